@@ -1,0 +1,106 @@
+"""Rows in any order to rows group by group, without a loop over the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg_tracker.rankings.keys import Index, Keys
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """Which rows belong to which group.
+
+    ``keys``: one id per group, in order of first appearance. ``offsets``: int64, shape (n_groups + 1,): group ``g``
+    owns the rows ``offsets[g]:offsets[g + 1]`` of the grouped table. ``rows``: the row of the input that stands at
+    each place of the grouped table, or None where the input was grouped already.
+    """
+
+    keys: Keys
+    offsets: Index
+    rows: Index | None
+
+
+def grouped(group_keys: Keys) -> Grouping:
+    """Return the grouping of a column that names the group of each row; rows of a group keep their order.
+
+    >>> grouping = grouped(Keys.from_strings(["q1", "q2", "q1"]))
+    >>> grouping.keys.to_list(), grouping.offsets.tolist(), grouping.rows.tolist()
+    (['q1', 'q2'], [0, 2, 3], [0, 2, 1])
+    """
+    n_rows = len(group_keys)
+    if n_rows == 0:
+        return Grouping(group_keys, np.zeros(1, dtype=np.int64), None)
+    later = np.arange(1, n_rows)
+    starts = np.concatenate([[0], later[~group_keys.equal(later, group_keys, later - 1)]])
+    run_keys = group_keys.take(starts).to_bytes_list()
+    code_of: dict[bytes, int] = {}
+    codes = [code_of.setdefault(key, len(code_of)) for key in run_keys]
+    if len(code_of) == len(run_keys):
+        return Grouping(Keys.from_bytes(run_keys), np.append(starts, n_rows), None)
+    row_codes = np.repeat(np.array(codes), np.diff(starts, append=n_rows))
+    offsets = np.zeros(len(code_of) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(row_codes, minlength=len(code_of)), out=offsets[1:])
+    return Grouping(Keys.from_bytes(list(code_of)), offsets, np.argsort(row_codes, kind="stable"))
+
+
+def group_codes(offsets: Index) -> Index:
+    """Return the number of the group that each row belongs to: int64, shape (n_rows,).
+
+    >>> group_codes(np.array([0, 2, 2, 3])).tolist()
+    [0, 0, 2]
+    """
+    return np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+
+
+def segment_rows(starts: Index, lengths: Index) -> Index:
+    """Return the row numbers of several segments, one after the other.
+
+    >>> segment_rows(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(lengths)
+    return np.repeat(starts - (ends - lengths), lengths) + np.arange(int(ends[-1]) if ends.size else 0)
+
+
+def is_descending(values: NDArray[np.floating[Any]], offsets: Index) -> bool:
+    """Return whether the values never rise within a group."""
+    rises = np.flatnonzero(values[1:] > values[:-1]) + 1
+    return rises.size == 0 or bool(np.isin(rises, offsets).all())
+
+
+def descending_order(values: NDArray[np.floating[Any]], offsets: Index) -> Index:
+    """Return the rows with each group's values in descending order, equal values in their present order.
+
+    Groups of similar length are sorted together as the rows of one padded matrix.
+
+    >>> descending_order(np.array([1.0, 3.0, 1.0, 0.5, 0.7]), np.array([0, 3, 5])).tolist()
+    [1, 0, 2, 4, 3]
+    """
+    lengths = np.diff(offsets)
+    order = np.empty(values.size, dtype=np.int64)
+    by_length = np.argsort(lengths, kind="stable")
+    first = int(np.searchsorted(lengths[by_length], 0, side="right"))
+    while first < by_length.size:
+        shortest = int(lengths[by_length[first]])
+        limit = max(shortest + shortest // 4, 8)
+        last = min(
+            int(np.searchsorted(lengths[by_length], limit, side="right")),
+            first + max((1 << 18) // limit, 1),
+        )
+        groups = by_length[first:last]
+        sizes = lengths[groups]
+        width = int(sizes[-1])
+        column = np.arange(width)
+        inside = column < sizes[:, None]
+        rows = offsets[groups][:, None] + column
+        padded = np.full(rows.shape, np.inf)
+        padded[inside] = -values[rows[inside]]
+        local = np.argsort(padded, axis=1, kind="stable")
+        order[rows[inside]] = (offsets[groups][:, None] + local)[inside]
+        first = last
+    return order

@@ -1,0 +1,133 @@
+"""The columnar ranking and the columnar labels: what readers make and everything else works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg_tracker.rankings.grouping import descending_order, grouped, is_descending
+from ndcg_tracker.rankings.keys import Hash, Index, Keys, mixed
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class GroupedItems:
+    """Items of many groups, group by group, with one number each.
+
+    ``group_keys``: n_groups ids. ``offsets``: int64, shape (n_groups + 1,), group ``g`` owns the rows
+    ``offsets[g]:offsets[g + 1]``. ``item_keys``: n_items ids, unique within a group. ``numbers``: float64, shape
+    (n_items,), finite.
+    """
+
+    group_keys: Keys
+    offsets: Index
+    item_keys: Keys
+    numbers: Floats
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are."""
+        return len(self.group_keys)
+
+    @property
+    def n_items(self) -> int:
+        """How many rows there are."""
+        return len(self.item_keys)
+
+    @cached_property
+    def pair_hashes(self) -> Hash:
+        """A 64-bit hash of each row's (group, item): uint64, shape (n_items,)."""
+        return self._pair_hashes(0)
+
+    def _pair_hashes(self, seed: int) -> Hash:
+        groups = mixed(self.group_keys.hashes(~seed))
+        hashes = self.item_keys.hashes(seed)
+        hashes += np.repeat(groups, np.diff(self.offsets))
+        return hashes
+
+    def has_duplicates(self) -> bool:
+        """Return whether some (group, item) stands in two rows."""
+        hashes = np.sort(self.pair_hashes)
+        if not (hashes[1:] == hashes[:-1]).any():
+            return False
+        order = np.argsort(self.pair_hashes, kind="stable")
+        hashes = self.pair_hashes[order]
+        again = np.flatnonzero(hashes[1:] == hashes[:-1])
+        one, other = order[again], order[again + 1]
+        same_group = np.searchsorted(self.offsets, one, "right") == np.searchsorted(self.offsets, other, "right")
+        return bool((same_group & self.item_keys.equal(one, self.item_keys, other)).any())
+
+    def digest(self) -> str:
+        """Return the content digest: 32 hexadecimal digits that depend on (group, item, number) and on no order.
+
+        Each row is hashed to two 64-bit words, and the words are added modulo 2**64, so rows and groups may come in
+        any order. Made to recognise equal content, not to withstand forgery.
+        """
+        bits = (self.numbers + 0.0).view(np.uint64)  # -0.0 and 0.0 are one number
+        words = []
+        for seed in (0, 1):
+            pairs = self.pair_hashes if seed == 0 else self._pair_hashes(seed)
+            words.append(int(mixed(pairs ^ mixed(bits + np.uint64(seed))).sum(dtype=np.uint64)))
+        return f"{words[0]:016x}{words[1]:016x}"
+
+
+@dataclass(frozen=True)
+class Ranking(GroupedItems):
+    """One run: per group the retrieved items, best first.
+
+    ``numbers`` are the scores. Within a group they never rise; items of equal score keep the order in which they came.
+    Which of them ranks first is for a metric's ``ties`` to say.
+
+    >>> ranking = Ranking.from_rows(Keys.from_strings(["q", "q"]), Keys.from_strings(["a", "b"]), np.array([1.0, 2.0]))
+    >>> ranking.item_keys.to_list(), ranking.scores.tolist()
+    (['b', 'a'], [2.0, 1.0])
+    """
+
+    @property
+    def scores(self) -> Floats:
+        """The score of each item."""
+        return self.numbers
+
+    @classmethod
+    def from_rows(cls, group_keys: Keys, item_keys: Keys | None, scores: Floats) -> Ranking:
+        """Return the ranking of a table with one row per (group, item), in any order.
+
+        Parameters: ``group_keys`` and ``item_keys``: n ids, or None for items that are known by the row's number
+        within its group, from 1. ``scores``: float64, shape (n,), finite.
+        """
+        keys, offsets, item_keys, scores = _by_group(group_keys, item_keys, scores)
+        if not is_descending(scores, offsets):
+            order = descending_order(scores, offsets)
+            item_keys, scores = item_keys.take(order), scores[order]
+        return cls(keys, offsets, item_keys, scores)
+
+
+@dataclass(frozen=True)
+class LabelLists(GroupedItems):
+    """The labels of a dataset: per group the judged items and their grades (``numbers``), in no particular order."""
+
+    @property
+    def grades(self) -> Floats:
+        """The grade of each judged item."""
+        return self.numbers
+
+    @classmethod
+    def from_rows(cls, group_keys: Keys, item_keys: Keys | None, grades: Floats) -> LabelLists:
+        """Return the labels of a table with one row per (group, item), in any order (see ``Ranking.from_rows``)."""
+        return cls(*_by_group(group_keys, item_keys, grades))
+
+
+def _by_group(group_keys: Keys, item_keys: Keys | None, numbers: Floats) -> tuple[Keys, Index, Keys, Floats]:
+    """Return group keys, offsets, item keys and numbers of a table's rows, brought together group by group."""
+    grouping = grouped(group_keys)
+    rows = grouping.rows
+    if item_keys is None:
+        within = np.arange(numbers.size) - np.repeat(grouping.offsets[:-1], np.diff(grouping.offsets))
+        item_keys = Keys.from_row_numbers(within + 1)
+    elif rows is not None:
+        item_keys = item_keys.take(rows)
+    return grouping.keys, grouping.offsets, item_keys, numbers if rows is None else numbers[rows]
