@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -88,7 +89,7 @@ class Keys:
         base = int(self.offsets[0])
         whole = self.data[base : self.offsets[-1]].tobytes()
         ends = (self.offsets - base).tolist()
-        return [whole[start:end] for start, end in zip(ends[:-1], ends[1:], strict=True)]
+        return [whole[start:end] for start, end in itertools.pairwise(ends)]
 
     def to_list(self) -> list[str]:
         """Return all ids as Python strings."""
@@ -167,7 +168,7 @@ class Keys:
         """Return where ``self[rows]`` and ``other[other_rows]`` are the same bytes: bool, shape of ``rows``."""
         starts, other_starts = self.offsets[rows], other.offsets[other_rows]
         lengths = self.offsets[rows + 1] - starts
-        same = lengths == other.offsets[other_rows + 1] - other_starts
+        same: Mask = lengths == other.offsets[other_rows + 1] - other_starts
         left = np.flatnonzero(same & (lengths > 0))
         done = 0
         while left.size:

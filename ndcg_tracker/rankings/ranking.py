@@ -79,8 +79,8 @@ class GroupedItems:
 class Ranking(GroupedItems):
     """One run: per group the retrieved items, best first.
 
-    ``numbers`` are the scores. Within a group they never rise; items of equal score keep the order in which they came.
-    Which of them ranks first is for a metric's ``ties`` to say.
+    ``numbers`` are the scores. Within a group they never rise; items of equal score keep the order in which they
+    came. Which of them ranks first is for a metric's ``ties`` to say.
 
     >>> ranking = Ranking.from_rows(Keys.from_strings(["q", "q"]), Keys.from_strings(["a", "b"]), np.array([1.0, 2.0]))
     >>> ranking.item_keys.to_list(), ranking.scores.tolist()

@@ -1,0 +1,111 @@
+"""The ties axis: at which rank each judged item stands, for whole runs at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg_tracker.rankings.grouping import segment_rows
+from ndcg_tracker.rankings.keys import Index, Keys
+from ndcg_tracker.rankings.ranking import Floats
+
+Scores = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class TiedPlaces:
+    """Where some places of a list (ranks from 0, over all groups) stand among places of equal score.
+
+    ``places``: int64, shape (m,), ascending. ``first`` and ``last``: int64, shape (m,), the ends of the run of equal
+    scores that each of them lies in. ``tied``: int64, the entries of ``places`` whose run is longer than one.
+    """
+
+    places: Index
+    first: Index
+    last: Index
+    tied: Index
+
+
+def tied_places(scores: Scores, offsets: Index, places: Index) -> TiedPlaces:
+    """Return the runs of equal scores around some places.
+
+    Parameters: ``scores``, never rising within a group; ``offsets``, int64, shape (n_groups + 1,); ``places``, int64,
+    ascending. Raises: nothing.
+
+    >>> found = tied_places(np.array([2.0, 1.0, 1.0, 1.0]), np.array([0, 3, 4]), np.array([0, 2, 3]))
+    >>> found.first.tolist(), found.last.tolist(), found.tied.tolist()
+    ([0, 1, 3], [0, 2, 3], [1])
+    """
+    starts = np.zeros(scores.size + 1, dtype=np.bool_)
+    starts[offsets] = True
+    neighbour = np.zeros(places.size, dtype=np.bool_)
+    behind = places > 0
+    at = places[behind]
+    neighbour[behind] = (scores[at - 1] == scores[at]) & ~starts[at]
+    ahead = places < scores.size - 1
+    at = places[ahead]
+    neighbour[ahead] |= (scores[at + 1] == scores[at]) & ~starts[at + 1]
+    first, last = places.copy(), places.copy()
+    tied = np.flatnonzero(neighbour)
+    if tied.size:
+        starts[1:-1] |= scores[1:] != scores[:-1]
+        bounds = np.flatnonzero(starts)
+        run = np.searchsorted(bounds, places[tied], "right") - 1
+        first[tied], last[tied] = bounds[run], bounds[run + 1] - 1
+    return TiedPlaces(places, first, last, tied)
+
+
+def places_by_item(found: TiedPlaces, item_keys: Keys, rows: Index | None, *, descending: bool) -> Index:
+    """Return the places with ties broken by item id in byte order: int64, shape of ``found.places``.
+
+    ``rows`` names the row of ``item_keys`` at each place of the list, None where they are the same.
+    """
+    places = found.places.copy()
+    if not found.tied.size:
+        return places
+    firsts, run = np.unique(found.first[found.tied], return_inverse=True)
+    lasts = np.zeros_like(firsts)
+    lasts[run] = found.last[found.tied]
+    members = segment_rows(firsts, lasts - firsts + 1)
+    ranks = item_keys.take(members if rows is None else rows[members]).byte_ranks()
+    member_run = np.repeat(firsts, lasts - firsts + 1)
+    order = np.lexsort((-ranks if descending else ranks, member_run))
+    new_place = np.empty(members.size, dtype=np.int64)
+    new_place[order] = members  # the runs ascend, so the sorted members fill the same places in order
+    places[found.tied] = new_place[np.searchsorted(members, found.places[found.tied])]
+    return places
+
+
+def places_by_gain(found: TiedPlaces, gains: Floats, *, best_first: bool) -> Index:
+    """Return the places with ties broken by gain, best or worst first; places not listed gain 0.
+
+    Parameters: ``gains``, float64, shape of ``found.places``. Returns: int64 of the same shape.
+    """
+    places = found.places.copy()
+    tied = found.tied
+    if not tied.size:
+        return places
+    key = -gains[tied] if best_first else gains[tied]
+    order = tied[np.lexsort((key, found.first[tied]))]
+    run_first = found.first[order]
+    begins = np.searchsorted(run_first, run_first, "left")
+    ends = np.searchsorted(run_first, run_first, "right")
+    number = np.arange(order.size)
+    before_zero = gains[order] > 0 if best_first else gains[order] < 0
+    places[order] = np.where(before_zero, run_first + number - begins, found.last[order] - (ends - 1 - number))
+    return places
+
+
+def expected_discounts(first: Index, last: Index, ranks_before: Index, discount_sums: Floats) -> Floats:
+    """Return the mean discount over runs of equal scores: what each item of a run expects if every order is equally
+    likely.
+
+    Parameters: ``first`` and ``last``: int64, shape (m,), the ends of each run, as places; ``ranks_before``: int64,
+    shape (m,), the place before the first of its group; ``discount_sums``: float64, entry r is the sum of the
+    discounts of ranks 1 to r. Source: McSherry and Najork, ECIR 2008, sec. 3.
+    """
+    first, last = first - ranks_before, last - ranks_before
+    return np.asarray((discount_sums[last] - discount_sums[first - 1]) / (last - first + 1))

@@ -1,0 +1,84 @@
+"""The text form: one spelling per metric, and a way back."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics import Metric, parse_metric
+from ndcg_tracker.metrics.axes import AXES, MEASURES
+
+
+@st.composite
+def metrics(draw: st.DrawFn) -> Metric:
+    measure = draw(st.sampled_from(sorted(MEASURES)))
+    axes = [axis for axis in AXES if measure in axis.measures]
+    settings = {}
+    for axis in draw(st.lists(st.sampled_from(axes), unique=True)):
+        values = [*axis.values, *([axis.pattern_example] if axis.pattern_example else [])]
+        settings[axis.name] = draw(st.sampled_from(values))
+    return Metric.of(measure, cutoff=draw(st.none() | st.integers(1, 10_000)), **settings)
+
+
+@given(metrics())
+def test_every_metric_parses_back(metric: Metric) -> None:
+    assert parse_metric(str(metric)) == metric
+    assert str(parse_metric(str(metric))) == str(metric)
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("ndcg@10", "ndcg@10"),
+        (" ndcg ", "ndcg"),
+        ("ndcg()@5", "ndcg@5"),
+        ("ndcg(ties=average,gain=exp2)@10", "ndcg(gain=exp2, ties=average)@10"),
+        ("ndcg(gain=linear, ties=item_desc)@10", "ndcg@10"),
+        ("ndcg(gain={2:9,1:3.50})", "ndcg(gain={1:3.5, 2:9})"),
+        ("dcg(discount=none)@3", "cg@3"),
+        ("dcg(discount=jk10.0)", "dcg(discount=jk10)"),
+        ("ndcg@010", "ndcg@10"),
+    ],
+)
+def test_one_spelling_per_metric(text: str, canonical: str) -> None:
+    assert str(parse_metric(text)) == canonical
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "'' is no metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10"),
+        ("ndcg@", "'ndcg@' is no metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10"),
+        ("ndcg@10@5", "'ndcg@10@5' is no metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10"),
+        ("NDCG@10", "NDCG is no metric; did you mean ndcg@10?"),
+        ("mrr@10", "mrr is no metric; it is one of cg, dcg, idcg, ndcg"),
+        ("ndcg@0", "the cutoff @0 leaves nothing to measure; it is 1 or more"),
+        ("ndcg(gain=exp)", "gain=exp is no value of gain; did you mean gain=exp2?"),
+        ("ndcg(discount=jk1)", "discount=jk1 is no value of discount; did you mean discount=jk10?"),
+        ("ndcg(ties=random)", "ties=random is no value of ties; it is one of item_desc, item_asc, input, pessimistic, "
+         "optimistic, average"),
+        ("cg(discount=log2)", "cg has no parameter discount; it has gain, ties, unjudged, negative, missing, extra, "
+         "weights, score_type"),
+        ("ndcg(gain=exp2, gain=linear)", "'ndcg(gain=exp2, gain=linear)' names gain twice; keep one of them"),
+        ("ndcg(exp2)", "cannot read 'exp2' in 'ndcg(exp2)'; parameters look like gain=exp2, ties=average"),
+        ("ndcg(gain={1})", "gain={1} is no table of gains; write it as gain={1:3.5, 2:9}"),
+        ("ndcg(gain={1:inf})", "gain={1:inf} has an entry that is not finite; write it as gain={1:3.5, 2:9}"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_parsed_is_told_with_the_nearest_spelling(text: str, message: str) -> None:
+    with pytest.raises(MetricError, match=f"^{re.escape(message)}$"):
+        parse_metric(text)
+
+
+@given(st.text(max_size=40))
+def test_no_text_breaks_the_parser(text: str) -> None:
+    message = ""
+    try:
+        metric = parse_metric(text)
+    except MetricError as error:
+        message = str(error)
+    else:
+        assert parse_metric(str(metric)) == metric
+    assert "\n" not in message

@@ -1,0 +1,71 @@
+"""Columns of ids against plain Python strings."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ndcg_tracker.rankings import Keys
+
+ids = st.lists(
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
+    | st.sampled_from(["", "a", "aaaaaaaa", "aaaaaaaab", "12345678", "123456789012345678"]),
+    max_size=30,
+)
+
+
+@given(ids)
+def test_ids_come_back(strings: list[str]) -> None:
+    keys = Keys.from_strings(strings)
+    assert keys.to_list() == strings
+    assert [keys[row] for row in range(len(keys))] == strings
+    assert keys.lengths.tolist() == [len(string.encode()) for string in strings]
+
+
+@given(ids, st.data())
+def test_take_and_slice(strings: list[str], data: st.DataObject) -> None:
+    keys = Keys.from_strings(strings)
+    rows = data.draw(st.lists(st.integers(0, len(strings) - 1))) if strings else []
+    taken = keys.take(np.array(rows, dtype=np.int64))
+    assert taken.to_list() == [strings[row] for row in rows]
+    start, stop = sorted(data.draw(st.tuples(st.integers(0, len(strings)), st.integers(0, len(strings)))))
+    part = keys.slice(start, stop)
+    assert part.to_list() == strings[start:stop]
+    np.testing.assert_array_equal(part.hashes(), keys.hashes()[start:stop])
+    assert part.byte_ranks().tolist() == Keys.from_strings(strings[start:stop]).byte_ranks().tolist()
+
+
+@given(ids)
+def test_equal_ids_hash_equally_and_others_do_not(strings: list[str]) -> None:
+    hashes = Keys.from_strings(strings).hashes().tolist()
+    assert len(set(hashes)) == len(set(strings))
+    for string, number in zip(strings, hashes, strict=True):
+        assert Keys.from_strings([string]).hashes().tolist() == [number]
+    assert not set(hashes) & set(Keys.from_strings(strings).hashes(1).tolist())
+
+
+def test_hashes_are_the_same_on_every_machine_and_in_every_version() -> None:
+    assert Keys.from_strings(["", "a", "MARCO_D12345"]).hashes().tolist() == HASHES
+
+
+HASHES = [17665956581633026203, 4828445820716346004, 15448191662167592142]
+
+
+def test_hashes_of_many_ids_do_not_collide() -> None:
+    hashes = Keys.from_row_numbers(np.arange(300_000)).hashes()
+    assert np.unique(hashes).size == hashes.size
+
+
+@given(ids, ids)
+def test_equal(some: list[str], others: list[str]) -> None:
+    pairs = [(i, j) for i in range(len(some)) for j in range(len(others))]
+    rows = np.array([i for i, _ in pairs], dtype=np.int64)
+    other_rows = np.array([j for _, j in pairs], dtype=np.int64)
+    same = Keys.from_strings(some).equal(rows, Keys.from_strings(others), other_rows)
+    assert same.tolist() == [some[i] == others[j] for i, j in pairs]
+
+
+@given(ids)
+def test_byte_ranks(strings: list[str]) -> None:
+    encoded = [string.encode() for string in strings]
+    place_of = {key: place for place, key in enumerate(sorted(set(encoded)))}
+    assert Keys.from_strings(strings).byte_ranks().tolist() == [place_of[key] for key in encoded]
