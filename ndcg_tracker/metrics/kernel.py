@@ -14,8 +14,8 @@ from ndcg_tracker.metrics.ideal import GradeLevels, ideal_order
 from ndcg_tracker.metrics.listing import GradedList, Lists
 from ndcg_tracker.metrics.ordering import expected_discounts, places_by_gain, places_by_item
 from ndcg_tracker.metrics.results import DEFINED, EMPTY, EXTRA, MISSING, GroupResults, Reasons
-from ndcg_tracker.rankings.join import JudgedRanking
-from ndcg_tracker.rankings.keys import Index, Mask
+from ndcg_tracker.rankings.join import JudgedRanking, places_of
+from ndcg_tracker.rankings.keys import Mask
 from ndcg_tracker.rankings.ranking import Floats
 from ndcg_tracker.rankings.weights import GroupWeights
 
@@ -203,7 +203,6 @@ def _aligned_weights(judged: JudgedRanking, weights: GroupWeights | None) -> Flo
         raise MetricError(
             f"weights=group: the rows of group {group!r} carry different weights; give each group one weight"
         )
-    place_of = {key: place for place, key in enumerate(weights.group_keys.to_bytes_list())}
-    places: Index = np.array([place_of.get(key, -1) for key in judged.group_keys.to_bytes_list()], dtype=np.int64)
+    places = places_of(judged.group_keys, weights.group_keys)
     aligned[places >= 0] = weights.values[places[places >= 0]]
     return aligned

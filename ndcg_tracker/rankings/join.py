@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.keys import Hash, Index, Keys
-from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,48 +53,55 @@ def judged(ranking: Ranking, labels: LabelLists) -> JudgedRanking:
     >>> both.rows.tolist(), both.label_rows.tolist(), both.run_groups.tolist()
     ([1], [0], [0, -1])
     """
-    run_group_of_label = _matches(ranking.group_keys, labels.group_keys)
+    run_group_of_label = places_of(labels.group_keys, ranking.group_keys)
     label_group_of_run = np.full(ranking.n_groups, -1, dtype=np.int64)
     present = run_group_of_label >= 0
     label_group_of_run[run_group_of_label[present]] = np.flatnonzero(present)
     extra = np.flatnonzero(label_group_of_run < 0)
-    rows, label_rows = _matching_rows(ranking, labels)
-    same_group = (
-        label_group_of_run[np.searchsorted(ranking.offsets, rows, "right") - 1]
-        == np.searchsorted(labels.offsets, label_rows, "right") - 1
-    )
-    same = same_group & ranking.item_keys.equal(rows, labels.item_keys, label_rows)
+    rows, label_rows = matching_rows(ranking, labels)
     return JudgedRanking(
         ranking,
         labels,
         np.concatenate([run_group_of_label, extra]),
         np.concatenate([np.arange(labels.n_groups), np.full(extra.size, -1)]),
-        rows[same],
-        label_rows[same],
+        rows,
+        label_rows,
     )
 
 
-def _matches(keys: Keys, wanted: Keys) -> Index:
-    """Return where each wanted id stands in ``keys``, -1 where it does not."""
-    place_of = {key: place for place, key in enumerate(keys.to_bytes_list())}
-    return np.array([place_of.get(key, -1) for key in wanted.to_bytes_list()], dtype=np.int64)
+def places_of(wanted: Keys, keys: Keys) -> Index:
+    """Return where each wanted id stands among distinct ids, -1 where it does not: int64, shape of ``wanted``.
+
+    >>> places_of(Keys.from_strings(["b", "x"]), Keys.from_strings(["a", "b"])).tolist()
+    [1, -1]
+    """
+    if not len(keys):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    hashes = keys.hashes()
+    order = np.argsort(hashes)
+    found = order[np.minimum(np.searchsorted(hashes[order], wanted.hashes()), order.size - 1)]
+    return np.where(keys.equal(found, wanted, np.arange(len(wanted))), found, -1)
 
 
-def _matching_rows(ranking: Ranking, labels: LabelLists) -> tuple[Index, Index]:
-    """Return the rows of both sides whose pair hashes agree, those of the ranking ascending."""
-    run_hashes, label_hashes = ranking.pair_hashes, labels.pair_hashes
-    candidates = _possible(run_hashes, label_hashes)
-    hashes = run_hashes[candidates]
-    order = np.argsort(label_hashes)
-    sorted_hashes = label_hashes[order]
+def matching_rows(items: GroupedItems, others: GroupedItems) -> tuple[Index, Index]:
+    """Return the rows of both sides that are the same (group, item), those of ``items`` ascending: int64, shape (m,)."""
+    hashes, other_hashes = items.pair_hashes, others.pair_hashes
+    candidates = _possible(hashes, other_hashes)
+    if not candidates.size or not other_hashes.size:
+        return candidates[:0], candidates[:0]
+    hashes = hashes[candidates]
+    order = np.argsort(other_hashes)
+    sorted_hashes = other_hashes[order]
     by_hash = np.argsort(hashes)  # sorted look-ups walk through the cache instead of jumping
     found = np.empty(hashes.size, dtype=np.int64)
     found[by_hash] = np.searchsorted(sorted_hashes, hashes[by_hash])
     found = np.minimum(found, sorted_hashes.size - 1)
-    if not sorted_hashes.size:
-        return candidates[:0], candidates[:0]
     hit = sorted_hashes[found] == hashes
-    return candidates[hit], order[found[hit]]
+    rows, other_rows = candidates[hit], order[found[hit]]
+    group_in_others = places_of(items.group_keys, others.group_keys)[group_codes(items.offsets)[rows]]
+    same = group_in_others == group_codes(others.offsets)[other_rows]
+    same &= items.item_keys.equal(rows, others.item_keys, other_rows)
+    return rows[same], other_rows[same]
 
 
 def _possible(hashes: Hash, wanted: Hash) -> Index:

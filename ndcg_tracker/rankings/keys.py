@@ -69,6 +69,17 @@ class Keys:
         """Return the column of these integers in decimal."""
         return cls.from_bytes([b"%d" % number for number in numbers.tolist()])
 
+    @classmethod
+    def joined(cls, columns: Sequence[Keys]) -> Keys:
+        """Return several columns one after the other.
+
+        >>> Keys.joined([Keys.from_strings(["a"]), Keys.from_strings(["b", ""])]).to_list()
+        ['a', 'b', '']
+        """
+        lengths = np.concatenate([np.zeros(1, dtype=np.int64), *(column.lengths for column in columns)])
+        data = [column.data[column.offsets[0] : column.offsets[-1]] for column in columns]
+        return cls(np.concatenate([np.empty(0, dtype=np.uint8), *data]), np.cumsum(lengths))
+
     def __len__(self) -> int:
         return self.offsets.size - 1
 
