@@ -1,0 +1,19 @@
+"""Files and frames to the columnar ranking: one reader per format, and the checks."""
+
+from ndcg_tracker.ingest.columns import Columns
+from ndcg_tracker.ingest.detection import READERS, default_run_name, detect_reader
+from ndcg_tracker.ingest.frames import read_frame, read_label_frame
+from ndcg_tracker.ingest.reading import read_labels, read_run
+from ndcg_tracker.ingest.table import RankedTable
+
+__all__ = [
+    "READERS",
+    "Columns",
+    "RankedTable",
+    "default_run_name",
+    "detect_reader",
+    "read_frame",
+    "read_label_frame",
+    "read_labels",
+    "read_run",
+]

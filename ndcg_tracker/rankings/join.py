@@ -84,7 +84,7 @@ def places_of(wanted: Keys, keys: Keys) -> Index:
 
 
 def matching_rows(items: GroupedItems, others: GroupedItems) -> tuple[Index, Index]:
-    """Return the rows of both sides that are the same (group, item), those of ``items`` ascending: int64, shape (m,)."""
+    """Return the rows of both sides that are the same (group, item), ascending for ``items``: int64, shape (m,)."""
     hashes, other_hashes = items.pair_hashes, others.pair_hashes
     candidates = _possible(hashes, other_hashes)
     if not candidates.size or not other_hashes.size:

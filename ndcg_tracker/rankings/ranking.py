@@ -67,6 +67,10 @@ class GroupedItems:
         Each row is hashed to two 64-bit words, and the words are added modulo 2**64, so rows and groups may come in
         any order. Made to recognise equal content, not to withstand forgery.
         """
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
         bits = (self.numbers + 0.0).view(np.uint64)  # -0.0 and 0.0 are one number
         words = []
         for seed in (0, 1):

@@ -1,0 +1,123 @@
+"""The command line ``ndcg-track``: which commands there are, and how the program ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+from ndcg_tracker import __version__
+from ndcg_tracker.cli import (
+    alias,
+    compare,
+    database,
+    demo,
+    evaluate,
+    history,
+    ingest,
+    labels,
+    metrics,
+    rescore,
+    runs,
+    sql,
+)
+from ndcg_tracker.cli.options import say, surroundings
+from ndcg_tracker.errors import NdcgTrackerError, NotComparableError
+
+INTERNAL_ERROR, BAD_INPUT, NOT_COMPARABLE = 1, 2, 5
+
+app = typer.Typer(
+    name="ndcg-track",
+    help="Keeps every ranking run down to the single group in SQL, and says what changed between two of them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Stopped(BaseException):
+    """A signal asked the program to stop; no transaction survives it half-way."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        sys.stdout.write(f"ndcg-track {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _before_command(
+    db: Annotated[
+        str | None,
+        typer.Option(help="Database: a path or URL. Else NDCG_TRACK_DB, else ./ndcg-track.db.", show_default=False),
+    ] = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    surroundings.database, surroundings.debug = db, debug
+
+
+app.command("ingest")(ingest.ingest)
+app.command("evaluate")(evaluate.evaluate)
+app.command("compare")(compare.compare)
+app.command("history")(history.history)
+app.command("rescore")(rescore.rescore)
+app.command("sql")(sql.sql)
+app.command("demo")(demo.demo)
+app.add_typer(runs.app, name="runs")
+app.add_typer(alias.app, name="alias")
+app.add_typer(labels.app, name="labels")
+app.add_typer(metrics.app, name="metrics")
+app.add_typer(database.app, name="db")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; errors are told in one line on standard error."""
+    try:
+        app(list(arguments), prog_name="ndcg-track")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except NdcgTrackerError as error:
+        if surroundings.debug:
+            raise
+        say(f"error: {error}")
+        return NOT_COMPARABLE if isinstance(error, NotComparableError) else BAD_INPUT
+    except Exception as error:
+        if surroundings.debug:
+            raise
+        text = " ".join(str(error).split())
+        say(f"error: unexpected {type(error).__name__}: {text}; run again with ndcg-track --debug, and report it")
+        return INTERNAL_ERROR
+    return 0
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise Stopped(number)
+
+
+def main() -> None:
+    """Run the program: its arguments in, its exit code out."""
+    signal.signal(signal.SIGINT, _stop)
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        code = run(sys.argv[1:])
+        sys.stdout.flush()
+    except Stopped as stopped:
+        say("stopped; nothing was left half-way")
+        code = 128 + stopped.number
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)

@@ -1,0 +1,66 @@
+"""``ndcg-track db``: the database itself."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ndcg_tracker.cli import options
+from ndcg_tracker.errors import DatabaseError
+
+app = typer.Typer(help="The database: upgrade, current, check, backup.", no_args_is_help=True, rich_markup_mode=None)
+
+
+def _location() -> str:
+    from ndcg_tracker.tracker.tracker import database_location
+
+    return database_location(options.surroundings.database)
+
+
+@app.command("upgrade")
+def upgrade_database() -> None:
+    """Make the schema, or bring it to the newest version; a SQLite file is backed up first."""
+    from ndcg_tracker.storage.store import upgrade
+
+    result = upgrade(_location())
+    if result.backup is not None:
+        options.say(f"backed up to {result.backup}")
+    if not result.changed:
+        options.say(f"nothing to do: the schema is {result.after}, the newest")
+    else:
+        before = f"upgraded from {result.before} to" if result.before else "made schema"
+        options.say(f"{before} {result.after}")
+
+
+@app.command("current")
+def show_state(format: options.Output = options.OutputFormat.text) -> None:
+    """Show what the location holds and which schema it has; nothing is written."""
+    from ndcg_tracker.reporting import rows_as
+    from ndcg_tracker.storage.store import current
+
+    state = current(_location())
+    options.show(rows_as(format.plain, ["state", "detail"], [(state.kind.value, state.detail)]))
+
+
+@app.command("check")
+def check_database() -> None:
+    """Check that the database is whole: the file, the schema, the lists, and rows without an owner."""
+    from ndcg_tracker.storage.store import check
+
+    damage = check(_location())
+    for line in damage:
+        options.say(line)
+    if damage:
+        raise DatabaseError("the database is damaged; restore a backup, or report what the lines above say")
+    options.say("the database is whole")
+
+
+@app.command("backup")
+def backup_database(
+    target: Annotated[str, typer.Argument(metavar="FILE", help="The copy; it must not be there yet.")],
+) -> None:
+    """Copy a SQLite database into a new file, safely while others write."""
+    from ndcg_tracker.storage.store import backup
+
+    options.say(f"backed up to {backup(_location(), target)}")

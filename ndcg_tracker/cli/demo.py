@@ -1,0 +1,51 @@
+"""``ndcg-track demo``: the program shown on a small data set, with the very commands one would type."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ndcg_tracker.cli import options
+
+_WORST = (
+    "SELECT group_key, delta FROM group_diff WHERE baseline = 'bm25' AND candidate = 'dense' ORDER BY delta LIMIT 3"
+)
+
+
+def demo(
+    folder: Annotated[str, typer.Option(help="Where the files of the demo go.")] = "ndcg-track-demo",
+) -> None:
+    """Make a small shop-search data set, track four runs of it, and ask what changed."""
+    from ndcg_tracker.cli.demo_data import DATASET, write_demo_files
+
+    runs = write_demo_files(Path(folder))
+    options.show(f"Wrote {len(runs)} runs and their labels to {folder}: 150 queries of a shop search.\n")
+    shop = ["--dataset", DATASET]
+    _step("ingest", *map(str, runs), "--labels", str(Path(folder) / "labels.csv"), *shop)
+    _step("compare", "bm25", "dense", "--top", "5")
+    _step("compare", "dense", "dense-int8", "--top", "0")
+    _step("history", *shop)
+    _step("sql", _WORST)
+    options.show("Now try it with runs of your own: ndcg-track ingest --help")
+
+
+def _step(*arguments: str) -> None:
+    """Show a command as one would type it, run it, and end the program where it fails."""
+    from ndcg_tracker.cli.app import run
+
+    before = [] if options.surroundings.database is None else ["--db", options.surroundings.database]
+    options.show("$ " + " ".join(_quoted(word) for word in ["ndcg-track", *before, *arguments]))
+    sys.stdout.flush()
+    code = run([*before, *arguments])
+    if code:
+        raise typer.Exit(code)
+    options.show("\n")
+
+
+def _quoted(word: str) -> str:
+    """Return a word as one would type it in a shell: double quotes where it has single ones."""
+    return f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else shlex.quote(word)

@@ -1,0 +1,72 @@
+"""``ndcg-track evaluate``: metrics of files, nothing stored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ndcg_tracker.cli import options
+
+if TYPE_CHECKING:
+    from ndcg_tracker.tracker.evaluation import Evaluation
+
+
+def evaluate(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="One run per file; - is standard input.")],
+    labels: options.Labels = None,
+    metric: options.Metrics = None,
+    per_group: Annotated[bool, typer.Option("--per-group", help="One row per group as well.")] = False,
+    reader: options.Reader = None,
+    group: options.GroupColumn = None,
+    item: options.ItemColumn = None,
+    score: options.ScoreColumn = None,
+    label: options.LabelColumn = None,
+    weight: options.WeightColumn = None,
+    scores: options.Scores = None,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Compute metrics of runs without storing anything."""
+    from ndcg_tracker.cli.reading import labels_of, run_of
+    from ndcg_tracker.errors import InputError
+    from ndcg_tracker.ingest import Columns, default_run_name
+    from ndcg_tracker.tracker.evaluation import evaluate_table
+    from ndcg_tracker.tracker.tracker import DEFAULT_METRIC
+
+    if scores is not None and len(files) > 1:
+        raise InputError("--scores belongs to one file, but there are several; evaluate them one by one")
+    columns = Columns(group=group, item=item, score=score, label=label, weight=weight)
+    given = None if labels is None else labels_of(labels, columns=Columns(group=group, item=item, label=label))
+    found = []
+    for path in files:
+        table = run_of(path, reader=reader, columns=columns, scores=scores)
+        if given is None and table.labels is None:
+            raise InputError(f"{path} has no labels of its own; give them with --labels FILE")
+        name = "-" if path == "-" else default_run_name(path)
+        found.append((name, evaluate_table(table, given, metric or [DEFAULT_METRIC])))
+    options.show(_per_group(found, format) if per_group else _means(found, format))
+
+
+def _means(found: list[tuple[str, Evaluation]], format: options.OutputFormat) -> str:
+    from ndcg_tracker.reporting import Column, rows_as
+
+    names = ("run", "metric", "mean", "n_groups", "n_missing", "n_undefined")
+    columns = [Column(name, digits=4 if name == "mean" else None) for name in names]
+    rows = [
+        (name, str(result.metric), result.mean, result.n_groups, result.n_missing, result.n_undefined)
+        for name, evaluation in found
+        for result in evaluation.results
+    ]
+    return rows_as(format.plain, columns, rows, color=options.wants_color())
+
+
+def _per_group(found: list[tuple[str, Evaluation]], format: options.OutputFormat) -> str:
+    from ndcg_tracker.reporting import Column, rows_as
+
+    rows = []
+    for name, evaluation in found:
+        keys = evaluation.results[0].group_keys.to_list()
+        values = [result.values.tolist() for result in evaluation.results]
+        rows += [(name, *row) for row in zip(keys, *values, strict=True)]
+    metrics = [Column(str(result.metric), digits=4) for result in found[0][1].results]
+    return rows_as(format.plain, [Column("run"), Column("group"), *metrics], rows, color=options.wants_color())

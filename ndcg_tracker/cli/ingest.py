@@ -1,0 +1,116 @@
+"""``ndcg-track ingest``: runs into the database."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ndcg_tracker.cli import options
+from ndcg_tracker.errors import InputError
+
+if TYPE_CHECKING:
+    from ndcg_tracker.tracker.ingestion import IngestResult
+
+_COLUMNS = (
+    "run",
+    "run_id",
+    "dataset",
+    "outcome",
+    "n_groups",
+    "n_items",
+    "label_set_version",
+    "metric",
+    "mean",
+    "n_missing",
+    "n_undefined",
+)
+_HEADINGS = {"label_set_version": "labels"}
+
+
+def ingest(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="One run per file; - is standard input.")],
+    labels: options.Labels = None,
+    dataset: options.Dataset = "default",
+    name: Annotated[
+        str | None, typer.Option(help="Name of the run (one file only); else the file's name.", show_default=False)
+    ] = None,
+    metric: options.Metrics = None,
+    reader: options.Reader = None,
+    group: options.GroupColumn = None,
+    item: options.ItemColumn = None,
+    score: options.ScoreColumn = None,
+    label: options.LabelColumn = None,
+    weight: options.WeightColumn = None,
+    scores: options.Scores = None,
+    tag: Annotated[list[str] | None, typer.Option(help="key=value to find the run by; repeatable.")] = None,
+    param: Annotated[list[str] | None, typer.Option(help="key=value, a parameter; repeatable.")] = None,
+    git_commit: Annotated[
+        str | None, typer.Option(help="Commit that made the run.", show_default="HEAD, if in a repository")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Read runs, compute the metrics, and store all of it down to the single group.
+
+    Each file is stored in one transaction. The same run again is no error and adds nothing.
+    """
+    from ndcg_tracker.cli.reading import labels_of, run_of
+    from ndcg_tracker.ingest import Columns, default_run_name
+    from ndcg_tracker.tracker.ingestion import RunDetails
+    from ndcg_tracker.tracker.tracker import DEFAULT_METRIC
+
+    if name is not None and len(files) > 1:
+        raise InputError("--name names one run, but there are several files; ingest them one by one")
+    if scores is not None and len(files) > 1:
+        raise InputError("--scores belongs to one file, but there are several; ingest them one by one")
+    names = [name if name is not None else default_run_name(path) for path in files]
+    tags, parameters = options.pairs(tag, "--tag"), options.pairs(param, "--param")
+    columns = Columns(group=group, item=item, score=score, label=label, weight=weight)
+    label_columns = Columns(group=group, item=item, label=label)
+    commit = git_commit if git_commit is not None else _head()
+    results = []
+    with options.tracker() as tracker:
+        given = None if labels is None else labels_of(labels, columns=label_columns)
+        for path, run_name in zip(files, names, strict=True):
+            table = run_of(path, reader=reader, columns=columns, scores=scores)
+            details = RunDetails(run_name, dataset, path, commit, parameters, tags)
+            result = tracker.ingest_table(table, given, details, metric or [DEFAULT_METRIC], replace=replace)
+            for note in result.notes:
+                options.say(f"note: {result.run}: {note}")
+            results.append(result)
+    options.show(_report(results, format))
+
+
+def _head() -> str | None:
+    """Return the commit of the repository that the current folder lies in, None outside of one."""
+    try:
+        found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return found.stdout.strip() or None if found.returncode == 0 else None
+
+
+def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
+    from ndcg_tracker.reporting import Column, rows_as
+
+    rows = [
+        (
+            result.run,
+            result.run_id,
+            result.dataset,
+            "metric added" if metric.is_new and result.outcome == "already stored" else result.outcome,
+            result.n_groups,
+            result.n_items,
+            result.label_set_version,
+            metric.metric,
+            metric.mean,
+            metric.n_missing,
+            metric.n_undefined,
+        )
+        for result in results
+        for metric in result.metrics
+    ]
+    columns = [Column(name, _HEADINGS.get(name, ""), digits=4 if name == "mean" else None) for name in _COLUMNS]
+    return rows_as(format.plain, columns, rows, color=options.wants_color())

@@ -1,0 +1,35 @@
+"""``ndcg-track labels``: versions of a dataset's labels."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ndcg_tracker.cli import options
+
+app = typer.Typer(help="The labels of a dataset, in versions: add.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command("add")
+def add_labels(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The labels; - is standard input.")],
+    dataset: options.Dataset = "default",
+    rescore: Annotated[bool, typer.Option("--rescore", help="Evaluate the stored runs under them at once.")] = False,
+    reader: options.Reader = None,
+    group: options.GroupColumn = None,
+    item: options.ItemColumn = None,
+    label: options.LabelColumn = None,
+) -> None:
+    """Make the labels of a file the newest version of a dataset; labels already stored add nothing."""
+    from ndcg_tracker.cli.reading import labels_of
+    from ndcg_tracker.ingest import Columns
+
+    lists = labels_of(file, reader=reader, columns=Columns(group=group, item=item, label=label))
+    with options.tracker() as tracker:
+        version, is_new = tracker.add_labels(lists, dataset=dataset, source=file)
+        state = "stored" if is_new else "already stored"
+        options.say(f"{state} as version {version} of dataset {dataset!r}: {lists.n_items} labels")
+        if rescore:
+            rescored = tracker.rescore(dataset=dataset)
+            options.say(f"rescored {sum(bool(run.metrics) for run in rescored)} of {len(rescored)} runs")

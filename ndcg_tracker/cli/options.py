@@ -1,0 +1,104 @@
+"""The options that commands share, and what a command needs of its surroundings."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ndcg_tracker.errors import InputError
+
+if TYPE_CHECKING:
+    from ndcg_tracker.reporting import Format
+    from ndcg_tracker.tracker import Tracker
+
+
+class OutputFormat(StrEnum):
+    """How results are printed."""
+
+    text = "text"
+    json = "json"
+    markdown = "markdown"
+    csv = "csv"
+
+    @property
+    def plain(self) -> Format:
+        """The format as the reporting layer names it."""
+        return self.value
+
+
+Output = Annotated[OutputFormat, typer.Option("--format", help="How to print the result.")]
+Dataset = Annotated[str, typer.Option("--dataset", help="The dataset: groups and labels that runs are compared on.")]
+AnyDataset = Annotated[
+    str | None, typer.Option("--dataset", help="Look for runs in this dataset only.", show_default=False)
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option("--metric", help="A metric, such as ndcg@10 or 'ndcg(gain=exp2)@20'; repeatable.", show_default=False),
+]
+Labels = Annotated[
+    str | None, typer.Option("--labels", metavar="FILE", help="The labels of the dataset.", show_default=False)
+]
+Reader = Annotated[
+    str | None,
+    typer.Option(help="trec, csv, tsv, jsonl, parquet or svmlight; else by name and content.", show_default=False),
+]
+GroupColumn = Annotated[str | None, typer.Option("--group", help="Column of the group.", show_default="group")]
+ItemColumn = Annotated[str | None, typer.Option("--item", help="Column of the item.", show_default="item")]
+ScoreColumn = Annotated[str | None, typer.Option("--score", help="Column of the score.", show_default="score")]
+LabelColumn = Annotated[str | None, typer.Option("--label", help="Column of the label.", show_default="label")]
+WeightColumn = Annotated[str | None, typer.Option("--weight", help="Column of the weight.", show_default="weight")]
+Scores = Annotated[
+    str | None,
+    typer.Option("--scores", metavar="FILE", help="Predictions, one per line of a label/qid file.", show_default=False),
+]
+
+
+@dataclass
+class Surroundings:
+    """What was said before the command."""
+
+    database: str | None = None
+    debug: bool = False
+
+
+surroundings = Surroundings()
+
+
+def tracker() -> Tracker:
+    """Return the tracker on the database that was asked for."""
+    from ndcg_tracker.tracker import Tracker
+
+    return Tracker(surroundings.database)
+
+
+def show(text: str) -> None:
+    """Print a result to standard output."""
+    sys.stdout.write(text if text.endswith("\n") or not text else text + "\n")
+
+
+def say(text: str) -> None:
+    """Print a message to standard error, with nothing in it that could steer a terminal."""
+    from ndcg_tracker.reporting.terminal import visible
+
+    sys.stderr.write(visible(text) + "\n")
+
+
+def wants_color() -> bool:
+    """Return whether results may be coloured: only on a terminal, and not where NO_COLOR is set."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def pairs(texts: list[str] | None, option: str) -> dict[str, str]:
+    """Return the mapping that a repeatable option of the form key=value spells."""
+    found = {}
+    for text in texts or []:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise InputError(f"{option} {text!r} is not of the form key=value; write {option} model=bm25")
+        found[key] = value
+    return found

@@ -1,0 +1,60 @@
+"""Files for the commands that read them, with progress on a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ndcg_tracker.ingest import Columns, RankedTable
+    from ndcg_tracker.rankings import LabelLists
+
+_SECONDS_BETWEEN = 0.2
+
+
+def run_of(path: str, *, reader: str | None, columns: Columns, scores: str | None) -> RankedTable:
+    """Return the run that a file holds, ``-`` being standard input."""
+    from ndcg_tracker.ingest import read_run
+
+    with _progress(path) as progress:
+        return read_run(path, reader=reader, columns=columns, scores_path=scores, progress=progress)
+
+
+def labels_of(path: str, *, reader: str | None = None, columns: Columns | None = None) -> LabelLists:
+    """Return the labels that a file holds, ``-`` being standard input."""
+    from ndcg_tracker.ingest import Columns, read_labels
+
+    with _progress(path) as progress:
+        return read_labels(path, reader=reader, columns=columns or Columns(), progress=progress)
+
+
+@contextmanager
+def _progress(path: str) -> Iterator[Callable[[int, int | None], None] | None]:
+    """Give a callback that draws one line on standard error and wipes it in the end; none where that is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from ndcg_tracker.reporting.terminal import shortened, visible
+
+    name = shortened(visible(path), 40)
+    drawn = time.monotonic()
+
+    def draw(done: int, total: int | None) -> None:
+        nonlocal drawn
+        if time.monotonic() - drawn < _SECONDS_BETWEEN:
+            return
+        drawn = time.monotonic()
+        share = f" {100 * done / total:3.0f}%" if total else ""
+        sys.stderr.write(f"\r\x1b[Kreading {name} {done / 1e6:,.0f} MB{share}")
+        sys.stderr.flush()
+
+    try:
+        yield draw
+    finally:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()

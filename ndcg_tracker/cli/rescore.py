@@ -1,0 +1,38 @@
+"""``ndcg-track rescore``: stored runs under further metrics or newer labels."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ndcg_tracker.cli import options
+
+
+def rescore(
+    runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.", show_default=False)] = None,
+    every: Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")] = False,
+    metric: options.Metrics = None,
+    dataset: options.AnyDataset = None,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Evaluate stored runs under the newest labels; without --metric: under the metrics that each has."""
+    from ndcg_tracker.errors import InputError
+    from ndcg_tracker.reporting import Column, rows_as
+
+    if bool(runs) == every:
+        raise InputError("name the runs to rescore, or give --all")
+    with options.tracker() as tracker:
+        found = tracker.rescore(runs or (), metrics=metric or (), dataset=dataset)
+    rows = [
+        (run.run, run.run_id, run.dataset, run.label_set_version, new.metric, new.mean, new.n_missing, new.n_undefined)
+        for run in found
+        for new in run.metrics
+    ]
+    for run in found:
+        if not run.metrics:
+            options.say(f"{run.run}: nothing new to compute under labels version {run.label_set_version}")
+    names = ("run", "run_id", "dataset", "label_set_version", "metric", "mean", "n_missing", "n_undefined")
+    columns = [Column(name, digits=4 if name == "mean" else None) for name in names]
+    if rows or format is options.OutputFormat.json:
+        options.show(rows_as(format.plain, columns, rows, color=options.wants_color()))

@@ -1,0 +1,149 @@
+"""``ndcg-track runs``: the runs that are stored, and their housekeeping."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ndcg_tracker.cli import options
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.records import EvaluationRecord, RunRecord
+
+app = typer.Typer(help="The stored runs: list, show, rename, tag, delete.", no_args_is_help=True, rich_markup_mode=None)
+
+Run = Annotated[str, typer.Argument(metavar="RUN", help="Name, id, @alias, latest, latest~2 or a unique prefix.")]
+
+
+@app.command("list")
+def list_runs(dataset: options.AnyDataset = None, format: options.Output = options.OutputFormat.text) -> None:
+    """List the runs, oldest first."""
+    from ndcg_tracker.reporting import rows_as
+
+    with options.tracker() as tracker:
+        found = tracker.runs(dataset)
+    columns = ["run", "run_id", "dataset", "created_at_utc", "n_groups", "n_items", "git_commit", "tags"]
+    as_json = format is options.OutputFormat.json
+    rows = [
+        (
+            run.name,
+            run.id,
+            run.dataset,
+            run.created_at_utc,
+            run.n_groups,
+            run.n_items,
+            run.git_commit,
+            run.tags if as_json else _pairs(run.tags),
+        )
+        for run in found
+    ]
+    options.show(rows_as(format.plain, columns, rows, color=options.wants_color()))
+
+
+@app.command("show")
+def show_run(run: Run, dataset: options.AnyDataset = None, format: options.Output = options.OutputFormat.text) -> None:
+    """Show one run: where it came from, and its metrics."""
+    from ndcg_tracker.reporting import Column, json_text, rows_as
+
+    with options.tracker() as tracker:
+        found, evaluations = tracker.run(run, dataset)
+    if format is options.OutputFormat.json:
+        options.show(json_text(_as_object(found, evaluations)))
+        return
+    details = [(name, _pairs(value) if isinstance(value, dict) else value) for name, value in _details(found).items()]
+    details = [(name, value) for name, value in details if value not in (None, "")]
+    names = ("metric", "label_set_version", "mean", "n_groups", "n_missing", "n_undefined")
+    columns = [Column(name, digits=4 if name == "mean" else None) for name in names]
+    rows = [(e.metric, e.label_set_version, e.mean, e.n_groups, e.n_missing, e.n_undefined) for e in evaluations]
+    color = options.wants_color()
+    if format is not options.OutputFormat.csv:
+        options.show(rows_as(format.plain, ["", found.name], details[1:], color=color) + "\n")
+    options.show(rows_as(format.plain, columns, rows, color=color))
+
+
+@app.command("rename")
+def rename_run(
+    run: Run, name: Annotated[str, typer.Argument(help="The new name.")], dataset: options.AnyDataset = None
+) -> None:
+    """Give a run another name."""
+    with options.tracker() as tracker:
+        before = tracker.rename_run(run, name, dataset)
+    options.say(f"run {before.id} is now {name!r}; it was {before.name!r}")
+
+
+@app.command("tag")
+def tag_run(
+    run: Run,
+    tags: Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Tags to add.")] = None,
+    remove: Annotated[list[str] | None, typer.Option(help="A key to remove; repeatable.")] = None,
+    dataset: options.AnyDataset = None,
+) -> None:
+    """Add tags to a run, or remove some."""
+    added = options.pairs(tags, "tag")
+    with options.tracker() as tracker:
+        kept = tracker.tag_run(run, added, remove=remove or (), dataset=dataset)
+    options.say(f"tags: {_pairs(kept) or 'none'}")
+
+
+@app.command("delete")
+def delete_run(
+    run: Run,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    dataset: options.AnyDataset = None,
+) -> None:
+    """Delete a run with its items, metrics and group results; there is no way back."""
+    from ndcg_tracker.errors import InputError
+
+    with options.tracker() as tracker:
+        found, evaluations = tracker.run(run, dataset)
+        what = f"run {found.name!r} ({found.id}) of dataset {found.dataset!r} and its {len(evaluations)} evaluations"
+        if not yes and not _agreed(f"delete {what}?"):
+            raise InputError(f"{what} was not deleted; add --yes to delete it without being asked")
+        tracker.delete_run(str(found.id), found.dataset)
+    options.say(f"deleted {what}")
+
+
+def _agreed(question: str) -> bool:
+    import sys
+
+    if not sys.stdin.isatty():
+        return False
+    options.say(f"{question} [y/N]")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _details(run: RunRecord) -> dict[str, Any]:
+    return {
+        "run": run.name,
+        "run_id": run.id,
+        "dataset": run.dataset,
+        "created_at_utc": run.created_at_utc,
+        "source": run.source,
+        "git_commit": run.git_commit,
+        "parameters": run.parameters,
+        "tags": run.tags,
+        "n_groups": run.n_groups,
+        "n_items": run.n_items,
+        "digest": run.digest,
+    }
+
+
+def _as_object(run: RunRecord, evaluations: list[EvaluationRecord]) -> dict[str, Any]:
+    return _details(run) | {
+        "evaluations": [
+            {
+                "metric": evaluation.metric,
+                "label_set_version": evaluation.label_set_version,
+                "mean": evaluation.mean,
+                "n_groups": evaluation.n_groups,
+                "n_missing": evaluation.n_missing,
+                "n_undefined": evaluation.n_undefined,
+            }
+            for evaluation in evaluations
+        ]
+    }
+
+
+def _pairs(pairs: dict[str, Any]) -> str:
+    return " ".join(f"{key}={value}" for key, value in pairs.items())

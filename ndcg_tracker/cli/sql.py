@@ -1,0 +1,25 @@
+"""``ndcg-track sql``: read-only SQL on the public views."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ndcg_tracker.cli import options
+
+
+def sql(
+    query: Annotated[str, typer.Argument(help="One SELECT; - reads it from standard input.")],
+    timeout: Annotated[float, typer.Option(min=0.001, help="Seconds after which the query is stopped.")] = 60.0,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Run a read-only query on run_summary, group_history, group_diff, items, labels and label_coverage."""
+    import sys
+
+    from ndcg_tracker.reporting import rows_as
+
+    text = sys.stdin.read() if query == "-" else query
+    with options.tracker() as tracker:
+        result = tracker.query(text, timeout_seconds=timeout)
+    options.show(rows_as(format.plain, result.columns, result.rows, color=options.wants_color()))

@@ -1,0 +1,135 @@
+"""Which group results of two runs belong together, and what becomes of those without a partner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg_tracker.errors import InputError
+
+Index = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Missing = Literal["error", "zero", "intersect"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """The group results of one metric in two runs, group by group.
+
+    ``group_ids``: int64, shape (n,), ascending, the paired groups. ``baseline`` and ``candidate``: float64, shape (n,),
+    finite. ``only_in_baseline`` and ``only_in_candidate``: int64, ascending, the groups with a result in one run only
+    (under ``missing`` "zero" they are among the paired ones too). ``undefined``: how many groups have a result in
+    neither run. ``missing``: the policy that was applied.
+    """
+
+    group_ids: Index
+    baseline: Floats
+    candidate: Floats
+    only_in_baseline: Index
+    only_in_candidate: Index
+    undefined: int
+    missing: Missing = "error"
+
+    @property
+    def delta(self) -> Floats:
+        """Candidate minus baseline of every paired group: float64, shape (n,)."""
+        return np.asarray(self.candidate - self.baseline)
+
+
+def pair(
+    baseline_ids: Index,
+    baseline_values: Floats,
+    candidate_ids: Index,
+    candidate_values: Floats,
+    *,
+    missing: Missing = "error",
+    metric: str = "",
+) -> Pairing:
+    """Return the group results of two runs, paired by group.
+
+    A group with a defined result in one run, and none or an undefined one in the other, is in that run only; a group
+    that is undefined or absent in both is counted as undefined.
+
+    Parameters: ``baseline_ids`` and ``candidate_ids``: int64, strictly ascending. ``baseline_values`` and
+    ``candidate_values``: float64 of the same shapes, NaN = undefined, never infinite. ``missing``: what to do with
+    groups in one run only: "error" refuses, "zero" pairs them with 0, "intersect" leaves them out. ``metric``: its
+    text, for the message. Raises: InputError if ``missing`` is "error" and there are such groups, or is no known
+    policy; ValueError if the arrays are not as described.
+
+    >>> ids = np.array([1, 2, 3, 4])
+    >>> both = pair(ids, np.array([0.5, 1.0, np.nan, 0.25]), ids[:3], np.array([0.75, np.nan, np.nan]), missing="zero")
+    >>> both.group_ids.tolist(), both.delta.tolist(), both.only_in_baseline.tolist(), both.undefined
+    ([1, 2, 4], [0.25, -1.0, -0.25], [2, 4], 1)
+    """
+    if missing not in get_args(Missing):
+        raise InputError(f"unknown missing policy {missing!r}: choose error, zero or intersect")
+    has_baseline = _defined(baseline_ids, baseline_values, "baseline")
+    has_candidate = _defined(candidate_ids, candidate_values, "candidate")
+    ids, values = baseline_ids[has_baseline], baseline_values[has_baseline]
+    other_ids, other_values = candidate_ids[has_candidate], candidate_values[has_candidate]
+    places = _places(other_ids, ids)
+    found = places >= 0
+    partner = np.zeros(other_ids.size, dtype=np.bool_)
+    partner[places[found]] = True
+    only_in_baseline, only_in_candidate = ids[~found], other_ids[~partner]
+    n_groups = candidate_ids.size + int((_places(candidate_ids, baseline_ids) < 0).sum())
+    undefined = n_groups - ids.size - only_in_candidate.size
+    n_alone = only_in_baseline.size + only_in_candidate.size
+    if n_alone and missing == "error":
+        raise InputError(
+            f"{metric + ': ' if metric else ''}{n_alone} {'group has' if n_alone == 1 else 'groups have'} a result in "
+            f"one run only ({only_in_baseline.size} in the baseline, {only_in_candidate.size} in the candidate): "
+            "choose missing=zero (count 0 there) or missing=intersect (leave them out); missing=error refuses"
+        )
+    if n_alone and missing == "zero":
+        all_ids = np.sort(np.concatenate([ids, only_in_candidate]))
+        return Pairing(
+            all_ids,
+            _filled(all_ids, ids, values),
+            _filled(all_ids, other_ids, other_values),
+            only_in_baseline,
+            only_in_candidate,
+            undefined,
+            missing,
+        )
+    return Pairing(
+        ids[found],
+        values[found],
+        other_values[places[found]],
+        only_in_baseline,
+        only_in_candidate,
+        undefined,
+        missing,
+    )
+
+
+def _defined(ids: Index, values: Floats, run: str) -> Mask:
+    """Return where the values are defined, after a look at whether ids and values are as promised."""
+    if ids.ndim != 1 or ids.shape != values.shape:
+        raise ValueError(f"{run}: ids and values must be two arrays of one length, not {ids.shape} and {values.shape}")
+    if ids.size > 1 and not (ids[1:] > ids[:-1]).all():
+        raise ValueError(f"{run}: the group ids must be strictly ascending")
+    if np.isinf(values).any():
+        raise ValueError(f"{run}: a group result must not be infinite")
+    return np.asarray(~np.isnan(values))
+
+
+def _places(ids: Index, wanted: Index) -> Index:
+    """Return where each wanted id stands among ascending ids: int64, -1 where it does not."""
+    if np.array_equal(ids, wanted):
+        return np.arange(ids.size)
+    if not ids.size:
+        return np.full(wanted.size, -1, dtype=np.int64)
+    places = np.minimum(np.searchsorted(ids, wanted), ids.size - 1)
+    return np.where(ids[places] == wanted, places, -1)
+
+
+def _filled(all_ids: Index, ids: Index, values: Floats) -> Floats:
+    """Return the values on the axis of all ids, 0 where there is none."""
+    filled = np.zeros(all_ids.size)
+    filled[np.searchsorted(all_ids, ids)] = values
+    return filled

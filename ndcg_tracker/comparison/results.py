@@ -1,0 +1,186 @@
+"""What a comparison returns: frozen rows that carry their own warnings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ndcg_tracker.comparison.pairing import Missing
+
+Verdict = Literal["improved", "regressed", "no_difference_detected", "identical", "not_comparable"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunRef:
+    """A run as reports name it: its name and its id in the database."""
+
+    name: str
+    run_id: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of this run."""
+        return {"name": self.name, "run_id": self.run_id}
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSetRef:
+    """A version of a dataset's labels and the digest of its content."""
+
+    version: int
+    digest: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of this label set."""
+        return {"version": self.version, "digest": self.digest}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCounts:
+    """How many groups a metric was compared on, and why others were not.
+
+    ``paired``: compared. ``only_in_baseline`` and ``only_in_candidate``: with a result in one run only; ``missing``
+    says what became of them ("zero": they are paired with 0; "intersect": left out). ``undefined``: without a result
+    in both. ``missing_in_baseline`` and ``missing_in_candidate``: labelled groups that the run does not have and that
+    the metric counts as 0.
+    """
+
+    paired: int
+    only_in_baseline: int = 0
+    only_in_candidate: int = 0
+    undefined: int = 0
+    missing_in_baseline: int = 0
+    missing_in_candidate: int = 0
+    missing: Missing = "error"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of these counts."""
+        return {
+            "paired": self.paired,
+            "only_in_baseline": self.only_in_baseline,
+            "only_in_candidate": self.only_in_candidate,
+            "undefined": self.undefined,
+            "missing_in_baseline": self.missing_in_baseline,
+            "missing_in_candidate": self.missing_in_candidate,
+            "missing": self.missing,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedShare:
+    """Which share of the ranked items carries a label, down to a cutoff (None: the whole list), in both runs."""
+
+    cutoff: int | None
+    baseline: float | None
+    candidate: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of these shares."""
+        return {"cutoff": self.cutoff, "baseline": self.baseline, "candidate": self.candidate}
+
+
+@dataclass(frozen=True, slots=True)
+class MetricComparison:
+    """One metric in two runs.
+
+    ``metric``: its canonical text. ``baseline``, ``candidate``: means over the paired groups, None without any.
+    ``delta``: the mean difference. ``ci``: its 95% interval by ``ci_method``. ``p_value``: of ``test``; ``p_adjusted``:
+    after Holm's correction. ``n``: the groups that count. ``wins``, ``ties``, ``losses``: groups with a delta above, at
+    and below exactly 0. ``effect_size``: d_z. ``detectable_delta``: the smallest difference found with 80% power.
+    ``warnings``: what to keep in mind, in words. A number that is undefined is None.
+    """
+
+    metric: str
+    baseline: float | None
+    candidate: float | None
+    delta: float | None
+    ci: tuple[float, float] | None
+    ci_method: str
+    p_value: float | None
+    p_adjusted: float | None
+    test: str
+    n: int
+    wins: int
+    ties: int
+    losses: int
+    effect_size: float | None
+    detectable_delta: float | None
+    warnings: tuple[str, ...]
+    verdict: Verdict
+    groups: GroupCounts
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of this metric."""
+        return {
+            "metric": self.metric,
+            "baseline": self.baseline,
+            "candidate": self.candidate,
+            "delta": self.delta,
+            "ci": None if self.ci is None else list(self.ci),
+            "ci_method": self.ci_method,
+            "p_value": self.p_value,
+            "p_adjusted": self.p_adjusted,
+            "test": self.test,
+            "wins": self.wins,
+            "ties": self.ties,
+            "losses": self.losses,
+            "effect_size": self.effect_size,
+            "detectable_delta": self.detectable_delta,
+            "warnings": list(self.warnings),
+            "verdict": self.verdict,
+            "n": self.n,
+            "groups": self.groups.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDelta:
+    """One group's result in both runs, and candidate minus baseline."""
+
+    group: str
+    baseline: float
+    candidate: float
+    delta: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of this group."""
+        return {
+            "group": self.group,
+            "baseline": self.baseline,
+            "candidate": self.candidate,
+            "delta": self.delta,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Everything that was found between two runs of a dataset under one label set.
+
+    ``groups``, ``worst`` (most negative delta first) and ``best`` (most positive first) belong to the first metric.
+    ``coverage``: the judged share of both runs per cutoff. ``notes``: what else to know, in words.
+    """
+
+    baseline: RunRef
+    candidate: RunRef
+    dataset: str
+    label_set: LabelSetRef
+    groups: GroupCounts
+    metrics: tuple[MetricComparison, ...]
+    worst: tuple[GroupDelta, ...] = ()
+    best: tuple[GroupDelta, ...] = ()
+    notes: tuple[str, ...] = ()
+    coverage: tuple[JudgedShare, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of this comparison: plain Python values, None for what is undefined."""
+        return {
+            "baseline": self.baseline.to_dict(),
+            "candidate": self.candidate.to_dict(),
+            "dataset": self.dataset,
+            "label_set": self.label_set.to_dict(),
+            "groups": self.groups.to_dict(),
+            "metrics": [metric.to_dict() for metric in self.metrics],
+            "worst": [group.to_dict() for group in self.worst],
+            "best": [group.to_dict() for group in self.best],
+            "notes": list(self.notes),
+            "coverage": [share.to_dict() for share in self.coverage],
+        }

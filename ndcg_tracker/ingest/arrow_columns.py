@@ -1,0 +1,110 @@
+"""Arrow columns to the columns of a table, without a Python object per row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ndcg_tracker.ingest.places import Places
+from ndcg_tracker.ingest.table import Rows
+from ndcg_tracker.rankings.keys import Bytes, Index, Keys
+from ndcg_tracker.rankings.ranking import Floats
+
+
+class Collected:
+    """Grows a table chunk by chunk from Arrow arrays.
+
+    ``places`` says what a wrong value's row is called; ``nan_is_null``: whether NaN means null instead of being one
+    of the wrong values.
+    """
+
+    def __init__(self, places: Places, *, nan_is_null: bool = False) -> None:
+        self._places = places
+        self._nan_is_null = nan_is_null
+        self._groups = _GrowingKeys()
+        self._items = _GrowingKeys()
+        self._lengths: list[Index] = []
+        self._numbers: dict[str, list[Floats]] = {}
+        self.n_rows = 0
+
+    def add(self, columns: dict[str, Any]) -> None:
+        """Add rows: per role an Arrow array of equal length, ids as string or binary, numbers as float64.
+
+        Raises: what ``places`` makes of an id that is null and of a number that is NaN or infinite.
+        """
+        import pyarrow.compute as pc
+
+        groups = columns["group"]
+        if not len(groups):
+            return
+        self._refuse_null_ids(groups, "group")
+        runs = pc.run_end_encode(groups)
+        self._groups.add(runs.values)
+        self._lengths.append(np.diff(runs.run_ends.to_numpy(zero_copy_only=False), prepend=0).astype(np.int64))
+        if "item" in columns:
+            self._refuse_null_ids(columns["item"], "item")
+            self._items.add(columns["item"])
+        for role in ("score", "label", "weight"):
+            if role in columns:
+                self._numbers.setdefault(role, []).append(self._finite(columns[role], role))
+        self.n_rows += len(groups)
+
+    def rows(self) -> Rows:
+        """Return the table; the collection is empty afterwards, so that nothing is held twice."""
+        lengths = np.concatenate(self._lengths) if self._lengths else np.zeros(0, dtype=np.int64)
+        numbers = {role: np.concatenate(self._numbers.pop(role)) for role in list(self._numbers)}
+        items = self._items.keys() if self._items.n_keys or not self.n_rows else None
+        return Rows(
+            self._groups.keys(), lengths, items, numbers.get("score"), numbers.get("label"), numbers.get("weight")
+        )
+
+    def _refuse_null_ids(self, array: Any, role: str) -> None:
+        if array.null_count:
+            row = int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
+            raise self._places.error(self.n_rows + row, f"the {role} id is empty; every row needs one")
+
+    def _finite(self, array: Any, role: str) -> Floats:
+        values: Floats = array.to_numpy(zero_copy_only=False)
+        wrong = np.isinf(values) if self._nan_is_null else ~np.isfinite(values)
+        if array.null_count:
+            wrong &= array.is_valid().to_numpy(zero_copy_only=False)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            what = f"the {role} is {values[row]}; use a finite number, or null for none"
+            raise self._places.error(self.n_rows + row, what)
+        return values
+
+
+class _GrowingKeys:
+    """A column of ids that grows by Arrow arrays."""
+
+    def __init__(self) -> None:
+        self._data: list[Bytes] = []
+        self._offsets: list[Index] = []
+        self._n_bytes = 0
+        self.n_keys = 0
+
+    def add(self, array: Any) -> None:
+        """Add the ids of a string, large_string, binary or large_binary array without nulls."""
+        if not len(array):
+            return
+        wide = str(array.type).startswith("large_")
+        _, offset_buffer, data_buffer = array.buffers()
+        dtype = np.int64 if wide else np.int32
+        every_offset = np.frombuffer(offset_buffer, dtype=dtype)
+        offsets = every_offset[array.offset : array.offset + len(array) + 1].astype(np.int64)
+        start, end = int(offsets[0]), int(offsets[-1])
+        if end > start:
+            self._data.append(np.frombuffer(data_buffer, dtype=np.uint8)[start:end])
+        self._offsets.append(offsets[1:] + (self._n_bytes - start))
+        self._n_bytes += end - start
+        self.n_keys += len(array)
+
+    def keys(self) -> Keys:
+        """Return all ids as one column; nothing is left here."""
+        offsets = np.concatenate([np.zeros(1, dtype=np.int64), *self._offsets])
+        self._offsets.clear()
+        data = np.concatenate(self._data) if self._data else np.zeros(0, dtype=np.uint8)
+        self._data.clear()
+        return Keys(data, offsets)

@@ -1,0 +1,112 @@
+"""The way into the layer: a path to a run or to labels, through the reader its format needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import BinaryIO, TypeVar
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest import delimited, jsonl, parquet, svmlight, trec
+from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_TABLE, Columns, Wanted
+from ndcg_tracker.ingest.detection import READERS, detect_reader
+from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces, Places
+from ndcg_tracker.ingest.sources import Progress, Source
+from ndcg_tracker.ingest.table import RankedTable, Rows, label_lists, ranked_table
+from ndcg_tracker.rankings.ranking import LabelLists
+
+SMALL = 1 << 21  # bytes up to which the exact path is faster than importing Arrow
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The two ways to read one input: ``fast`` may raise DoubtfulError, ``exact`` has the last word."""
+
+    exact: Callable[[], tuple[Rows, Places]]
+    fast: Callable[[], Rows] | None = None
+
+
+def read_run(
+    path: str,
+    *,
+    reader: str | None = None,
+    columns: Columns = DEFAULT_COLUMNS,
+    scores_path: str | None = None,
+    stdin: BinaryIO | None = None,
+    progress: Progress | None = None,
+) -> RankedTable:
+    """Return the run that a file holds, with the labels and weights that came along.
+
+    Parameters: ``path``, a file, gzip or not, or ``-`` for standard input. ``reader``: one of ``READERS``, None to
+    tell from the file's name and content. ``columns``: for tables. ``scores_path``: the predictions that belong to a
+    label/qid file, one per line. ``progress``: called with the bytes done and the bytes there are (None: unknown).
+    Raises: InputError, one line, ``FILE:LINE: what; what to do``.
+    """
+    with Source(path, stdin=stdin, progress=progress) as source:
+        head, name = _reader(source, reader)
+        role = columns.any_given()
+        if name in ("trec", "svmlight") and role is not None:
+            raise source.error(f"a {name} file has no named columns; drop --{role}, or choose another --reader")
+        if name == "svmlight":
+            paths = Paths(lambda: svmlight.scored_rows(source, scores_path, stdin))
+        elif scores_path is not None:
+            raise source.error(
+                f"--scores is for label/qid files, this is read as {name}; drop it or use --reader svmlight"
+            )
+        else:
+            paths = _paths(source, name, columns, RUN_TABLE, trec.RUN)
+        return assembled(paths, ranked_table, small=len(head) <= SMALL)
+
+
+def read_labels(
+    path: str,
+    *,
+    reader: str | None = None,
+    columns: Columns = DEFAULT_COLUMNS,
+    stdin: BinaryIO | None = None,
+    progress: Progress | None = None,
+) -> LabelLists:
+    """Return the labels that a file holds (parameters and errors: see ``read_run``)."""
+    with Source(path, stdin=stdin, progress=progress) as source:
+        head, name = _reader(source, reader)
+        paths = _paths(source, name, columns, LABEL_TABLE, trec.QRELS)
+        return assembled(paths, label_lists, small=len(head) <= SMALL)
+
+
+def assembled(paths: Paths, assemble: Callable[[Rows, Places], T], *, small: bool) -> T:
+    """Return what ``assemble`` makes of an input: read the fast way if it is large and beyond doubt, else exactly."""
+    if paths.fast is not None and not small:
+        try:
+            return assemble(paths.fast(), NoPlaces())
+        except DoubtfulError:
+            pass  # the exact path says what is wrong and where, or that all is well
+    return assemble(*paths.exact())
+
+
+def _reader(source: Source, reader: str | None) -> tuple[bytes, str]:
+    """Return the beginning of the content, one byte more than is small, and the name of its reader."""
+    if reader is not None and reader not in READERS:
+        raise InputError(f"no reader {reader!r}; choose one of {' '.join(READERS)}")
+    head = source.head(SMALL + 1)
+    if not head:
+        raise source.error("is empty; give a file that has rows")
+    return head, reader or detect_reader(source.path, head)
+
+
+def _paths(source: Source, reader: str, columns: Columns, wanted: Wanted, layout: trec.Layout) -> Paths:
+    """Return how to read what holds one table, whether a run or labels."""
+    if reader == "trec":
+        return Paths(lambda: trec.exact_rows(source, layout), lambda: trec.fast_rows(source, layout))
+    if reader == "jsonl":
+        return Paths(lambda: jsonl.exact_rows(source, columns, wanted))
+    if reader == "parquet":
+        return Paths(lambda: parquet.exact_rows(source, columns, wanted))
+    if reader == "svmlight":
+        return Paths(lambda: svmlight.exact_rows(source))
+    delimiter = b"," if reader == "csv" else b"\t"
+    return Paths(
+        lambda: delimited.exact_rows(source, delimiter, columns, wanted),
+        lambda: delimited.fast_rows(source, delimiter, columns, wanted),
+    )

@@ -1,0 +1,217 @@
+"""Files, gzip files and standard input as one thing: blocks of bytes that end with a line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import IO, BinaryIO, Protocol, Self
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest.places import shown_name
+
+Progress = Callable[[int, int | None], None]
+
+BLOCK = 1 << 24
+LONGEST_LINE = 1 << 24
+LARGEST_RATIO = 100  # rankings shrink to a fifth or a tenth; deflate ends at 1032
+SURELY_FINE = 1 << 28  # decompressed bytes below which the ratio does not matter
+_IN_MEMORY = 1 << 26
+BOM = b"\xef\xbb\xbf"
+
+
+class Readable(Protocol):
+    """What bytes can be read from."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return up to ``size`` bytes, none at the end."""
+
+
+class Source:
+    """One input, readable from its start as often as needed; use it in a ``with`` statement.
+
+    Parameters: ``path``, a file, or ``-`` for ``stdin`` (None: the process's own). ``progress`` is called with the bytes read so far and the
+    size of the input (None while that is unknown). Raises: InputError for what cannot be opened.
+    """
+
+    def __init__(self, path: str, *, stdin: BinaryIO | None = None, progress: Progress | None = None) -> None:
+        self.path = path
+        self.name = "<stdin>" if path == "-" else shown_name(path)
+        self._progress = progress
+        self._raw = self._opened(stdin)
+        self.size = self._raw.seek(0, io.SEEK_END)
+        self._raw.seek(0)
+        self.is_gzip = self._raw.read(2) == b"\x1f\x8b"
+        if path.lower().endswith(".gz") and not self.is_gzip and self.size:
+            self.close()
+            raise self.error("is no gzip data in spite of its name; compress it with gzip or rename it")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the input."""
+        self._raw.close()
+
+    def error(self, what: str, line: int | None = None) -> InputError:
+        """Return the error that says ``what`` is wrong here."""
+        return InputError(f"{self.name}: {what}" if line is None else f"{self.name}:{line}: {what}")
+
+    def report(self, n_bytes: int | None = None) -> None:
+        """Tell how many bytes of the input are done: by default those that were read."""
+        if self._progress is not None:
+            self._progress(self._raw.tell() if n_bytes is None else n_bytes, self.size)
+
+    def head(self, n_bytes: int) -> bytes:
+        """Return the first bytes, decompressed; fewer only if there are no more."""
+        return self._read(self._stream(), n_bytes, 0)
+
+    def file_path(self) -> str | None:
+        """Return the path under which another library can open the very bytes, None if there is none."""
+        return None if self.is_gzip or not isinstance(self._raw, io.BufferedReader) else self.path
+
+    def content(self) -> bytes:
+        """Return all bytes, decompressed."""
+        stream, parts, done = self._stream(), [], 0
+        while part := self._read(stream, BLOCK, done):
+            parts.append(part)
+            done += len(part)
+            self.report()
+        return b"".join(parts)
+
+    def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
+        """Yield the content in blocks of about ``size`` bytes that end with a line; a leading BOM is dropped."""
+        stream, rest, done = self._stream(), b"", 0
+        while block := self._read(stream, size, done):
+            if done == 0 and size < len(BOM):
+                block += self._read(stream, len(BOM), done)
+            whole = block.removeprefix(BOM) if done == 0 else block
+            done += len(block)
+            self.report()
+            end = whole.rfind(b"\n") + 1
+            if end:
+                yield rest + whole[:end]
+                rest = whole[end:]
+            else:
+                rest += whole
+            if len(rest) > LONGEST_LINE:
+                raise self._long_line(done - len(rest))
+        if rest:
+            yield rest
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the number, from 1, and the bytes of every line, without its end; checked to be UTF-8 without NUL."""
+        number = 0
+        for block in self.blocks(1 << 20):
+            plain = is_plain_text(block)
+            lines = block.split(b"\n")
+            if not lines[-1]:
+                lines.pop()
+            for line in lines:
+                number += 1
+                if not plain:
+                    self._check_text(line, number)
+                yield number, line[:-1] if line.endswith(b"\r") else line
+
+    def _check_text(self, line: bytes, number: int) -> None:
+        if b"\0" in line:
+            raise self.error("a NUL byte; write the file again as text without it", number)
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            raise self.error(f"byte 0x{line[error.start]:02x} is not UTF-8; save the file as UTF-8", number) from None
+
+    def _long_line(self, start: int) -> InputError:
+        number = 1
+        stream = self._stream()
+        while start > 0 and (part := self._read(stream, min(start, BLOCK), 0)):
+            number += part.count(b"\n")
+            start -= len(part)
+        limit = LONGEST_LINE >> 20
+        return self.error(f"a line longer than {limit} MiB; check that this is the right file", number)
+
+    def _opened(self, stdin: BinaryIO | None) -> IO[bytes]:
+        if self.path == "-":
+            stream = stdin if stdin is not None else getattr(sys.stdin, "buffer", None)
+            if stream is None:
+                raise self.error("there is no standard input here; give a file")
+            return self._spooled(stream)
+        try:
+            with ExitStack() as stack:
+                file = stack.enter_context(Path(self.path).open("rb"))
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    return self._spooled(file)
+                stack.pop_all()
+                return file
+        except FileNotFoundError:
+            raise self.error("no such file; check the path") from None
+        except IsADirectoryError:
+            raise self.error("is a directory; name a file in it") from None
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise self.error(f"cannot be opened ({reason}); check the path and its permissions") from None
+
+    def _spooled(self, stream: IO[bytes]) -> IO[bytes]:
+        """Return a copy that can be read twice, in memory or, if it is large, in a temporary file."""
+        with ExitStack() as stack:
+            copy: IO[bytes] = stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY))
+            done = 0
+            while part := self._part(stream, 1 << 20):
+                copy.write(part)
+                done += len(part)
+                if self._progress is not None:
+                    self._progress(done, None)
+            stack.pop_all()
+            return copy
+
+    def _stream(self) -> Readable:
+        self._raw.seek(0)
+        return gzip.GzipFile(fileobj=self._raw, mode="rb") if self.is_gzip else self._raw
+
+    def _read(self, stream: Readable, n_bytes: int, done: int) -> bytes:
+        """Return the next bytes; ``done`` is how many came before, for the cap on what a gzip file may become."""
+        part = self._part(stream, n_bytes)
+        if self.is_gzip and done + len(part) > max(SURELY_FINE, LARGEST_RATIO * self._raw.tell()):
+            what = f"the gzip data grows to more than {LARGEST_RATIO} times its size"
+            raise self.error(f"{what}; decompress it yourself if you trust it")
+        return part
+
+    def _part(self, stream: Readable, n_bytes: int) -> bytes:
+        try:
+            return stream.read(n_bytes)
+        except EOFError:
+            raise self.error("the gzip data ends too early; fetch or compress the file again") from None
+        except (gzip.BadGzipFile, zlib.error) as error:
+            raise self.error(f"the gzip data is broken ({error}); fetch or compress the file again") from None
+        except OSError as error:
+            raise self.error(f"cannot be read ({error.strerror or error}); check the disk and try again") from None
+
+
+def is_plain_text(block: bytes) -> bool:
+    """Return whether a block is UTF-8 without NUL bytes.
+
+    >>> is_plain_text("größer".encode()), is_plain_text(b"\\xff")
+    (True, False)
+    """
+    if b"\0" in block:
+        return False
+    if block.isascii():
+        return True
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,203 @@
+"""From the rows of a table, whatever it was read from, to the columnar ranking, the labels and the weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg_tracker.ingest.places import Places, shown
+from ndcg_tracker.rankings.grouping import descending_order, is_descending
+from ndcg_tracker.rankings.keys import Index, Keys, Mask
+from ndcg_tracker.rankings.ranking import Floats, GroupedItems, LabelLists, Ranking
+from ndcg_tracker.rankings.weights import GroupWeights
+
+LONGEST_ID = 2000  # bytes; beyond 2.7 kB a Postgres index refuses an id
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A table with one row per (group, item), in the order of its source.
+
+    ``run_keys`` and ``run_lengths``: the group ids, runs of equal ids held once, with the number of rows in each run.
+    ``items``: one id per row, None for items known by their row's number within its group. ``scores``, ``grades``,
+    ``weights``: float64, one per row, finite, NaN for null; None for an absent column.
+    """
+
+    run_keys: Keys
+    run_lengths: Index
+    items: Keys | None
+    scores: Floats | None = None
+    grades: Floats | None = None
+    weights: Floats | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.run_lengths.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class RankedTable:
+    """What a run's file or frame holds: the run itself and, if they came along, labels and group weights."""
+
+    ranking: Ranking
+    labels: LabelLists | None
+    weights: GroupWeights | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Grouped:
+    """Rows brought together group by group; ``order`` has the source row of each place, None if nothing moved."""
+
+    keys: Keys
+    offsets: Index
+    items: Keys
+    order: Index | None
+
+    def arranged(self, values: Floats) -> Floats:
+        """Return a column of the source in the order of the groups."""
+        return values if self.order is None else values[self.order]
+
+    def source_row(self, place: int) -> int:
+        """Return the source row that stands at a place."""
+        return place if self.order is None else int(self.order[place])
+
+
+def ranked_table(rows: Rows, places: Places) -> RankedTable:
+    """Return the run, the labels and the weights of a table.
+
+    A row without score is judged but not retrieved, a row without grade is unjudged. Raises: what ``places`` makes
+    of an id that is empty, too long or has a NUL byte, of two rows for one (group, item), of a table without any
+    row or any score, and of a weight that is empty or negative.
+    """
+    if rows.scores is None:
+        raise places.whole("there are no scores; a run needs one per item")
+    table = _grouped_rows(rows, places)
+    weights = None if rows.weights is None else _group_weights(table, rows.weights, places)
+    labels = None
+    if rows.grades is not None:
+        judged = _without_nulls(table, table.arranged(rows.grades))
+        labels = LabelLists(*judged) if judged[3].size else None
+    keys, offsets, items, scores = _without_nulls(table, table.arranged(rows.scores))
+    if not scores.size:
+        raise places.whole("no row has a score; name the score column, or read the file as labels")
+    if not is_descending(scores, offsets):
+        order = descending_order(scores, offsets)
+        items, scores = items.take(order), scores[order]
+    ranking = Ranking(keys, offsets, items, scores)
+    if rows.items is not None:
+        _refuse_duplicates(table, places, ranking, labels)
+    return RankedTable(ranking, labels, weights)
+
+
+def label_lists(rows: Rows, places: Places) -> LabelLists:
+    """Return the labels of a table; rows without grade are unjudged and left out (raises: see ``ranked_table``)."""
+    if rows.grades is None:
+        raise places.whole("there are no labels; a labels file needs a grade per item")
+    table = _grouped_rows(rows, places)
+    labels = LabelLists(*_without_nulls(table, table.arranged(rows.grades)))
+    if not labels.n_items:
+        raise places.whole("no row has a label; name the label column")
+    if rows.items is not None:
+        _refuse_duplicates(table, places, labels)
+    return labels
+
+
+def _grouped_rows(rows: Rows, places: Places) -> _Grouped:
+    if not rows.n_rows:
+        raise places.whole("there are no rows; give at least one")
+    starts = np.cumsum(rows.run_lengths) - rows.run_lengths
+    _check_ids(rows.run_keys, "group", places, starts)
+    if rows.items is not None:
+        _check_ids(rows.items, "item", places, None)
+    code_of: dict[bytes, int] = {}
+    run_codes = np.array([code_of.setdefault(key, len(code_of)) for key in rows.run_keys.to_bytes_list()])
+    keys = rows.run_keys if len(code_of) == run_codes.size else Keys.from_bytes(list(code_of))
+    lengths = np.zeros(len(code_of), dtype=np.int64)
+    np.add.at(lengths, run_codes, rows.run_lengths)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    order = None
+    if (np.diff(run_codes) < 0).any():
+        order = np.argsort(np.repeat(run_codes, rows.run_lengths), kind="stable")
+    if rows.items is None:
+        numbers = Keys.from_row_numbers(np.arange(1, int(lengths.max()) + 1))
+        items = numbers.take(np.arange(int(offsets[-1])) - np.repeat(offsets[:-1], lengths))
+    else:
+        items = rows.items if order is None else rows.items.take(order)
+    return _Grouped(keys, offsets, items, order)
+
+
+def _check_ids(keys: Keys, role: str, places: Places, rows: Index | None) -> None:
+    """Refuse ids that are empty, too long or contain NUL; ``rows`` has the row of each id, None for its own number."""
+    lengths = keys.lengths
+    if not len(keys):
+        return
+    bad, what = -1, ""
+    if int(lengths.min()) < 1:
+        bad, what = int(np.argmin(lengths)), f"the {role} id is empty; every row needs one"
+    elif int(lengths.max()) > LONGEST_ID:
+        bad = int(np.argmax(lengths > LONGEST_ID))
+        what = f"the {role} id has {lengths[bad]} bytes; shorten it to {LONGEST_ID} or fewer"
+    else:
+        start, end = int(keys.offsets[0]), int(keys.offsets[-1])
+        data = keys.data[start:end]
+        if not data.all():
+            at = start + int(np.argmin(data))
+            bad = int(np.searchsorted(keys.offsets, at, side="right")) - 1
+            what = f"the {role} id has a NUL byte; write the file again without it"
+    if bad >= 0:
+        raise places.error(bad if rows is None else int(rows[bad]), what)
+
+
+def _without_nulls(table: _Grouped, numbers: Floats) -> tuple[Keys, Index, Keys, Floats]:
+    """Return group keys, offsets, items and numbers of the rows that have a number, and of their groups only."""
+    null = np.isnan(numbers)
+    if not null.any():
+        return table.keys, table.offsets, table.items, numbers
+    kept = np.flatnonzero(~null)
+    before = np.concatenate([[0], np.cumsum(~null)])
+    counts = np.diff(before[table.offsets])
+    groups = np.flatnonzero(counts)
+    offsets = np.concatenate([[0], np.cumsum(counts[groups])])
+    return table.keys.take(groups), offsets, table.items.take(kept), numbers[kept]
+
+
+def _group_weights(table: _Grouped, weights: Floats, places: Places) -> GroupWeights:
+    null = np.isnan(weights)
+    if null.any():
+        raise places.error(int(np.argmax(null)), "the weight is empty; every row needs one")
+    if float(weights.min()) < 0:
+        raise places.error(int(np.argmax(weights < 0)), "the weight is negative; weights are 0 or more")
+    arranged = table.arranged(weights)
+    starts, lengths = table.offsets[:-1], np.diff(table.offsets)
+    lowest = np.minimum.reduceat(arranged, starts)
+    varies: Mask = lowest != np.maximum.reduceat(arranged, starts)
+    means: Floats = np.add.reduceat(arranged / np.repeat(lengths, lengths), starts)
+    values: NDArray[np.float64] = np.where(varies, means, lowest)
+    return GroupWeights(table.keys, values, varies)
+
+
+def _refuse_duplicates(table: _Grouped, places: Places, *lists: GroupedItems | None) -> None:
+    """Refuse a second row for the same (group, item); a list that covers all rows lends its hashes."""
+    whole = next((one for one in lists if one is not None and one.n_items == len(table.items)), None)
+    if whole is not None and not whole.has_duplicates():
+        return
+    in_order = GroupedItems(table.keys, table.offsets, table.items, np.empty(0))
+    if whole is None and not in_order.has_duplicates():
+        return
+    order = np.argsort(in_order.pair_hashes, kind="stable")
+    hashes = in_order.pair_hashes[order]
+    same = hashes[1:] == hashes[:-1]
+    suspects = np.sort(order[np.append(same, False) | np.insert(same, 0, False)])
+    if table.order is not None:
+        suspects = suspects[np.argsort(table.order[suspects], kind="stable")]
+    first_at: dict[tuple[int, bytes], int] = {}
+    for place in suspects.tolist():
+        group, row = int(np.searchsorted(table.offsets, place, "right")) - 1, table.source_row(place)
+        pair = group, table.items.bytes_at(place)
+        if pair in first_at:
+            item, name, first = shown(pair[1]), shown(table.keys[group]), places.mention(first_at[pair])
+            raise places.error(row, f"item {item} of group {name} stands in {first} already; keep one of the two")
+        first_at[pair] = row

@@ -1,0 +1,59 @@
+"""JSON that any reader takes back unchanged and any terminal shows without obeying it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from uuid import UUID
+
+# json escapes C0 only; these reach a terminal as commands, or do not encode as UTF-8, and occur inside strings alone
+_UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]")
+
+
+def json_text(value: object, *, indent: int | None = 2) -> str:
+    """Return a value as JSON, with a line end: full double precision, null for what is undefined, never NaN.
+
+    >>> json_text({"delta": float("nan"), "run": "dénse"}, indent=None)
+    '{"delta": null, "run": "dénse"}\\n'
+    """
+    return _escaped(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, indent=indent)) + "\n"
+
+
+def json_rows(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return rows as a JSON list of objects, one row per line.
+
+    >>> json_rows(["run", "mean"], [["bm25", 0.5], ["dense", None]])
+    '[\\n{"run": "bm25", "mean": 0.5},\\n{"run": "dense", "mean": null}\\n]\\n'
+    """
+    if not rows:
+        return "[]\n"
+    objects = (json_text(dict(zip(names, row, strict=True)), indent=None).rstrip("\n") for row in rows)
+    return "[\n" + ",\n".join(objects) + "\n]\n"
+
+
+def _plain(value: object) -> object:
+    """Return a value in the types of JSON."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float | Decimal):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, Sequence):
+        return [_plain(item) for item in value]
+    if isinstance(value, UUID):
+        return str(value)
+    raise TypeError(f"no JSON form for {type(value).__name__}")
+
+
+def _escaped(text: str) -> str:
+    """Return JSON text with the characters that json leaves and a terminal obeys as ``\\uXXXX``."""
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -1,0 +1,59 @@
+"""How numbers are written for people: absolute points, intervals, p-values, shares."""
+
+from __future__ import annotations
+
+UNDEFINED = "-"
+
+
+def points(value: float | None, *, signed: bool = False, digits: int = 4) -> str:
+    """Return a metric's value or a difference in absolute points; too small for the digits: its power of ten.
+
+    >>> points(0.65), points(-0.0123, signed=True), points(-0.00002, signed=True), points(None)
+    ('0.6500', '-0.0123', '-2.0e-05', '-')
+    """
+    if value is None:
+        return UNDEFINED
+    small = 0 < abs(value) < 0.5 * 10**-digits
+    if small and signed:
+        return f"{value:+.1e}"
+    if small:
+        return f"{value:.1e}"
+    return f"{value:+z.{digits}f}" if signed else f"{value:z.{digits}f}"
+
+
+def interval(ci: tuple[float, float] | None, *, signed: bool = False) -> str:
+    """Return a confidence interval.
+
+    >>> interval((-0.0201, 0.0045), signed=True), interval(None)
+    ('[-0.0201, +0.0045]', '-')
+    """
+    return UNDEFINED if ci is None else f"[{points(ci[0], signed=signed)}, {points(ci[1], signed=signed)}]"
+
+
+def p_text(p_value: float | None) -> str:
+    """Return a p-value with four decimals, and never as 0.
+
+    >>> p_text(0.0213), p_text(1e-30), p_text(None)
+    ('0.0213', '<1e-4', '-')
+    """
+    if p_value is None:
+        return UNDEFINED
+    return "<1e-4" if p_value < 1e-4 else f"{p_value:.4f}"
+
+
+def percent(share: float | None) -> str:
+    """Return a share of 1 in percent.
+
+    >>> percent(0.9813), percent(None)
+    ('98.1%', '-')
+    """
+    return UNDEFINED if share is None else f"{share:.1%}"
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a count with its noun.
+
+    >>> counted(1, "group"), counted(12000, "group")
+    ('1 group', '12,000 groups')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

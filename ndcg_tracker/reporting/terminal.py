@@ -1,0 +1,99 @@
+"""Text that came from outside, made safe to print, and the widths it takes on a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal
+
+Style = Literal["good", "bad", "dim", "bold"]
+
+# cyan and yellow, not green and red: also told apart by those who cannot tell green from red
+_CODES: dict[Style, str] = {"good": "36", "bad": "33", "dim": "2", "bold": "1"}
+_NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+# joiners, which Persian and emoji need, and the ideographic space: str.isprintable denies them, and they do no harm
+_HARMLESS = frozenset("\u200c\u200d\u3000")
+
+
+@dataclass(frozen=True, slots=True)
+class Painted:
+    """A piece of text with the style it has where colour is on."""
+
+    text: str
+    style: Style | None = None
+
+
+def visible(text: str) -> str:
+    """Return the text with everything a terminal might obey, hide or reorder written out as an escape.
+
+    Control characters (ESC and the C1 controls among them), bidirectional controls, line and paragraph separators,
+    invisible format characters and lone surrogates become ``\\x1b``, ``\\u202e``, ``\\n``; everything else stays.
+
+    >>> print(visible("q[/nope]" + chr(27) + "[2J" + chr(0x202E) + "!"))
+    q[/nope]\\x1b[2J\\u202e!
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() or character in _HARMLESS else _escape(character) for character in text
+    )
+
+
+def _escape(character: str) -> str:
+    """Return the escape of one character, as Python would write it."""
+    code = ord(character)
+    if code < 0x100:
+        return _NAMED.get(character, f"\\x{code:02x}")
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def display_width(text: str) -> int:
+    """Return how many columns of a terminal the text takes: 2 for wide characters, 0 for combining ones.
+
+    >>> display_width("abc"), display_width("検索"), display_width("e" + chr(0x301))
+    (3, 4, 1)
+    """
+    return len(text) if text.isascii() else sum(map(_width, text))
+
+
+def _width(character: str) -> int:
+    """Return how many columns one character takes."""
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """Return the text filled with blanks to a width; at the left of numbers, which stand ``right``.
+
+    >>> padded("検", 4) + "|" + padded("0.5", 4, right=True)
+    '検  | 0.5'
+    """
+    blanks = " " * (width - display_width(text))
+    return blanks + text if right else text + blanks
+
+
+def shortened(text: str, width: int) -> str:
+    """Return the text cut to a width, with an ellipsis where something was cut off.
+
+    >>> shortened("clicks_2024", 8), shortened("clicks", 8)
+    ('clicks_…', 'clicks')
+    """
+    if display_width(text) <= width:
+        return text
+    kept, used = [], 0
+    for character in text:
+        used += _width(character)
+        if used > width - 1:
+            break
+        kept.append(character)
+    return "".join(kept) + "…"
+
+
+def painted(text: str, style: Style | None, *, color: bool) -> str:
+    """Return the text in a style where colour is on, else as it is.
+
+    >>> painted("down", "bad", color=False)
+    'down'
+    """
+    return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if color and style and text else text

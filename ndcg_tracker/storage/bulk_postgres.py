@@ -1,0 +1,200 @@
+"""The wide tables on Postgres: COPY in its binary format within the one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import psycopg
+from numpy.typing import NDArray
+
+from ndcg_tracker.rankings.keys import Index, Keys
+from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.storage import copy_format
+from ndcg_tracker.storage.bulk import Lists, ListTable, ResultRows, joined_lists
+
+_SEPARATOR = 1  # a byte that ids hardly contain: lists that do are read again, id by id
+_ROWS_PER_BLOCK = 1 << 18
+_ROWS_PER_FETCH = 200
+
+
+class PostgresBulk:
+    """Fast reading and writing of the wide tables (see ``Bulk``)."""
+
+    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+        self._connection = connection
+
+    def insert_groups(self, dataset_id: int, ids: Index, keys: Keys) -> None:
+        """Add groups with the given ids."""
+        self._copy_in(
+            "groups (id, dataset_id, key)",
+            (
+                copy_format.group_rows(dataset_id, ids[rows], keys.slice(rows.start, rows.stop))
+                for rows in _row_blocks(ids.size)
+            ),
+        )
+
+    def group_rows(self, dataset_id: int) -> tuple[Index, Keys]:
+        """Return the ids, ascending, and keys of all groups of a dataset."""
+        with self._connection.cursor(binary=True) as cursor:
+            cursor.execute(
+                "SELECT id, convert_to(key, 'UTF8') FROM groups WHERE dataset_id = %s ORDER BY id", (dataset_id,)
+            )
+            rows = cursor.fetchall()
+        ids = np.fromiter((row[0] for row in rows), dtype=np.int64, count=len(rows))
+        return ids, Keys.from_bytes([row[1] for row in rows])
+
+    def group_ids(self, dataset_id: int, keys: Sequence[bytes]) -> list[int]:
+        """Return the id of each of a few groups, -1 for one that does not exist."""
+        texts = [key.decode() for key in keys]
+        query = "SELECT key, id FROM groups WHERE dataset_id = %s AND key = ANY (%s)"
+        found: dict[str, int] = dict(self._connection.execute(query, (dataset_id, texts)).fetchall())
+        return [found.get(text, -1) for text in texts]
+
+    def group_keys(self, dataset_id: int, ids: Sequence[int]) -> list[bytes | None]:
+        """Return the key of each of a few groups, None for one that is not of this dataset."""
+        query = "SELECT id, convert_to(key, 'UTF8') FROM groups WHERE dataset_id = %s AND id = ANY (%s)"
+        found: dict[int, bytes] = dict(self._connection.execute(query, (dataset_id, list(ids))).fetchall())
+        return [found.get(number) for number in ids]
+
+    def group_weights(self, dataset_id: int) -> tuple[Index, Floats]:
+        """Return the ids, ascending, and weights (NaN for NULL) of all groups of a dataset."""
+        rows = self._copy_out(
+            f"SELECT id, coalesce(weight, 'NaN') FROM groups WHERE dataset_id = {int(dataset_id)} ORDER BY id",
+            ["id", "weight"],
+            [">i8", ">f8"],
+        )
+        return rows["id"].astype(np.int64), rows["weight"].astype(np.float64)
+
+    def set_group_weights(self, ids: Index, weights: Floats) -> None:
+        """Give groups new weights; NaN takes the weight away."""
+        values = [None if weight != weight else weight for weight in weights.tolist()]
+        self._connection.execute(
+            "UPDATE groups SET weight = new.weight FROM unnest(%s::bigint[], %s::double precision[]) "
+            "AS new (id, weight) WHERE groups.id = new.id",
+            (ids.tolist(), values),
+        )
+
+    def insert_lists(self, table: ListTable, owner_id: int, lists: Lists) -> None:
+        """Add the lists of a run or a label set."""
+        self._copy_in(
+            f"{table.name} ({table.owner}, group_id, item_keys, {table.numbers})",
+            (
+                copy_format.list_rows(
+                    owner_id,
+                    lists.group_ids[block],
+                    lists.offsets[block.start : block.stop + 1],
+                    lists.item_keys,
+                    lists.numbers,
+                )
+                for block in lists.blocks()
+            ),
+        )
+
+    def lists(self, table: ListTable, owner_id: int) -> Lists:
+        """Return the lists of a run or a label set, numbers exactly as they were."""
+        query = (
+            f"SELECT group_id, convert_to(array_to_string(item_keys, E'\\x01'), 'UTF8'), array_send({table.numbers}) "
+            f"FROM {table.name} WHERE {table.owner} = %s ORDER BY group_id"
+        )
+        group_ids: list[int] = []
+        parts: list[tuple[Keys, Index, Floats]] = []
+        with self._connection.cursor(name="ndcg_lists", binary=True) as cursor:
+            cursor.itersize = _ROWS_PER_FETCH
+            cursor.execute(query.encode(), (owner_id,))
+            while rows := cursor.fetchmany(_ROWS_PER_FETCH):
+                ids = [row[0] for row in rows]
+                group_ids.extend(ids)
+                numbers, offsets = copy_format.parsed_arrays([row[2] for row in rows])
+                keys = copy_format.parsed_keys([row[1] for row in rows], offsets, _SEPARATOR)
+                if keys is None:
+                    keys = self._keys_one_by_one(table, owner_id, ids)
+                parts.append((keys, offsets, numbers))
+        return joined_lists(parts, np.array(group_ids, dtype=np.int64))
+
+    def _keys_one_by_one(self, table: ListTable, owner_id: int, group_ids: list[int]) -> Keys:
+        query = f"SELECT item_keys FROM {table.name} WHERE {table.owner} = %s AND group_id = ANY (%s) ORDER BY group_id"
+        rows = self._connection.execute(query.encode(), (owner_id, group_ids)).fetchall()
+        return Keys.from_strings([key for (keys,) in rows if isinstance(keys, list) for key in keys])
+
+    def insert_results(self, evaluation_id: int, rows: ResultRows) -> None:
+        """Add the group results of an evaluation."""
+        self._copy_in(
+            "group_results (evaluation_id, group_id, value, dcg, ideal_dcg, undefined_reason)",
+            (
+                copy_format.result_rows(evaluation_id, rows.group_ids[chosen], columns, reason)
+                for chosen, columns, reason in _alike(rows)
+            ),
+        )
+
+    def results(self, evaluation_id: int) -> tuple[Index, Floats, list[tuple[int, str]]]:
+        """Return ids and values of the groups with a value, and (id, reason) of those without, each by id."""
+        defined = self._copy_out(
+            f"SELECT group_id, value FROM group_results WHERE evaluation_id = {int(evaluation_id)} "
+            "AND value IS NOT NULL ORDER BY group_id",
+            ["id", "value"],
+            [">i8", ">f8"],
+        )
+        undefined = self._connection.execute(
+            "SELECT group_id, undefined_reason FROM group_results WHERE evaluation_id = %s AND value IS NULL "
+            "ORDER BY group_id",
+            (evaluation_id,),
+        ).fetchall()
+        return (
+            defined["id"].astype(np.int64),
+            defined["value"].astype(np.float64),
+            [(row[0], str(row[1])) for row in undefined],
+        )
+
+    def components(self, evaluation_id: int) -> tuple[Index, Floats, Floats]:
+        """Return ids, dcg and ideal_dcg (NaN for NULL) of all groups of an evaluation, by id."""
+        rows = self._copy_out(
+            "SELECT group_id, coalesce(dcg, 'NaN'), coalesce(ideal_dcg, 'NaN') FROM group_results "
+            f"WHERE evaluation_id = {int(evaluation_id)} ORDER BY group_id",
+            ["id", "dcg", "ideal_dcg"],
+            [">i8", ">f8", ">f8"],
+        )
+        return (
+            rows["id"].astype(np.int64),
+            rows["dcg"].astype(np.float64),
+            rows["ideal_dcg"].astype(np.float64),
+        )
+
+    def _copy_in(self, target: str, payloads: Iterator[bytes]) -> None:
+        with (
+            self._connection.cursor() as cursor,
+            cursor.copy(f"COPY {target} FROM STDIN (FORMAT BINARY)".encode()) as copy,
+        ):
+            copy.write(copy_format.HEADER)
+            for payload in payloads:
+                copy.write(payload)
+            copy.write(copy_format.TRAILER)
+
+    def _copy_out(self, query: str, names: Sequence[str], types: Sequence[str]) -> NDArray[Any]:
+        with (
+            self._connection.cursor() as cursor,
+            cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)".encode()) as copy,
+        ):
+            return copy_format.parsed_rows(b"".join(copy), names, types)
+
+
+def _row_blocks(n_rows: int) -> Iterator[slice]:
+    return (slice(first, min(first + _ROWS_PER_BLOCK, n_rows)) for first in range(0, n_rows, _ROWS_PER_BLOCK))
+
+
+def _alike(rows: ResultRows) -> Iterator[tuple[Index, list[Floats | None], str | None]]:
+    """Yield the rows that are NULL in the same columns for the same reason: which rows, their columns, the reason."""
+    columns = (rows.values, rows.dcg, rows.ideal_dcg)
+    nulls = [np.isnan(column) for column in columns]
+    reason_codes = np.zeros(rows.values.size, dtype=np.int64)
+    code_of: dict[str, int] = {}
+    reason_codes[nulls[0]] = [code_of.setdefault(reason, len(code_of) + 1) for reason in rows.reasons]
+    reasons: list[str | None] = [None, *code_of]
+    pattern = ((reason_codes * 2 + nulls[0]) * 2 + nulls[1]) * 2 + nulls[2]
+    for code in np.unique(pattern).tolist():
+        alike = np.flatnonzero(pattern == code)
+        for block in _row_blocks(alike.size):
+            chosen = alike[block]
+            kept = [None if null[chosen[0]] else column[chosen] for column, null in zip(columns, nulls, strict=True)]
+            yield chosen, kept, reasons[reason_codes[chosen[0]]]

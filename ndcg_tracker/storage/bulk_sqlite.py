@@ -1,0 +1,177 @@
+"""The wide tables on SQLite: executemany of the sqlite3 module within the one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ndcg_tracker.rankings.keys import Index, Keys
+from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.storage.bulk import BLOCK_ITEMS, Lists, ListTable, ResultRows, joined_lists
+from ndcg_tracker.storage.list_encoding import (
+    json_key_lists,
+    json_number_lists,
+    parsed_key_lists,
+    parsed_number_lists,
+)
+
+_ROWS_PER_STATEMENT = 100
+_BLOCK_BYTES = BLOCK_ITEMS * 10
+
+
+class SqliteBulk:
+    """Fast reading and writing of the wide tables (see ``Bulk``)."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def insert_groups(self, dataset_id: int, ids: Index, keys: Keys) -> None:
+        """Add groups with the given ids."""
+        self._connection.executemany(
+            "INSERT INTO groups (id, dataset_id, key) VALUES (?, ?, ?)",
+            zip(ids.tolist(), [dataset_id] * ids.size, keys.to_list(), strict=True),
+        )
+
+    def group_rows(self, dataset_id: int) -> tuple[Index, Keys]:
+        """Return the ids, ascending, and keys of all groups of a dataset."""
+        rows = self._connection.execute(
+            "SELECT id, CAST(key AS BLOB) FROM groups WHERE dataset_id = ? ORDER BY id", (dataset_id,)
+        ).fetchall()
+        ids = np.fromiter((row[0] for row in rows), dtype=np.int64, count=len(rows))
+        return ids, Keys.from_bytes([row[1] for row in rows])
+
+    def group_ids(self, dataset_id: int, keys: Sequence[bytes]) -> list[int]:
+        """Return the id of each of a few groups, -1 for one that does not exist."""
+        query = "SELECT id FROM groups WHERE dataset_id = ? AND key = ?"
+        found = (self._connection.execute(query, (dataset_id, key.decode())).fetchone() for key in keys)
+        return [-1 if row is None else row[0] for row in found]
+
+    def group_keys(self, dataset_id: int, ids: Sequence[int]) -> list[bytes | None]:
+        """Return the key of each of a few groups, None for one that is not of this dataset."""
+        query = "SELECT CAST(key AS BLOB) FROM groups WHERE id = ? AND dataset_id = ?"
+        found = (self._connection.execute(query, (number, dataset_id)).fetchone() for number in ids)
+        return [None if row is None else row[0] for row in found]
+
+    def group_weights(self, dataset_id: int) -> tuple[Index, Floats]:
+        """Return the ids, ascending, and weights (NaN for NULL) of all groups of a dataset."""
+        rows = self._connection.execute(
+            "SELECT id, coalesce(weight, 9e999) FROM groups WHERE dataset_id = ? ORDER BY id", (dataset_id,)
+        )
+        columns = np.fromiter(rows, dtype=[("id", np.int64), ("weight", np.float64)])
+        return np.ascontiguousarray(columns["id"]), _nan_for_inf(columns["weight"])
+
+    def set_group_weights(self, ids: Index, weights: Floats) -> None:
+        """Give groups new weights; NaN takes the weight away."""
+        self._connection.executemany(
+            "UPDATE groups SET weight = ? WHERE id = ?", zip(weights.tolist(), ids.tolist(), strict=True)
+        )
+
+    def insert_lists(self, table: ListTable, owner_id: int, lists: Lists) -> None:
+        """Add the lists of a run or a label set."""
+        self._connection.executemany(
+            f"INSERT INTO {table.name} ({table.owner}, group_id, item_keys, {table.numbers}) VALUES (?, ?, ?, ?)",
+            _list_rows(owner_id, lists),
+        )
+
+    def lists(self, table: ListTable, owner_id: int) -> Lists:
+        """Return the lists of a run or a label set, numbers exactly as they were."""
+        cursor = self._connection.execute(
+            f"SELECT group_id, CAST(item_keys AS BLOB), CAST({table.numbers} AS BLOB) FROM {table.name} "
+            f"WHERE {table.owner} = ? ORDER BY group_id",
+            (owner_id,),
+        )
+        parts: list[tuple[Keys, Index, Floats]] = []
+        group_ids: list[int] = []
+        for rows in _blocks(cursor):
+            group_ids.extend(row[0] for row in rows)
+            keys, offsets = parsed_key_lists([row[1] for row in rows])
+            parts.append((keys, offsets, parsed_number_lists([row[2] for row in rows])))
+        return joined_lists(parts, np.array(group_ids, dtype=np.int64))
+
+    def insert_results(self, evaluation_id: int, rows: ResultRows) -> None:
+        """Add the group results of an evaluation."""
+        defined = np.flatnonzero(~np.isnan(rows.values))
+        whole = defined.size - defined.size % _ROWS_PER_STATEMENT
+        self._connection.executemany(
+            _insert_results(evaluation_id, _ROWS_PER_STATEMENT), _parameters(rows, defined[:whole], _ROWS_PER_STATEMENT)
+        )
+        self._connection.executemany(_insert_results(evaluation_id, 1), _parameters(rows, defined[whole:], 1))
+        undefined = np.flatnonzero(np.isnan(rows.values))
+        columns = (rows.group_ids[undefined], rows.dcg[undefined], rows.ideal_dcg[undefined])
+        self._connection.executemany(
+            "INSERT INTO group_results (evaluation_id, group_id, value, dcg, ideal_dcg, undefined_reason) "
+            f"VALUES ({evaluation_id}, ?, NULL, ?, ?, ?)",
+            zip(*(column.tolist() for column in columns), rows.reasons, strict=True),
+        )
+
+    def results(self, evaluation_id: int) -> tuple[Index, Floats, list[tuple[int, str]]]:
+        """Return ids and values of the groups with a value, and (id, reason) of those without, each by id."""
+        cursor = self._connection.execute(
+            "SELECT group_id, value FROM group_results WHERE evaluation_id = ? AND value IS NOT NULL ORDER BY group_id",
+            (evaluation_id,),
+        )
+        defined = np.fromiter(cursor, dtype=[("id", np.int64), ("value", np.float64)])
+        undefined = self._connection.execute(
+            "SELECT group_id, undefined_reason FROM group_results WHERE evaluation_id = ? AND value IS NULL "
+            "ORDER BY group_id",
+            (evaluation_id,),
+        ).fetchall()
+        return np.ascontiguousarray(defined["id"]), np.ascontiguousarray(defined["value"]), undefined
+
+    def components(self, evaluation_id: int) -> tuple[Index, Floats, Floats]:
+        """Return ids, dcg and ideal_dcg (NaN for NULL) of all groups of an evaluation, by id."""
+        rows = self._connection.execute(
+            "SELECT group_id, coalesce(dcg, 9e999), coalesce(ideal_dcg, 9e999) FROM group_results "
+            "WHERE evaluation_id = ? ORDER BY group_id",
+            (evaluation_id,),
+        )
+        columns = np.fromiter(rows, dtype=[("id", np.int64), ("dcg", np.float64), ("ideal_dcg", np.float64)])
+        return np.ascontiguousarray(columns["id"]), _nan_for_inf(columns["dcg"]), _nan_for_inf(columns["ideal_dcg"])
+
+
+def _nan_for_inf(values: Floats) -> Floats:
+    """Return the values with NaN for infinity, which stands for NULL: SQLite knows infinity but not NaN."""
+    return np.where(np.isinf(values), np.nan, values)
+
+
+def _list_rows(owner_id: int, lists: Lists) -> Iterator[tuple[int, int, str, str]]:
+    for block in lists.blocks():
+        offsets = lists.offsets[block.start : block.stop + 1]
+        texts = json_key_lists(lists.item_keys, offsets), json_number_lists(lists.numbers, offsets)
+        for group_id, keys, numbers in zip(lists.group_ids[block].tolist(), *texts, strict=True):
+            yield owner_id, group_id, keys, numbers
+
+
+def _blocks(cursor: sqlite3.Cursor) -> Iterator[list[tuple[int, bytes, bytes]]]:
+    """Yield the rows in blocks of about equal size in bytes."""
+    rows: list[tuple[int, bytes, bytes]] = []
+    size = 0
+    for row in cursor:
+        rows.append(row)
+        size += len(row[1]) + len(row[2])
+        if size >= _BLOCK_BYTES:
+            yield rows
+            rows, size = [], 0
+    if rows:
+        yield rows
+
+
+def _insert_results(evaluation_id: int, n_rows: int) -> str:
+    row = f"({evaluation_id}, ?, ?, ?, ?)"
+    return "INSERT INTO group_results (evaluation_id, group_id, value, dcg, ideal_dcg) VALUES " + ", ".join(
+        [row] * n_rows
+    )
+
+
+def _parameters(rows: ResultRows, chosen: Index, n_rows: int) -> Iterator[list[Any]]:
+    """Yield the parameters of one statement after the other: group id, value, dcg and ideal_dcg of ``n_rows`` rows."""
+    step = n_rows * max(4096 // n_rows, 1)
+    for first in range(0, chosen.size, step):
+        block = chosen[first : first + step]
+        columns = [column[block].tolist() for column in (rows.group_ids, rows.values, rows.dcg, rows.ideal_dcg)]
+        flat = [value for row in zip(*columns, strict=True) for value in row]
+        for start in range(0, len(flat), n_rows * len(columns)):
+            yield flat[start : start + n_rows * len(columns)]

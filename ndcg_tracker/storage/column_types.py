@@ -1,0 +1,48 @@
+"""The column types of the schema, each as both engines spell it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import BigInteger, Dialect, Double, Integer, Text, TypeDecorator
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.types import TypeEngine
+
+JsonObject = dict[str, Any]
+
+IDENTIFIER = BigInteger().with_variant(Integer(), "sqlite")
+"""An integer id; SQLite makes its row number of a column only when it is declared INTEGER."""
+COUNT = IDENTIFIER
+"""A number of things."""
+REAL: Double[float] = Double()
+"""A double-precision number, never NaN and never infinite."""
+TEXT = Text().with_variant(Text(collation="C"), "postgresql")
+"""Text that both engines order by its bytes."""
+KEY_LIST = Text().with_variant(ARRAY(Text(collation="C")), "postgresql")
+"""The ids of a list: an array on Postgres, JSON text on SQLite."""
+NUMBER_LIST = Text().with_variant(ARRAY(Double()), "postgresql")
+"""The numbers of a list: an array on Postgres, JSON text on SQLite."""
+
+
+class JsonText(TypeDecorator[JsonObject]):
+    """A JSON object: JSONB on Postgres, its text on SQLite."""
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """Return the type that this engine stores."""
+        return dialect.type_descriptor(JSONB() if dialect.name == "postgresql" else Text())
+
+    def process_bind_param(self, value: JsonObject | None, dialect: Dialect) -> Any:
+        """Return what is handed to the driver."""
+        if value is None or dialect.name == "postgresql":
+            return value
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> JsonObject | None:
+        """Return the object of what came from the driver."""
+        if value is None or dialect.name == "postgresql":
+            return value  # type: ignore[no-any-return]
+        return json.loads(value)  # type: ignore[no-any-return]

@@ -1,0 +1,126 @@
+"""What ``--db`` may say, a path or a URL, and how it is shown without its secrets."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from ndcg_tracker.errors import InputError
+
+MEMORY = ":memory:"
+MASK = "***"
+_POSTGRES_SCHEMES = ("postgres", "postgresql", "postgresql+psycopg")
+_SECRET_WORDS = ("pass", "pwd", "secret", "token", "key")
+_FILE_OPTIONS = ("passfile", "sslkey")
+_SQLITE_SCHEMES = ("sqlite", "sqlite+pysqlite")
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a database is.
+
+    ``dialect``: ``sqlite`` or ``postgresql``. ``path``: the SQLite file, None on Postgres. ``url``: the Postgres URL
+    with its secrets, None on SQLite. ``display_url``: what may be printed.
+    """
+
+    dialect: str
+    path: Path | None
+    url: URL | None
+    display_url: str
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether the location carries something that must not be printed."""
+        return MASK in self.display_url
+
+    def command(self, words: str) -> str:
+        """Return the command line for this database, to be shown in a message.
+
+        >>> parsed_location("my shop.db").command("db upgrade")
+        "ndcg-track --db 'my shop.db' db upgrade"
+        """
+        plain = all(letter.isalnum() or letter in "/._-:@+=%," for letter in self.display_url)
+        shown = self.display_url if plain else "'" + self.display_url.replace("'", "'\\''") + "'"
+        return f"ndcg-track --db {shown} {words}"
+
+
+def parsed_location(text: str) -> Location:
+    """Return the location that a path or URL names.
+
+    Parameters: ``text``, a path of a SQLite file, ``sqlite:///path`` or ``postgresql://user:password@host/database``
+    (also ``postgres://`` and ``postgresql+psycopg://``). Raises: InputError for another scheme, an in-memory database,
+    a URL that does not parse, or a Postgres URL without the driver installed. No message shows a secret.
+
+    >>> parsed_location("postgresql://me:pw@db/shop?sslpassword=pw").display_url
+    'postgresql+psycopg://me:***@db/shop?sslpassword=***'
+    """
+    scheme, separator, rest = text.partition("://")
+    if not separator:
+        return _sqlite(text, text)
+    if scheme in _SQLITE_SCHEMES:
+        return _sqlite(rest.removeprefix("/"), text)
+    if scheme not in _POSTGRES_SCHEMES:
+        shown = scheme if scheme.isascii() and scheme.replace("+", "").isalnum() else "this"
+        raise InputError(
+            f"{shown}:// is no database for ndcg_tracker: give the path of a SQLite file, "
+            "sqlite:///path or postgresql://user@host/database"
+        )
+    return _postgres(rest)
+
+
+def _sqlite(path: str, text: str) -> Location:
+    if path in ("", MEMORY):
+        raise InputError(
+            "a database in memory keeps nothing: give --db the path of a SQLite file, such as ndcg-track.db"
+        )
+    if "://" in text and "?" in path:
+        raise InputError(f"{text.partition('?')[0]}: options after the ? are not for SQLite; give the path alone")
+    if "\0" in path:
+        raise InputError("the path of the database contains a NUL character; give --db another path")
+    return Location("sqlite", Path(path).expanduser(), None, path)
+
+
+def _postgres(rest: str) -> Location:
+    display = masked(f"postgresql+psycopg://{rest}")
+    try:
+        url = make_url(f"postgresql+psycopg://{rest}")
+    except (ArgumentError, ValueError):
+        url = None
+    if url is None:  # raised out here, for the message of what was caught may repeat a part of the password
+        raise InputError(
+            f"{display} is no URL of a Postgres database: write postgresql://user:password@host:5432/database, "
+            "with @ : / ? and % in a password as %40 %3A %2F %3F and %25"
+        )
+    if importlib.util.find_spec("psycopg") is None:
+        raise InputError(f"{display} needs the Postgres driver: pip install 'ndcg-tracker[postgres]'")
+    return Location("postgresql", None, url, display)
+
+
+def masked(url: str) -> str:
+    """Return the URL with every password in it replaced; where it is malformed, rather too much than too little.
+
+    >>> masked("postgresql://me:p@ss/word@db/shop?password=x&sslmode=require")
+    'postgresql://me:***@db/shop?password=***&sslmode=require'
+    >>> masked("postgresql://me:p?ss@db/shop")
+    'postgresql://***'
+    """
+    scheme, _, rest = url.partition("://")
+    user_info, at, address = rest.rpartition("@")
+    if "?" in user_info:  # an @ in an option, or a ? in a password: nobody can tell
+        return f"{scheme}://{MASK}"
+    user, colon, _ = user_info.partition(":")
+    place, question, options = address.partition("?")
+    shown = [_masked_option(option) for option in options.split("&")]
+    return f"{scheme}://{user}{colon and colon + MASK}{at}{place}{question}{'&'.join(shown)}"
+
+
+def _masked_option(option: str) -> str:
+    name, equals, _ = option.partition("=")
+    plain = unquote(name).lower()
+    secret = any(word in plain for word in _SECRET_WORDS) and plain not in _FILE_OPTIONS
+    return f"{name}={MASK}" if secret and equals else option

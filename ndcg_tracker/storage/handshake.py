@@ -1,0 +1,120 @@
+"""What kind of database a location holds, found out without writing a byte."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from enum import Enum
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
+
+from ndcg_tracker.errors import DatabaseError
+from ndcg_tracker.storage.connection import read_transaction
+from ndcg_tracker.storage.database_url import Location
+from ndcg_tracker.storage.revisions import known_revisions, newest_revision
+from ndcg_tracker.storage.schema import VERSION_TABLE
+
+_SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+_POSTGRES_TABLES = """
+    SELECT relname FROM pg_class c WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace
+    AND NOT EXISTS (
+        SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
+    )
+"""
+
+
+class Kind(Enum):
+    """What a location holds, as far as ndcg_tracker is concerned."""
+
+    MISSING = "missing"
+    EMPTY = "empty"
+    CURRENT = "current"
+    OLDER = "older"
+    NEWER = "newer"
+    UNKNOWN = "unknown"
+    FOREIGN = "foreign"
+    NOT_A_DATABASE = "not a database"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a location holds. ``detail``: the revision of ours, or a table of another program, or what is wrong."""
+
+    kind: Kind
+    detail: str = ""
+
+
+def found_state(engine: Engine, location: Location) -> State:
+    """Return what the location holds; nothing is written (but what a killed writer left is rolled back)."""
+    path = location.path
+    if path is not None:
+        if not path.exists():
+            return State(Kind.MISSING)
+        if not path.is_file():
+            return State(Kind.NOT_A_DATABASE, "it is a folder" if path.is_dir() else "it is no regular file")
+        if _is_no_sqlite(engine):
+            return State(Kind.NOT_A_DATABASE, "it is a file of another kind")
+    with read_transaction(engine, location) as connection:
+        return state_within(connection)
+
+
+def _is_no_sqlite(engine: Engine) -> bool:
+    try:
+        with engine.connect() as connection:
+            connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
+    except (sqlite3.DatabaseError, DBAPIError) as error:
+        return "not a database" in str(error)
+    return False
+
+
+def state_within(connection: Connection) -> State:
+    """Return what the database of this connection holds, as its transaction sees it."""
+    query = _SQLITE_TABLES if connection.dialect.name == "sqlite" else _POSTGRES_TABLES
+    tables = sorted(connection.exec_driver_sql(query).scalars())
+    if VERSION_TABLE not in tables:
+        return State(Kind.FOREIGN, tables[0]) if tables else State(Kind.EMPTY)
+    revisions = list(connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalars())
+    if not revisions and tables == [VERSION_TABLE]:
+        return State(Kind.EMPTY)
+    if len(revisions) != 1:
+        return State(Kind.UNKNOWN, ", ".join(revisions) or "none")
+    return State(_age(revisions[0]), revisions[0])
+
+
+def _age(revision: str) -> Kind:
+    if revision == newest_revision():
+        return Kind.CURRENT
+    if revision in known_revisions():
+        return Kind.OLDER
+    is_number = len(revision) == 4 and revision.isascii() and revision.isdigit()
+    return Kind.NEWER if is_number and revision > newest_revision() else Kind.UNKNOWN
+
+
+def refusal(state: State, location: Location) -> DatabaseError:
+    """Return the error for a database that cannot be used as it is, with the way out."""
+    where = location.display_url
+    upgrade = location.command("db upgrade")
+    ingest = location.command("ingest FILE --labels LABELS")
+    messages = {
+        Kind.MISSING: f"{where}: there is no such database; make it with: {ingest}",
+        Kind.EMPTY: f"{where}: the database is empty; make its tables with: {upgrade}",
+        Kind.OLDER: (
+            f"{where}: the database has the older schema {state.detail}, this program needs {newest_revision()}; "
+            f"upgrade it with: {upgrade}"
+        ),
+        Kind.NEWER: (
+            f"{where}: the database has the newer schema {state.detail}, this program knows up to "
+            f"{newest_revision()}; upgrade the program with: pip install --upgrade ndcg-tracker"
+        ),
+        Kind.UNKNOWN: (
+            f"{where}: the database has a schema that no ndcg-tracker ever had ({state.detail}); "
+            "restore a backup of it or give --db another path"
+        ),
+        Kind.FOREIGN: (
+            f"{where}: the database belongs to another program (it has a table {state.detail!r}); "
+            "give --db a database of its own"
+        ),
+        Kind.NOT_A_DATABASE: f"{where}: not a SQLite database, {state.detail}; give --db another path",
+    }
+    return DatabaseError(messages[state.kind])

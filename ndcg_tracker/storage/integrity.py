@@ -1,0 +1,96 @@
+"""Whether every row of the tables without foreign keys belongs to something: asked set by set, not row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import ColumnElement, Connection, FromClause, Select
+
+from ndcg_tracker.errors import DatabaseError
+from ndcg_tracker.storage.schema import evaluations, group_results, groups, label_lists, label_sets, ranked_lists, runs
+
+
+def broken_references(
+    connection: Connection,
+    *,
+    run_ids: Iterable[int] | None = None,
+    label_set_ids: Iterable[int] | None = None,
+    evaluation_ids: Iterable[int] | None = None,
+) -> list[str]:
+    """Return one sentence per kind of damage among the rows of these owners (None: of all), none if all is well.
+
+    A list or group result is whole if its owner exists and its group is one of the owner's dataset; a run and a label
+    set have as many lists as they say.
+    """
+    found = []
+    for name, query, owner, chosen in (
+        ("ranked lists", _strays_of_runs(), ranked_lists.c.run_id, run_ids),
+        ("label lists", _strays_of_label_sets(), label_lists.c.label_set_id, label_set_ids),
+        ("group results", _strays_of_evaluations(), group_results.c.evaluation_id, evaluation_ids),
+        ("runs", _wrong_counts(runs, ranked_lists, ranked_lists.c.run_id), runs.c.id, run_ids),
+        (
+            "label sets",
+            _wrong_counts(label_sets, label_lists, label_lists.c.label_set_id),
+            label_sets.c.id,
+            label_set_ids,
+        ),
+    ):
+        n_broken = connection.execute(_of(query, owner, chosen)).scalar_one()
+        if n_broken:
+            what = "without all their lists" if name in ("runs", "label sets") else "without their owner or group"
+            found.append(f"{n_broken} {name} {what}")
+    return found
+
+
+def engine_damage(connection: Connection) -> list[str]:
+    """Return what the engine itself finds damaged: SQLite reads the whole file; Postgres keeps its own house."""
+    if connection.dialect.name != "sqlite":
+        return []
+    found = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(10)") if row[0] != "ok"]
+    strays = {str(row[0]) for row in connection.exec_driver_sql("PRAGMA foreign_key_check")}
+    return found + [f"{table}: rows that refer to nothing" for table in sorted(strays)]
+
+
+def check_written(connection: Connection, run_ids: set[int], label_set_ids: set[int], evaluation_ids: set[int]) -> None:
+    """Raise where what this transaction wrote is not whole, before it is committed."""
+    broken = broken_references(connection, run_ids=run_ids, label_set_ids=label_set_ids, evaluation_ids=evaluation_ids)
+    if broken:
+        raise DatabaseError(f"refused to store {'; '.join(broken)}: nothing was stored; please report this")
+
+
+def _of(query: Select[Any], owner: ColumnElement[int], chosen: Iterable[int] | None) -> Select[Any]:
+    return query if chosen is None else query.where(owner.in_(sorted(chosen)))
+
+
+def _strays(table: FromClause, joined: FromClause) -> Select[Any]:
+    return sa.select(sa.func.count()).select_from(joined).where(groups.c.id.is_(None))
+
+
+def _strays_of_runs() -> Select[Any]:
+    joined = ranked_lists.outerjoin(runs, runs.c.id == ranked_lists.c.run_id).outerjoin(
+        groups, (groups.c.id == ranked_lists.c.group_id) & (groups.c.dataset_id == runs.c.dataset_id)
+    )
+    return _strays(ranked_lists, joined)
+
+
+def _strays_of_label_sets() -> Select[Any]:
+    joined = label_lists.outerjoin(label_sets, label_sets.c.id == label_lists.c.label_set_id).outerjoin(
+        groups, (groups.c.id == label_lists.c.group_id) & (groups.c.dataset_id == label_sets.c.dataset_id)
+    )
+    return _strays(label_lists, joined)
+
+
+def _strays_of_evaluations() -> Select[Any]:
+    joined = (
+        group_results.outerjoin(evaluations, evaluations.c.id == group_results.c.evaluation_id)
+        .outerjoin(runs, runs.c.id == evaluations.c.run_id)
+        .outerjoin(groups, (groups.c.id == group_results.c.group_id) & (groups.c.dataset_id == runs.c.dataset_id))
+    )
+    return _strays(group_results, joined)
+
+
+def _wrong_counts(owners: sa.Table, lists: sa.Table, owner_id: ColumnElement[int]) -> Select[Any]:
+    n_lists = sa.select(sa.func.count()).select_from(lists).where(owner_id == owners.c.id).scalar_subquery()
+    return sa.select(sa.func.count()).select_from(owners).where(owners.c.n_groups != n_lists)

@@ -1,0 +1,56 @@
+"""What may be the name of a dataset, a run or an alias, and when it is."""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import UTC, datetime
+
+from ndcg_tracker.errors import InputError
+
+MAX_NAME_LENGTH = 250
+_CONTROL = ("Cc", "Cs", "Zl", "Zp")
+_TIME_FORMAT = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+
+def checked_name(kind: str, name: str) -> str:
+    """Return the name of a ``dataset``, ``run`` or ``alias`` if it may be one; raise InputError if not.
+
+    >>> checked_name("run", "bm25 (k1=0.9)")
+    'bm25 (k1=0.9)'
+    """
+    if not name:
+        raise InputError(f"the name of {_article(kind)} is empty; give it a name")
+    if any(unicodedata.category(letter) in _CONTROL for letter in name):
+        raise InputError(f"{kind} {name!a}: a name has no control characters or line breaks; give another one")
+    if len(name) > MAX_NAME_LENGTH:
+        raise InputError(f"{kind} {name[:20] + '...'!r}: a name has at most {MAX_NAME_LENGTH} characters")
+    if kind != "dataset" and name.startswith("@"):
+        advice = "write it without the @" if kind == "alias" else "only aliases are written with it; give another name"
+        raise InputError(f"{kind} {name!r}: a name does not begin with @; {advice}")
+    return name
+
+
+def _article(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
+
+
+def utc_now() -> str:
+    """Return the present time as it is stored: ISO 8601 in UTC with microseconds."""
+    return datetime.now(UTC).strftime(_TIME_FORMAT)
+
+
+def checked_time(text: str | None) -> str:
+    """Return a stored time unchanged, the present time for None; raise InputError for what is no stored time.
+
+    >>> checked_time("2025-01-31T08:00:00.000000Z")
+    '2025-01-31T08:00:00.000000Z'
+    """
+    if text is None:
+        return utc_now()
+    try:
+        exact = datetime.strptime(text, _TIME_FORMAT).strftime(_TIME_FORMAT)
+    except ValueError:
+        exact = None
+    if exact != text:
+        raise InputError(f"{text!r} is no time; write it as 2025-01-31T08:00:00.000000Z")
+    return text

@@ -1,0 +1,163 @@
+"""What the store returns: one frozen record per row, and columns where there are many rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg_tracker.rankings.keys import Index
+from ndcg_tracker.rankings.ranking import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetRecord:
+    """A dataset."""
+
+    id: int
+    name: str
+    created_at_utc: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSetRecord:
+    """A version of a dataset's labels; ``digest`` is ``LabelLists.digest()``."""
+
+    id: int
+    dataset_id: int
+    version: int
+    digest: str
+    n_groups: int
+    n_labels: int
+    source: str | None
+    created_at_utc: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run without its items; ``digest`` is ``Ranking.digest()``."""
+
+    id: int
+    dataset_id: int
+    dataset: str
+    name: str
+    digest: str
+    created_at_utc: str
+    source: str | None
+    git_commit: str | None
+    parameters: dict[str, Any]
+    tags: dict[str, Any]
+    n_groups: int
+    n_items: int
+
+
+@dataclass(frozen=True, slots=True)
+class AliasRecord:
+    """An alias, without the @, and the run that it stands for."""
+
+    dataset_id: int
+    dataset: str
+    name: str
+    run_id: int
+    run: str
+    created_at_utc: str
+    updated_at_utc: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRecord:
+    """A run under one label set and one metric.
+
+    ``mean``: None where no group has a value. ``std_dev``: of the groups' values, None below two values. ``n_groups``:
+    the groups in the mean. ``n_missing``: labelled groups that the run lacks. ``n_undefined``: groups without a value.
+    """
+
+    id: int
+    run_id: int
+    label_set_id: int
+    label_set_version: int
+    metric: str
+    mean: float | None
+    std_dev: float | None
+    n_groups: int
+    n_missing: int
+    n_undefined: int
+    created_at_utc: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRecord:
+    """One run's evaluation under one metric, for a history; ``created_at_utc`` is the run's."""
+
+    run_id: int
+    run: str
+    created_at_utc: str
+    git_commit: str | None
+    evaluation_id: int
+    label_set_id: int
+    label_set_version: int
+    mean: float | None
+    std_dev: float | None
+    n_groups: int
+    n_missing: int
+    n_undefined: int
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageRecord:
+    """How much of the top ``cutoff`` of a run's lists has a label; cutoff None is the whole list."""
+
+    run_id: int
+    label_set_id: int
+    cutoff: int | None
+    judged_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRecord:
+    """What a gate decided. The run ids are None once those runs are deleted; their names stay."""
+
+    id: int
+    dataset_id: int
+    baseline_run_id: int | None
+    candidate_run_id: int | None
+    baseline_run: str
+    candidate_run: str
+    baseline_alias: str | None
+    metric: str
+    label_set_id: int
+    scope: str
+    margin: float | None
+    delta: float | None
+    ci_low: float | None
+    ci_high: float | None
+    alpha: float | None
+    decision: str
+    reason: str
+    acknowledged_reason: str | None
+    acknowledged_by: str | None
+    created_at_utc: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupResultColumns:
+    """All group results of an evaluation, by ascending group id.
+
+    ``group_ids``: int64, shape (n,). ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN for NULL; the last
+    two are None unless asked for. ``undefined``: int64, the rows whose value is NULL, and ``reasons`` why, one each.
+    """
+
+    group_ids: Index
+    values: Floats
+    undefined: Index
+    reasons: list[str]
+    dcg: Floats | None = None
+    ideal_dcg: Floats | None = None
+
+    def reasons_by_row(self) -> NDArray[np.object_]:
+        """Return one reason per row, None where the value is defined: object, shape (n,)."""
+        by_row = np.full(self.group_ids.size, None, dtype=object)
+        by_row[self.undefined] = self.reasons
+        return by_row

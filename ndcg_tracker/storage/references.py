@@ -1,0 +1,120 @@
+"""What people type for a run: its name, its id, an alias, latest, or the beginning of its name."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ndcg_tracker.errors import ReferenceNotFoundError
+from ndcg_tracker.storage.records import AliasRecord
+
+_MAX_SHOWN = 8
+_LATEST = re.compile(r"latest(?:~([0-9]{1,9}))?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class RunName:
+    """A run as far as references go."""
+
+    id: int
+    name: str
+    dataset: str
+
+
+def referenced_run(
+    reference: str, runs: Sequence[RunName], aliases: Sequence[AliasRecord], dataset: str | None = None
+) -> int:
+    """Return the id of the run that a reference names.
+
+    Tried in this order: exact name, id, ``@alias``, ``latest`` or ``latest~N``, unique prefix of a name.
+
+    Parameters: ``runs`` in id order and ``aliases``: those of ``dataset``, or of all datasets where it is None.
+    Raises: ReferenceNotFoundError for an unknown or ambiguous reference, with the candidates.
+
+    >>> runs = [RunName(1, "bm25", "shop"), RunName(2, "dense", "shop")]
+    >>> [referenced_run(text, runs, []) for text in ("bm25", "2", "latest", "latest~1", "de")]
+    [1, 2, 2, 1, 2]
+    """
+    if exact := [run for run in runs if run.name == reference]:
+        return _only(reference, exact)
+    if reference.isascii() and reference.isdigit() and (same := [r for r in runs if r.id == int(reference[:19])]):
+        return same[0].id
+    if reference.startswith("@"):
+        return _alias(reference[1:], aliases, dataset)
+    if latest := _LATEST.fullmatch(reference):
+        return _latest(reference, int(latest[1] or 0), runs, dataset)
+    starting = [run for run in runs if reference and run.name.startswith(reference)]
+    if starting:
+        return _only(reference, starting)
+    raise ReferenceNotFoundError(f"no run {reference!r}{_within(dataset)}; {_advice(reference, runs, dataset)}")
+
+
+def _only(reference: str, found: Sequence[RunName]) -> int:
+    """Return the one run found, or raise for several."""
+    if len(found) == 1:
+        return found[0].id
+    names = sorted({run.name for run in found})
+    if len(names) == 1:
+        datasets = _listed(sorted(run.dataset for run in found))
+        raise ReferenceNotFoundError(
+            f"run {names[0]!r} exists in several datasets ({datasets}); say which with --dataset"
+        )
+    raise ReferenceNotFoundError(
+        f"{reference!r} is the beginning of several runs ({_listed(names)}); type more of the name"
+    )
+
+
+def _alias(name: str, aliases: Sequence[AliasRecord], dataset: str | None) -> int:
+    found = [alias for alias in aliases if alias.name == name]
+    if len(found) == 1:
+        return found[0].run_id
+    if found:
+        datasets = _listed(sorted(alias.dataset for alias in found))
+        raise ReferenceNotFoundError(
+            f"alias '@{name}' exists in several datasets ({datasets}); say which with --dataset"
+        )
+    known = _listed(sorted({f"@{alias.name}" for alias in aliases}))
+    advice = f"there are {known}" if known else f"make it with: ndcg-track alias set {name or 'NAME'} RUN"
+    raise ReferenceNotFoundError(f"no alias {'@' + name!r}{_within(dataset)}; {advice}")
+
+
+def _latest(reference: str, steps_back: int, runs: Sequence[RunName], dataset: str | None) -> int:
+    if steps_back < len(runs):
+        return runs[-1 - steps_back].id
+    if not runs:
+        raise ReferenceNotFoundError(f"no run {reference!r}: there are no runs{_within(dataset)} yet; ingest one")
+    n_runs = "there is only 1 run" if len(runs) == 1 else f"there are only {len(runs)} runs"
+    raise ReferenceNotFoundError(f"no run {reference!r}: {n_runs}{_within(dataset)}; go back fewer steps")
+
+
+def _advice(reference: str, runs: Sequence[RunName], dataset: str | None) -> str:
+    names = sorted({run.name for run in runs})
+    close = difflib.get_close_matches(reference, names, n=3, cutoff=0.6)
+    if close:
+        return f"did you mean {' or '.join(repr(name) for name in close)}?"
+    if not names:
+        return f"there are no runs{_within(dataset)} yet; ingest one"
+    if len(names) <= _MAX_SHOWN:
+        return f"there are {_listed(names)}" if len(names) > 1 else f"there is only {names[0]!r}"
+    return "see all with: ndcg-track runs list"
+
+
+def _within(dataset: str | None) -> str:
+    return "" if dataset is None else f" in dataset {dataset!r}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_MAX_SHOWN])
+    return shown if len(names) <= _MAX_SHOWN else f"{shown} and {len(names) - _MAX_SHOWN} more"
+
+
+def unknown_dataset(name: str, names: Sequence[str]) -> ReferenceNotFoundError:
+    """Return the error for a dataset that does not exist."""
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    if close:
+        advice = f"did you mean {' or '.join(repr(one) for one in close)}?"
+    else:
+        advice = f"there are {_listed(sorted(names))}" if names else "there are none yet; ingest a run"
+    return ReferenceNotFoundError(f"no dataset {name!r}; {advice}")

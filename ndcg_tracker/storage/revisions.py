@@ -1,0 +1,25 @@
+"""Where the migrations are and which revisions there are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def migrations_folder() -> Path:
+    """Return the folder with ``env.py``: inside the package of a wheel, beside it in a checkout."""
+    for folder in (_PACKAGE / "migrations", _PACKAGE.parent / "migrations"):
+        if (folder / "env.py").is_file():
+            return folder
+    raise RuntimeError(f"ndcg_tracker is installed without its migrations: none beside {_PACKAGE}")
+
+
+def known_revisions() -> list[str]:
+    """Return the ids of all revisions, oldest first; read from the file names, for Alembic is slow to import."""
+    return sorted(path.name[:4] for path in (migrations_folder() / "versions").glob("[0-9][0-9][0-9][0-9]_*.py"))
+
+
+def newest_revision() -> str:
+    """Return the id of the revision that this program reads and writes."""
+    return known_revisions()[-1]

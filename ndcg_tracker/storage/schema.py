@@ -1,0 +1,214 @@
+"""The tables of the database as SQLAlchemy describes them, for queries; migrations alone create them.
+
+Every table's comment is a sentence "One row per ...", and every column has a comment: the schema page is made of them.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Identity,
+    Index,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    UniqueConstraint,
+)
+
+from ndcg_tracker.storage.column_types import COUNT, IDENTIFIER, KEY_LIST, NUMBER_LIST, REAL, TEXT, JsonText
+
+VERSION_TABLE = "ndcg_tracker_version"
+"""Alembic's table of the present revision; a name of our own, so that another program's is told apart."""
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+    }
+)
+
+datasets = Table(
+    "datasets",
+    metadata,
+    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the dataset."),
+    Column("name", TEXT, nullable=False, comment="Name of the dataset, unique."),
+    Column("created_at_utc", TEXT, nullable=False, comment="When the dataset was first written to, ISO 8601 in UTC."),
+    UniqueConstraint("name"),
+    comment="One row per dataset: a named set of groups with their labels.",
+)
+
+groups = Table(
+    "groups",
+    metadata,
+    Column("id", IDENTIFIER, primary_key=True, autoincrement=False, comment="Number of the group, in all datasets."),
+    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the group."),
+    Column("key", TEXT, nullable=False, comment="The group's own id, as the files have it; unique in its dataset."),
+    Column("weight", REAL, comment="Weight of the group in weighted means; NULL where none was given."),
+    Column("attributes", JsonText, comment="JSON object of the group's attributes, for slices; NULL where none."),
+    UniqueConstraint("dataset_id", "key"),
+    CheckConstraint("weight >= 0 AND weight <= 1.7e308", name="weight_finite"),
+    comment="One row per group of a dataset: a query, user, session or playlist.",
+)
+
+label_sets = Table(
+    "label_sets",
+    metadata,
+    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the label set."),
+    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the labels."),
+    Column("version", COUNT, nullable=False, comment="1 for the dataset's first labels, 2 for the next, and so on."),
+    Column("digest", TEXT, nullable=False, comment="Digest of all (group, item, grade), independent of their order."),
+    Column("n_groups", COUNT, nullable=False, comment="How many groups have labels."),
+    Column("n_labels", COUNT, nullable=False, comment="How many labels there are."),
+    Column("source", TEXT, comment="Where the labels came from, such as a file name."),
+    Column("created_at_utc", TEXT, nullable=False, comment="When the labels were stored, ISO 8601 in UTC."),
+    UniqueConstraint("dataset_id", "version"),
+    CheckConstraint("version >= 1", name="version_from_1"),
+    CheckConstraint("n_groups >= 0 AND n_labels >= 0", name="counts"),
+    comment="One row per version of a dataset's labels; a version never changes.",
+)
+
+label_lists = Table(
+    "label_lists",
+    metadata,
+    Column("label_set_id", IDENTIFIER, nullable=False, comment="Label set of the list."),
+    Column("group_id", IDENTIFIER, nullable=False, comment="Group of the list."),
+    Column("item_keys", KEY_LIST, nullable=False, comment="The judged items: an array, on SQLite as JSON text."),
+    Column("grades", NUMBER_LIST, nullable=False, comment="The grade of each judged item, in the same order."),
+    PrimaryKeyConstraint("label_set_id", "group_id"),
+    comment="One row per group of a label set: all its judged items and their grades.",
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the run; orders runs, never used twice."),
+    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the run."),
+    Column("name", TEXT, nullable=False, comment="Name of the run, unique in its dataset."),
+    Column("digest", TEXT, nullable=False, comment="Digest of all (group, item, score), independent of their order."),
+    Column("created_at_utc", TEXT, nullable=False, comment="When the run was stored, ISO 8601 in UTC."),
+    Column("source", TEXT, comment="Where the run came from, such as a file name."),
+    Column("git_commit", TEXT, comment="Commit of the code that made the run."),
+    Column("parameters", JsonText, nullable=False, comment="JSON object of the parameters given with the run."),
+    Column("tags", JsonText, nullable=False, comment="JSON object of the tags of the run; tags may change."),
+    Column("n_groups", COUNT, nullable=False, comment="How many groups the run ranks items for."),
+    Column("n_items", COUNT, nullable=False, comment="How many items the run ranks, over all groups."),
+    UniqueConstraint("dataset_id", "name"),
+    CheckConstraint("n_groups >= 0 AND n_items >= 0", name="counts"),
+    comment="One row per run: one system's ranked items for the groups of a dataset.",
+    sqlite_autoincrement=True,
+)
+Index(None, runs.c.name)
+Index(None, runs.c.dataset_id, runs.c.digest)
+
+ranked_lists = Table(
+    "ranked_lists",
+    metadata,
+    Column("run_id", IDENTIFIER, nullable=False, comment="Run of the list."),
+    Column("group_id", IDENTIFIER, nullable=False, comment="Group of the list."),
+    Column("item_keys", KEY_LIST, nullable=False, comment="The items, best first: an array, on SQLite as JSON text."),
+    Column("scores", NUMBER_LIST, nullable=False, comment="The score of each item, in the same order."),
+    PrimaryKeyConstraint("run_id", "group_id"),
+    comment="One row per group of a run: all its items and scores in rank order.",
+)
+
+metrics = Table(
+    "metrics",
+    metadata,
+    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the metric."),
+    Column("text", TEXT, nullable=False, comment="The metric's canonical text form, unique."),
+    UniqueConstraint("text"),
+    comment="One row per metric definition that some run was evaluated under.",
+)
+
+evaluations = Table(
+    "evaluations",
+    metadata,
+    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the evaluation."),
+    Column("run_id", IDENTIFIER, ForeignKey("runs.id"), nullable=False, comment="Run that was evaluated."),
+    Column("label_set_id", IDENTIFIER, ForeignKey("label_sets.id"), nullable=False, comment="Labels it was held to."),
+    Column("metric_id", IDENTIFIER, ForeignKey("metrics.id"), nullable=False, comment="Metric that was computed."),
+    Column("mean", REAL, comment="The metric over all its groups; NULL where no group has a value."),
+    Column("std_dev", REAL, comment="Sample standard deviation of the groups' values; NULL below two values."),
+    Column("n_groups", COUNT, nullable=False, comment="How many groups are in the mean."),
+    Column("n_missing", COUNT, nullable=False, comment="How many groups have labels that the run has no items for."),
+    Column("n_undefined", COUNT, nullable=False, comment="How many groups the metric is undefined for."),
+    Column("created_at_utc", TEXT, nullable=False, comment="When the evaluation was stored, ISO 8601 in UTC."),
+    UniqueConstraint("run_id", "label_set_id", "metric_id"),
+    CheckConstraint("n_groups >= 0 AND n_missing >= 0 AND n_undefined >= 0", name="counts"),
+    CheckConstraint("abs(mean) <= 1.7e308", name="mean_finite"),
+    comment="One row per run, label set and metric: the metric's mean and what it rests on.",
+)
+
+group_results = Table(
+    "group_results",
+    metadata,
+    Column("evaluation_id", IDENTIFIER, nullable=False, comment="Evaluation of the result."),
+    Column("group_id", IDENTIFIER, nullable=False, comment="Group of the result."),
+    Column("value", REAL, comment="The metric's value for the group; NULL where it is undefined."),
+    Column("dcg", REAL, comment="Discounted cumulative gain of the group, where the metric has one."),
+    Column("ideal_dcg", REAL, comment="The best discounted cumulative gain possible, where the metric has one."),
+    Column("undefined_reason", TEXT, comment="Why the value is undefined; NULL where it is defined."),
+    PrimaryKeyConstraint("evaluation_id", "group_id"),
+    CheckConstraint("(value IS NULL) = (undefined_reason IS NOT NULL)", name="undefined_has_reason"),
+    CheckConstraint("abs(value) <= 1.7e308", name="value_finite"),
+    comment="One row per group of an evaluation: the metric's value for this group.",
+    sqlite_with_rowid=False,
+)
+
+coverages = Table(
+    "coverages",
+    metadata,
+    Column("run_id", IDENTIFIER, ForeignKey("runs.id"), nullable=False, comment="Run."),
+    Column("label_set_id", IDENTIFIER, ForeignKey("label_sets.id"), nullable=False, comment="Labels."),
+    Column("cutoff", COUNT, nullable=False, comment="How many items from the top of each list; 0 for the whole list."),
+    Column("judged_share", REAL, nullable=False, comment="Which share of those items has a label, from 0 to 1."),
+    PrimaryKeyConstraint("run_id", "label_set_id", "cutoff"),
+    CheckConstraint("cutoff >= 0", name="cutoff"),
+    CheckConstraint("judged_share >= 0 AND judged_share <= 1", name="judged_share"),
+    comment="One row per run, label set and cutoff: how much of what the run ranks has a label.",
+)
+
+aliases = Table(
+    "aliases",
+    metadata,
+    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the alias."),
+    Column("name", TEXT, nullable=False, comment="Name of the alias, without the @ that references put before it."),
+    Column("run_id", IDENTIFIER, ForeignKey("runs.id"), nullable=False, comment="Run that the alias stands for."),
+    Column("created_at_utc", TEXT, nullable=False, comment="When the alias was made, ISO 8601 in UTC."),
+    Column("updated_at_utc", TEXT, nullable=False, comment="When the alias was last pointed at a run."),
+    PrimaryKeyConstraint("dataset_id", "name"),
+    comment="One row per alias of a dataset: a name such as baseline that may move from run to run.",
+)
+
+decisions = Table(
+    "decisions",
+    metadata,
+    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the decision."),
+    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of both runs."),
+    Column("baseline_run_id", IDENTIFIER, ForeignKey("runs.id"), comment="Baseline; NULL once that run is deleted."),
+    Column("candidate_run_id", IDENTIFIER, ForeignKey("runs.id"), comment="Candidate; NULL once that run is deleted."),
+    Column("baseline_run", TEXT, nullable=False, comment="Name of the baseline at that time."),
+    Column("candidate_run", TEXT, nullable=False, comment="Name of the candidate at that time."),
+    Column("baseline_alias", TEXT, comment="Alias that the baseline was given by; NULL where by another reference."),
+    Column("metric", TEXT, nullable=False, comment="The metric's canonical text form."),
+    Column("label_set_id", IDENTIFIER, ForeignKey("label_sets.id"), nullable=False, comment="Labels of both runs."),
+    Column("scope", TEXT, nullable=False, comment="What the decision speaks about, such as the population of groups."),
+    Column("margin", REAL, comment="Loss that was allowed; NULL where the scope needs none."),
+    Column("delta", REAL, comment="Candidate minus baseline; NULL where undefined."),
+    Column("ci_low", REAL, comment="Lower end of the confidence interval of delta."),
+    Column("ci_high", REAL, comment="Upper end of the confidence interval of delta."),
+    Column("alpha", REAL, comment="Error probability that the interval allows."),
+    Column("decision", TEXT, nullable=False, comment="pass, fail or inconclusive."),
+    Column("reason", TEXT, nullable=False, comment="Why, in one sentence."),
+    Column("acknowledged_reason", TEXT, comment="Why someone overrode the decision; NULL where nobody did."),
+    Column("acknowledged_by", TEXT, comment="Who overrode the decision; NULL where nobody did."),
+    Column("created_at_utc", TEXT, nullable=False, comment="When the decision was made, ISO 8601 in UTC."),
+    CheckConstraint("decision IN ('pass', 'fail', 'inconclusive')", name="decision"),
+    comment="One row per decision of a gate, and who overrode it with which reason.",
+    sqlite_autoincrement=True,
+)

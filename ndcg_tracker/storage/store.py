@@ -1,0 +1,157 @@
+"""The store: one database, opened, read and written in whole transactions."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, cast
+
+from sqlalchemy import Connection, Engine
+
+from ndcg_tracker.storage.backup import backup_to
+from ndcg_tracker.storage.bulk import Bulk
+from ndcg_tracker.storage.bulk_sqlite import SqliteBulk
+from ndcg_tracker.storage.connection import database_engine, read_transaction, write_transaction
+from ndcg_tracker.storage.database_url import Location, parsed_location
+from ndcg_tracker.storage.handshake import Kind, State, found_state, refusal, state_within
+from ndcg_tracker.storage.housekeeping import WriteTransaction
+from ndcg_tracker.storage.migrate import UpgradeResult, database_state, upgrade_database
+from ndcg_tracker.storage.reads import ReadTransaction
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from ndcg_tracker.storage.query_result import QueryResult
+
+__all__ = ["ReadTransaction", "Store", "WriteTransaction", "backup", "check", "current", "upgrade"]
+
+
+class Store:
+    """A database of the newest schema, on SQLite or Postgres.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with Store.open(f"{folder.name}/shop.db", create=True) as store:
+    ...     with store.write() as tx:
+    ...         name = tx.ensure_dataset("shop").name
+    ...     with store.read() as rx:
+    ...         print([dataset.name for dataset in rx.datasets()])
+    ['shop']
+    """
+
+    def __init__(self, engine: Engine, location: Location) -> None:
+        self._engine = engine
+        self._location = location
+
+    @classmethod
+    def open(cls, location: str, *, create: bool = False) -> Store:
+        """Return the store at a path or URL; opening never creates or upgrades unless asked.
+
+        Parameters: ``location``, a path of a SQLite file or a URL. ``create``: make the SQLite file where there is
+        none; on Postgres ``db upgrade`` alone makes the schema. Raises: InputError for a location that is none;
+        DatabaseError for a database that is missing, empty, older, newer, foreign or none, with the way out.
+        """
+        where = parsed_location(location)
+        engine = database_engine(where)
+        try:
+            state = found_state(engine, where)
+            if create and where.path is not None and state.kind in (Kind.MISSING, Kind.EMPTY):
+                upgrade_database(where)
+            elif state.kind is not Kind.CURRENT:
+                raise refusal(state, where)
+        except BaseException:
+            engine.dispose()
+            raise
+        return cls(engine, where)
+
+    @property
+    def location(self) -> Location:
+        """Where the database is, with its secrets."""
+        return self._location
+
+    @property
+    def display_url(self) -> str:
+        """Where the database is, to be printed: secrets are masked."""
+        return self._location.display_url
+
+    @property
+    def dialect(self) -> str:
+        """The engine: ``sqlite`` or ``postgresql``."""
+        return self._location.dialect
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def read(self) -> Iterator[ReadTransaction]:
+        """Yield one state of the database, unchanged whatever others write meanwhile."""
+        with read_transaction(self._engine, self._location) as connection:
+            yield ReadTransaction(connection, _bulk(connection))
+
+    @contextmanager
+    def write(self) -> Iterator[WriteTransaction]:
+        """Yield the one writer: its work is committed at the end, or rolled back whole on any exception.
+
+        Other writers wait, up to a minute, then raise DatabaseError.
+        """
+        with write_transaction(self._engine, self._location) as connection:
+            state = state_within(connection)
+            if state.kind is not Kind.CURRENT:
+                raise refusal(state, self._location)
+            transaction = WriteTransaction(connection, _bulk(connection))
+            yield transaction
+            transaction.check()
+
+    def query(self, query: str, *, timeout_seconds: float = 60.0, max_rows: int | None = None) -> QueryResult:
+        """Run a query that only reads, on a guarded connection of its own (see the guards for what they raise)."""
+        path, url = self._location.path, self._location.url
+        if url is None:
+            from ndcg_tracker.storage.guard_sqlite import run_guarded_sqlite
+
+            return run_guarded_sqlite(str(path), query, timeout_seconds=timeout_seconds, max_rows=max_rows)
+        from ndcg_tracker.storage.guard_postgres import run_guarded_postgres
+
+        conninfo = url.set(drivername="postgresql").render_as_string(hide_password=False)
+        return run_guarded_postgres(conninfo, query, timeout_seconds=timeout_seconds, max_rows=max_rows)
+
+
+def _bulk(connection: Connection) -> Bulk:
+    driver = connection.connection.driver_connection
+    if isinstance(driver, sqlite3.Connection):
+        return SqliteBulk(driver)
+    from ndcg_tracker.storage.bulk_postgres import PostgresBulk
+
+    return PostgresBulk(cast("psycopg.Connection[tuple[Any, ...]]", driver))
+
+
+def upgrade(location: str) -> UpgradeResult:
+    """Make or upgrade the schema (``db upgrade``): see ``UpgradeResult`` for what was done."""
+    return upgrade_database(parsed_location(location))
+
+
+def current(location: str) -> State:
+    """Return what the location holds (``db current``), whatever it is; nothing is written."""
+    return database_state(parsed_location(location))
+
+
+def check(location: str) -> list[str]:
+    """Return what is damaged in a database of the newest schema (``db check``), nothing if it is whole."""
+    with Store.open(location) as store, store.read() as transaction:
+        return transaction.damage()
+
+
+def backup(location: str, target: str) -> Path:
+    """Copy a SQLite database, in use or not, into a new file (``db backup``) and return the path of the copy."""
+    return backup_to(parsed_location(location), Path(target))

@@ -1,0 +1,135 @@
+"""Two stored runs brought together: which label set and metrics they share, and their group results side by side."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.comparison import Comparison, JudgedShare, LabelSetRef, PairedResults, RunRef, compare_runs, pair
+from ndcg_tracker.comparison.pairing import Missing
+from ndcg_tracker.errors import NotComparableError
+from ndcg_tracker.metrics import Metric, parse_metric
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.keys import Index
+    from ndcg_tracker.rankings.ranking import Floats
+    from ndcg_tracker.storage.records import EvaluationRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.store import ReadTransaction
+
+Evaluations = dict[str, "EvaluationRecord"]
+
+
+def compared(
+    tx: ReadTransaction,
+    baseline: RunRecord,
+    candidate: RunRecord,
+    metrics: Sequence[Metric],
+    *,
+    missing: Missing = "error",
+    top: int = 10,
+) -> Comparison:
+    """Return the comparison of two stored runs under the newest label set under which both have the metrics.
+
+    ``metrics``: none for all that both have. Raises: NotComparableError where they share none, naming the command
+    that mends it.
+    """
+    if baseline.dataset_id != candidate.dataset_id:
+        raise NotComparableError(
+            f"run {baseline.name!r} is of dataset {baseline.dataset!r} and run {candidate.name!r} of dataset "
+            f"{candidate.dataset!r}; only runs of one dataset can be compared"
+        )
+    label_set, of_baseline, of_candidate = _shared(tx, baseline, candidate, metrics)
+    texts = [str(metric) for metric in metrics] or [text for text in of_baseline if text in of_candidate]
+    ids = {share.cutoff: share for share in tx.coverages(baseline.id, label_set.id)}
+    other_ids = {share.cutoff: share for share in tx.coverages(candidate.id, label_set.id)}
+    coverage = [
+        JudgedShare(cutoff, _share(ids.get(cutoff)), _share(other_ids.get(cutoff)))
+        for cutoff in dict.fromkeys(parse_metric(text).cutoff for text in texts)
+    ]
+    newest = tx.newest_label_set(baseline.dataset_id)
+    notes = []
+    if newest is not None and newest.version > label_set.version:
+        notes.append(
+            f"labels version {newest.version} is newer than version {label_set.version}, which both runs share; "
+            f"to use it: {_rescore_command(baseline, candidate, texts)}"
+        )
+    return compare_runs(
+        RunRef(baseline.name, baseline.id),
+        RunRef(candidate.name, candidate.id),
+        baseline.dataset,
+        LabelSetRef(label_set.version, label_set.digest),
+        [_paired(tx, of_baseline[text], of_candidate[text], baseline.dataset_id, missing) for text in texts],
+        lambda group_ids: tx.group_keys(baseline.dataset_id, group_ids).to_list(),
+        top=top,
+        coverage=coverage,
+        notes=notes,
+    )
+
+
+def _shared(
+    tx: ReadTransaction, baseline: RunRecord, candidate: RunRecord, metrics: Sequence[Metric]
+) -> tuple[LabelSetRecord, Evaluations, Evaluations]:
+    """Return the newest label set under which both runs have the metrics, with the evaluations of both."""
+    of_baseline, of_candidate = _by_label_set(tx, baseline), _by_label_set(tx, candidate)
+    wanted = {str(metric) for metric in metrics}
+    for label_set in sorted(tx.label_sets(baseline.dataset_id), key=lambda record: -record.version):
+        one, other = of_baseline.get(label_set.id, {}), of_candidate.get(label_set.id, {})
+        shared = one.keys() & other.keys()
+        if shared and wanted <= shared:
+            return label_set, one, other
+    what = ", ".join(sorted(wanted)) if wanted else "a metric"
+    raise NotComparableError(
+        f"runs {baseline.name!r} and {candidate.name!r} do not both have {what} under one version of the labels; type: "
+        + _rescore_command(baseline, candidate, [str(metric) for metric in metrics] or _all(of_baseline, of_candidate))
+    )
+
+
+def _by_label_set(tx: ReadTransaction, run: RunRecord) -> dict[int, Evaluations]:
+    found: dict[int, Evaluations] = {}
+    for evaluation in tx.evaluations(run.id):
+        found.setdefault(evaluation.label_set_id, {})[evaluation.metric] = evaluation
+    return found
+
+
+def _all(*evaluations: dict[int, Evaluations]) -> list[str]:
+    return list(dict.fromkeys(text for run in evaluations for of_set in run.values() for text in of_set))
+
+
+def _rescore_command(baseline: RunRecord, candidate: RunRecord, metrics: Sequence[str]) -> str:
+    words = ["ndcg-track", "rescore", baseline.name, candidate.name]
+    if baseline.dataset != "default":
+        words += ["--dataset", baseline.dataset]
+    for text in metrics:
+        words += ["--metric", text]
+    return shlex.join(words)
+
+
+def _share(record: object) -> float | None:
+    share: float | None = getattr(record, "judged_share", None)
+    return share
+
+
+def _paired(
+    tx: ReadTransaction, baseline: EvaluationRecord, candidate: EvaluationRecord, dataset_id: int, missing: Missing
+) -> PairedResults:
+    one, other = tx.group_results(baseline.id), tx.group_results(candidate.id)
+    pairing = pair(one.group_ids, one.values, other.group_ids, other.values, missing=missing, metric=baseline.metric)
+    weighted = parse_metric(baseline.metric)["weights"] == "group"
+    return PairedResults(
+        baseline.metric,
+        pairing,
+        weights=_weights(tx, dataset_id, pairing.group_ids) if weighted else None,
+        missing_in_baseline=baseline.n_missing,
+        missing_in_candidate=candidate.n_missing,
+    )
+
+
+def _weights(tx: ReadTransaction, dataset_id: int, group_ids: Index) -> Floats:
+    """Return the stored weight of each group, 1 where there is none."""
+    ids, weights = tx.group_weights(dataset_id)
+    place = np.minimum(np.searchsorted(ids, group_ids), max(ids.size - 1, 0))
+    known = (ids[place] == group_ids) & ~np.isnan(weights[place])
+    return np.where(known, weights[place], 1.0)

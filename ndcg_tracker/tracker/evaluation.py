@@ -1,0 +1,99 @@
+"""Metrics of a ranking without any database: what ``nt.evaluate`` and the command ``evaluate`` return."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest import Columns, RankedTable, read_frame, read_label_frame
+from ndcg_tracker.metrics import GroupResults, group_results, parse_metric
+from ndcg_tracker.rankings import LabelLists, judged
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The values of some metrics for every group of a ranking and its labels.
+
+    ``texts``: the metrics as they were given. ``results``: one ``GroupResults`` per text, all over the same groups.
+    """
+
+    texts: tuple[str, ...]
+    results: tuple[GroupResults, ...]
+
+    @cached_property
+    def per_group(self) -> pd.DataFrame:
+        """One row per group (the index, named ``group``), one float column per metric text, NaN where undefined."""
+        import pandas as pd
+
+        index = pd.Index(self.results[0].group_keys.to_list(), name="group", dtype=object)
+        return pd.DataFrame(
+            {text: result.values for text, result in zip(self.texts, self.results, strict=True)}, index=index
+        )
+
+    @cached_property
+    def mean(self) -> pd.Series[float]:
+        """The mean of each metric over the groups that it is defined for, by metric text, NaN where there is none."""
+        import pandas as pd
+
+        means = [result.mean for result in self.results]
+        return pd.Series(means, index=pd.Index(self.texts, dtype=object), dtype="float64", name="mean")
+
+    def _repr_html_(self) -> str:
+        return str(self.mean.to_frame().to_html())
+
+
+def evaluate(
+    frame: object,
+    metrics: str | Sequence[str],
+    *,
+    group: str = "group",
+    item: str | None = None,
+    score: str = "score",
+    label: str = "label",
+    weight: str | None = None,
+    labels: object | None = None,
+) -> Evaluation:
+    """Return some metrics of a ranking, per group and on average; no database takes part.
+
+    Parameters: ``frame``: a pandas DataFrame, a pyarrow Table or a dict of arrays, one row per (group, item), in any
+    order; a row whose score is null was judged but not retrieved, one whose label is null is unjudged. ``metrics``:
+    one text form or several. ``group``, ``item``, ``score``, ``label``, ``weight``: names of columns; without
+    ``item`` (and without a column of that name) an item is known by its row's number within the group. ``labels``: a
+    second frame with the labels (group, item, label); the label column of ``frame`` is then not read. Returns: an
+    ``Evaluation``. Raises: InputError for a frame that cannot be taken, naming the row; MetricError for a text that
+    is no metric. The frame is never changed.
+
+    >>> import ndcg_tracker as nt
+    >>> shop = {"group": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [0, 1]}
+    >>> nt.evaluate(shop, ["ndcg@10", "dcg@1"]).mean.round(4).to_dict()
+    {'ndcg@10': 0.6309, 'dcg@1': 0.0}
+    """
+    columns = Columns(
+        group=group,
+        item=item,
+        score=score,
+        label=None if label == "label" or labels is not None else label,
+        weight=weight,
+    )
+    table = read_frame(frame, columns)
+    given = None if labels is None else read_label_frame(labels, Columns(group=group, item=item, label=label))
+    return evaluate_table(table, given, [metrics] if isinstance(metrics, str) else metrics)
+
+
+def evaluate_table(table: RankedTable, labels: LabelLists | None, metrics: Sequence[str]) -> Evaluation:
+    """Return some metrics of a table that a reader made; ``labels`` given take the place of the table's own."""
+    parsed = [parse_metric(text) for text in metrics]
+    if not parsed:
+        raise InputError("no metric was asked for; name at least one, such as ndcg@10")
+    labels = labels if labels is not None else table.labels
+    if labels is None:
+        raise InputError("the ranking has no labels; give a label column, or the labels as a second table")
+    if table.ranking is None:
+        raise InputError("the table has no scores; give a score column")
+    return Evaluation(tuple(metrics), tuple(group_results(judged(table.ranking, labels), parsed, table.weights)))

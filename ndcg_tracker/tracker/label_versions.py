@@ -1,0 +1,89 @@
+"""Which version of a dataset's labels a run is held to, and when a new version comes to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.errors import ConflictError, InputError
+from ndcg_tracker.rankings import Keys, LabelLists
+from ndcg_tracker.rankings.grouping import group_codes
+from ndcg_tracker.rankings.join import matching_rows
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
+    from ndcg_tracker.storage.store import WriteTransaction
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """A stored label set with its content; ``is_new``: it became a version just now."""
+
+    label_set: LabelSetRecord
+    lists: LabelLists
+    is_new: bool
+
+
+def settle_labels(
+    tx: WriteTransaction,
+    dataset: DatasetRecord,
+    given: LabelLists | None,
+    of_run: LabelLists | None,
+    source: str | None,
+) -> Labels:
+    """Return the labels that a run of a dataset is held to, stored.
+
+    ``given`` labels are the version they equal, else they become the newest. Labels that came with the run itself
+    (``of_run``) are the newest version if all agree with it; new pairs make the union a new version. Without either
+    it is the newest version. Raises: ConflictError for a grade that contradicts the newest version; InputError where
+    the dataset has no labels.
+    """
+    if given is not None:
+        return add_labels(tx, dataset, given, source)
+    newest = tx.newest_label_set(dataset.id)
+    if newest is None:
+        if of_run is None:
+            raise InputError(f"dataset {dataset.name!r} has no labels yet; give them with --labels FILE")
+        return add_labels(tx, dataset, of_run, source)
+    stored = tx.read_labels(newest.id)
+    if of_run is None or of_run.digest() == newest.digest:
+        return Labels(newest, stored, is_new=False)
+    merged = _union(stored, of_run, dataset)
+    return Labels(newest, stored, is_new=False) if merged is stored else add_labels(tx, dataset, merged, source)
+
+
+def add_labels(tx: WriteTransaction, dataset: DatasetRecord, lists: LabelLists, source: str | None) -> Labels:
+    """Return the version that equals some labels, made the newest one where there is none."""
+    digest = lists.digest()
+    for label_set in tx.label_sets(dataset.id):
+        if label_set.digest == digest:
+            return Labels(label_set, lists, is_new=False)
+    return Labels(tx.insert_label_set(dataset.id, lists, source), lists, is_new=True)
+
+
+def _union(stored: LabelLists, further: LabelLists, dataset: DatasetRecord) -> LabelLists:
+    """Return the labels of both, which is ``stored`` itself where ``further`` has no new pair."""
+    rows, stored_rows = matching_rows(further, stored)
+    differs = further.grades[rows] != stored.grades[stored_rows]
+    if differs.any():
+        at = int(np.argmax(differs))
+        group = further.group_keys[int(np.searchsorted(further.offsets, rows[at], "right")) - 1]
+        raise ConflictError(
+            f"item {further.item_keys[rows[at]]!r} of group {group!r} has the label {further.grades[rows[at]]:g} here "
+            f"and {stored.grades[stored_rows[at]]:g} in the newest labels of dataset {dataset.name!r}; "
+            "to change labels, make a new version with ndcg-track labels add FILE"
+        )
+    is_new = np.ones(further.n_items, dtype=np.bool_)
+    is_new[rows] = False
+    if not is_new.any():
+        return stored
+    new = np.flatnonzero(is_new)
+    new_groups = further.group_keys.take(group_codes(further.offsets)[new])
+    old_groups = stored.group_keys.take(group_codes(stored.offsets))
+    return LabelLists.from_rows(
+        Keys.joined([old_groups, new_groups]),
+        Keys.joined([stored.item_keys, further.item_keys.take(new)]),
+        np.concatenate([stored.grades, further.grades[new]]),
+    )

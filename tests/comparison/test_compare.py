@@ -1,0 +1,271 @@
+"""From paired results to verdicts, warnings, worst and best groups, and the public JSON."""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from ndcg_tracker.comparison.compare import (
+    PairedResults,
+    adjusted_jointly,
+    compare_metrics,
+    compare_runs,
+    extreme_groups,
+)
+from ndcg_tracker.comparison.pairing import pair
+from ndcg_tracker.comparison.results import Comparison, JudgedShare, LabelSetRef, MetricComparison, RunRef
+from ndcg_tracker.comparison.significance import holm, paired_t
+
+BASELINE, CANDIDATE, LABELS = RunRef("bm25", 1), RunRef("dense", 2), LabelSetRef(3, "ab" * 16)
+
+
+def results(baseline: list[float], candidate: list[float], metric: str = "ndcg@10", **rest: Any) -> PairedResults:
+    ids = np.arange(len(baseline))
+    return PairedResults(metric, pair(ids, np.array(baseline), ids, np.array(candidate)), **rest)
+
+
+def names(ids: NDArray[np.int64]) -> list[str]:
+    return [f"q{number}" for number in ids.tolist()]
+
+
+def one(baseline: list[float], candidate: list[float], **rest: Any) -> MetricComparison:
+    (metric,) = compare_metrics([results(baseline, candidate, **rest)])
+    return metric
+
+
+def compared(*metrics: PairedResults, candidate: RunRef = CANDIDATE) -> Comparison:
+    return compare_runs(BASELINE, candidate, "shop", LABELS, metrics, names)
+
+
+@pytest.mark.parametrize(("sign", "verdict"), [(1, "improved"), (-1, "regressed")])
+def test_a_clear_difference(sign: int, verdict: str) -> None:
+    delta = np.random.default_rng(0).choice([0.0, 0.25, -0.125], 400)
+    metric = one([0.5] * 400, (0.5 + sign * delta).tolist())
+    assert metric.verdict == verdict
+    assert metric.delta == sign * delta.mean()
+    assert metric.wins + metric.ties + metric.losses == metric.n == 400
+    assert metric.ties == (delta == 0).sum()
+    assert metric.detectable_delta is not None
+    assert metric.warnings == ()
+
+
+def test_noise_is_no_difference() -> None:
+    delta = np.random.default_rng(4).normal(0, 0.1, 500)
+    metric = one([0.5] * 500, (0.5 + delta).tolist())
+    assert metric.verdict == "no_difference_detected"
+    assert metric.p_value == metric.p_adjusted > 0.05
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "verdict", "warnings"),
+    [
+        ([], [], "not_comparable", ("no group has a result in both runs, so there is nothing to compare",)),
+        (
+            [0.5],
+            [0.75],
+            "no_difference_detected",
+            ("one group says nothing about others: no interval and no p-value",),
+        ),
+        ([0.5], [0.5], "identical", ()),
+        ([0.5, 0.25], [0.5, 0.25], "identical", ()),
+        (
+            [0.5, 0.25, 0.0],
+            [0.75, 0.5, 0.25],
+            "no_difference_detected",
+            ("all 3 groups differ by the same amount: the interval and the p-value are undefined",),
+        ),
+    ],
+    ids=["no group", "one group", "one equal group", "identical", "constant"],
+)
+def test_no_inference(baseline: list[float], candidate: list[float], verdict: str, warnings: tuple[str, ...]) -> None:
+    metric = one(baseline, candidate)
+    assert (metric.verdict, metric.warnings) == (verdict, warnings)
+    assert (metric.p_value, metric.p_adjusted, metric.ci, metric.effect_size) == (None, None, None, None)
+    assert metric.delta == (None if not baseline else candidate[0] - baseline[0])
+
+
+def test_few_differences_are_low_information() -> None:
+    metric = one([0.5] * 300, [0.75] * 60 + [0.5] * 240)
+    assert metric.warnings == (
+        "low information: 60 of 300 differences are nonzero, and below 100 the t interval may be too narrow",
+    )
+
+
+def test_skewed_differences_are_low_information() -> None:
+    delta = np.full(200, 0.001)
+    delta[:3] = -1.0
+    metric = one([1.0] * 200, (1.0 + delta).tolist())
+    assert metric.warnings == (
+        "low information: the differences are very skewed (skewness -8.0 over 200 groups), "
+        "and the t interval may be too narrow",
+    )
+
+
+def test_weights_change_the_mean_and_weight_zero_does_not_count() -> None:
+    metric = one([0.5, 0.5, 0.5], [0.75, 0.25, 0.0], weights=np.array([3.0, 1.0, 0.0]))
+    assert metric.delta == (3 * 0.25 - 0.25) / 4
+    assert (metric.n, metric.wins, metric.ties, metric.losses, metric.groups.paired) == (2, 1, 0, 1, 3)
+    assert metric.warnings[0] == "1 group of weight 0 left out"
+    worst = extreme_groups(
+        results([0.5] * 3, [0.75, 0.25, 0.0], weights=np.array([3.0, 1.0, 0.0])), names, top=5, sign=-1
+    )
+    assert [group.group for group in worst] == ["q1"]
+
+
+def test_refused_inference_shows_the_means() -> None:
+    reason = "empty_weight=one: the mean weighs empty groups as 1, so no test applies"
+    metric = one([0.5, 0.25, 1.0], [0.75, 0.25, 0.5], means=(0.6, 0.7), no_inference=reason)
+    assert (metric.baseline, metric.candidate, metric.delta) == (0.6, 0.7, 0.7 - 0.6)
+    assert (metric.p_value, metric.ci, metric.detectable_delta) == (None, None, None)
+    assert metric.verdict == "no_difference_detected"
+    assert metric.warnings == (reason,)
+
+
+def test_holm_over_the_metrics_shown_decides() -> None:
+    rng = np.random.default_rng(17)
+    shifts = [0.1 * 1.99 / math.sqrt(400), 0.05, 0.0]
+    deltas = []
+    for shift in shifts:
+        noise = rng.normal(0, 1, 400)
+        deltas.append(0.1 * (noise - noise.mean()) / noise.std(ddof=1) + shift)
+    together = compare_metrics([results([0.5] * 400, (0.5 + d).tolist(), metric=f"m{i}") for i, d in enumerate(deltas)])
+    assert [metric.verdict for metric in together] == [
+        "no_difference_detected",  # p = .047 alone
+        "improved",
+        "no_difference_detected",
+    ]
+    assert one([0.5] * 400, (0.5 + deltas[0]).tolist()).verdict == "improved"
+    assert [metric.p_adjusted for metric in together] == holm([metric.p_value for metric in together])
+
+
+def test_several_candidates_share_one_correction() -> None:
+    delta = np.tile([0.1, -0.1], 200) + 0.01
+    comparisons = [
+        compared(results([0.5] * 400, (0.5 + delta).tolist()), candidate=RunRef(f"c{number}", number))
+        for number in range(3)
+    ]
+    assert [comparison.metrics[0].verdict for comparison in comparisons] == ["improved"] * 3
+    p_value = comparisons[0].metrics[0].p_value
+    assert p_value is not None
+    adjusted = adjusted_jointly(comparisons)
+    assert [comparison.metrics[0].p_adjusted for comparison in adjusted] == [3 * p_value] * 3
+    assert {comparison.metrics[0].verdict for comparison in adjusted} == {"no_difference_detected"}
+    assert [comparison.candidate.name for comparison in adjusted] == ["c0", "c1", "c2"]
+
+
+def test_worst_and_best_in_order_and_ties_by_key_bytes() -> None:
+    keys = ["z", "é", "a", "B", "same", "up", "日", "𝒳"]
+    candidate = [0.0, 0.0, 0.0, 0.0, 0.5, 0.75, 0.25, 0.0]
+
+    def named(ids: NDArray[np.int64]) -> list[str]:
+        return [keys[number] for number in ids.tolist()]
+
+    given_results = results([0.5] * 8, candidate)
+    worst = extreme_groups(given_results, named, top=4, sign=-1)
+    everyone = extreme_groups(given_results, named, top=100, sign=-1)
+    fallen = sorted(["z", "é", "a", "B", "𝒳"], key=str.encode)
+    assert [group.group for group in worst] == fallen[:4]
+    assert [group.group for group in everyone] == [*fallen, "日"]
+    assert [group.delta for group in everyone] == [-0.5] * 5 + [-0.25]
+    best = extreme_groups(given_results, named, top=10, sign=1)
+    assert [(group.group, group.baseline, group.candidate, group.delta) for group in best] == [("up", 0.5, 0.75, 0.25)]
+    assert extreme_groups(given_results, named, top=0, sign=1) == ()
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.sampled_from([0.0, 0.5, 1.0])), max_size=30))
+def test_swapping_the_runs_flips_every_sign(pairs: list[tuple[float, float]]) -> None:
+    left, right = [a for a, _ in pairs], [b for _, b in pairs]
+    there = compare_runs(BASELINE, CANDIDATE, "shop", LABELS, [results(left, right)], names, top=5)
+    back = compare_runs(CANDIDATE, BASELINE, "shop", LABELS, [results(right, left)], names, top=5)
+    a, b = there.metrics[0], back.metrics[0]
+    assert (a.baseline, a.candidate, a.wins, a.ties, a.losses) == (b.candidate, b.baseline, b.losses, b.ties, b.wins)
+    assert a.delta is b.delta is None or a.delta == -(b.delta or 0.0)
+    assert (a.p_value, a.p_adjusted, a.detectable_delta) == (b.p_value, b.p_adjusted, b.detectable_delta)
+    assert a.ci is b.ci is None or (b.ci is not None and a.ci == (-b.ci[1], -b.ci[0]))
+    assert a.p_value is None or 0 < a.p_value <= 1
+    opposite = {"improved": "regressed", "regressed": "improved"}
+    assert a.verdict == opposite.get(b.verdict, b.verdict)
+    assert [(g.group, g.delta) for g in there.worst] == [(g.group, -g.delta) for g in back.best]
+
+
+def test_json_has_exactly_the_public_keys() -> None:
+    comparison = compare_runs(
+        BASELINE,
+        CANDIDATE,
+        "shop",
+        LABELS,
+        [results([0.5, 0.25, 1.0], [0.75, 0.25, 0.5]), results([0.5], [0.75], metric="AP")],
+        names,
+        coverage=[JudgedShare(10, 0.9, 0.95)],
+        notes=["newer labels exist"],
+    )
+    document = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
+    assert list(document) == [
+        *["baseline", "candidate", "dataset", "label_set", "groups", "metrics", "worst", "best"],
+        *["notes", "coverage"],
+    ]
+    assert document["baseline"] == {"name": "bm25", "run_id": 1}
+    assert document["label_set"] == {"version": 3, "digest": "ab" * 16}
+    public = ["paired", "only_in_baseline", "only_in_candidate", "undefined"]
+    assert list(document["groups"])[:4] == public
+    first, second = document["metrics"]
+    assert list(first) == [
+        *["metric", "baseline", "candidate", "delta", "ci", "ci_method", "p_value", "p_adjusted", "test"],
+        *["wins", "ties", "losses", "effect_size", "detectable_delta", "warnings", "verdict"],
+        *["n", "groups"],
+    ]
+    test = paired_t(np.array([0.25, 0.0, -0.5]))
+    assert first["ci"] == list(test.ci or ())
+    assert first["p_value"] == test.p_value
+    assert second["ci"] is second["p_value"] is second["p_adjusted"] is second["effect_size"] is None
+    assert document["worst"] == [{"group": "q2", "baseline": 1.0, "candidate": 0.5, "delta": -0.5}]
+    assert document["best"] == [{"group": "q0", "baseline": 0.5, "candidate": 0.75, "delta": 0.25}]
+    assert document["coverage"] == [{"cutoff": 10, "baseline": 0.9, "candidate": 0.95}]
+
+
+@pytest.mark.parametrize(
+    ("share", "notes"),
+    [
+        (
+            JudgedShare(10, 0.98, 0.87),
+            ("the candidate has fewer judged items in its top 10: delta may be understated",),
+        ),
+        (
+            JudgedShare(None, 0.5, 0.9),
+            ("the baseline has fewer judged items in its whole lists: delta may be overstated",),
+        ),
+        (JudgedShare(10, 0.98, 0.975), ()),
+        (JudgedShare(10, None, 0.9), ()),
+    ],
+)
+def test_a_gap_in_judged_items_is_noted(share: JudgedShare, notes: tuple[str, ...]) -> None:
+    comparison = compare_runs(BASELINE, CANDIDATE, "shop", LABELS, [results([0.5], [0.5])], names, coverage=[share])
+    assert comparison.notes == notes
+
+
+def test_counts_come_from_the_pairing() -> None:
+    pairing = pair(
+        np.array([1, 2, 3]), np.array([0.5, math.nan, 0.5]), np.array([1, 2, 4]), np.array([1, math.nan, 1.0]),
+        missing="zero",
+    )  # fmt: skip
+    comparison = compared(PairedResults("ndcg@10", pairing, missing_in_candidate=7))
+    assert comparison.groups.to_dict() == {
+        "paired": 3,
+        "only_in_baseline": 1,
+        "only_in_candidate": 1,
+        "undefined": 1,
+        "missing_in_baseline": 0,
+        "missing_in_candidate": 7,
+        "missing": "zero",
+    }
+
+
+def test_no_metric_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one metric"):
+        compared()

@@ -1,0 +1,110 @@
+"""Every command and every Python example that README.md and the docs show is run, and prints what they show."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from console_blocks import POSTGRES_URL, REPOSITORY, matches, rewritten, run_steps, steps_of
+
+DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_the_commands_print_what_the_document_shows(
+    document: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    text = document.read_text(encoding="utf-8")
+    steps = steps_of(text)
+    needs_postgres = any(POSTGRES_URL.search(step.command) or "$PG_URL" in step.command for step in steps)
+    url = request.getfixturevalue("postgres_url") if needs_postgres else None
+    folder = tmp_path / "work"
+    folder.mkdir()
+    for step, outcome in zip(steps, run_steps(steps, folder, url), strict=True):
+        where = f"{document.name}:{step.line}: $ {step.command}"
+        shown, printed = "\n".join(step.expected), "\n".join(outcome.output)
+        assert (outcome.status != 0) == step.fails, f"{where}\nended with {outcome.status}:\n{printed}"
+        assert matches(step.expected, outcome.output), f"{where}\nshown:\n{shown}\nprinted:\n{printed}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_the_python_examples_run(document: Path, tmp_path: Path) -> None:
+    blocks = PYTHON_BLOCK.findall(document.read_text(encoding="utf-8"))
+    if not blocks:
+        return
+    program = tmp_path / "examples.py"
+    program.write_text("\n".join(blocks), encoding="utf-8")
+    environment = {name: value for name, value in os.environ.items() if name != "NDCG_TRACK_DB"}
+    environment["PYTHONPATH"] = str(REPOSITORY)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(program)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("name", "end"), [("demo", "ndcg-track demo"), ("test", ".venv/bin/python -m pytest")])
+def test_readme_has_the_two_commands_that_the_gate_looks_for(name: str, end: str) -> None:
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    found = re.findall(rf"^<!-- command: {name} -->\n```\w*\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert len(found) == 1
+    (command,) = found[0].splitlines()
+    assert command.startswith("python3 -m venv .venv && .venv/bin/pip install -q -e ")
+    assert command.endswith(end)
+
+
+def test_steps_of_a_block() -> None:
+    text = "# T\n\n```console\n$ echo 'a\nb' \\\n  c\na\nb c\n$ false\n$ echo $?\n1\n```\n\n```sh\n$ no\n```\n"
+    steps = steps_of(text)
+    assert [(step.command, step.expected, step.line, step.fails) for step in steps] == [
+        ("echo 'a\nb' \\\n  c", ["a", "b c"], 4, False),
+        ("false", [], 9, True),
+        ("echo $?", ["1"], 10, False),
+    ]
+
+
+def test_commands_share_a_shell_and_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    text = "```console\n$ export X=1; printf here > file\n$ cat file; echo $X >&2\n$ (exit 3)\n$ echo $?\n```\n"
+    outcomes = run_steps(steps_of(text), folder, None)
+    assert [(outcome.output, outcome.status) for outcome in outcomes] == [
+        ([], 0),
+        (["here1"], 0),
+        ([], 3),
+        (["3"], 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed", "same"),
+    [
+        (["a", "b"], ["a", "b"], True),
+        (["a", "", ""], ["a"], True),
+        ([], [], True),
+        (["a"], ["a", "b"], False),
+        (["a", "...", "d"], ["a", "b", "c", "d"], True),
+        (["a", "...", "d"], ["a", "d"], True),
+        (["..."], [], True),
+        (["a 20...Z"], ["a 2024Z"], True),
+        (["a 20...Z"], ["a 1999Z"], False),
+        (["a+b"], ["aab"], False),
+    ],
+)
+def test_matches(expected: list[str], printed: list[str], same: bool) -> None:
+    assert matches(expected, printed) is same
+
+
+def test_rewriting_replaces_only_what_no_longer_matches(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    text = "# T\n\n```console\n$ echo 12\n1...\n$ echo 34\nold\n```\n\nend\n"
+    outcomes = run_steps(steps_of(text), folder, None)
+    assert rewritten(text, outcomes) == "# T\n\n```console\n$ echo 12\n1...\n$ echo 34\n34\n```\n\nend\n"

@@ -1,0 +1,58 @@
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import ndcg_tracker
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+MACHINE_PATH = re.compile(r"(?<![\w.~$}/-])/(?:home|Users|root|work|opt|srv|mnt)/[\w.-]+|[A-Z]:\\Users\\")
+NOT_OURS = {"dist", "build", "site", "__pycache__", "data"}
+
+
+def project_files() -> list[Path]:
+    """What git tracks or would track; in an unpacked sdist, everything but caches and environments."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        check=False,
+    )
+    if (REPOSITORY / ".git").exists() and listed.returncode == 0:
+        found = [REPOSITORY / name for name in listed.stdout.decode().split("\0") if name]
+    else:
+        hidden = re.compile(r"\.(?!ci$|git)")
+        found = [
+            path
+            for path in REPOSITORY.rglob("*")
+            if not any(hidden.match(part) or part in NOT_OURS for part in path.relative_to(REPOSITORY).parts)
+        ]
+    return [path for path in found if path.is_file()]
+
+
+def test_no_file_names_a_path_of_somebodys_machine() -> None:
+    found = []
+    for path in project_files():
+        text = path.read_bytes().decode("utf-8", "replace")
+        for match in MACHINE_PATH.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            found.append(f"{path.relative_to(REPOSITORY)}:{line}: {match.group()}")
+    assert found == []
+
+
+def test_the_pattern_finds_such_paths() -> None:
+    paths = ["/" + "home/ann/x", "C:" + "\\Users\\ann", "(/" + "root/.cache)"]
+    assert all(MACHINE_PATH.search(path) for path in paths)
+    assert not MACHINE_PATH.search("https://example.org/home/x ./work/x $HOME/opt/x /tmp/x")
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    config = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    version = config["project"]["version"]
+    assert ndcg_tracker.__version__ == version
+    changelog = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## \[([^\]]+)\]", changelog, re.MULTILINE)[0] in (version, "Unreleased")
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert (REPOSITORY / "ndcg_tracker" / "py.typed").is_file()

