@@ -20,14 +20,16 @@ class Missing(StrEnum):
 
 def compare(
     baseline: Annotated[str, typer.Argument(help="A run: name, id, @alias, latest, latest~2 or a unique prefix.")],
-    candidate: Annotated[str, typer.Argument(help="The run that is to be better.")],
+    candidates: Annotated[
+        list[str], typer.Argument(metavar="CANDIDATE...", help="The run that is to be better, or several.")
+    ],
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
     missing: Annotated[Missing, typer.Option(help="Groups with a result in one run only.")] = Missing.error,
     top: Annotated[int, typer.Option(min=0, help="How many worst and best groups to show.")] = 10,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Compare two runs group by group: difference, interval, wins and losses, worst and best groups.
+    """Compare runs group by group: difference, interval, wins and losses, worst and best groups.
 
     Labels are the newest version under which both runs have the metrics (all they share, unless --metric names some).
     """
@@ -35,6 +37,6 @@ def compare(
 
     with options.tracker() as tracker:
         result = tracker.compare(
-            baseline, candidate, dataset=dataset, metrics=metric or (), missing=missing.value, top=top
+            baseline, *candidates, dataset=dataset, metrics=metric or (), missing=missing.value, top=top
         )
-    options.show(comparison_as(format.plain, result.comparison, color=options.wants_color()))
+    options.show(comparison_as(format.plain, *result.comparisons, color=options.wants_color()))

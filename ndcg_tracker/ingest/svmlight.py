@@ -87,7 +87,7 @@ def scored_rows(source: Source, scores_path: str | None, stdin: BinaryIO | None)
             except ValueError as error:
                 raise file.error(f"score {error}", line_number) from None
         if len(scores) != rows.n_rows:
-            raise file.error(f"{len(scores)} scores for the {rows.n_rows} rows of {source.name}; give one per row")
+            raise file.error(f"{_counted(len(scores))} for the {rows.n_rows} rows of {source.name}; give one per row")
     return replace(rows, scores=np.array(scores, dtype=np.float64)), places
 
 
@@ -122,3 +122,7 @@ def _wrong_line(line: bytes) -> str:
     after = 2 if len(fields) > 1 and re.fullmatch(rb"qid:.+", fields[1], re.DOTALL) else 1
     wrong = next((field for field in fields[after:] if _FEATURE.fullmatch(field) is None), fields[0])
     return f"{shown(wrong)} is no feature:value field; a line is 'label qid:ID 1:0.5 2:0.1 ...'"
+
+
+def _counted(n_scores: int) -> str:
+    return "1 score" if n_scores == 1 else f"{n_scores} scores"

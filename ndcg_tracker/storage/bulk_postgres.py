@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import psycopg
-from numpy.typing import NDArray
 
 from ndcg_tracker.rankings.keys import Index, Keys
 from ndcg_tracker.rankings.ranking import Floats
@@ -60,12 +59,8 @@ class PostgresBulk:
 
     def group_weights(self, dataset_id: int) -> tuple[Index, Floats]:
         """Return the ids, ascending, and weights (NaN for NULL) of all groups of a dataset."""
-        rows = self._copy_out(
-            f"SELECT id, coalesce(weight, 'NaN') FROM groups WHERE dataset_id = {int(dataset_id)} ORDER BY id",
-            ["id", "weight"],
-            [">i8", ">f8"],
-        )
-        return rows["id"].astype(np.int64), rows["weight"].astype(np.float64)
+        ids, weights = self._columns("groups", "id", ["coalesce(weight, 'NaN')"], "dataset_id = %s", dataset_id)
+        return ids, weights
 
     def set_group_weights(self, ids: Index, weights: Floats) -> None:
         """Give groups new weights; NaN takes the weight away."""
@@ -130,36 +125,37 @@ class PostgresBulk:
 
     def results(self, evaluation_id: int) -> tuple[Index, Floats, list[tuple[int, str]]]:
         """Return ids and values of the groups with a value, and (id, reason) of those without, each by id."""
-        defined = self._copy_out(
-            f"SELECT group_id, value FROM group_results WHERE evaluation_id = {int(evaluation_id)} "
-            "AND value IS NOT NULL ORDER BY group_id",
-            ["id", "value"],
-            [">i8", ">f8"],
+        ids, values = self._columns(
+            "group_results", "group_id", ["value"], "evaluation_id = %s AND value IS NOT NULL", evaluation_id
         )
         undefined = self._connection.execute(
             "SELECT group_id, undefined_reason FROM group_results WHERE evaluation_id = %s AND value IS NULL "
             "ORDER BY group_id",
             (evaluation_id,),
         ).fetchall()
-        return (
-            defined["id"].astype(np.int64),
-            defined["value"].astype(np.float64),
-            [(row[0], str(row[1])) for row in undefined],
-        )
+        return ids, values, undefined
 
     def components(self, evaluation_id: int) -> tuple[Index, Floats, Floats]:
         """Return ids, dcg and ideal_dcg (NaN for NULL) of all groups of an evaluation, by id."""
-        rows = self._copy_out(
-            "SELECT group_id, coalesce(dcg, 'NaN'), coalesce(ideal_dcg, 'NaN') FROM group_results "
-            f"WHERE evaluation_id = {int(evaluation_id)} ORDER BY group_id",
-            ["id", "dcg", "ideal_dcg"],
-            [">i8", ">f8", ">f8"],
+        columns = ["coalesce(dcg, 'NaN')", "coalesce(ideal_dcg, 'NaN')"]
+        ids, dcg, ideal_dcg = self._columns("group_results", "group_id", columns, "evaluation_id = %s", evaluation_id)
+        return ids, dcg, ideal_dcg
+
+    def _columns(
+        self, table: str, id_column: str, columns: Sequence[str], condition: str, value: int
+    ) -> tuple[Index, *tuple[Floats, ...]]:
+        """Return the ids, ascending, and some columns of doubles; the server packs each column into one value."""
+        packed = ", ".join(f"string_agg(float8send(column{n}), '')" for n in range(len(columns)))
+        named = ", ".join(f"{column} AS column{n}" for n, column in enumerate(columns))
+        query = (
+            f"SELECT string_agg(int8send(id), ''), {packed} FROM "
+            f"(SELECT {id_column} AS id, {named} FROM {table} WHERE {condition} ORDER BY {id_column}) AS ordered"
         )
-        return (
-            rows["id"].astype(np.int64),
-            rows["dcg"].astype(np.float64),
-            rows["ideal_dcg"].astype(np.float64),
-        )
+        with self._connection.cursor(binary=True) as cursor:
+            row = cursor.execute(query.encode(), (value,)).fetchone()
+        ids, *doubles = [cell or b"" for cell in row or [b""] * (len(columns) + 1)]
+        floats = (np.frombuffer(cell, dtype=">f8").astype(np.float64) for cell in doubles)
+        return np.frombuffer(ids, dtype=">i8").astype(np.int64), *floats
 
     def _copy_in(self, target: str, payloads: Iterator[bytes]) -> None:
         with (
@@ -170,13 +166,6 @@ class PostgresBulk:
             for payload in payloads:
                 copy.write(payload)
             copy.write(copy_format.TRAILER)
-
-    def _copy_out(self, query: str, names: Sequence[str], types: Sequence[str]) -> NDArray[Any]:
-        with (
-            self._connection.cursor() as cursor,
-            cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)".encode()) as copy,
-        ):
-            return copy_format.parsed_rows(b"".join(copy), names, types)
 
 
 def _row_blocks(n_rows: int) -> Iterator[slice]:

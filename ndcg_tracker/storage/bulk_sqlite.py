@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,8 @@ class SqliteBulk:
 
     def insert_groups(self, dataset_id: int, ids: Index, keys: Keys) -> None:
         """Add groups with the given ids."""
-        self._connection.executemany(
-            "INSERT INTO groups (id, dataset_id, key) VALUES (?, ?, ?)",
-            zip(ids.tolist(), [dataset_id] * ids.size, keys.to_list(), strict=True),
-        )
+        texts = keys.to_list()
+        self._insert_rows("groups (dataset_id, id, key)", f"({int(dataset_id)}, ?, ?)", [ids.tolist(), texts])
 
     def group_rows(self, dataset_id: int) -> tuple[Index, Keys]:
         """Return the ids, ascending, and keys of all groups of a dataset."""
@@ -93,19 +92,28 @@ class SqliteBulk:
 
     def insert_results(self, evaluation_id: int, rows: ResultRows) -> None:
         """Add the group results of an evaluation."""
-        defined = np.flatnonzero(~np.isnan(rows.values))
-        whole = defined.size - defined.size % _ROWS_PER_STATEMENT
-        self._connection.executemany(
-            _insert_results(evaluation_id, _ROWS_PER_STATEMENT), _parameters(rows, defined[:whole], _ROWS_PER_STATEMENT)
+        defined = ~np.isnan(rows.values)
+        owner = int(evaluation_id)
+        self._insert_rows(
+            "group_results (evaluation_id, group_id, value, dcg, ideal_dcg)",
+            f"({owner}, ?, ?, ?, ?)",
+            [column[defined].tolist() for column in (rows.group_ids, rows.values, rows.dcg, rows.ideal_dcg)],
         )
-        self._connection.executemany(_insert_results(evaluation_id, 1), _parameters(rows, defined[whole:], 1))
-        undefined = np.flatnonzero(np.isnan(rows.values))
-        columns = (rows.group_ids[undefined], rows.dcg[undefined], rows.ideal_dcg[undefined])
-        self._connection.executemany(
-            "INSERT INTO group_results (evaluation_id, group_id, value, dcg, ideal_dcg, undefined_reason) "
-            f"VALUES ({evaluation_id}, ?, NULL, ?, ?, ?)",
-            zip(*(column.tolist() for column in columns), rows.reasons, strict=True),
+        self._insert_rows(
+            "group_results (evaluation_id, group_id, dcg, ideal_dcg, undefined_reason)",
+            f"({owner}, ?, ?, ?, ?)",
+            [*(column[~defined].tolist() for column in (rows.group_ids, rows.dcg, rows.ideal_dcg)), list(rows.reasons)],
         )
+
+    def _insert_rows(self, target: str, row: str, columns: list[list[Any]]) -> None:
+        """Insert rows, many of them per statement: for narrow rows that halves the time."""
+        n_rows = len(columns[0])
+        whole = n_rows - n_rows % _ROWS_PER_STATEMENT
+        for first, last, n_together in ((0, whole, _ROWS_PER_STATEMENT), (whole, n_rows, 1)):
+            self._connection.executemany(
+                f"INSERT INTO {target} VALUES {', '.join([row] * n_together)}",
+                _parameters([column[first:last] for column in columns], n_together),
+            )
 
     def results(self, evaluation_id: int) -> tuple[Index, Floats, list[tuple[int, str]]]:
         """Return ids and values of the groups with a value, and (id, reason) of those without, each by id."""
@@ -159,19 +167,8 @@ def _blocks(cursor: sqlite3.Cursor) -> Iterator[list[tuple[int, bytes, bytes]]]:
         yield rows
 
 
-def _insert_results(evaluation_id: int, n_rows: int) -> str:
-    row = f"({evaluation_id}, ?, ?, ?, ?)"
-    return "INSERT INTO group_results (evaluation_id, group_id, value, dcg, ideal_dcg) VALUES " + ", ".join(
-        [row] * n_rows
-    )
-
-
-def _parameters(rows: ResultRows, chosen: Index, n_rows: int) -> Iterator[list[Any]]:
-    """Yield the parameters of one statement after the other: group id, value, dcg and ideal_dcg of ``n_rows`` rows."""
-    step = n_rows * max(4096 // n_rows, 1)
-    for first in range(0, chosen.size, step):
-        block = chosen[first : first + step]
-        columns = [column[block].tolist() for column in (rows.group_ids, rows.values, rows.dcg, rows.ideal_dcg)]
-        flat = [value for row in zip(*columns, strict=True) for value in row]
-        for start in range(0, len(flat), n_rows * len(columns)):
-            yield flat[start : start + n_rows * len(columns)]
+def _parameters(columns: list[list[Any]], n_together: int) -> Iterator[list[Any]]:
+    """Yield the parameters of one statement after the other, each with ``n_together`` rows."""
+    rows = zip(*columns, strict=True)
+    while batch := list(islice(rows, n_together)):
+        yield list(chain.from_iterable(batch))

@@ -66,14 +66,6 @@ def result_rows(evaluation_id: int, group_ids: Index, columns: Sequence[Floats |
     return records.tobytes()
 
 
-def parsed_rows(data: bytes, names: Sequence[str], types: Sequence[str]) -> NDArray[Any]:
-    """Return the fields of rows in which nothing is NULL; ``types`` are big-endian 8-byte numbers."""
-    fields: list[tuple[str, str]] = [("n_fields", ">i2")]
-    for name, kind in zip(names, types, strict=True):
-        fields += [(f"{name}_size", ">i4"), (name, kind)]
-    return np.frombuffer(data[len(HEADER) : -len(TRAILER)], dtype=np.dtype(fields))
-
-
 def _records(
     n_rows: int,
     columns: Sequence[tuple[str, Index | Floats | int | None]],

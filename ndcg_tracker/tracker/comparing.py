@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.comparison import Comparison, JudgedShare, LabelSetRef, PairedResults, RunRef, compare_runs, pair
+from ndcg_tracker.comparison import (
+    Comparison,
+    JudgedShare,
+    LabelSetRef,
+    PairedResults,
+    RunRef,
+    adjusted_jointly,
+    compare_runs,
+    pair,
+)
 from ndcg_tracker.comparison.pairing import Missing
-from ndcg_tracker.errors import NotComparableError
+from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.metrics import Metric, parse_metric
 
 if TYPE_CHECKING:
@@ -25,17 +34,32 @@ Evaluations = dict[str, "EvaluationRecord"]
 def compared(
     tx: ReadTransaction,
     baseline: RunRecord,
-    candidate: RunRecord,
+    candidates: Sequence[RunRecord],
     metrics: Sequence[Metric],
     *,
     missing: Missing = "error",
     top: int = 10,
-) -> Comparison:
-    """Return the comparison of two stored runs under the newest label set under which both have the metrics.
+) -> tuple[Comparison, ...]:
+    """Return the comparison of a run with each candidate, their p-values corrected together.
 
-    ``metrics``: none for all that both have. Raises: NotComparableError where they share none, naming the command
-    that mends it.
+    ``metrics``: none for all that a candidate shares with the baseline. Raises: InputError without a candidate;
+    NotComparableError where two runs share no metric, naming the command that mends it.
     """
+    if not candidates:
+        raise InputError("a comparison needs a candidate; name one after the baseline")
+    each = [_compared(tx, baseline, candidate, metrics, missing, top) for candidate in candidates]
+    return adjusted_jointly(each) if len(each) > 1 else tuple(each)
+
+
+def _compared(
+    tx: ReadTransaction,
+    baseline: RunRecord,
+    candidate: RunRecord,
+    metrics: Sequence[Metric],
+    missing: Missing,
+    top: int,
+) -> Comparison:
+    """Return the comparison of two stored runs under the newest label set under which both have the metrics."""
     if baseline.dataset_id != candidate.dataset_id:
         raise NotComparableError(
             f"run {baseline.name!r} is of dataset {baseline.dataset!r} and run {candidate.name!r} of dataset "
@@ -43,10 +67,12 @@ def compared(
         )
     label_set, of_baseline, of_candidate = _shared(tx, baseline, candidate, metrics)
     texts = [str(metric) for metric in metrics] or [text for text in of_baseline if text in of_candidate]
-    ids = {share.cutoff: share for share in tx.coverages(baseline.id, label_set.id)}
-    other_ids = {share.cutoff: share for share in tx.coverages(candidate.id, label_set.id)}
+    shares, other_shares = (
+        {share.cutoff: share.judged_share for share in tx.coverages(run.id, label_set.id)}
+        for run in (baseline, candidate)
+    )
     coverage = [
-        JudgedShare(cutoff, _share(ids.get(cutoff)), _share(other_ids.get(cutoff)))
+        JudgedShare(cutoff, shares.get(cutoff), other_shares.get(cutoff))
         for cutoff in dict.fromkeys(parse_metric(text).cutoff for text in texts)
     ]
     newest = tx.newest_label_set(baseline.dataset_id)
@@ -107,11 +133,6 @@ def _rescore_command(baseline: RunRecord, candidate: RunRecord, metrics: Sequenc
     return shlex.join(words)
 
 
-def _share(record: object) -> float | None:
-    share: float | None = getattr(record, "judged_share", None)
-    return share
-
-
 def _paired(
     tx: ReadTransaction, baseline: EvaluationRecord, candidate: EvaluationRecord, dataset_id: int, missing: Missing
 ) -> PairedResults:
@@ -130,6 +151,8 @@ def _paired(
 def _weights(tx: ReadTransaction, dataset_id: int, group_ids: Index) -> Floats:
     """Return the stored weight of each group, 1 where there is none."""
     ids, weights = tx.group_weights(dataset_id)
-    place = np.minimum(np.searchsorted(ids, group_ids), max(ids.size - 1, 0))
+    if not ids.size:
+        return np.ones(group_ids.size)
+    place = np.minimum(np.searchsorted(ids, group_ids), ids.size - 1)
     known = (ids[place] == group_ids) & ~np.isnan(weights[place])
     return np.where(known, weights[place], 1.0)

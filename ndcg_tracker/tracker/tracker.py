@@ -148,7 +148,7 @@ class Tracker:
         missing: Missing = "error",
         top: int = 10,
     ) -> ComparisonResult:
-        """Compare a baseline with one candidate or several, group by group, under the newest label set under which both have the metrics.
+        """Compare a baseline with one candidate or several, group by group, under the newest labels that they share.
 
         Parameters: ``baseline`` and ``candidates``: run references (name, id, ``@alias``, ``latest``, ``latest~2``,
         unique prefix). ``metrics``: text forms; by default all that both have. ``missing``: what to do with groups

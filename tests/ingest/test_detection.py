@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest import default_run_name, detect_reader, read_run
+
+
+@pytest.mark.parametrize(
+    ("name", "reader"),
+    [
+        *((f"a.{extension}", "trec") for extension in ("run", "trec", "txt", "qrels", "res", "RUN", "run.gz")),
+        *(("a.csv", "csv"), ("a.tsv", "tsv"), ("a.jsonl", "jsonl"), ("a.ndjson.gz", "jsonl"), ("a.b.csv.GZ", "csv")),
+        *(("a.parquet", "parquet"), ("a.pq", "parquet"), ("a.svm", "svmlight"), ("a.svmlight", "svmlight")),
+        *(("a.letor", "svmlight"), ("a.libsvm", "svmlight"), ("dir.csv/a.run", "trec")),
+    ],
+)
+def test_the_extension_tells(name: str, reader: str) -> None:
+    assert detect_reader(name, b"") == reader
+
+
+@pytest.mark.parametrize(
+    ("content", "reader"),
+    [
+        (b"PAR1\0\0", "parquet"),
+        (b"1 Q0 d 1 2.5 tag\n", "trec"),
+        (b"\n1\tQ0\td\t1\t2.5\ttag\r\n", "trec"),
+        (b"\xef\xbb\xbf1 0.5  d 2\n", "trec"),
+        (b' {"group": 1}\n', "jsonl"),
+        (b"group,item,score\n1,a,2\n", "csv"),
+        (b"group\titem\tscore\n", "tsv"),
+        (b"a\tb\tc\td\n", "tsv"),
+        (b"2 qid:1 1:0.5 # doc\n", "svmlight"),
+        (b"# comment\n2 1:0.5 3:1\n", "svmlight"),
+        (b"2 qid:1", "svmlight"),
+        (b"group,time 1:30\n", "csv"),
+    ],
+)
+def test_else_the_content_tells(content: bytes, reader: str) -> None:
+    assert detect_reader("rank.test", content) == reader
+    assert detect_reader("-", content) == reader
+
+
+def test_what_neither_tells_is_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        detect_reader("notes.md", b"hello\n")
+    expected = "notes.md: cannot tell the format; name it with --reader (trec csv tsv jsonl parquet svmlight)"
+    assert str(caught.value) == expected
+
+
+def test_an_unknown_reader_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read_run("-", reader="excel", stdin=io.BytesIO(b"x"))
+    assert str(caught.value) == "no reader 'excel'; choose one of trec csv tsv jsonl parquet svmlight"
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("runs/irc_pmc.run.gz", "irc_pmc"),
+        ("irc_pmc.run", "irc_pmc"),
+        ("bm25.v2.tsv", "bm25.v2"),
+        ("bm25", "bm25"),
+        ("bm25.gz", "bm25"),
+        (".hidden", ".hidden"),
+    ],
+)
+def test_a_run_is_named_after_its_file(path: str, name: str) -> None:
+    assert default_run_name(path) == name
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("-", "<stdin>: a run from standard input has no name; give one with --name"),
+        ("a\nb.run", "a\\nb.run: cannot name a run after this file; give a name with --name"),
+        ("\udcff.run", "\\udcff.run: cannot name a run after this file; give a name with --name"),
+    ],
+)
+def test_some_runs_need_a_name(path: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        default_run_name(path)
+    assert str(caught.value) == message
