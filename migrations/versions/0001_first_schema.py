@@ -140,9 +140,11 @@ def upgrade() -> None:
     """Create everything."""
     create_tables()
     connection = op.get_bind()
-    if connection.dialect.name == "postgresql" and has_lz4(connection):
+    if connection.dialect.name == "postgresql":
+        # Without lz4, compressing a list (pglz) takes three times as long as storing it: then it is not compressed.
+        setting = "COMPRESSION lz4" if has_lz4(connection) else "STORAGE EXTERNAL"
         for table, column in LISTS:
-            op.execute(f"ALTER TABLE {table} ALTER COLUMN {column} SET COMPRESSION lz4")
+            op.execute(f"ALTER TABLE {table} ALTER COLUMN {column} SET {setting}")
     for name, query in (VIEWS | LIST_VIEWS[connection.dialect.name]).items():
         op.execute(sa.text(f"CREATE VIEW {name} AS {query.strip()}"))
 
@@ -170,8 +172,8 @@ def create_tables() -> None:
         sa.Column(
             "created_at_utc", TEXT, nullable=False, comment="When the dataset was first written to, ISO 8601 in UTC."
         ),
-        sa.PrimaryKeyConstraint("id", name="pk_datasets"),
-        sa.UniqueConstraint("name", name="uq_datasets_name"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_datasets")),
+        sa.UniqueConstraint("name", name=op.f("uq_datasets_name")),
         comment="One row per dataset: a named set of groups with their labels.",
     )
     op.create_table(
@@ -187,10 +189,10 @@ def create_tables() -> None:
         sa.Column(
             "attributes", JSON_OBJECT, comment="JSON object of the group's attributes, for slices; NULL where none."
         ),
-        sa.CheckConstraint("weight >= 0 AND weight <= 1.7e308", name="ck_groups_weight_finite"),
-        sa.ForeignKeyConstraint(["dataset_id"], ["datasets.id"], name="fk_groups_dataset_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_groups"),
-        sa.UniqueConstraint("dataset_id", "key", name="uq_groups_dataset_id_key"),
+        sa.CheckConstraint("weight >= 0 AND weight <= 1.7e308", name=op.f("ck_groups_weight_finite")),
+        sa.ForeignKeyConstraint(["dataset_id"], ["datasets.id"], name=op.f("fk_groups_dataset_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_groups")),
+        sa.UniqueConstraint("dataset_id", "key", name=op.f("uq_groups_dataset_id_key")),
         comment="One row per group of a dataset: a query, user, session or playlist.",
     )
     op.create_table(
@@ -210,11 +212,11 @@ def create_tables() -> None:
         sa.Column("n_labels", IDENTIFIER, nullable=False, comment="How many labels there are."),
         sa.Column("source", TEXT, comment="Where the labels came from, such as a file name."),
         sa.Column("created_at_utc", TEXT, nullable=False, comment="When the labels were stored, ISO 8601 in UTC."),
-        sa.CheckConstraint("n_groups >= 0 AND n_labels >= 0", name="ck_label_sets_counts"),
-        sa.CheckConstraint("version >= 1", name="ck_label_sets_version_from_1"),
-        sa.ForeignKeyConstraint(["dataset_id"], ["datasets.id"], name="fk_label_sets_dataset_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_label_sets"),
-        sa.UniqueConstraint("dataset_id", "version", name="uq_label_sets_dataset_id_version"),
+        sa.CheckConstraint("n_groups >= 0 AND n_labels >= 0", name=op.f("ck_label_sets_counts")),
+        sa.CheckConstraint("version >= 1", name=op.f("ck_label_sets_version_from_1")),
+        sa.ForeignKeyConstraint(["dataset_id"], ["datasets.id"], name=op.f("fk_label_sets_dataset_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_label_sets")),
+        sa.UniqueConstraint("dataset_id", "version", name=op.f("uq_label_sets_dataset_id_version")),
         comment="One row per version of a dataset's labels; a version never changes.",
     )
     op.create_table(
@@ -223,7 +225,7 @@ def create_tables() -> None:
         sa.Column("group_id", IDENTIFIER, nullable=False, comment="Group of the list."),
         sa.Column("item_keys", KEY_LIST, nullable=False, comment="The judged items: an array, on SQLite as JSON text."),
         sa.Column("grades", NUMBER_LIST, nullable=False, comment="The grade of each judged item, in the same order."),
-        sa.PrimaryKeyConstraint("label_set_id", "group_id", name="pk_label_lists"),
+        sa.PrimaryKeyConstraint("label_set_id", "group_id", name=op.f("pk_label_lists")),
         comment="One row per group of a label set: all its judged items and their grades.",
     )
     op.create_table(
@@ -245,15 +247,15 @@ def create_tables() -> None:
         sa.Column("tags", JSON_OBJECT, nullable=False, comment="JSON object of the tags of the run; tags may change."),
         sa.Column("n_groups", IDENTIFIER, nullable=False, comment="How many groups the run ranks items for."),
         sa.Column("n_items", IDENTIFIER, nullable=False, comment="How many items the run ranks, over all groups."),
-        sa.CheckConstraint("n_groups >= 0 AND n_items >= 0", name="ck_runs_counts"),
-        sa.ForeignKeyConstraint(["dataset_id"], ["datasets.id"], name="fk_runs_dataset_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_runs"),
-        sa.UniqueConstraint("dataset_id", "name", name="uq_runs_dataset_id_name"),
+        sa.CheckConstraint("n_groups >= 0 AND n_items >= 0", name=op.f("ck_runs_counts")),
+        sa.ForeignKeyConstraint(["dataset_id"], ["datasets.id"], name=op.f("fk_runs_dataset_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_runs")),
+        sa.UniqueConstraint("dataset_id", "name", name=op.f("uq_runs_dataset_id_name")),
         comment="One row per run: one system's ranked items for the groups of a dataset.",
         sqlite_autoincrement=True,
     )
-    op.create_index("ix_runs_dataset_id_digest", "runs", ["dataset_id", "digest"], unique=False)
-    op.create_index("ix_runs_name", "runs", ["name"], unique=False)
+    op.create_index(op.f("ix_runs_dataset_id_digest"), "runs", ["dataset_id", "digest"], unique=False)
+    op.create_index(op.f("ix_runs_name"), "runs", ["name"], unique=False)
     op.create_table(
         "ranked_lists",
         sa.Column("run_id", IDENTIFIER, nullable=False, comment="Run of the list."),
@@ -262,15 +264,15 @@ def create_tables() -> None:
             "item_keys", KEY_LIST, nullable=False, comment="The items, best first: an array, on SQLite as JSON text."
         ),
         sa.Column("scores", NUMBER_LIST, nullable=False, comment="The score of each item, in the same order."),
-        sa.PrimaryKeyConstraint("run_id", "group_id", name="pk_ranked_lists"),
+        sa.PrimaryKeyConstraint("run_id", "group_id", name=op.f("pk_ranked_lists")),
         comment="One row per group of a run: all its items and scores in rank order.",
     )
     op.create_table(
         "metrics",
         sa.Column("id", IDENTIFIER, sa.Identity(), nullable=False, comment="Number of the metric."),
         sa.Column("text", TEXT, nullable=False, comment="The metric's canonical text form, unique."),
-        sa.PrimaryKeyConstraint("id", name="pk_metrics"),
-        sa.UniqueConstraint("text", name="uq_metrics_text"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_metrics")),
+        sa.UniqueConstraint("text", name=op.f("uq_metrics_text")),
         comment="One row per metric definition that some run was evaluated under.",
     )
     op.create_table(
@@ -290,13 +292,15 @@ def create_tables() -> None:
         ),
         sa.Column("n_undefined", IDENTIFIER, nullable=False, comment="How many groups the metric is undefined for."),
         sa.Column("created_at_utc", TEXT, nullable=False, comment="When the evaluation was stored, ISO 8601 in UTC."),
-        sa.CheckConstraint("abs(mean) <= 1.7e308", name="ck_evaluations_mean_finite"),
-        sa.CheckConstraint("n_groups >= 0 AND n_missing >= 0 AND n_undefined >= 0", name="ck_evaluations_counts"),
-        sa.ForeignKeyConstraint(["label_set_id"], ["label_sets.id"], name="fk_evaluations_label_set_id"),
-        sa.ForeignKeyConstraint(["metric_id"], ["metrics.id"], name="fk_evaluations_metric_id"),
-        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name="fk_evaluations_run_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_evaluations"),
-        sa.UniqueConstraint("run_id", "label_set_id", "metric_id", name="uq_evaluations_run_id_label_set_id_metric_id"),
+        sa.CheckConstraint("abs(mean) <= 1.7e308", name=op.f("ck_evaluations_mean_finite")),
+        sa.CheckConstraint("n_groups >= 0 AND n_missing >= 0 AND n_undefined >= 0", name=op.f("ck_evaluations_counts")),
+        sa.ForeignKeyConstraint(["label_set_id"], ["label_sets.id"], name=op.f("fk_evaluations_label_set_id")),
+        sa.ForeignKeyConstraint(["metric_id"], ["metrics.id"], name=op.f("fk_evaluations_metric_id")),
+        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_evaluations_run_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_evaluations")),
+        sa.UniqueConstraint(
+            "run_id", "label_set_id", "metric_id", name=op.f("uq_evaluations_run_id_label_set_id_metric_id")
+        ),
         comment="One row per run, label set and metric: the metric's mean and what it rests on.",
     )
     op.create_table(
@@ -308,10 +312,10 @@ def create_tables() -> None:
         sa.Column("ideal_dcg", REAL, comment="The best discounted cumulative gain possible, where the metric has one."),
         sa.Column("undefined_reason", TEXT, comment="Why the value is undefined; NULL where it is defined."),
         sa.CheckConstraint(
-            "(value IS NULL) = (undefined_reason IS NOT NULL)", name="ck_group_results_undefined_has_reason"
+            "(value IS NULL) = (undefined_reason IS NOT NULL)", name=op.f("ck_group_results_undefined_has_reason")
         ),
-        sa.CheckConstraint("abs(value) <= 1.7e308", name="ck_group_results_value_finite"),
-        sa.PrimaryKeyConstraint("evaluation_id", "group_id", name="pk_group_results"),
+        sa.CheckConstraint("abs(value) <= 1.7e308", name=op.f("ck_group_results_value_finite")),
+        sa.PrimaryKeyConstraint("evaluation_id", "group_id", name=op.f("pk_group_results")),
         comment="One row per group of an evaluation: the metric's value for this group.",
         sqlite_with_rowid=False,
     )
@@ -326,11 +330,11 @@ def create_tables() -> None:
             comment="How many items from the top of each list; 0 for the whole list.",
         ),
         sa.Column("judged_share", REAL, nullable=False, comment="Which share of those items has a label, from 0 to 1."),
-        sa.CheckConstraint("cutoff >= 0", name="ck_coverages_cutoff"),
-        sa.CheckConstraint("judged_share >= 0 AND judged_share <= 1", name="ck_coverages_judged_share"),
-        sa.ForeignKeyConstraint(["label_set_id"], ["label_sets.id"], name="fk_coverages_label_set_id"),
-        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name="fk_coverages_run_id"),
-        sa.PrimaryKeyConstraint("run_id", "label_set_id", "cutoff", name="pk_coverages"),
+        sa.CheckConstraint("cutoff >= 0", name=op.f("ck_coverages_cutoff")),
+        sa.CheckConstraint("judged_share >= 0 AND judged_share <= 1", name=op.f("ck_coverages_judged_share")),
+        sa.ForeignKeyConstraint(["label_set_id"], ["label_sets.id"], name=op.f("fk_coverages_label_set_id")),
+        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_coverages_run_id")),
+        sa.PrimaryKeyConstraint("run_id", "label_set_id", "cutoff", name=op.f("pk_coverages")),
         comment="One row per run, label set and cutoff: how much of what the run ranks has a label.",
     )
     op.create_table(
@@ -342,9 +346,9 @@ def create_tables() -> None:
         sa.Column("run_id", IDENTIFIER, nullable=False, comment="Run that the alias stands for."),
         sa.Column("created_at_utc", TEXT, nullable=False, comment="When the alias was made, ISO 8601 in UTC."),
         sa.Column("updated_at_utc", TEXT, nullable=False, comment="When the alias was last pointed at a run."),
-        sa.ForeignKeyConstraint(["dataset_id"], ["datasets.id"], name="fk_aliases_dataset_id"),
-        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name="fk_aliases_run_id"),
-        sa.PrimaryKeyConstraint("dataset_id", "name", name="pk_aliases"),
+        sa.ForeignKeyConstraint(["dataset_id"], ["datasets.id"], name=op.f("fk_aliases_dataset_id")),
+        sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name=op.f("fk_aliases_run_id")),
+        sa.PrimaryKeyConstraint("dataset_id", "name", name=op.f("pk_aliases")),
         comment="One row per alias of a dataset: a name such as baseline that may move from run to run.",
     )
     op.create_table(
@@ -373,12 +377,12 @@ def create_tables() -> None:
         sa.Column("acknowledged_reason", TEXT, comment="Why someone overrode the decision; NULL where nobody did."),
         sa.Column("acknowledged_by", TEXT, comment="Who overrode the decision; NULL where nobody did."),
         sa.Column("created_at_utc", TEXT, nullable=False, comment="When the decision was made, ISO 8601 in UTC."),
-        sa.CheckConstraint("decision IN ('pass', 'fail', 'inconclusive')", name="ck_decisions_decision"),
-        sa.ForeignKeyConstraint(["baseline_run_id"], ["runs.id"], name="fk_decisions_baseline_run_id"),
-        sa.ForeignKeyConstraint(["candidate_run_id"], ["runs.id"], name="fk_decisions_candidate_run_id"),
-        sa.ForeignKeyConstraint(["dataset_id"], ["datasets.id"], name="fk_decisions_dataset_id"),
-        sa.ForeignKeyConstraint(["label_set_id"], ["label_sets.id"], name="fk_decisions_label_set_id"),
-        sa.PrimaryKeyConstraint("id", name="pk_decisions"),
+        sa.CheckConstraint("decision IN ('pass', 'fail', 'inconclusive')", name=op.f("ck_decisions_decision")),
+        sa.ForeignKeyConstraint(["baseline_run_id"], ["runs.id"], name=op.f("fk_decisions_baseline_run_id")),
+        sa.ForeignKeyConstraint(["candidate_run_id"], ["runs.id"], name=op.f("fk_decisions_candidate_run_id")),
+        sa.ForeignKeyConstraint(["dataset_id"], ["datasets.id"], name=op.f("fk_decisions_dataset_id")),
+        sa.ForeignKeyConstraint(["label_set_id"], ["label_sets.id"], name=op.f("fk_decisions_label_set_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_decisions")),
         comment="One row per decision of a gate, and who overrode it with which reason.",
         sqlite_autoincrement=True,
     )

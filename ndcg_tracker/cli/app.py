@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
+from io import TextIOWrapper
 from types import FrameType
 from typing import Annotated
 
@@ -84,23 +86,33 @@ app.add_typer(database.app, name="db")
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code; errors are told in one line on standard error."""
+    """Run one command line and return its exit code; errors are told in one line on standard error.
+
+    Raises: BrokenPipeError where nobody reads standard output any more.
+    """
     try:
         app(list(arguments), prog_name="ndcg-track")
     except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # typer makes an error of a reader that has seen enough
+            raise end.__context__ from None
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except NdcgTrackerError as error:
-        if surroundings.debug:
-            raise
+        _say_traceback()
         say(f"error: {error}")
         return NOT_COMPARABLE if isinstance(error, NotComparableError) else BAD_INPUT
     except Exception as error:
-        if surroundings.debug:
-            raise
+        _say_traceback()
         text = " ".join(str(error).split())
-        say(f"error: unexpected {type(error).__name__}: {text}; run again with ndcg-track --debug, and report it")
+        advice = "report it" if surroundings.debug else "run again with ndcg-track --debug, and report it"
+        say(f"error: unexpected {type(error).__name__}: {text}; {advice}")
         return INTERNAL_ERROR
     return 0
+
+
+def _say_traceback() -> None:
+    if surroundings.debug:
+        for line in traceback.format_exc().splitlines():
+            say(line)
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
@@ -109,6 +121,8 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 def main() -> None:
     """Run the program: its arguments in, its exit code out."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sparkline is no failure
     signal.signal(signal.SIGINT, _stop)
     signal.signal(signal.SIGTERM, _stop)
     try:

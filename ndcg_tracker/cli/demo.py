@@ -37,8 +37,13 @@ def _step(*arguments: str) -> None:
     """Show a command as one would type it, run it, and end the program where it fails."""
     from ndcg_tracker.cli.app import run
 
-    before = [] if options.surroundings.database is None else ["--db", options.surroundings.database]
-    options.show("$ " + " ".join(_quoted(word) for word in ["ndcg-track", *before, *arguments]))
+    before, shown = [], []
+    if options.surroundings.database is not None:
+        from ndcg_tracker.storage.database_url import parsed_location
+
+        before = ["--db", options.surroundings.database]
+        shown = ["--db", parsed_location(options.surroundings.database).display_url]
+    options.show("$ " + " ".join(_quoted(word) for word in ["ndcg-track", *shown, *arguments]))
     sys.stdout.flush()
     code = run([*before, *arguments])
     if code:

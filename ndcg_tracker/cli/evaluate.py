@@ -35,7 +35,8 @@ def evaluate(
 
     if scores is not None and len(files) > 1:
         raise InputError("--scores belongs to one file, but there are several; evaluate them one by one")
-    columns = Columns(group=group, item=item, score=score, label=label, weight=weight)
+    of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that
+    columns = Columns(group=group, item=item, score=score, label=of_run, weight=weight)
     given = None if labels is None else labels_of(labels, columns=Columns(group=group, item=item, label=label))
     found = []
     for path in files:

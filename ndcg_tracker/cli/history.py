@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 import typer
@@ -21,6 +22,6 @@ def history(
     with options.tracker() as tracker:
         rows = tracker.history_rows(metric, dataset=dataset)
         if not rows:
-            mend = f"ndcg-track rescore --all --dataset {dataset} --metric '{metric}'"
+            mend = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric])
             raise ReferenceNotFoundError(f"no run of dataset {dataset!r} has {metric}; compute it with: {mend}")
     options.show(history_as(format.plain, rows, color=options.wants_color()))

@@ -67,7 +67,8 @@ def ingest(
         raise InputError("--scores belongs to one file, but there are several; ingest them one by one")
     names = [name if name is not None else default_run_name(path) for path in files]
     tags, parameters = options.pairs(tag, "--tag"), options.pairs(param, "--param")
-    columns = Columns(group=group, item=item, score=score, label=label, weight=weight)
+    of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that
+    columns = Columns(group=group, item=item, score=score, label=of_run, weight=weight)
     label_columns = Columns(group=group, item=item, label=label)
     commit = git_commit if git_commit is not None else _head()
     results = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -85,7 +86,8 @@ def say(text: str) -> None:
     """Print a message to standard error, with nothing in it that could steer a terminal."""
     from ndcg_tracker.reporting.terminal import visible
 
-    sys.stderr.write(visible(text) + "\n")
+    with suppress(BrokenPipeError):  # an error keeps its exit code though nobody reads of it
+        sys.stderr.write(visible(text) + "\n")
 
 
 def wants_color() -> bool:

@@ -100,7 +100,7 @@ def delete_run(
         what = f"run {found.name!r} ({found.id}) of dataset {found.dataset!r} and its {len(evaluations)} evaluations"
         if not yes and not _agreed(f"delete {what}?"):
             raise InputError(f"{what} was not deleted; add --yes to delete it without being asked")
-        tracker.delete_run(str(found.id), found.dataset)
+        tracker.delete_run(found.id)
     options.say(f"deleted {what}")
 
 

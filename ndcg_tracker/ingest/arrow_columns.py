@@ -41,7 +41,7 @@ class Collected:
         self._refuse_null_ids(groups, "group")
         runs = pc.run_end_encode(groups)
         self._groups.add(runs.values)
-        self._lengths.append(np.diff(runs.run_ends.to_numpy(zero_copy_only=False), prepend=0).astype(np.int64))
+        self._lengths.append(np.diff(_view(runs.run_ends, np.int32), prepend=0).astype(np.int64))
         if "item" in columns:
             self._refuse_null_ids(columns["item"], "item")
             self._items.add(columns["item"])
@@ -65,7 +65,7 @@ class Collected:
             raise self._places.error(self.n_rows + row, f"the {role} id is empty; every row needs one")
 
     def _finite(self, array: Any, role: str) -> Floats:
-        values: Floats = array.to_numpy(zero_copy_only=False)
+        values: Floats = array.to_numpy(zero_copy_only=False) if array.null_count else _view(array, np.float64)
         wrong = np.isinf(values) if self._nan_is_null else ~np.isfinite(values)
         if array.null_count:
             wrong &= array.is_valid().to_numpy(zero_copy_only=False)
@@ -108,3 +108,8 @@ class _GrowingKeys:
         data = np.concatenate(self._data) if self._data else np.zeros(0, dtype=np.uint8)
         self._data.clear()
         return Keys(data, offsets)
+
+
+def _view(array: Any, dtype: type[np.generic]) -> Any:
+    """Return the values of a primitive array without nulls; unlike ``to_numpy`` this does not import pandas."""
+    return np.frombuffer(array.buffers()[1], dtype=dtype, count=array.offset + len(array))[array.offset :]

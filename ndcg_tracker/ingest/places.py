@@ -27,7 +27,7 @@ def shown(text: str | bytes) -> str:
 
 def shown_name(path: str) -> str:
     """Return a file's name as it may stand in a message: unchanged if it is printable."""
-    return path if path.isprintable() else repr(path)[1:-1]
+    return path if path and path.isprintable() else repr(path)[1:-1] or "''"
 
 
 class Places(Protocol):

@@ -38,8 +38,9 @@ class Readable(Protocol):
 class Source:
     """One input, readable from its start as often as needed; use it in a ``with`` statement.
 
-    Parameters: ``path``, a file, or ``-`` for ``stdin`` (None: the process's own). ``progress`` is called with the bytes read so far and the
-    size of the input (None while that is unknown). Raises: InputError for what cannot be opened.
+    Parameters: ``path``, a file, or ``-`` for ``stdin`` (None: the process's own). ``progress`` is called with the
+    bytes read so far and the size of the input (None while that is unknown). Raises: InputError for what cannot be
+    opened.
     """
 
     def __init__(self, path: str, *, stdin: BinaryIO | None = None, progress: Progress | None = None) -> None:

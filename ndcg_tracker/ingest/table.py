@@ -72,9 +72,9 @@ def ranked_table(rows: Rows, places: Places) -> RankedTable:
     of an id that is empty, too long or has a NUL byte, of two rows for one (group, item), of a table without any
     row or any score, and of a weight that is empty or negative.
     """
+    table = _grouped_rows(rows, places)
     if rows.scores is None:
         raise places.whole("there are no scores; a run needs one per item")
-    table = _grouped_rows(rows, places)
     weights = None if rows.weights is None else _group_weights(table, rows.weights, places)
     labels = None
     if rows.grades is not None:
@@ -94,9 +94,9 @@ def ranked_table(rows: Rows, places: Places) -> RankedTable:
 
 def label_lists(rows: Rows, places: Places) -> LabelLists:
     """Return the labels of a table; rows without grade are unjudged and left out (raises: see ``ranked_table``)."""
+    table = _grouped_rows(rows, places)
     if rows.grades is None:
         raise places.whole("there are no labels; a labels file needs a grade per item")
-    table = _grouped_rows(rows, places)
     labels = LabelLists(*_without_nulls(table, table.arranged(rows.grades)))
     if not labels.n_items:
         raise places.whole("no row has a label; name the label column")

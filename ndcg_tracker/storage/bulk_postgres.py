@@ -59,7 +59,7 @@ class PostgresBulk:
 
     def group_weights(self, dataset_id: int) -> tuple[Index, Floats]:
         """Return the ids, ascending, and weights (NaN for NULL) of all groups of a dataset."""
-        ids, weights = self._columns("groups", "id", ["coalesce(weight, 'NaN')"], "dataset_id = %s", dataset_id)
+        ids, (weights,) = self._columns("groups", "id", ["coalesce(weight, 'NaN')"], "dataset_id = %s", dataset_id)
         return ids, weights
 
     def set_group_weights(self, ids: Index, weights: Floats) -> None:
@@ -125,7 +125,7 @@ class PostgresBulk:
 
     def results(self, evaluation_id: int) -> tuple[Index, Floats, list[tuple[int, str]]]:
         """Return ids and values of the groups with a value, and (id, reason) of those without, each by id."""
-        ids, values = self._columns(
+        ids, (values,) = self._columns(
             "group_results", "group_id", ["value"], "evaluation_id = %s AND value IS NOT NULL", evaluation_id
         )
         undefined = self._connection.execute(
@@ -138,12 +138,12 @@ class PostgresBulk:
     def components(self, evaluation_id: int) -> tuple[Index, Floats, Floats]:
         """Return ids, dcg and ideal_dcg (NaN for NULL) of all groups of an evaluation, by id."""
         columns = ["coalesce(dcg, 'NaN')", "coalesce(ideal_dcg, 'NaN')"]
-        ids, dcg, ideal_dcg = self._columns("group_results", "group_id", columns, "evaluation_id = %s", evaluation_id)
+        ids, (dcg, ideal_dcg) = self._columns("group_results", "group_id", columns, "evaluation_id = %s", evaluation_id)
         return ids, dcg, ideal_dcg
 
     def _columns(
         self, table: str, id_column: str, columns: Sequence[str], condition: str, value: int
-    ) -> tuple[Index, *tuple[Floats, ...]]:
+    ) -> tuple[Index, list[Floats]]:
         """Return the ids, ascending, and some columns of doubles; the server packs each column into one value."""
         packed = ", ".join(f"string_agg(float8send(column{n}), '')" for n in range(len(columns)))
         named = ", ".join(f"{column} AS column{n}" for n, column in enumerate(columns))
@@ -154,8 +154,8 @@ class PostgresBulk:
         with self._connection.cursor(binary=True) as cursor:
             row = cursor.execute(query.encode(), (value,)).fetchone()
         ids, *doubles = [cell or b"" for cell in row or [b""] * (len(columns) + 1)]
-        floats = (np.frombuffer(cell, dtype=">f8").astype(np.float64) for cell in doubles)
-        return np.frombuffer(ids, dtype=">i8").astype(np.int64), *floats
+        floats = [np.frombuffer(cell, dtype=">f8").astype(np.float64) for cell in doubles]
+        return np.frombuffer(ids, dtype=">i8").astype(np.int64), floats
 
     def _copy_in(self, target: str, payloads: Iterator[bytes]) -> None:
         with (

@@ -43,6 +43,5 @@ class JsonText(TypeDecorator[JsonObject]):
 
     def process_result_value(self, value: Any, dialect: Dialect) -> JsonObject | None:
         """Return the object of what came from the driver."""
-        if value is None or dialect.name == "postgresql":
-            return value  # type: ignore[no-any-return]
-        return json.loads(value)  # type: ignore[no-any-return]
+        parsed: JsonObject | None = json.loads(value) if isinstance(value, str) else value
+        return parsed

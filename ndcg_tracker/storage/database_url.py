@@ -61,9 +61,11 @@ def parsed_location(text: str) -> Location:
     """
     scheme, separator, rest = text.partition("://")
     if not separator:
-        return _sqlite(text, text)
+        return _sqlite(text)
     if scheme in _SQLITE_SCHEMES:
-        return _sqlite(rest.removeprefix("/"), text)
+        if "?" in rest or not rest.startswith(("/", MEMORY)) and rest:
+            raise InputError("a SQLite URL is sqlite:///path, without host, user or options; or give the path alone")
+        return _sqlite(rest.removeprefix("/"))
     if scheme not in _POSTGRES_SCHEMES:
         shown = scheme if scheme.isascii() and scheme.replace("+", "").isalnum() else "this"
         raise InputError(
@@ -73,13 +75,11 @@ def parsed_location(text: str) -> Location:
     return _postgres(rest)
 
 
-def _sqlite(path: str, text: str) -> Location:
+def _sqlite(path: str) -> Location:
     if path in ("", MEMORY):
         raise InputError(
             "a database in memory keeps nothing: give --db the path of a SQLite file, such as ndcg-track.db"
         )
-    if "://" in text and "?" in path:
-        raise InputError(f"{text.partition('?')[0]}: options after the ? are not for SQLite; give the path alone")
     if "\0" in path:
         raise InputError("the path of the database contains a NUL character; give --db another path")
     return Location("sqlite", Path(path).expanduser(), None, path)

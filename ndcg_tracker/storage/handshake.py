@@ -16,6 +16,7 @@ from ndcg_tracker.storage.revisions import known_revisions, newest_revision
 from ndcg_tracker.storage.schema import VERSION_TABLE
 
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+_SMALLEST_DATABASE = 512  # bytes: the smallest page that SQLite has
 _POSTGRES_TABLES = """
     SELECT relname FROM pg_class c WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace
     AND NOT EXISTS (
@@ -53,7 +54,8 @@ def found_state(engine: Engine, location: Location) -> State:
             return State(Kind.MISSING)
         if not path.is_file():
             return State(Kind.NOT_A_DATABASE, "it is a folder" if path.is_dir() else "it is no regular file")
-        if _is_no_sqlite(engine):
+        # SQLite takes a few bytes of anything for an empty database, and would overwrite them.
+        if 0 < path.stat().st_size < _SMALLEST_DATABASE or _is_no_sqlite(engine):
             return State(Kind.NOT_A_DATABASE, "it is a file of another kind")
     with read_transaction(engine, location) as connection:
         return state_within(connection)

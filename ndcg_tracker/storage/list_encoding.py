@@ -134,7 +134,7 @@ def parsed_number_lists(texts: Sequence[bytes]) -> Floats:
     [2.5, -0.0, 3.0]
     """
     inner = b",".join([text[1:-1] for text in texts if len(text) > 2])
-    if len(inner) < SMALL_BLOCK * 2:
+    if len(inner) <= SMALL_BLOCK * 2:
         return np.array(_parsed_numbers(f"[{inner.decode()}]"), dtype=np.float64)
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent.parent
+FOLDERS = (_PACKAGE / "migrations", _PACKAGE.parent / "migrations")
+"""Where the migrations may be: inside the package of a wheel, beside it in a checkout."""
 
 
 def migrations_folder() -> Path:
-    """Return the folder with ``env.py``: inside the package of a wheel, beside it in a checkout."""
-    for folder in (_PACKAGE / "migrations", _PACKAGE.parent / "migrations"):
+    """Return the first of ``FOLDERS`` that holds the migrations."""
+    for folder in FOLDERS:
         if (folder / "env.py").is_file():
             return folder
     raise RuntimeError(f"ndcg_tracker is installed without its migrations: none beside {_PACKAGE}")

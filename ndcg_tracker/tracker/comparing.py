@@ -47,6 +47,7 @@ def compared(
     """
     if not candidates:
         raise InputError("a comparison needs a candidate; name one after the baseline")
+    metrics = list(dict.fromkeys(metrics))
     each = [_compared(tx, baseline, candidate, metrics, missing, top) for candidate in candidates]
     return adjusted_jointly(each) if len(each) > 1 else tuple(each)
 
@@ -125,9 +126,7 @@ def _all(*evaluations: dict[int, Evaluations]) -> list[str]:
 
 
 def _rescore_command(baseline: RunRecord, candidate: RunRecord, metrics: Sequence[str]) -> str:
-    words = ["ndcg-track", "rescore", baseline.name, candidate.name]
-    if baseline.dataset != "default":
-        words += ["--dataset", baseline.dataset]
+    words = ["ndcg-track", "rescore", baseline.name, candidate.name, "--dataset", baseline.dataset]
     for text in metrics:
         words += ["--metric", text]
     return shlex.join(words)

@@ -88,7 +88,8 @@ def evaluate(
 
 def evaluate_table(table: RankedTable, labels: LabelLists | None, metrics: Sequence[str]) -> Evaluation:
     """Return some metrics of a table that a reader made; ``labels`` given take the place of the table's own."""
-    parsed = [parse_metric(text) for text in metrics]
+    texts = tuple(dict.fromkeys(metrics))
+    parsed = [parse_metric(text) for text in texts]
     if not parsed:
         raise InputError("no metric was asked for; name at least one, such as ndcg@10")
     labels = labels if labels is not None else table.labels
@@ -96,4 +97,4 @@ def evaluate_table(table: RankedTable, labels: LabelLists | None, metrics: Seque
         raise InputError("the ranking has no labels; give a label column, or the labels as a second table")
     if table.ranking is None:
         raise InputError("the table has no scores; give a score column")
-    return Evaluation(tuple(metrics), tuple(group_results(judged(table.ranking, labels), parsed, table.weights)))
+    return Evaluation(texts, tuple(group_results(judged(table.ranking, labels), parsed, table.weights)))

@@ -94,8 +94,9 @@ def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWei
         new = np.isnan(before)
         if new.any():
             tx.set_group_weights(dataset.id, given_ids[new], given.values[new])
-        return given
-    if given is not None:
+            ids, values = tx.group_weights(dataset.id)
+            known = ~np.isnan(values)
+    elif given is not None:
         return given
     if not known.any():
         return None

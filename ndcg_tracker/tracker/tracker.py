@@ -16,6 +16,7 @@ from ndcg_tracker.metrics import Metric, parse_metric
 from ndcg_tracker.rankings import LabelLists
 from ndcg_tracker.reporting import HistoryRow
 from ndcg_tracker.tracker.comparing import compared
+from ndcg_tracker.tracker.datasets import known_dataset
 from ndcg_tracker.tracker.ingestion import IngestResult, RunDetails, store_run
 from ndcg_tracker.tracker.rescoring import RescoredRun, add_label_version, rescore_runs
 from ndcg_tracker.tracker.results import ComparisonResult
@@ -175,10 +176,8 @@ class Tracker:
         """Return the history as plain rows (see ``history``); each run under the newest labels it was held to."""
         text = str(parse_metric(metric))
         with self.store().read() as tx:
-            record = tx.dataset(dataset)
-            if record is None:
-                raise ReferenceNotFoundError(_no_dataset(dataset, [found.name for found in tx.datasets()]))
-            found = tx.history(record.id, text)
+            found = tx.history(known_dataset(tx, dataset).id, text)
+        newest = {row.run_id: row for row in found}  # they come by run and label version
         weighted = parse_metric(text)["weights"] != "none"
         return [
             {
@@ -189,12 +188,14 @@ class Tracker:
                 "mean": row.mean,
                 "ci": None if weighted else _interval(row.mean, row.std_dev, row.n_groups),
             }
-            for row in found
+            for row in newest.values()
         ]
 
     def runs(self, dataset: str | None = None) -> list[RunRecord]:
         """Return the stored runs, oldest first."""
         with self.store().read() as tx:
+            if dataset is not None:
+                known_dataset(tx, dataset)
             return tx.runs(dataset)
 
     def run(self, reference: str, dataset: str | None = None) -> tuple[RunRecord, list[EvaluationRecord]]:
@@ -220,10 +221,10 @@ class Tracker:
             tx.set_tags(run.id, kept)
             return kept
 
-    def delete_run(self, reference: str, dataset: str | None = None) -> RunRecord:
-        """Delete a run with its items, evaluations and group results, and return what it was."""
+    def delete_run(self, reference: str | int, dataset: str | None = None) -> RunRecord:
+        """Delete a run (an int is its id) with its items, evaluations and group results, and return what it was."""
         with self.store().write() as tx:
-            run = tx.resolve_run(reference, dataset)
+            run = tx.run(reference) if isinstance(reference, int) else tx.resolve_run(reference, dataset)
             tx.delete_run(run.id)
             return run
 
@@ -236,6 +237,8 @@ class Tracker:
         """
         parsed: list[Metric] = [parse_metric(text) for text in metrics]
         with self.store().write() as tx:
+            if dataset is not None:
+                known_dataset(tx, dataset)
             runs = [tx.resolve_run(reference, dataset) for reference in references] or tx.runs(dataset)
             return rescore_runs(tx, runs, parsed)
 
@@ -249,6 +252,8 @@ class Tracker:
     def aliases(self, dataset: str | None = None) -> list[AliasRecord]:
         """Return the aliases."""
         with self.store().read() as tx:
+            if dataset is not None:
+                known_dataset(tx, dataset)
             return tx.aliases(dataset)
 
     def set_alias(self, alias: str, reference: str, dataset: str | None = None) -> RunRecord:
@@ -285,10 +290,6 @@ class Tracker:
 
         result = self.query(query, timeout_seconds=timeout_seconds)
         return pd.DataFrame(result.rows, columns=result.columns)
-
-
-def _no_dataset(name: str, known: list[str]) -> str:
-    return f"there is no dataset {name!r}; there is {', '.join(map(repr, known)) or 'none yet'}"
 
 
 def _interval(mean: float | None, std_dev: float | None, n_groups: int) -> tuple[float, float] | None:

@@ -1,13 +1,15 @@
 """Runs the ```console blocks of a document and compares what is printed with what the document shows.
 
-In a block, a line that begins with `$ ` is a command (it goes on in the next line after a backslash or inside quotes); the
-lines up to the next command are its output, standard error included. `...` in a line stands for any text, and
-a line of `...` alone for any number of lines. All blocks of a document run in one shell, in one folder. A command that fails
-must be followed by `$ echo $?`. `postgresql://` URLs in commands are replaced by the test server's.
+In a block, a line that begins with `$ ` is a command (it goes on in the next line after a backslash or inside quotes);
+the lines up to the next command are its output, standard error included. `...` in a line stands for any text, a line
+of `...` alone for any number of lines, and one time of day is as good as another. All blocks of a document run in one
+shell, in one folder. A command that fails must be followed by `$ echo $?`. `postgresql://` URLs in commands are
+replaced by the test server's.
 
     python tests/docs/console_blocks.py docs/sql.md     # writes what is printed now into the document
 """
 
+import itertools
 import os
 import re
 import shlex
@@ -20,6 +22,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 POSTGRES_URL = re.compile(r"postgresql(?:\+psycopg)?://[^\s'\"`]+")
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\+00:00)?")
 _END_OF_COMMAND = "--- end of command"
 
 
@@ -47,7 +50,7 @@ def steps_of(text: str) -> list[Step]:
     for block in _BLOCK.finditer(text):
         first_line = text.count("\n", 0, block.start(1)) + 1
         steps += _steps_of_block(block.group(1).splitlines(), first_line)
-    for step, following in zip(steps, steps[1:], strict=False):
+    for step, following in itertools.pairwise(steps):
         step.fails = following.command.strip() == "echo $?"
     return steps
 
@@ -130,14 +133,14 @@ def _environment(folder: Path, postgres_url: str | None) -> dict[str, str]:
 def matches(expected: list[str], printed: list[str]) -> bool:
     """Return whether the printed lines are those that the document shows, `...` standing for anything."""
     pattern = ""
-    for line in _without_blank_ends(expected):
+    for line in _comparable(expected):
         any_text = ".*".join(re.escape(part) for part in line.split("..."))
         pattern += "(?:.*\n)*" if line.strip() == "..." else f"{any_text}\n"
-    return re.fullmatch(pattern, "".join(f"{line}\n" for line in _without_blank_ends(printed))) is not None
+    return re.fullmatch(pattern, "".join(f"{line}\n" for line in _comparable(printed))) is not None
 
 
-def _without_blank_ends(lines: list[str]) -> list[str]:
-    return "\n".join(lines).strip("\n").split("\n") if any(lines) else []
+def _comparable(lines: list[str]) -> list[str]:
+    return _TIME.sub("TIME", "\n".join(lines)).strip("\n").split("\n") if any(lines) else []
 
 
 def rewritten(text: str, outcomes: list[Outcome]) -> str:

@@ -15,9 +15,7 @@ from ndcg_tracker.ingest.delimited import exact_rows, fast_rows
 from ndcg_tracker.ingest.sources import Source
 
 
-def exact(
-    delimiter: bytes = b",", columns: Columns = Columns(), wanted: Wanted = RUN_TABLE
-) -> Callable[[Source], Any]:
+def exact(delimiter: bytes = b",", columns: Columns = Columns(), wanted: Wanted = RUN_TABLE) -> Callable[[Source], Any]:
     return lambda source: exact_rows(source, delimiter, columns, wanted)
 
 
@@ -159,10 +157,18 @@ def test_labels_need_no_score() -> None:
             Columns(),
             "<stdin>:2: label 'inf' is not a number; write it like 0.5, -2 or 1e-3",
         ),
-        (b"group,score\nq,-1e999\n", Columns(), "<stdin>:2: score '-1e999' is too large for a double; use a finite number"),
+        (
+            b"group,score\nq,-1e999\n",
+            Columns(),
+            "<stdin>:2: score '-1e999' is too large for a double; use a finite number",
+        ),
         (b"group,score\nq,1\n,1\n", Columns(), "<stdin>:3: the group id is empty; every row needs one"),
         (b"group,item,score\nq,a,1\nq,,1\n", Columns(), "<stdin>:3: the item id is empty; every row needs one"),
-        (b"group,item,score\nq,a,\n", Columns(), "<stdin>: no row has a score; name the score column, or read the file as labels"),
+        (
+            b"group,item,score\nq,a,\n",
+            Columns(),
+            "<stdin>: no row has a score; name the score column, or read the file as labels",
+        ),
         (b"group,score,weight\nq,1,1\nq,1,\n", Columns(), "<stdin>:3: the weight is empty; every row needs one"),
         (b"group,score,weight\nq,1,-1\n", Columns(), "<stdin>:2: the weight is negative; weights are 0 or more"),
         (

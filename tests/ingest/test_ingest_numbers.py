@@ -34,7 +34,8 @@ def test_taken(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", ".", "e5", "1e", "1e+", "--1", "nan", "inf", "1_0", "0x1", " 1", "1 ", "1\n", "1,5", "1.5.1", "٣", "1f"]
+    "text",
+    ["", ".", "e5", "1e", "1e+", "--1", "nan", "inf", "1_0", "0x1", " 1", "1 ", "1\n", "1,5", "1.5.1", "٣", "1f"],
 )
 def test_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not a number; write it like 0\.5, -2 or 1e-3$"):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,13 +12,14 @@ from ingest_outcomes import exact_outcome, listed
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest import Columns, read_labels, read_run
+from ndcg_tracker.ingest.sources import Source
 from ndcg_tracker.ingest.svmlight import exact_rows
 
 LETOR = b"# made by hand\n2 qid:a 1:0.5 2:1e-3 # doc7\r\n\n0 qid:a\t1:.5\n1 qid:b # x\n-1  qid:a 1:2\n"
 
 
-def labels(source: object) -> object:
-    return exact_rows(source)  # type: ignore[arg-type]
+def labels(source: Source) -> Any:
+    return exact_rows(source)
 
 
 def written(folder: Path, name: str, content: bytes) -> str:
@@ -83,7 +85,10 @@ def test_group_sizes_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     )
     for sizes, message in (
         (b"2\n", f"{path}: 3 rows, but the group sizes in {path}.query sum to 2; make them fit"),
-        (b"2\n999999999999999\n", f"{path}: 3 rows, but the group sizes in {path}.query sum to 1000000000000001; make them fit"),
+        (
+            b"2\n999999999999999\n",
+            f"{path}: 3 rows, but the group sizes in {path}.query sum to 1000000000000001; make them fit",
+        ),
         (b"", f"{path}: 3 rows, but the group sizes in {path}.query sum to 0; make them fit"),
         (b"3\n0\n", f"{path}.query:2: '0' is no group size; write one whole number from 1 per line"),
         (b"3.0\n", f"{path}.query:1: '3.0' is no group size; write one whole number from 1 per line"),
@@ -127,7 +132,24 @@ def test_options_that_mean_nothing_here_are_refused(tmp_path: Path) -> None:
     assert str(caught.value) == f"{path}: a trec file has no named columns; drop --score, or choose another --reader"
 
 
-PIECES = [b" ", b"\t", b"\n", b"\r", b"#", b"qid:", b"qid:1", b"1:0.5", b":", b"1", b"-1", b"nan", b"\xff", b"\0", b"x", b"1:"]
+PIECES = [
+    b" ",
+    b"\t",
+    b"\n",
+    b"\r",
+    b"#",
+    b"qid:",
+    b"qid:1",
+    b"1:0.5",
+    b":",
+    b"1",
+    b"-1",
+    b"nan",
+    b"\xff",
+    b"\0",
+    b"x",
+    b"1:",
+]
 
 
 @settings(deadline=None, max_examples=300)

@@ -54,9 +54,53 @@ def fast(source: Source) -> object:
 
 
 PIECES = [
-    *(b" ", b"  ", b"\t", b"\n", b"\r\n", b"\r", b"\0", b"\xff", b"\xc2\xa0", b"\xe2\x80\xa8", b"\x0b", b"\x0c", b"\x85"),
-    *(b"\xc2\x85", b"\xef\xbb\xbf", b'"', b"'", b",", b"\\", b"#", b"q1", b"q2", b"Q0", b"d1", b"d2", b"007", b"NA", b"null"),
-    *(b"nan", b"inf", b"-Infinity", b"1e400", b"1e-400", b"1_000", b"0x1p3", "٣".encode(), b"+1", b".5", b"5.", b"1e3", b"0"),
+    *(
+        b" ",
+        b"  ",
+        b"\t",
+        b"\n",
+        b"\r\n",
+        b"\r",
+        b"\0",
+        b"\xff",
+        b"\xc2\xa0",
+        b"\xe2\x80\xa8",
+        b"\x0b",
+        b"\x0c",
+        b"\x85",
+    ),
+    *(
+        b"\xc2\x85",
+        b"\xef\xbb\xbf",
+        b'"',
+        b"'",
+        b",",
+        b"\\",
+        b"#",
+        b"q1",
+        b"q2",
+        b"Q0",
+        b"d1",
+        b"d2",
+        b"007",
+        b"NA",
+        b"null",
+    ),
+    *(
+        b"nan",
+        b"inf",
+        b"-Infinity",
+        b"1e400",
+        b"1e-400",
+        b"1_000",
+        b"0x1p3",
+        "٣".encode(),
+        b"+1",
+        b".5",
+        b"5.",
+        b"1e3",
+        b"0",
+    ),
     *(b"", b"1.", b"-", b"1e", b"0.1", b"123456789012345678901234567890", b"4.35", b"q" * 2001, "größe".encode()),
 ]
 GOOD = b"q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 1.5 tag\nq2 Q0 d1 1 .5 tag\n"
@@ -93,6 +137,8 @@ def test_both_paths_and_the_grammar_agree_on_runs(content: bytes, block_size: in
     found = exact_outcome(content, exact)
     if expected is None:
         assert isinstance(found, str)
+        assert found.startswith("<stdin>:")
+        assert "\n" not in found
     else:
         assert {(group, item): score for group, item, score in found[0]} == expected
     quick = fast_outcome(content, lambda source: fast_rows(source, RUN, block_size))
@@ -143,7 +189,9 @@ def test_ties_keep_the_order_of_the_file_and_scores_descend() -> None:
 
 
 def test_ids_stay_as_they_are() -> None:
-    content = "007 Q0 NA 1 1 t\n007 Q0 null 1 1 t\n007 Q0 \"a,b\" 1 1 t\n007 Q0 1e5 1 1 t\n007 Q0 \u00a0\u2028 1 1 t\n".encode()
+    content = (
+        '007 Q0 NA 1 1 t\n007 Q0 null 1 1 t\n007 Q0 "a,b" 1 1 t\n007 Q0 1e5 1 1 t\n007 Q0 \u00a0\u2028 1 1 t\n'.encode()
+    )
     expected = ["NA", "null", '"a,b"', "1e5", "\u00a0\u2028"]
     for outcome in (exact_outcome(content, exact), fast_outcome(content, fast)):
         assert [item for _, item, _ in outcome[0]] == expected

@@ -1,0 +1,94 @@
+"""The public views and their columns, as the documentation describes them; migrations alone create them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A public view: a sentence about its rows, and a sentence about each of its columns, in order."""
+
+    name: str
+    sentence: str
+    columns: dict[str, str]
+
+
+_RUN = {"run": "Name of the run.", "run_id": "Number of the run; later runs have higher numbers."}
+_DATASET = {"dataset": "Name of the dataset."}
+_GROUP = {"group_key": "Id of the group."}
+_METRIC = {"metric": "The metric's canonical text form."}
+_VERSION = {"label_set_version": "Version of the dataset's labels."}
+_CREATED = {"created_at_utc": "When the run was stored, ISO 8601 in UTC."}
+
+VIEWS = (
+    View(
+        "run_summary",
+        "One row per run, metric and label set version: the mean and what it rests on.",
+        _RUN
+        | _DATASET
+        | _CREATED
+        | _METRIC
+        | _VERSION
+        | {
+            "mean": "The metric over all its groups; NULL where no group has a value.",
+            "n_groups": "How many groups are in the mean.",
+            "n_missing": "How many groups have labels that the run has no items for.",
+            "n_undefined": "How many groups the metric is undefined for.",
+        },
+    ),
+    View(
+        "group_history",
+        "One row per run, metric, label set version and group: the metric's value for this group.",
+        _RUN
+        | _DATASET
+        | _GROUP
+        | _METRIC
+        | _VERSION
+        | {"value": "The metric's value for the group; NULL where it is undefined."}
+        | _CREATED,
+    ),
+    View(
+        "group_diff",
+        "One row per pair of runs, metric, label set version and group with a result in both: filter on baseline, "
+        "candidate and metric.",
+        _DATASET
+        | {"baseline": "Name of the first run.", "candidate": "Name of the second run."}
+        | _METRIC
+        | _VERSION
+        | _GROUP
+        | {
+            "baseline_value": "The metric's value for the group in the first run.",
+            "candidate_value": "The metric's value for the group in the second run.",
+            "delta": "candidate_value - baseline_value; NULL where either is undefined.",
+        },
+    ),
+    View(
+        "items",
+        "One row per item of a run: filter on run, and on group_key where one group is enough.",
+        _RUN
+        | _DATASET
+        | _GROUP
+        | {
+            "rank": "Place of the item in its list, from 1.",
+            "item_key": "Id of the item.",
+            "score": "The number that the run gave the item.",
+        },
+    ),
+    View(
+        "labels",
+        "One row per label of a label set version.",
+        _DATASET | _VERSION | _GROUP | {"item_key": "Id of the judged item.", "grade": "Value of the label."},
+    ),
+    View(
+        "label_coverage",
+        "One row per run, label set version and cutoff of the run's metrics: how much of the run has a label.",
+        {"run": _RUN["run"]}
+        | _DATASET
+        | _VERSION
+        | {
+            "cutoff": "How many items from the top of each list; NULL for the whole list.",
+            "judged_share": "Which share of those items has a label, from 0 to 1.",
+        },
+    ),
+)

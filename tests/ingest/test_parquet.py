@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import gzip
+import io
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ingest_outcomes import listed, run_parts
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest import Columns, read_labels, read_run
+
+TABLE = {"group": ["007", "007", "r"], "item": ["NA", "b", "NA"], "score": [1.0, 2.0, None], "label": [1, None, 0]}
+ROWS = [("007", "b", 2.0), ("007", "NA", 1.0)]
+LABELS = [("007", "NA", 1.0), ("r", "NA", 0.0)]
+
+
+def parquet(table: Any, **options: Any) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(table), buffer, **options)
+    return buffer.getvalue()
+
+
+def written(folder: Path, content: bytes, name: str = "a.parquet") -> str:
+    path = folder / name
+    path.write_bytes(content)
+    return str(path)
+
+
+def refusal(path: str, **options: Any) -> str:
+    with pytest.raises(InputError) as caught:
+        read_run(path, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_table_comes_back_from_a_file_from_gzip_and_from_standard_input(tmp_path: Path) -> None:
+    content = parquet(TABLE)
+    for table in (
+        read_run(written(tmp_path, content)),
+        read_run(written(tmp_path, gzip.compress(content), "a.parquet.gz")),
+        read_run("-", stdin=io.BytesIO(content)),
+    ):
+        assert run_parts(table) == (ROWS, LABELS, None)
+    assert listed(read_labels(written(tmp_path, content))) == LABELS
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.string(),
+        pa.large_string(),
+        pa.binary(),
+        pa.dictionary(pa.int8(), pa.string()),
+        pa.int64(),
+        pa.uint8(),
+        pa.binary(2),
+    ],
+)
+def test_ids_may_be_text_or_whole_numbers(tmp_path: Path, kind: pa.DataType) -> None:
+    ids = [10, 10, 20] if pa.types.is_integer(kind) else ["10", "10", "20"]
+    table = {"group": pa.array(ids, type=kind), "score": pa.array([1, 2, 3], type=pa.int8())}
+    expected = [("10", "2", 2.0), ("10", "1", 1.0), ("20", "1", 3.0)]
+    assert listed(read_run(written(tmp_path, parquet(table))).ranking) == expected
+
+
+def test_rows_are_counted_over_row_groups(tmp_path: Path) -> None:
+    table = {"group": ["q"] * 50, "item": [*map(str, range(49)), "7"], "score": list(range(50))}
+    path = written(tmp_path, parquet(table, row_group_size=7))
+    expected = f"{path}: row 50: item '7' of group 'q' stands in row 8 already; keep one of the two"
+    assert refusal(path) == expected
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ({"score": [1.0, float("nan"), None]}, "row 2: the score is nan; use a finite number, or null for none"),
+        ({"score": [1.0, None, -np.inf]}, "row 3: the score is -inf; use a finite number, or null for none"),
+        ({"label": [None, np.inf, 1]}, "row 2: the label is inf; use a finite number, or null for none"),
+        ({"group": ["q", None, "r"]}, "row 2: the group id is empty; every row needs one"),
+        ({"group": ["q", "q", ""]}, "row 3: the group id is empty; every row needs one"),
+        ({"item": ["a", "b", None]}, "row 3: the item id is empty; every row needs one"),
+        ({"item": ["a", "b", "c" * 2001]}, "row 3: the item id has 2001 bytes; shorten it to 2000 or fewer"),
+        ({"item": ["a", "b\0", "c"]}, "row 2: the item id has a NUL byte; write the file again without it"),
+        ({"item": pa.array([b"a", b"b", b"\xff"])}, "row 3: byte 0xff is not UTF-8; write ids as UTF-8"),
+        (
+            {"group": [1.0, 1.0, 2.0]},
+            "column 'group' holds double; ids are text or whole numbers: convert it to whole numbers or text",
+        ),
+        (
+            {"group": [[1], [1], [2]]},
+            "column 'group' holds list<element: int64>; ids are text or whole numbers: write them as text",
+        ),
+        ({"score": ["1", "2", "3"]}, "column 'score' holds string; the score column needs numbers: convert it"),
+        ({"score": [True, True, False]}, "column 'score' holds bool; the score column needs numbers: convert it"),
+    ],
+)
+def test_every_refusal_names_the_row_or_the_column(tmp_path: Path, changed: dict[str, Any], what: str) -> None:
+    path = written(tmp_path, parquet(TABLE | changed))
+    assert refusal(path) == f"{path}: {what}"
+
+
+def test_text_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
+    broken = pa.array([b"ok", b"\xc3", b"x"]).view(pa.string())
+    path = written(tmp_path, parquet(TABLE | {"item": broken}))
+    assert refusal(path) == f"{path}: row 2: byte 0xc3 is not UTF-8; write ids as UTF-8"
+
+
+def test_columns_are_named_and_missing_ones_listed(tmp_path: Path) -> None:
+    path = written(tmp_path, parquet({"qid": [1, 1], "bm25": [1, 2], "a.b": ["x", "y"]}))
+    table = read_run(path, columns=Columns(group="qid", score="bm25", item="a.b"))
+    assert listed(table.ranking) == [("1", "y", 2.0), ("1", "x", 1.0)]
+    expected = f"{path}: no column 'group'; the columns are 'qid', 'bm25', 'a.b': name the group column with --group"
+    assert refusal(path) == expected
+
+
+def test_a_file_without_rows_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, parquet({"group": pa.array([], pa.string()), "score": pa.array([], pa.float64())}))
+    assert refusal(path) == f"{path}: there are no rows; give at least one"
+
+
+def test_numbers_of_other_types_become_doubles(tmp_path: Path) -> None:
+    scores = pa.array([Decimal(1), Decimal(2), Decimal(3)])
+    table = {
+        "group": ["q"] * 3,
+        "score": scores,
+        "label": [True, False, None],
+        "weight": pa.array([1, 1, 1], pa.float32()),
+    }
+    expected = (
+        [("q", "3", 3.0), ("q", "2", 2.0), ("q", "1", 1.0)],
+        [("q", "1", 1.0), ("q", "2", 0.0)],
+        (["q"], [1.0], [False]),
+    )
+    assert run_parts(read_run(written(tmp_path, parquet(table)))) == expected
+
+
+CONTENT = parquet(TABLE, write_page_checksum=True)
+
+
+def test_a_file_cut_at_any_byte_is_refused(tmp_path: Path) -> None:
+    for length in range(1, len(CONTENT), 7):
+        path = written(tmp_path, CONTENT[:length])
+        assert refusal(path).startswith(f"{path}: no readable Parquet file (")
+
+
+@settings(deadline=None)
+@given(st.integers(0, len(CONTENT) - 1), st.integers(1, 255))
+def test_a_changed_byte_gives_rows_or_a_refusal(place: int, change: int) -> None:
+    content = CONTENT[:place] + bytes([CONTENT[place] ^ change]) + CONTENT[place + 1 :]
+    message = "<stdin>: "
+    try:
+        read_run("-", reader="parquet", stdin=io.BytesIO(content))
+    except InputError as error:
+        message = str(error)
+    assert message.startswith("<stdin>: ")
+    assert "\n" not in message

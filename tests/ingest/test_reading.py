@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ingest_outcomes import listed, run_parts
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest import READERS, Columns, read_frame, read_labels, read_run
+
+PIECES = [
+    *(
+        b" ",
+        b"\t",
+        b"\n",
+        b"\r\n",
+        b",",
+        b'"',
+        b"{",
+        b"}",
+        b":",
+        b"#",
+        b"\0",
+        b"\xff",
+        b"\x1f\x8b",
+        b"PAR1",
+        b"qid:1",
+        b"1:1",
+    ),
+    *(b"group,item,score,label\n", b"group\tscore\tlabel\n", b'{"group":"q","score":1,"label":0}\n', b"q Q0 d 1 2 t\n"),
+    *(b"q 0 d 1\n", b"q", b"1", b"nan", b"-", gzip.compress(b"q Q0 d 1 2 t\n")),
+]
+anything = st.one_of(st.binary(max_size=30), st.lists(st.sampled_from(PIECES), max_size=10).map(b"".join))
+
+
+@settings(deadline=None, max_examples=400)
+@given(anything, st.sampled_from([None, *READERS]))
+def test_any_bytes_give_a_table_or_one_line_that_says_why_not(content: bytes, reader: str | None) -> None:
+    for read in (read_run, read_labels):
+        message = "<stdin>: "
+        try:
+            read("-", reader=reader, stdin=io.BytesIO(content))
+        except InputError as error:
+            message = str(error)
+        assert message.startswith("<stdin>:")
+        assert message.isprintable()
+
+
+def large_table() -> dict[str, list[object]]:
+    """Return a table that is large enough for the fast path, its groups not in one piece."""
+    numbers = np.random.default_rng(7)
+    n_rows = 60_000
+    return {
+        "group": [f"query {group}" for group in numbers.integers(0, 500, n_rows)],
+        "item": [f"document {row}" for row in range(n_rows)],
+        "score": numbers.normal(size=n_rows).tolist(),
+        "label": numbers.integers(-1, 4, n_rows).tolist(),
+    }
+
+
+def delimited(table: dict[str, list[object]], delimiter: str) -> list[str]:
+    """Return the lines of a table."""
+    rows = zip(*table.values(), strict=True)
+    return [delimiter.join(table), *(delimiter.join(str(cell) for cell in row) for row in rows)]
+
+
+@pytest.mark.parametrize(("name", "delimiter"), [("a.csv", ","), ("a.tsv.gz", "\t")])
+def test_large_tables_read_like_frames(tmp_path: Path, name: str, delimiter: str) -> None:
+    table = large_table()
+    content = "\n".join(delimited(table, delimiter)).encode()
+    assert len(content) > 2 << 20
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    expected = run_parts(read_frame(table))
+    assert run_parts(read_run(str(path))) == expected
+    assert listed(read_labels(str(path))) == expected[1]
+
+
+def test_what_the_fast_path_doubts_the_exact_one_may_take(tmp_path: Path) -> None:
+    table = large_table()
+    lines = delimited(table, ",")
+    table["item"][49_999] = 'a "real"\nmess'
+    lines[50_000] = lines[50_000].replace("document 49999", '"a ""real""\nmess"')
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(lines))
+    assert run_parts(read_run(str(path))) == run_parts(read_frame(table))
+
+
+def test_a_defect_deep_in_a_large_table_is_found_with_its_line(tmp_path: Path) -> None:
+    lines = delimited(large_table(), ",")
+    path = tmp_path / "a.csv"
+    for place, line, what in (
+        (54_321, "query 1,x,nan,1", "score 'nan' is not a number; write it like 0.5, -2 or 1e-3"),
+        (54_321, "query 1,x,1", "3 cells where the header has 4; correct the line"),
+        (54_321, ",x,1,1", "the group id is empty; every row needs one"),
+        (54_321, lines[4], "item 'document 3' of group {group} stands in line 5 already; keep one of the two"),
+    ):
+        path.write_text("\n".join([*lines[:place], line, *lines[place + 1 :]]))
+        with pytest.raises(InputError) as caught:
+            read_run(str(path), columns=Columns(label="label"))
+        assert str(caught.value) == f"{path}:{place + 1}: {what.format(group=repr(lines[4].split(',')[0]))}"

@@ -1,0 +1,113 @@
+"""Revisions planted for tests, and what a database has in its catalogue."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from ndcg_tracker.storage import revisions
+from ndcg_tracker.storage.connection import database_engine, write_transaction
+from ndcg_tracker.storage.database_url import parsed_location
+from ndcg_tracker.storage.migrate import run_alembic
+from ndcg_tracker.storage.schema import VERSION_TABLE
+
+SECOND = '''
+"""A second revision: a new column, and a table rebuilt."""
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision, branch_labels, depends_on = "0002", "0001", None, None
+
+def upgrade():
+    op.add_column("runs", sa.Column("planted", sa.Text()))
+    with op.batch_alter_table("aliases") as batch:
+        batch.add_column(sa.Column("planted", sa.Text()))
+        batch.create_check_constraint("planted", "planted <> 'x'")
+
+def downgrade():
+    with op.batch_alter_table("aliases") as batch:
+        batch.drop_constraint("planted", type_="check")
+        batch.drop_column("planted")
+    op.drop_column("runs", "planted")
+'''
+DAMAGING = '''
+"""A revision that loses rows."""
+from alembic import op
+
+revision, down_revision, branch_labels, depends_on = "0002", "0001", None, None
+
+def upgrade():
+    op.execute("DELETE FROM coverages")
+
+def downgrade():
+    pass
+'''
+
+
+def folder_with(second: str, target: Path) -> Path:
+    """Return a copy of the migrations with one more revision."""
+    shutil.copytree(revisions.migrations_folder(), target, ignore=shutil.ignore_patterns("__pycache__"))
+    (target / "versions" / "0002_planted.py").write_text(second)
+    return target
+
+
+def migrate(url: str, command: str, revision: str) -> None:
+    """Run an Alembic command on a database as an upgrade does it: one transaction, foreign keys off."""
+    location = parsed_location(url)
+    engine = database_engine(location)
+    with write_transaction(engine, location, foreign_keys=False) as connection:
+        run_alembic(connection, command, revision)
+    engine.dispose()
+
+
+def rows_of(url: str) -> dict[str, list[tuple[object, ...]]]:
+    """Return the rows of every table, in order."""
+    location = parsed_location(url)
+    engine = database_engine(location)
+    found = {}
+    with engine.connect() as connection:
+        for name in sorted(sa.inspect(connection).get_table_names()):
+            if name != VERSION_TABLE:
+                rows = connection.exec_driver_sql(f"SELECT * FROM {name}")
+                found[name] = sorted((tuple(row) for row in rows), key=repr)
+    engine.dispose()
+    return found
+
+
+def catalogue(connection: sa.Connection) -> dict[str, object]:
+    """Return everything that the engine itself says of every table: one entry per thing that could differ."""
+    if connection.dialect.name == "sqlite":
+        rows = connection.exec_driver_sql("SELECT type, name, sql FROM sqlite_master WHERE type IN ('table', 'index')")
+        return {
+            f"{kind} {name}": sorted(part.strip(" \t,)(") for part in re.split(r"\n", sql or ""))
+            for kind, name, sql in rows
+            if VERSION_TABLE not in name
+        }
+    found: dict[str, object] = {}
+    for query in (_COLUMNS, _CONSTRAINTS, _INDEXES, _TABLES):
+        for name, *facts in connection.exec_driver_sql(query):
+            if VERSION_TABLE not in name:
+                found[name] = facts
+    return found
+
+
+_HERE = "relnamespace = current_schema()::regnamespace"
+_COLUMNS = f"""
+    SELECT 'column ' || c.relname || '.' || a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+           a.attidentity, a.attcollation::regcollation::text, pg_get_expr(d.adbin, d.adrelid),
+           col_description(c.oid, a.attnum)
+    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+    WHERE c.relkind = 'r' AND {_HERE}
+"""
+_CONSTRAINTS = f"""
+    SELECT 'constraint ' || c.relname || ': ' || k.conname, pg_get_constraintdef(k.oid)
+    FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid WHERE {_HERE}
+"""
+_INDEXES = f"""
+    SELECT 'index ' || c.relname, pg_get_indexdef(c.oid) FROM pg_class c WHERE c.relkind = 'i' AND {_HERE}
+"""
+_TABLES = f"SELECT 'table ' || c.relname, obj_description(c.oid) FROM pg_class c WHERE c.relkind = 'r' AND {_HERE}"

@@ -1,0 +1,116 @@
+"""What --db may say, and that no secret is ever shown."""
+
+import pytest
+
+from ndcg_tracker.errors import DatabaseError, InputError
+from ndcg_tracker.storage.database_url import masked, parsed_location
+from ndcg_tracker.storage.store import Store
+
+SECRET = "hunter2xyz"
+URLS_WITH_SECRETS = [
+    f"postgresql://me:{SECRET}@{place}"
+    for place in ("nowhere.invalid/shop", "127.0.0.1:1/shop", "127.0.0.1:port/shop", "[::1/shop", "/shop?host=/nowhere")
+] + [
+    f"postgres://me:{SECRET}@nowhere.invalid",
+    f"postgresql+psycopg://me:{SECRET}@127.0.0.1:1/shop?connect_timeout=1",
+    f"postgresql+psycopg2://me:{SECRET}@127.0.0.1:1/shop",
+    f"mysql://me:{SECRET}@127.0.0.1/shop",
+    f"{SECRET}://me:{SECRET}@127.0.0.1/shop".replace(f"{SECRET}:", "odbc:", 1),
+    f"postgresql://127.0.0.1:1/shop?password={SECRET}",
+    f"postgresql://127.0.0.1:1/shop?user=me&password={SECRET}&sslmode=disable",
+    f"postgresql://127.0.0.1:1/shop?PASSWORD={SECRET}",
+    f"postgresql://127.0.0.1:1/shop?pass%77ord={SECRET}",
+    f"postgresql://127.0.0.1:1/shop?sslpassword={SECRET}",
+    f"postgresql://127.0.0.1:1/shop?sslpassword={SECRET}&nonsense=1",
+    f"postgresql://127.0.0.1:1/shop?user=a@b&password={SECRET}",
+    f"postgresql://127.0.0.1:1/shop?password=x@{SECRET}",
+    f"postgresql://127.0.0.1:1/shop?password={SECRET}@x",
+    f"postgresql://me:{SECRET}@127.0.0.1:1/shop?password={SECRET}",
+    f"postgresql://me:p@{SECRET}@127.0.0.1:1/shop",
+    f"postgresql://me:p/{SECRET}@127.0.0.1:1/shop",
+    f"postgresql://me:p?{SECRET}@127.0.0.1:1/shop",
+    f"postgresql://me:p:{SECRET}@127.0.0.1:1/shop",
+    f"postgresql://me:p#{SECRET}@127.0.0.1:1/shop",
+    f"postgresql://me:p%{SECRET}@127.0.0.1:1/shop",
+    f"postgresql://me:p%40{SECRET}@127.0.0.1:1/shop",
+    f"postgresql://me:{SECRET}@host one/shop",
+    f"postgresql://me:{SECRET}@127.0.0.1:99999/shop",
+    f"postgresql://:{SECRET}@127.0.0.1:1/shop",
+    f"sqlite://me:{SECRET}@/nowhere/x.db?password={SECRET}",
+]
+
+
+@pytest.mark.parametrize("url", URLS_WITH_SECRETS)
+def test_no_error_shows_a_secret(url: str) -> None:
+    with pytest.raises((InputError, DatabaseError)) as caught:
+        Store.open(url)
+    assert SECRET not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None or caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://me@db/shop", "postgresql+psycopg://me@db/shop"),
+        ("postgres://me:pw@db:5432/shop", "postgresql+psycopg://me:***@db:5432/shop"),
+        ("postgresql+psycopg:///shop?host=/run/pg", "postgresql+psycopg:///shop?host=/run/pg"),
+        ("postgresql://db/shop?sslkey=k.pem&passfile=p", "postgresql+psycopg://db/shop?sslkey=k.pem&passfile=p"),
+        ("shop.db", "shop.db"),
+        ("sqlite:///data/shop.db", "data/shop.db"),
+        ("sqlite:////data/shop.db", "/data/shop.db"),
+    ],
+)
+def test_a_location_is_shown_as_it_was_given(url: str, shown: str) -> None:
+    assert parsed_location(url).display_url == shown
+
+
+def test_postgres_urls_get_the_installed_driver() -> None:
+    for scheme in ("postgres", "postgresql", "postgresql+psycopg"):
+        location = parsed_location(f"{scheme}://me:p%40ss@db/shop")
+        assert location.dialect == "postgresql"
+        assert location.url is not None
+        assert (location.url.drivername, location.url.password) == ("postgresql+psycopg", "p@ss")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "mysql://me:pw@db/shop",
+            "mysql:// is no database for ndcg_tracker: give the path of a SQLite file, sqlite:///path or "
+            "postgresql://user@host/database",
+        ),
+        (
+            "sqlite://",
+            "a database in memory keeps nothing: give --db the path of a SQLite file, such as ndcg-track.db",
+        ),
+        (":memory:", "a database in memory keeps nothing: give --db the path of a SQLite file, such as ndcg-track.db"),
+        ("", "a database in memory keeps nothing: give --db the path of a SQLite file, such as ndcg-track.db"),
+        (
+            "sqlite:///x.db?mode=ro",
+            "a SQLite URL is sqlite:///path, without host, user or options; or give the path alone",
+        ),
+        (
+            "postgresql://me:pw@db:port/shop",
+            "postgresql+psycopg://me:***@db:port/shop is no URL of a Postgres database: write "
+            "postgresql://user:password@host:5432/database, with @ : / ? and % in a password as %40 %3A %2F %3F and %25",
+        ),
+        ("a\0b", "the path of the database contains a NUL character; give --db another path"),
+    ],
+)
+def test_a_wrong_location_is_told(text: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parsed_location(text)
+    assert str(caught.value) == message
+
+
+def test_commands_are_quoted_for_the_shell() -> None:
+    assert parsed_location("it's.db").command("db upgrade") == "ndcg-track --db 'it'\\''s.db' db upgrade"
+    assert parsed_location("a/b.db").command("db check") == "ndcg-track --db a/b.db db check"
+
+
+def test_masking_without_secrets_changes_nothing() -> None:
+    for url in ("postgresql://db/shop", "postgresql://me@db:1/shop?sslmode=require&application_name=x"):
+        assert masked(url) == url

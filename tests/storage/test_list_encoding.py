@@ -1,0 +1,73 @@
+"""Lists to JSON text and back, by the fast way and by the slow one."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stored_samples import HOSTILE
+
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.storage import list_encoding
+from ndcg_tracker.storage.list_encoding import (
+    json_key_lists,
+    json_number_lists,
+    parsed_key_lists,
+    parsed_number_lists,
+)
+
+IDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")) | st.sampled_from(HOSTILE)
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def offsets_of(lists: list[list[object]]) -> np.ndarray:
+    return np.cumsum([0] + [len(one) for one in lists])
+
+
+@pytest.fixture(params=["slow", "fast"], scope="module", autouse=True)
+def way(request: pytest.FixtureRequest) -> object:
+    """Every test of this file runs the slow way, then the fast way, whatever the size."""
+    before = list_encoding.SMALL_BLOCK
+    list_encoding.SMALL_BLOCK = 1 << 40 if request.param == "slow" else 0
+    yield request.param
+    list_encoding.SMALL_BLOCK = before
+
+
+@given(st.lists(st.lists(IDS, max_size=5), min_size=1, max_size=6))
+def test_ids_come_back_as_they_were(lists: list[list[str]]) -> None:
+    keys = Keys.from_strings([key for one in lists for key in one])
+    texts = json_key_lists(keys, offsets_of(lists))
+    assert [json.loads(text) for text in texts] == lists
+    parsed, offsets = parsed_key_lists([text.encode() for text in texts])
+    assert parsed.to_list() == keys.to_list()
+    assert offsets.tolist() == offsets_of(lists).tolist()
+
+
+@given(st.lists(st.lists(NUMBERS, max_size=5), min_size=1, max_size=6))
+def test_numbers_come_back_to_the_bit(lists: list[list[float]]) -> None:
+    numbers = np.array([number for one in lists for number in one], dtype=np.float64)
+    texts = json_number_lists(numbers, offsets_of(lists))
+    assert [json.loads(text) for text in texts] == lists
+    parsed = parsed_number_lists([text.encode() for text in texts])
+    assert parsed.view(np.uint64).tolist() == numbers.view(np.uint64).tolist()
+
+
+def test_a_part_of_the_lists() -> None:
+    keys, numbers = Keys.from_strings(["a", "b", 'c"', "d"]), np.array([1.0, 2.0, 3.0, -0.0])
+    offsets = np.array([1, 3, 4])
+    assert json_key_lists(keys, offsets) == ['["b","c\\""]', '["d"]']
+    assert [json.loads(text) for text in json_number_lists(numbers, offsets)] == [[2.0, 3.0], [-0.0]]
+
+
+def test_both_ways_write_the_same_ids() -> None:
+    keys = Keys.from_strings(HOSTILE)
+    offsets = np.arange(len(HOSTILE) + 1)
+    assert json_key_lists(keys, offsets) == [
+        json.dumps([key], ensure_ascii=False, separators=(",", ":")) for key in HOSTILE
+    ]
+
+
+def test_no_lists_at_all() -> None:
+    keys, offsets = parsed_key_lists([])
+    assert (len(keys), offsets.tolist(), parsed_number_lists([]).tolist()) == (0, [0], [])

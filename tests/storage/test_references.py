@@ -1,0 +1,110 @@
+"""What people type for a run, and what they are told when it names none."""
+
+import pytest
+
+from ndcg_tracker.errors import ReferenceNotFoundError
+from ndcg_tracker.storage.records import AliasRecord
+from ndcg_tracker.storage.references import RunName, referenced_run, unknown_dataset
+
+RUNS = [
+    RunName(1, "bm25", "shop"),
+    RunName(2, "dense", "shop"),
+    RunName(3, "dense-v2", "shop"),
+    RunName(4, "bm25", "books"),
+    RunName(7, "2", "shop"),
+    RunName(8, "latest~1", "books"),
+    RunName(9, "2024-run", "books"),
+]
+SHOP = [run for run in RUNS if run.dataset == "shop"]
+
+
+def alias(name: str, run_id: int, dataset: str = "shop") -> AliasRecord:
+    return AliasRecord(1, dataset, name, run_id, "run", "", "")
+
+
+ALIASES = [alias("baseline", 1), alias("prod", 2), alias("prod", 4, "books")]
+
+
+@pytest.mark.parametrize(
+    ("reference", "run_id"),
+    [
+        ("dense", 2),  # exact name before prefix
+        ("2", 7),  # exact name before id
+        ("1", 1),
+        ("0009", 9),
+        ("@baseline", 1),
+        ("latest", 9),
+        ("latest~0", 9),
+        ("latest~1", 8),  # exact name before latest
+        ("latest~2", 7),
+        ("latest~6", 1),
+        ("dense-", 3),
+        ("2024", 9),
+    ],
+)
+def test_references(reference: str, run_id: int) -> None:
+    assert referenced_run(reference, RUNS, ALIASES) == run_id
+
+
+def test_a_dataset_narrows() -> None:
+    assert referenced_run("bm25", SHOP, ALIASES[:2], "shop") == 1
+    assert referenced_run("latest", SHOP, ALIASES[:2], "shop") == 7
+    assert referenced_run("@prod", SHOP, ALIASES[:2], "shop") == 2
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("bm25", "run 'bm25' exists in several datasets (books, shop); say which with --dataset"),
+        ("bm", "run 'bm25' exists in several datasets (books, shop); say which with --dataset"),
+        ("den", "'den' is the beginning of several runs (dense, dense-v2); type more of the name"),
+        ("dens2", "no run 'dens2'; did you mean 'dense' or 'dense-v2'?"),
+        ("@prod", "alias '@prod' exists in several datasets (books, shop); say which with --dataset"),
+        ("@none", "no alias '@none'; there are @baseline, @prod"),
+        ("@", "no alias '@'; there are @baseline, @prod"),
+        ("latest~7", "no run 'latest~7': there are only 7 runs; go back fewer steps"),
+        ("zzz", "no run 'zzz'; there are 2, 2024-run, bm25, dense, dense-v2, latest~1"),
+        ("", "no run ''; there are 2, 2024-run, bm25, dense, dense-v2, latest~1"),
+        ("99", "no run '99'; there are 2, 2024-run, bm25, dense, dense-v2, latest~1"),
+        ("9" * 40, f"no run '{'9' * 40}'; there are 2, 2024-run, bm25, dense, dense-v2, latest~1"),
+        ("\u0662", "no run '\u0662'; there are 2, 2024-run, bm25, dense, dense-v2, latest~1"),
+        ("a\nb", r"no run 'a\nb'; there are 2, 2024-run, bm25, dense, dense-v2, latest~1"),
+    ],
+)
+def test_references_that_name_no_run(reference: str, message: str) -> None:
+    with pytest.raises(ReferenceNotFoundError) as caught:
+        referenced_run(reference, RUNS, ALIASES)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("reference", "runs", "message"),
+    [
+        ("x", [], "no run 'x' in dataset 'shop'; there are no runs in dataset 'shop' yet; ingest one"),
+        ("latest", [], "no run 'latest': there are no runs in dataset 'shop' yet; ingest one"),
+        ("@x", [], "no alias '@x' in dataset 'shop'; make it with: ndcg-track alias set x RUN"),
+        ("latest~1", SHOP[:1], "no run 'latest~1': there is only 1 run in dataset 'shop'; go back fewer steps"),
+        ("x", SHOP[:1], "no run 'x' in dataset 'shop'; there is only 'bm25'"),
+        (
+            "x",
+            [RunName(n, f"run{n}", "shop") for n in range(20)],
+            "no run 'x' in dataset 'shop'; see all with: ndcg-track runs list",
+        ),
+        (
+            "run",
+            [RunName(n, f"run{n}", "shop") for n in range(10)],
+            "'run' is the beginning of several runs (run0, run1, run2, run3, run4, run5, run6, run7 and 2 more); "
+            "type more of the name",
+        ),
+    ],
+)
+def test_references_within_a_dataset(reference: str, runs: list[RunName], message: str) -> None:
+    with pytest.raises(ReferenceNotFoundError) as caught:
+        referenced_run(reference, runs, [], "shop")
+    assert str(caught.value) == message
+
+
+def test_unknown_datasets() -> None:
+    assert str(unknown_dataset("shp", ["shop", "books"])) == "no dataset 'shp'; did you mean 'shop'?"
+    assert str(unknown_dataset("x", ["shop", "books"])) == "no dataset 'x'; there are books, shop"
+    assert str(unknown_dataset("x", [])) == "no dataset 'x'; there are none yet; ingest a run"
