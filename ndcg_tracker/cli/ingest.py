@@ -56,7 +56,7 @@ def ingest(
 
     Each file is stored in one transaction. The same run again is no error and adds nothing.
     """
-    from ndcg_tracker.cli.reading import labels_of, run_of
+    from ndcg_tracker.cli.reading import labels_of, run_of, source_name
     from ndcg_tracker.ingest import Columns, default_run_name
     from ndcg_tracker.tracker.ingestion import RunDetails
     from ndcg_tracker.tracker.tracker import DEFAULT_METRIC
@@ -76,7 +76,7 @@ def ingest(
         given = None if labels is None else labels_of(labels, columns=label_columns)
         for path, run_name in zip(files, names, strict=True):
             table = run_of(path, reader=reader, columns=columns, scores=scores)
-            details = RunDetails(run_name, dataset, path, commit, parameters, tags)
+            details = RunDetails(run_name, dataset, source_name(path), commit, parameters, tags)
             result = tracker.ingest_table(table, given, details, metric or [DEFAULT_METRIC], replace=replace)
             for note in result.notes:
                 options.say(f"note: {result.run}: {note}")

@@ -22,12 +22,12 @@ def add_labels(
     label: options.LabelColumn = None,
 ) -> None:
     """Make the labels of a file the newest version of a dataset; labels already stored add nothing."""
-    from ndcg_tracker.cli.reading import labels_of
+    from ndcg_tracker.cli.reading import labels_of, source_name
     from ndcg_tracker.ingest import Columns
 
     lists = labels_of(file, reader=reader, columns=Columns(group=group, item=item, label=label))
     with options.tracker() as tracker:
-        version, is_new = tracker.add_labels(lists, dataset=dataset, source=file)
+        version, is_new = tracker.add_labels(lists, dataset=dataset, source=source_name(file))
         state = "stored" if is_new else "already stored"
         options.say(f"{state} as version {version} of dataset {dataset!r}: {lists.n_items} labels")
         if rescore:

@@ -33,6 +33,11 @@ def labels_of(path: str, *, reader: str | None = None, columns: Columns | None =
         return read_labels(path, reader=reader, columns=columns or Columns(), progress=progress)
 
 
+def source_name(path: str) -> str:
+    """Return a path as it is stored: what is no UTF-8 in it, which no database keeps, as an escape."""
+    return path.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 @contextmanager
 def _progress(path: str) -> Iterator[Callable[[int, int | None], None] | None]:
     """Give a callback that draws one line on standard error and wipes it in the end; none where that is no terminal."""

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.ingest.places import Places, shown
-from ndcg_tracker.rankings.grouping import descending_order, is_descending
 from ndcg_tracker.rankings.keys import Index, Keys, Mask
 from ndcg_tracker.rankings.ranking import Floats, GroupedItems, LabelLists, Ranking
-from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.rankings.weights import GroupWeights, single_means
 
 LONGEST_ID = 2000  # bytes; beyond 2.7 kB a Postgres index refuses an id
 
@@ -83,10 +82,7 @@ def ranked_table(rows: Rows, places: Places) -> RankedTable:
     keys, offsets, items, scores = _without_nulls(table, table.arranged(rows.scores))
     if not scores.size:
         raise places.whole("no row has a score; name the score column, or read the file as labels")
-    if not is_descending(scores, offsets):
-        order = descending_order(scores, offsets)
-        items, scores = items.take(order), scores[order]
-    ranking = Ranking(keys, offsets, items, scores)
+    ranking = Ranking.from_groups(keys, offsets, items, scores)
     if rows.items is not None:
         _refuse_duplicates(table, places, ranking, labels)
     return RankedTable(ranking, labels, weights)
@@ -176,7 +172,7 @@ def _group_weights(table: _Grouped, weights: Floats, places: Places) -> GroupWei
     varies: Mask = lowest != np.maximum.reduceat(arranged, starts)
     means: Floats = np.add.reduceat(arranged / np.repeat(lengths, lengths), starts)
     values: NDArray[np.float64] = np.where(varies, means, lowest)
-    return GroupWeights(table.keys, values, varies)
+    return GroupWeights(table.keys, values, varies, single_means(arranged, table.offsets))
 
 
 def _refuse_duplicates(table: _Grouped, places: Places, *lists: GroupedItems | None) -> None:

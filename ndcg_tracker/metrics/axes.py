@@ -9,23 +9,43 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.gains import gain_table
+from ndcg_tracker.metrics.gains import canonical_gain, number_text
 
 MEASURES = {
     "cg": "cumulated gain: the sum of the gains",
     "dcg": "discounted cumulated gain: the sum of gain x discount",
     "idcg": "the discounted cumulated gain of the ideal order",
     "ndcg": "dcg / idcg",
+    "P": "precision: the share of relevant items among the first ranks",
+    "R": "recall: the share of the relevant items that stand among the first ranks",
+    "AP": "average precision: the mean of the precision at each relevant item",
+    "RR": "reciprocal rank: 1 / the rank of the first relevant item",
+    "Success": "1 if a relevant item stands among the first ranks, else 0",
+    "Judged": "the share of labelled items among the first ranks",
+    "ERR": "expected reciprocal rank of the item that satisfies a user",
+    "RBP": "rank-biased precision: a user goes on to the next rank with probability p",
+    "SetP": "precision of the whole list",
 }
+
+CUMULATED = ("cg", "dcg", "idcg", "ndcg")
+COMPANIONS = tuple(name for name in MEASURES if name not in CUMULATED)
+_ALL = tuple(MEASURES)
+_LISTED = tuple(name for name in MEASURES if name != "idcg")
+_IDEAL = ("idcg", "ndcg")
+_RELEVANCE = ("P", "R", "AP", "RR", "Success", "RBP", "SetP")
+
+NEEDS_CUTOFF = ("P", "R", "Success")
+NO_CUTOFF = ("SetP",)
+NO_EXPECTATION = ("AP", "RR", "Success", "ERR")
+"""Measures that are no sum over items, so that ``ties=average`` has no closed form."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Axis:
-    """One axis: its name in the text form, the values it takes (the first is the default) and what each of them
-    means.
+    """One axis: its name in the text form, the values it takes (the first is the default) and what each of them means.
 
-    ``pattern_example`` names an example of the values that ``canonical`` accepts beside the listed ones. ``measures``
-    are the measures that the axis can change.
+    ``pattern_example`` names an example of the values that ``canonical`` accepts beside the listed ones, and
+    ``pattern_meaning`` says what they mean. ``measures`` are the measures that the axis can change.
     """
 
     name: str
@@ -34,6 +54,7 @@ class Axis:
     measures: tuple[str, ...]
     canonical: Callable[[str], str | None] | None = None
     pattern_example: str | None = None
+    pattern_meaning: Callable[[str], str] | None = None
 
     @property
     def default(self) -> str:
@@ -41,7 +62,7 @@ class Axis:
         return next(iter(self.values))
 
     def checked(self, value: str) -> str:
-        """Return the one spelling of a value (MetricError, with the nearest valid value, where there is none)."""
+        """Return the one spelling of a value (MetricError, with the nearest valid one, where there is none)."""
         if value in self.values:
             return value
         if self.canonical is not None and (spelling := self.canonical(value)) is not None:
@@ -51,37 +72,59 @@ class Axis:
         hint = f"did you mean {self.name}={near[0]}?" if near else f"it is one of {', '.join(known)}"
         raise MetricError(f"{self.name}={value} is no value of {self.name}; {hint}")
 
-
-def _number_text(value: float) -> str:
-    return str(int(value)) if value == int(value) else repr(value)
-
-
-def _canonical_gain(value: str) -> str | None:
-    table = gain_table(value)
-    if table is None:
-        return None
-    entries = (f"{_number_text(grade)}:{_number_text(gain)}" for grade, gain in sorted(table.items()))
-    return "{" + ", ".join(entries) + "}"
+    def meaning_of(self, value: str) -> str:
+        """Return what a value means, in words."""
+        if value in self.values or self.pattern_meaning is None:
+            return self.values.get(value, value)
+        return self.pattern_meaning(value)
 
 
 def _canonical_discount(value: str) -> str | None:
-    if not re.fullmatch(r"jk\d+(\.\d+)?", value):
+    if not re.fullmatch(r"jk\d+(\.\d+)?", value, re.ASCII):
         return None
     base = float(value.removeprefix("jk"))
-    return f"jk{_number_text(base)}" if base > 1 and math.isfinite(base) else None
+    return f"jk{number_text(base)}" if base > 1 and math.isfinite(base) else None
 
 
-_ALL = ("cg", "dcg", "idcg", "ndcg")
-_IDEAL = ("idcg", "ndcg")
+def _canonical_number(value: str) -> str | None:
+    return number_text(float(value)) if re.fullmatch(r"-?\d+(\.\d+)?", value, re.ASCII) else None
+
+
+def _canonical_share(value: str) -> str | None:
+    if not re.fullmatch(r"0?\.\d+", value, re.ASCII):
+        return None
+    return number_text(float(value)) if 0 < float(value) < 1 else None
+
+
+def _canonical_domain(value: str) -> str | None:
+    return value if re.fullmatch(r"int0to\d{1,6}|int_le\d{1,6}", value, re.ASCII) else None
+
+
+def _canonical_digits(value: str) -> str | None:
+    return str(int(value)) if re.fullmatch(r"\d{1,2}", value, re.ASCII) and int(value) <= 15 else None
+
+
+def _gain_meaning(value: str) -> str:
+    if value.startswith("{"):
+        return f"the entry of l in {value}, else l"
+    name, _, least = value.partition(">=")
+    return f"{AXIS_OF['gain'].values[name]} if l >= {least}, else 0"
+
+
+def _jk_meaning(value: str) -> str:
+    base = value.removeprefix("jk")
+    return f"1 up to rank {base}, then 1/log{base}(i)"
+
 
 AXES: tuple[Axis, ...] = (
     Axis(
         "gain",
         "what a grade l is worth",
         {"linear": "l", "exp2": "2^l - 1", "binary": "1 if l > 0, else 0"},
-        _ALL,
-        _canonical_gain,
+        CUMULATED,
+        canonical_gain,
         "{1:3.5, 2:9}",
+        _gain_meaning,
     ),
     Axis(
         "discount",
@@ -96,6 +139,25 @@ AXES: tuple[Axis, ...] = (
         ("dcg", "idcg", "ndcg"),
         _canonical_discount,
         "jk10",
+        _jk_meaning,
+    ),
+    Axis(
+        "rel",
+        "from which grade on an item is relevant",
+        {"1": "from grade 1 on"},
+        _RELEVANCE,
+        _canonical_number,
+        "2",
+        lambda value: f"from grade {value} on",
+    ),
+    Axis(
+        "p",
+        "how probably a user goes on to the next rank",
+        {"0.8": "with probability 0.8"},
+        ("RBP",),
+        _canonical_share,
+        "0.5",
+        lambda value: f"with probability {value}",
     ),
     Axis(
         "ties",
@@ -108,12 +170,22 @@ AXES: tuple[Axis, ...] = (
             "optimistic": "the highest gain first",
             "average": "every order equally likely: the expected value",
         },
-        ("cg", "dcg", "ndcg"),
+        _LISTED,
     ),
     Axis(
         "ideal",
         "the items that the ideal order may use",
-        {"judged": "all labelled items of the group", "retrieved": "the items of the run's list"},
+        {
+            "judged": "all labelled items of the group",
+            "retrieved": "the items of the run's list",
+            "constant": "as many items of gain 1 as the cutoff (or the list) has ranks",
+        },
+        _IDEAL,
+    ),
+    Axis(
+        "ideal_order",
+        "what the ideal order sorts by",
+        {"gain": "the gain, largest first", "label": "the label, largest first, whatever its gain"},
         _IDEAL,
     ),
     Axis(
@@ -126,7 +198,10 @@ AXES: tuple[Axis, ...] = (
         "unjudged",
         "an item without label",
         {"zero": "takes a rank and gains nothing", "drop": "is taken out of the list"},
-        ("cg", "dcg", "ndcg"),
+        _LISTED,
+        _canonical_number,
+        "0.5",
+        lambda value: f"takes a rank and gains {value}",
     ),
     Axis(
         "negative",
@@ -140,38 +215,113 @@ AXES: tuple[Axis, ...] = (
         _ALL,
     ),
     Axis(
+        "label_type",
+        "the type that labels are taken in",
+        {
+            "f64": "double precision",
+            "f32": "single precision",
+            "int": "whole numbers, what is behind the point cut off",
+        },
+        _ALL,
+    ),
+    Axis(
+        "label_domain",
+        "the labels that are taken; others are refused",
+        {
+            "any": "every finite number",
+            "ge0": "0 and above",
+            "int": "whole numbers",
+            "int_ge0": "whole numbers from 0",
+        },
+        _ALL,
+        _canonical_domain,
+        "int0to30",
+        lambda value: (
+            f"whole numbers up to {value.removeprefix('int_le')}"
+            if value.startswith("int_le")
+            else f"whole numbers from 0 to {value.removeprefix('int0to')}"
+        ),
+    ),
+    Axis(
         "empty",
-        "the value of a group whose ideal is not positive",
+        "the value of a group that has nothing to find",
         {"0": "0", "1": "1", "skip": "undefined, left out of the mean", "error": "refused"},
+        ("ndcg",),
+    ),
+    Axis(
+        "empty_when",
+        "which groups have nothing to find",
+        {
+            "ideal_le_0": "those whose ideal is 0 or negative",
+            "ideal_eq_0": "those whose ideal is 0",
+            "labels_sum_0": "those whose labels add up to 0",
+        },
         ("ndcg",),
     ),
     Axis(
         "missing",
         "a group with labels that the run does not have",
-        {
-            "zero": "an empty list: it gains nothing",
-            "skip": "undefined, left out of the mean",
-            "error": "refused",
-        },
+        {"zero": "an empty list: it gains nothing", "skip": "undefined, left out of the mean", "error": "refused"},
         _ALL,
     ),
     Axis(
         "extra",
         "a group of the run without any label",
-        {"skip": "undefined, left out of the mean", "error": "refused"},
+        {"skip": "undefined, left out of the mean", "error": "refused", "empty": "a group that has nothing to find"},
         _ALL,
+    ),
+    Axis("size1", "a group whose list has one item", {"ok": "is as good as any", "error": "is refused"}, ("ndcg",)),
+    Axis(
+        "clip",
+        "a value above 1 (the ideal order was not the best)",
+        {"none": "stays", "error_above_1": "is refused"},
+        ("ndcg",),
     ),
     Axis(
         "weights",
         "how groups weigh in the mean",
-        {"none": "alike", "group": "by the weight of the group"},
+        {"none": "alike", "group": "by the weight of the group", "item_mean": "by the mean weight of their items"},
+        _ALL,
+    ),
+    Axis(
+        "empty_weight",
+        "how a group that has nothing to find weighs in the mean",
+        {"group": "like any other", "one": "its value is added once, whatever its weight"},
+        ("ndcg",),
+    ),
+    Axis(
+        "weight_type",
+        "the type that weights are taken in",
+        {"f64": "double precision", "f32": "single precision"},
         _ALL,
     ),
     Axis(
         "score_type",
-        "the floating-point type that scores are compared in",
+        "the type that scores are compared in",
         {"f64": "double precision", "f32": "single precision: near scores tie"},
-        ("cg", "dcg", "ndcg"),
+        _LISTED,
+    ),
+    Axis("arithmetic", "the type that sums are made in", {"f64": "double precision", "f32": "single precision"}, _ALL),
+    Axis(
+        "round",
+        "the decimals that are kept",
+        {"none": "all"},
+        _ALL,
+        _canonical_digits,
+        "4",
+        lambda value: f"{value} decimals",
+    ),
+    Axis(
+        "round_of",
+        "what is rounded",
+        {"group": "each value; the mean runs over rounded values", "mean": "the mean alone"},
+        _ALL,
+    ),
+    Axis(
+        "all_skipped",
+        "the mean where no group has a value",
+        {"undefined": "undefined", "0": "0", "error": "refused"},
+        _ALL,
     ),
 )
 

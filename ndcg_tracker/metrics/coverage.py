@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ndcg_tracker.metrics.ordering import places_by_item, tied_places
+from ndcg_tracker.metrics.ordering import places_by_rank, tied_places
 from ndcg_tracker.rankings.join import JudgedRanking
 
 
@@ -31,9 +31,8 @@ def judged_share(judged: JudgedRanking, cutoff: int | None) -> float | None:
     places = judged.rows
     groups = np.searchsorted(ranking.offsets, places, "right") - 1
     if cutoff is not None:
-        places = places_by_item(
-            tied_places(ranking.scores, ranking.offsets, places), ranking.item_keys, None, descending=True
-        )
+        found = tied_places(ranking.scores, ranking.offsets, places)
+        places = places_by_rank(found, lambda members: ranking.item_keys.take(members).byte_ranks())
         groups = groups[places - ranking.offsets[groups] < cutoff]
         lengths = np.minimum(lengths, cutoff)
     n_judged = np.bincount(groups, minlength=ranking.n_groups)

@@ -7,16 +7,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.axes import AXES, AXIS_OF, MEASURES
+from ndcg_tracker.metrics.axes import (
+    AXES,
+    AXIS_OF,
+    COMPANIONS,
+    MEASURES,
+    NEEDS_CUTOFF,
+    NO_CUTOFF,
+    NO_EXPECTATION,
+    Axis,
+)
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: equal metrics have equal text, and ``parse_metric(str(metric)) == metric``.
+    """A metric: equal metrics have equal text, and ``parse_canonical(str(metric)) == metric``.
 
-    ``measure``: cg, dcg, idcg or ndcg. ``cutoff``: the number of ranks that count, >= 1, or None for all.
-    ``settings``: the axes that differ from their default, sorted by name. Make one with ``Metric.of`` or
-    ``parse_metric``, which check and normalise.
+    ``measure``: cg, dcg, idcg, ndcg or a companion such as AP. ``cutoff``: the number of ranks that count, >= 1, or
+    None for all. ``settings``: the axes that differ from their default, sorted by name. Make one with ``Metric.of``
+    or ``parse_canonical``, which check and normalise.
 
     >>> metric = Metric.of("ndcg", cutoff=10, ties="average", gain="exp2")
     >>> str(metric), metric["ties"], metric["discount"]
@@ -29,7 +38,7 @@ class Metric:
     _values: Mapping[str, str] = field(init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
-        values = {axis.name: axis.default for axis in AXES} | dict(self.settings)
+        values = {axis.name: default_of(axis, self.measure, self.cutoff) for axis in AXES} | dict(self.settings)
         object.__setattr__(self, "_values", values)
 
     @classmethod
@@ -43,6 +52,10 @@ class Metric:
             raise MetricError(f"{measure} is no metric; it is one of {', '.join(MEASURES)}")
         if cutoff is not None and cutoff < 1:
             raise MetricError(f"the cutoff @{cutoff} leaves nothing to measure; it is 1 or more")
+        if cutoff is None and measure in NEEDS_CUTOFF:
+            raise MetricError(f"{measure} needs a cutoff; write {measure}@10")
+        if cutoff is not None and measure in NO_CUTOFF:
+            raise MetricError(f"{measure} has no cutoff; write {measure}, or P@{cutoff}")
         kept = {}
         for name, value in settings.items():
             axis = AXIS_OF.get(name)
@@ -50,11 +63,15 @@ class Metric:
                 valid = ", ".join(axis.name for axis in AXES if measure in axis.measures)
                 raise MetricError(f"{measure} has no parameter {name}; it has {valid}")
             spelling = axis.checked(value)
-            if spelling != axis.default:
+            if spelling != default_of(axis, measure, cutoff):
                 kept[name] = spelling
         if measure == "dcg" and kept.get("discount") == "none":
             measure = "cg"
             del kept["discount"]
+        _refuse_impossible(measure, kept)
+        for name, governing in _GOVERNED_BY.items():
+            if governing not in kept:
+                kept.pop(name, None)
         return cls(measure, cutoff, tuple(sorted(kept.items())))
 
     def __getitem__(self, axis: str) -> str:
@@ -71,16 +88,40 @@ class Metric:
         return "none" if self.measure == "cg" else self["discount"]
 
 
+_GOVERNED_BY = {"round_of": "round", "weight_type": "weights", "empty_weight": "weights"}
+"""Axes that change nothing while another one has its default."""
+
+
+def default_of(axis: Axis, measure: str, cutoff: int | None) -> str:
+    """Return the value of an axis that a metric does not name.
+
+    ``Judged`` and ``RR`` with a cutoff break ties by ascending item id, as ir_measures does for these two.
+
+    >>> default_of(AXIS_OF["ties"], "RR", 10), default_of(AXIS_OF["ties"], "RR", None)
+    ('item_asc', 'item_desc')
+    """
+    if axis.name == "ties" and (measure == "Judged" or (measure == "RR" and cutoff is not None)):
+        return "item_asc"
+    return axis.default
+
+
+def _refuse_impossible(measure: str, settings: Mapping[str, str]) -> None:
+    if measure in NO_EXPECTATION and settings.get("ties") == "average":
+        raise MetricError(f"{measure} has no closed form for ties=average; use ties=pessimistic or ties=optimistic")
+    if measure in COMPANIONS and settings.get("unjudged", "zero") not in ("zero", "drop"):
+        raise MetricError(f"{measure} has no gains, so an unjudged item cannot gain something; use unjudged=drop")
+
+
 _FORM = re.compile(r"(?P<measure>[A-Za-z]\w*)(?:\((?P<parameters>.*)\))?(?:@(?P<cutoff>\d+))?", re.ASCII)
 _PARAMETER = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>\{[^{}]*\}|[^,{}()\s]+)\s*(?:,|$)", re.ASCII)
 
 
-def parse_metric(text: str) -> Metric:
+def parse_canonical(text: str) -> Metric:
     """Return the metric that a text form spells: ``NAME(axis=value, ...)@CUTOFF``.
 
     Raises: MetricError, naming the nearest valid spelling, for anything else.
 
-    >>> parse_metric("ndcg(ties=average,gain=exp2)@10") == parse_metric("ndcg(gain=exp2, ties=average)@10")
+    >>> parse_canonical("ndcg(ties=average,gain=exp2)@10") == parse_canonical("ndcg(gain=exp2, ties=average)@10")
     True
     """
     form = _FORM.fullmatch(text.strip())
@@ -88,7 +129,7 @@ def parse_metric(text: str) -> Metric:
         raise MetricError(f"{text!r} is no metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10")
     measure = form["measure"]
     if measure not in MEASURES:
-        near = measure.lower() if measure.lower() in MEASURES else None
+        near = next((name for name in MEASURES if name.lower() == measure.lower()), None)
         hint = f"did you mean {near}{text.strip()[len(measure) :]}?" if near else f"it is one of {', '.join(MEASURES)}"
         raise MetricError(f"{measure} is no metric; {hint}")
     settings: dict[str, str] = {}

@@ -52,19 +52,21 @@ class IdealOrder:
     ranks: Index
 
 
-def ideal_order(codes: Index, groups: Index, n_groups: int, level_gains: Floats, n_other: Index | None) -> IdealOrder:
+def ideal_order(
+    codes: Index, groups: Index, n_groups: int, level_gains: Floats, n_other: Index | None, *, by_label: bool = False
+) -> IdealOrder:
     """Return the gains of each group's items in descending order; items that gain 0 take ranks and are left out.
 
     Parameters: ``codes``: int64, shape (n,), the level of each item; ``groups``: int64, ascending, its group;
     ``level_gains``: float64, the gain of each level; ``n_other``: int64, shape (n_groups,), how many further items
-    gain 0, or None for none.
+    gain 0, or None for none; ``by_label``: whether the order goes by the level itself, whatever it gains.
 
     Where the levels are few, items are counted per group and level instead of sorted.
     """
     n_levels = level_gains.size
     if n_groups * n_levels > 4 * codes.size + (1 << 20):
-        return _by_sorting(codes, groups, n_groups, level_gains, n_other)
-    best_first = np.argsort(-level_gains, kind="stable")
+        return _by_sorting(codes, groups, n_groups, level_gains, n_other, by_label)
+    best_first = np.arange(n_levels)[::-1] if by_label else np.argsort(-level_gains, kind="stable")
     counts = np.bincount(groups * n_levels + codes, minlength=n_groups * n_levels).reshape(n_groups, n_levels)
     counts = counts[:, best_first]
     gains = level_gains[best_first]
@@ -79,7 +81,9 @@ def ideal_order(codes: Index, groups: Index, n_groups: int, level_gains: Floats,
     return IdealOrder(np.repeat(np.tile(gains[used], n_groups), repeats), group_of, ranks)
 
 
-def _by_sorting(codes: Index, groups: Index, n_groups: int, level_gains: Floats, n_other: Index | None) -> IdealOrder:
+def _by_sorting(
+    codes: Index, groups: Index, n_groups: int, level_gains: Floats, n_other: Index | None, by_label: bool
+) -> IdealOrder:
     gains = level_gains[codes]
     offsets = np.searchsorted(groups, np.arange(n_groups + 1))
     gains = gains[descending_order(gains, offsets)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.rankings.grouping import segment_rows
-from ndcg_tracker.rankings.keys import Index, Keys
+from ndcg_tracker.rankings.keys import Index
 from ndcg_tracker.rankings.ranking import Floats
 
 Scores = NDArray[np.floating[Any]]
@@ -58,10 +59,11 @@ def tied_places(scores: Scores, offsets: Index, places: Index) -> TiedPlaces:
     return TiedPlaces(places, first, last, tied)
 
 
-def places_by_item(found: TiedPlaces, item_keys: Keys, rows: Index | None, *, descending: bool) -> Index:
-    """Return the places with ties broken by item id in byte order: int64, shape of ``found.places``.
+def places_by_rank(found: TiedPlaces, rank_of: Callable[[Index], Index]) -> Index:
+    """Return the places with ties broken by a rank, the smallest first: int64, shape of ``found.places``.
 
-    ``rows`` names the row of ``item_keys`` at each place of the list, None where they are the same.
+    Parameters: ``rank_of`` gives the ranks (int64) of some places; it is asked once, for all members of all runs of
+    equal scores that matter.
     """
     places = found.places.copy()
     if not found.tied.size:
@@ -70,17 +72,16 @@ def places_by_item(found: TiedPlaces, item_keys: Keys, rows: Index | None, *, de
     lasts = np.zeros_like(firsts)
     lasts[run] = found.last[found.tied]
     members = segment_rows(firsts, lasts - firsts + 1)
-    ranks = item_keys.take(members if rows is None else rows[members]).byte_ranks()
     member_run = np.repeat(firsts, lasts - firsts + 1)
-    order = np.lexsort((-ranks if descending else ranks, member_run))
+    order = np.lexsort((rank_of(members), member_run))
     new_place = np.empty(members.size, dtype=np.int64)
     new_place[order] = members  # the runs ascend, so the sorted members fill the same places in order
     places[found.tied] = new_place[np.searchsorted(members, found.places[found.tied])]
     return places
 
 
-def places_by_gain(found: TiedPlaces, gains: Floats, *, best_first: bool) -> Index:
-    """Return the places with ties broken by gain, best or worst first; places not listed gain 0.
+def places_by_gain(found: TiedPlaces, gains: Floats, *, best_first: bool, other_gain: float = 0.0) -> Index:
+    """Return the places with ties broken by gain, best or worst first; places not listed gain ``other_gain``.
 
     Parameters: ``gains``, float64, shape of ``found.places``. Returns: int64 of the same shape.
     """
@@ -94,18 +95,6 @@ def places_by_gain(found: TiedPlaces, gains: Floats, *, best_first: bool) -> Ind
     begins = np.searchsorted(run_first, run_first, "left")
     ends = np.searchsorted(run_first, run_first, "right")
     number = np.arange(order.size)
-    before_zero = gains[order] > 0 if best_first else gains[order] < 0
-    places[order] = np.where(before_zero, run_first + number - begins, found.last[order] - (ends - 1 - number))
+    before_others = gains[order] > other_gain if best_first else gains[order] < other_gain
+    places[order] = np.where(before_others, run_first + number - begins, found.last[order] - (ends - 1 - number))
     return places
-
-
-def expected_discounts(first: Index, last: Index, ranks_before: Index, discount_sums: Floats) -> Floats:
-    """Return the mean discount over runs of equal scores: what each item of a run expects if every order is equally
-    likely.
-
-    Parameters: ``first`` and ``last``: int64, shape (m,), the ends of each run, as places; ``ranks_before``: int64,
-    shape (m,), the place before the first of its group; ``discount_sums``: float64, entry r is the sum of the
-    discounts of ranks 1 to r. Source: McSherry and Najork, ECIR 2008, sec. 3.
-    """
-    first, last = first - ranks_before, last - ranks_before
-    return np.asarray((discount_sums[last] - discount_sums[first - 1]) / (last - first + 1))

@@ -24,7 +24,8 @@ class GroupResults:
     ``group_keys``: n ids. ``values``, ``dcg`` and ``ideal_dcg``: float64, shape (n,), NaN where undefined (``dcg``
     and ``ideal_dcg`` also where the measure has none). ``reasons``: int8, shape (n,), 0 where ``values`` is defined,
     else the index of the reason in ``REASONS``. ``weights``: float64, shape (n,), or None where groups weigh alike.
-    ``n_missing``: how many groups have labels but are not in the run.
+    ``mean``: over the groups that have a value, None where there is none. ``n_missing``: how many groups have labels
+    but are not in the run.
     """
 
     metric: Metric
@@ -34,17 +35,8 @@ class GroupResults:
     ideal_dcg: Floats
     reasons: Reasons
     weights: Floats | None
+    mean: float | None
     n_missing: int
-
-    @property
-    def mean(self) -> float | None:
-        """The (weighted) mean over the groups whose value is defined, None where there is none."""
-        defined = self.reasons == DEFINED
-        if self.weights is None:
-            return float(self.values[defined].mean()) if defined.any() else None
-        weights = self.weights[defined]
-        total = float(weights.sum())
-        return float((weights * self.values[defined]).sum()) / total if total > 0 else None
 
     @property
     def n_groups(self) -> int:

@@ -57,6 +57,15 @@ def group_codes(offsets: Index) -> Index:
     return np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
 
 
+def group_sums(groups: Index, numbers: NDArray[Any] | None, n_groups: int) -> NDArray[np.float64]:
+    """Return the sum of the numbers of each group (None: how many there are), in row order: float64, shape (n_groups,).
+
+    >>> group_sums(np.array([0, 0, 2]), np.array([0.5, 1.0, 2.0]), 3).tolist()
+    [1.5, 0.0, 2.0]
+    """
+    return np.bincount(groups, numbers, minlength=n_groups).astype(np.float64)
+
+
 def segment_rows(starts: Index, lengths: Index) -> Index:
     """Return the row numbers of several segments, one after the other.
 

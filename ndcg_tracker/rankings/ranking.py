@@ -84,12 +84,15 @@ class Ranking(GroupedItems):
     """One run: per group the retrieved items, best first.
 
     ``numbers`` are the scores. Within a group they never rise; items of equal score keep the order in which they
-    came. Which of them ranks first is for a metric's ``ties`` to say.
+    came. Which of them ranks first is for a metric's ``ties`` to say. ``input_places``: int64, shape (n_items,),
+    where each row stood among the grouped rows as they came, None where they came in this order.
 
     >>> ranking = Ranking.from_rows(Keys.from_strings(["q", "q"]), Keys.from_strings(["a", "b"]), np.array([1.0, 2.0]))
     >>> ranking.item_keys.to_list(), ranking.scores.tolist()
     (['b', 'a'], [2.0, 1.0])
     """
+
+    input_places: Index | None = None
 
     @property
     def scores(self) -> Floats:
@@ -103,11 +106,15 @@ class Ranking(GroupedItems):
         Parameters: ``group_keys`` and ``item_keys``: n ids, or None for items that are known by the row's number
         within its group, from 1. ``scores``: float64, shape (n,), finite.
         """
-        keys, offsets, item_keys, scores = _by_group(group_keys, item_keys, scores)
-        if not is_descending(scores, offsets):
-            order = descending_order(scores, offsets)
-            item_keys, scores = item_keys.take(order), scores[order]
-        return cls(keys, offsets, item_keys, scores)
+        return cls.from_groups(*_by_group(group_keys, item_keys, scores))
+
+    @classmethod
+    def from_groups(cls, group_keys: Keys, offsets: Index, item_keys: Keys, scores: Floats) -> Ranking:
+        """Return the ranking of rows that stand group by group, within a group in any order (see ``from_rows``)."""
+        if is_descending(scores, offsets):
+            return cls(group_keys, offsets, item_keys, scores)
+        order = descending_order(scores, offsets)
+        return cls(group_keys, offsets, item_keys.take(order), scores[order], order)
 
 
 @dataclass(frozen=True)

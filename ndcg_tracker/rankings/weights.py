@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ndcg_tracker.rankings.keys import Keys, Mask
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg_tracker.rankings.keys import Index, Keys, Mask
 from ndcg_tracker.rankings.ranking import Floats
 
 
@@ -14,9 +17,34 @@ class GroupWeights:
 
     ``group_keys``: n ids. ``values``: float64, shape (n,), finite, >= 0: the mean of the weights of the group's rows.
     ``varies``: bool, shape (n,): whether the rows of the group carry different weights (then they are item weights,
-    and only their mean is kept).
+    and only their mean is kept). ``single_means``: float32, shape (n,): the mean as single-precision code computes
+    it, None where the rows are not known.
     """
 
     group_keys: Keys
     values: Floats
     varies: Mask
+    single_means: NDArray[np.float32] | None = None
+
+
+def single_means(weights: Floats, offsets: Index) -> NDArray[np.float32]:
+    """Return the mean weight of each group, summed row after row in single precision.
+
+    Parameters: ``weights``: float64, shape (n_rows,); ``offsets``: int64, shape (n_groups + 1,). Returns: float32,
+    shape (n_groups,), 0 for a group without rows. Source: LightGBM 4.7, ``Metadata::CalculateQueryWeights``.
+
+    >>> bool(single_means(np.full(7, 0.1), np.array([0, 7]))[0] == np.float32(0.1))
+    False
+    """
+    lengths = np.diff(offsets)
+    longest_first = np.argsort(-lengths, kind="stable")
+    sizes = lengths[longest_first]
+    starts = offsets[:-1][longest_first]
+    single = weights.astype(np.float32)
+    sums = np.zeros(lengths.size, dtype=np.float32)
+    for place in range(int(sizes.max(initial=0))):
+        n_long = int(np.searchsorted(-sizes, -place, "left"))
+        sums[:n_long] += single[starts[:n_long] + place]
+    means = np.zeros(lengths.size, dtype=np.float32)
+    means[longest_first] = sums / np.maximum(sizes, 1).astype(np.float32)
+    return means

@@ -33,7 +33,7 @@ class JsonText(TypeDecorator[JsonObject]):
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         """Return the type that this engine stores."""
-        return dialect.type_descriptor(JSONB() if dialect.name == "postgresql" else Text())
+        return dialect.type_descriptor(JSONB(none_as_null=True) if dialect.name == "postgresql" else Text())
 
     def process_bind_param(self, value: JsonObject | None, dialect: Dialect) -> Any:
         """Return what is handed to the driver."""

@@ -63,7 +63,7 @@ def parsed_location(text: str) -> Location:
     if not separator:
         return _sqlite(text)
     if scheme in _SQLITE_SCHEMES:
-        if "?" in rest or not rest.startswith(("/", MEMORY)) and rest:
+        if "?" in rest or (rest and not rest.startswith(("/", MEMORY))):
             raise InputError("a SQLite URL is sqlite:///path, without host, user or options; or give the path alone")
         return _sqlite(rest.removeprefix("/"))
     if scheme not in _POSTGRES_SCHEMES:

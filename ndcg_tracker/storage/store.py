@@ -33,8 +33,7 @@ class Store:
     """A database of the newest schema, on SQLite or Postgres.
 
     >>> import tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> with Store.open(f"{folder.name}/shop.db", create=True) as store:
+    >>> with tempfile.TemporaryDirectory() as folder, Store.open(f"{folder}/shop.db", create=True) as store:
     ...     with store.write() as tx:
     ...         name = tx.ensure_dataset("shop").name
     ...     with store.read() as rx:

@@ -24,6 +24,8 @@ from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecor
 MAX_GROUP_KEY_BYTES = 2000
 """Longer ids do not fit an index of Postgres; refused on both engines alike."""
 
+_SAFE_TO_SQUARE = 1e150
+
 
 class RunWriter(ReadTransaction):
     """Writes datasets, groups, labels, runs and their evaluations."""
@@ -195,7 +197,7 @@ class RunWriter(ReadTransaction):
             "label_set_id": label_set_id,
             "metric_id": metric_id,
             "mean": None if mean is None or math.isnan(mean) else float(mean),
-            "std_dev": float(np.std(defined, ddof=1)) if defined.size > 1 else None,
+            "std_dev": _std_dev(defined),
             "n_groups": n_groups,
             "n_missing": n_missing,
             "n_undefined": n_undefined,
@@ -253,6 +255,15 @@ def _check_group_keys(keys: Keys) -> None:
         raise InputError(
             f"group id {start + '...'!r} has {lengths[longest]} bytes; a group id has at most {MAX_GROUP_KEY_BYTES}"
         )
+
+
+def _std_dev(values: Floats) -> float | None:
+    """Return the sample standard deviation, None below two values."""
+    if values.size < 2:
+        return None
+    largest = float(np.abs(values).max())
+    scale = largest if largest > _SAFE_TO_SQUARE else 1.0
+    return float(np.std(values / scale, ddof=1)) * scale
 
 
 def _has_nul(keys: Keys) -> bool:

@@ -16,8 +16,8 @@ def test_the_share_of_labelled_items_at_the_top() -> None:
 
 
 def test_ties_at_the_cutoff_go_by_item_id() -> None:
-    assert judged_share(joined({"q": {"a": 1.0, "b": 1.0}}, {"q": {"b": 1.0}}), 1) == 1.0
-    assert judged_share(joined({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1.0}}), 1) == 0.0
+    assert judged_share(joined({"q": {"a": 1.0, "b": 1.0}}, {"q": {"b": 1.0}}), 1) == 0.0
+    assert judged_share(joined({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1.0}}), 1) == 1.0
 
 
 def test_a_run_that_shares_no_group_with_the_labels_has_no_share() -> None:

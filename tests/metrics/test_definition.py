@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics import Metric, parse_metric
-from ndcg_tracker.metrics.axes import AXES, MEASURES
+from ndcg_tracker.metrics.axes import AXES, COMPANIONS, MEASURES, NEEDS_CUTOFF, NO_CUTOFF, NO_EXPECTATION
 
 
 @st.composite
@@ -19,7 +19,12 @@ def metrics(draw: st.DrawFn) -> Metric:
     for axis in draw(st.lists(st.sampled_from(axes), unique=True)):
         values = [*axis.values, *([axis.pattern_example] if axis.pattern_example else [])]
         settings[axis.name] = draw(st.sampled_from(values))
-    return Metric.of(measure, cutoff=draw(st.none() | st.integers(1, 10_000)), **settings)
+    if measure in COMPANIONS and settings.get("unjudged") == "0.5":
+        del settings["unjudged"]
+    if measure in NO_EXPECTATION and settings.get("ties") == "average":
+        del settings["ties"]
+    cutoffs = {True: st.integers(1, 10_000), False: st.none() | st.integers(1, 10_000)}[measure in NEEDS_CUTOFF]
+    return Metric.of(measure, cutoff=None if measure in NO_CUTOFF else draw(cutoffs), **settings)
 
 
 @given(metrics())
@@ -40,6 +45,14 @@ def test_every_metric_parses_back(metric: Metric) -> None:
         ("dcg(discount=none)@3", "cg@3"),
         ("dcg(discount=jk10.0)", "dcg(discount=jk10)"),
         ("ndcg@010", "ndcg@10"),
+        ("ndcg(gain={1:1, 2:2})", "ndcg"),
+        ("ndcg(gain=linear>=2.0)", "ndcg(gain=linear>=2)"),
+        ("ndcg(round_of=mean, weight_type=f32, empty_weight=one)", "ndcg"),
+        ("Judged(ties=item_asc)@5", "Judged@5"),
+        ("RR(ties=item_asc)", "RR(ties=item_asc)"),
+        ("RR(ties=item_asc)@10", "RR@10"),
+        ("RBP(p=.80)", "RBP"),
+        ("AP(rel=2.0)@10", "AP(rel=2)@10"),
     ],
 )
 def test_one_spelling_per_metric(text: str, canonical: str) -> None:
@@ -53,14 +66,21 @@ def test_one_spelling_per_metric(text: str, canonical: str) -> None:
         ("ndcg@", "'ndcg@' is no metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10"),
         ("ndcg@10@5", "'ndcg@10@5' is no metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10"),
         ("NDCG@10", "NDCG is no metric; did you mean ndcg@10?"),
-        ("mrr@10", "mrr is no metric; it is one of cg, dcg, idcg, ndcg"),
+        ("mrr@10", "mrr is no metric; it is one of cg, dcg, idcg, ndcg, P, R, AP, RR, Success, Judged, ERR, RBP, SetP"),
         ("ndcg@0", "the cutoff @0 leaves nothing to measure; it is 1 or more"),
         ("ndcg(gain=exp)", "gain=exp is no value of gain; did you mean gain=exp2?"),
         ("ndcg(discount=jk1)", "discount=jk1 is no value of discount; did you mean discount=jk10?"),
         ("ndcg(ties=random)", "ties=random is no value of ties; it is one of item_desc, item_asc, input, pessimistic, "
          "optimistic, average"),
-        ("cg(discount=log2)", "cg has no parameter discount; it has gain, ties, unjudged, negative, missing, extra, "
-         "weights, score_type"),
+        ("cg(discount=log2)", "cg has no parameter discount; it has gain, ties, unjudged, negative, label_type, "
+         "label_domain, missing, extra, weights, weight_type, score_type, arithmetic, round, round_of, all_skipped"),
+        ("P", "P needs a cutoff; write P@10"),
+        ("SetP@5", "SetP has no cutoff; write SetP, or P@5"),
+        ("AP(ties=average)", "AP has no closed form for ties=average; use ties=pessimistic or ties=optimistic"),
+        ("P(unjudged=1)@5", "P has no gains, so an unjudged item cannot gain something; use unjudged=drop"),
+        ("RBP(p=1)", "p=1 is no value of p; it is one of 0.8, 0.5"),
+        ("ndcg(label_domain=int)(gain=exp2)", "cannot read 'label_domain=int)(gain=exp2' in "
+         "'ndcg(label_domain=int)(gain=exp2)'; parameters look like gain=exp2, ties=average"),
         ("ndcg(gain=exp2, gain=linear)", "'ndcg(gain=exp2, gain=linear)' names gain twice; keep one of them"),
         ("ndcg(exp2)", "cannot read 'exp2' in 'ndcg(exp2)'; parameters look like gain=exp2, ties=average"),
         ("ndcg(gain={1})", "gain={1} is no table of gains; write it as gain={1:3.5, 2:9}"),

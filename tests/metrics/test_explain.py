@@ -14,7 +14,7 @@ from ndcg_tracker.metrics.explain import formula, settings
         ("cg", "cg = sum over ranks i = 1, 2, ... of l"),
         ("idcg(discount=jk10, gain=binary)@3", "idcg@3 = sum over ranks i = 1..3 of the ideal order of "
          "(1 if l > 0, else 0) * (1 up to rank 10, then 1/log10(i))"),
-        ("dcg(gain={1:2})", "dcg = sum over ranks i = 1, 2, ... of the entry of l in {1:2}, else 0 * 1/log2(i+1)"),
+        ("dcg(gain={1:2})", "dcg = sum over ranks i = 1, 2, ... of (the entry of l in {1:2}, else l) * 1/log2(i+1)"),
     ],
 )  # fmt: skip
 def test_formula(text: str, expected: str) -> None:

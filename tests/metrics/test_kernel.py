@@ -190,9 +190,10 @@ def test_group_weights() -> None:
     assert group_results(judged, [metric])[0].mean == 0.5
     assert group_results(judged, [parse_metric("ndcg@10")], weights)[0].mean == 0.5
     varying = GroupWeights(Keys.from_strings(["r"]), np.array([1.0]), np.array([True]))
-    message = "weights=group: the rows of group 'r' carry different weights; give each group one weight"
-    with pytest.raises(MetricError, match=f"^{message}$"):
-        group_results(judged, [metric], varying)
+    assert group_results(judged, [metric], varying)[0].mean == 0.5
+    item_mean = parse_metric("ndcg(weights=item_mean)@10")
+    heavy = GroupWeights(Keys.from_strings(["r"]), np.array([3.0]), np.array([True]))
+    assert group_results(judged, [item_mean], heavy)[0].mean == 0.25
 
 
 def test_negative_labels() -> None:

@@ -95,7 +95,8 @@ def test_postgres_urls_get_the_installed_driver() -> None:
         (
             "postgresql://me:pw@db:port/shop",
             "postgresql+psycopg://me:***@db:port/shop is no URL of a Postgres database: write "
-            "postgresql://user:password@host:5432/database, with @ : / ? and % in a password as %40 %3A %2F %3F and %25",
+            "postgresql://user:password@host:5432/database, with @ : / ? and % in a password as %40 %3A %2F %3F "
+            "and %25",
         ),
         ("a\0b", "the path of the database contains a NUL character; give --db another path"),
     ],

@@ -1,6 +1,5 @@
 """Every kind of database is told from the others, in the right direction, and nothing is written."""
 
-import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -28,7 +27,7 @@ def execute(url: str, *statements: str) -> None:
 def content_of(url: str) -> object:
     if url.startswith("sqlite"):
         path = Path(url.removeprefix("sqlite:///"))
-        return path.read_bytes(), sorted(os.listdir(path.parent))
+        return path.read_bytes(), sorted(path.parent.iterdir())
     with psycopg.connect(url.replace("+psycopg", "")) as connection:
         return connection.execute(
             "SELECT relname, relkind FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1"
@@ -91,7 +90,7 @@ def test_an_empty_file_becomes_a_database(sqlite_url: str) -> None:
 def test_postgres_is_never_made_by_opening(postgres_url: str) -> None:
     before = content_of(postgres_url)
     with pytest.raises(
-        DatabaseError, match="the database is empty; make its tables with: ndcg-track --db .* db upgrade"
+        DatabaseError, match=r"the database is empty; make its tables with: ndcg-track --db .* db upgrade"
     ):
         Store.open(postgres_url, create=True)
     assert content_of(postgres_url) == before

@@ -1,0 +1,90 @@
+"""From the values of the groups to the mean: weights, groups without a value, rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.definition import Metric
+from ndcg_tracker.rankings.join import JudgedRanking, places_of
+from ndcg_tracker.rankings.keys import Mask
+from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.weights import GroupWeights, single_means
+
+ROUNDING = 1e-9
+"""How far above 1 a value may lie before ``clip=error_above_1`` refuses it."""
+
+
+def aligned_weights(judged: JudgedRanking, metric: Metric, weights: GroupWeights | None) -> Floats | None:
+    """Return the weight of each group of the group axis, 1 where none was given; None where groups weigh alike.
+
+    Weights that differ within a group are weights of items: ``weights=group`` takes no notice of them.
+    """
+    if metric["weights"] == "none":
+        return None
+    aligned = np.ones(judged.n_groups)
+    of_items = weights is not None and bool(weights.varies.any())
+    if weights is not None and not (of_items and metric["weights"] == "group"):
+        places = places_of(judged.group_keys, weights.group_keys)
+        known = places >= 0
+        aligned[known] = weights.values[places[known]]
+        if metric["weights"] == "item_mean" and metric["weight_type"] == "f32":
+            if weights.single_means is not None:
+                aligned[known] = weights.single_means[places[known]]
+            else:
+                aligned = _repeated(judged, aligned)
+    if metric["weight_type"] == "f32":
+        aligned = aligned.astype(np.float32).astype(np.float64)
+    return aligned
+
+
+def _repeated(judged: JudgedRanking, weights: Floats) -> Floats:
+    """Return the mean of as many equal weights as each group has items, as single-precision code sums them."""
+    lengths = np.append(np.diff(judged.ranking.offsets), 0)[judged.run_groups]
+    lengths = np.maximum(np.where(judged.run_groups >= 0, lengths, 1), 1)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    return single_means(np.repeat(weights, lengths), offsets).astype(np.float64)
+
+
+def mean(metric: Metric, values: Floats, defined: Mask, empty: Mask, weights: Floats | None) -> float | None:
+    """Return the (weighted) mean of the defined values, None where there is none and the metric does not say otherwise.
+
+    Parameters: ``values``: float64, shape (n,); ``defined``, ``empty``: bool, shape (n,), which groups count and
+    which had nothing to find; ``weights``: float64, shape (n,), or None. Raises: MetricError for
+    ``all_skipped=error``.
+
+    The mean is sum(w x value) / sum(w); with ``empty_weight=one`` an empty group adds its bare value to the first
+    sum.
+    """
+    if not defined.any():
+        if metric["all_skipped"] == "error":
+            raise MetricError(f"{metric}: no group has a value; use all_skipped=undefined")
+        return 0.0 if metric["all_skipped"] == "0" else None
+    values = values[defined]
+    if weights is None:
+        found = float(values.astype(np.float32).mean() if metric["arithmetic"] == "f32" else values.mean())
+    else:
+        of_groups = weights[defined]
+        total = float(of_groups.sum())
+        if total <= 0:
+            return None
+        if metric["empty_weight"] == "one":
+            of_groups = np.where(empty[defined], 1.0, of_groups)
+        found = float((of_groups * values).sum()) / total
+    if metric["clip"] == "error_above_1" and found > 1 + ROUNDING:
+        raise MetricError(f"{metric}: the weighted mean is {found:g}, which is above 1; use clip=none")
+    return rounded(metric, found, "mean")
+
+
+def rounded(metric: Metric, number: float, what: str) -> float:
+    """Return a number rounded as the metric says, if ``what`` (``group`` or ``mean``) is what it rounds."""
+    if metric["round"] == "none" or metric["round_of"] != what:
+        return number
+    return float(f"{number:.{metric['round']}f}")
+
+
+def rounded_values(metric: Metric, values: Floats) -> Floats:
+    """Return the values of the groups, rounded where the metric rounds them: exactly, as printing does."""
+    if metric["round"] == "none" or metric["round_of"] != "group":
+        return values
+    return np.array([rounded(metric, value, "group") for value in values.tolist()], dtype=np.float64)

@@ -1,0 +1,53 @@
+"""The command line on a fresh database of either engine, and files for it."""
+
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine, Program
+from small_shop import BM25, DENSE, frame_of, labels_frame, write_csv, write_qrels, write_trec
+
+from ndcg_tracker.storage.store import upgrade
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder of its own, outside of any repository, to work in; no variable names a database."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NDCG_TRACK_DB", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def command(database_url: str, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    """The command line on a database of either engine; on Postgres the schema is there."""
+    if not database_url.startswith("sqlite"):
+        upgrade(database_url)
+    return CommandLine(database_url, capsys)
+
+
+@pytest.fixture
+def sqlite_command(sqlite_url: str, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    """The command line on a SQLite file that is not there yet."""
+    return CommandLine(sqlite_url, capsys)
+
+
+@pytest.fixture
+def files(folder: Path) -> None:
+    """``bm25.csv`` and ``dense.run``, with ``labels.csv`` and the same labels as ``qrels.txt``, in the folder."""
+    write_csv(folder / "bm25.csv", frame_of(BM25))
+    write_trec(folder / "dense.run", DENSE)
+    write_csv(folder / "labels.csv", labels_frame())
+    write_qrels(folder / "qrels.txt")
+
+
+@pytest.fixture
+def shop(command: CommandLine, files: None) -> CommandLine:
+    """The command line on a database that has the runs bm25 and dense."""
+    command.done("ingest", "bm25.csv", "dense.run", "--labels", "labels.csv", "--dataset", "shop")
+    return command
+
+
+@pytest.fixture
+def program(folder: Path) -> Program:
+    """The real program, started in the folder."""
+    return Program(folder)

@@ -1,0 +1,277 @@
+"""``ndcg-track ingest``."""
+
+import csv
+import gzip
+import io
+import subprocess
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+from rankings_of import results
+from small_shop import BM25, DENSE, LABELS, frame_of, joint_frame, labels_frame, write_csv, write_qrels, write_trec
+from stored_rows import row_counts
+
+BM25_MEAN, DENSE_MEAN = (results("ndcg@10", run, LABELS).mean or 0.0 for run in (BM25, DENSE))
+KEYS = [
+    "run", "run_id", "dataset", "outcome", "n_groups", "n_items", "label_set_version", "metric", "mean", "n_missing",
+    "n_undefined",
+]  # fmt: skip
+
+
+def test_runs_are_stored_and_told(command: CommandLine, files: None) -> None:
+    printed = command.done("ingest", "bm25.csv", "dense.run", "--labels", "labels.csv")
+    assert printed.splitlines() == [
+        "run    run_id  dataset  outcome  n_groups  n_items  labels  metric     mean  n_missing  n_undefined",
+        f"bm25        1  default  stored          5       11       1  ndcg@10  {BM25_MEAN:.4f}          0            0",
+        f"dense       2  default  stored          4        9       1  ndcg@10  {DENSE_MEAN:.4f}          1            0",
+    ]
+
+
+def test_the_formats_for_programs_carry_everything(command: CommandLine, files: None) -> None:
+    arguments = ["ingest", "bm25.csv", "dense.run", "--labels", "qrels.txt", "--metric", "ndcg@10", "--metric", "dcg"]
+    stored = command.rows(*arguments)
+    assert [list(row) for row in stored] == [KEYS] * 4
+    assert [(row["run"], row["metric"], row["mean"]) for row in stored] == [
+        (name, metric, results(metric, run, LABELS).mean)
+        for name, run in (("bm25", BM25), ("dense", DENSE))
+        for metric in ("ndcg@10", "dcg")
+    ]
+    again = list(csv.DictReader(io.StringIO(command.done(*arguments, "--format", "csv"))))
+    assert [list(row) for row in again] == [KEYS] * 4
+    assert [float(row["mean"]) for row in again] == [row["mean"] for row in stored]
+    assert {row["outcome"] for row in again} == {"already stored"}
+    markdown = command.done(*arguments, "--format", "markdown").splitlines()
+    assert (len(markdown), markdown[0][:17], markdown[1][:8]) == (6, "| run | run_id | ", "| --- | ")
+
+
+def test_the_same_again_adds_nothing(command: CommandLine, files: None, folder: Path) -> None:
+    command.done("ingest", "bm25.csv", "--labels", "labels.csv")
+    before = row_counts(command.url)
+    backwards = frame_of({group: dict(reversed(items.items())) for group, items in reversed(BM25.items())})
+    write_csv(folder / "backwards.csv", backwards)
+    for arguments in (["bm25.csv", "--labels", "qrels.txt"], ["backwards.csv", "--name", "bm25"]):
+        (row,) = command.rows("ingest", *arguments)
+        assert (row["outcome"], row["run_id"], row["mean"]) == ("already stored", 1, BM25_MEAN)
+    assert row_counts(command.url) == before
+
+
+def test_a_further_metric_is_added(command: CommandLine, files: None) -> None:
+    command.done("ingest", "bm25.csv", "--labels", "labels.csv")
+    rows = command.rows("ingest", "bm25.csv", "--metric", "dcg@3", "--metric", "ndcg@10")
+    assert [(row["metric"], row["outcome"]) for row in rows] == [
+        ("dcg@3", "metric added"),
+        ("ndcg@10", "already stored"),
+    ]
+
+
+def test_other_content_under_a_name_is_refused_or_replaces(command: CommandLine, files: None, folder: Path) -> None:
+    command.done("ingest", "bm25.csv", "--labels", "labels.csv")
+    command.said("alias", "set", "baseline", "bm25")
+    write_trec(folder / "bm25.run", DENSE)
+    before = row_counts(command.url)
+    assert command.refused("ingest", "bm25.run") == (
+        "run 'bm25' of dataset 'default' is already stored with other content; keep both with --name bm25-2, "
+        "or put this one in its place with --replace"
+    )
+    assert row_counts(command.url) == before
+    assert command("ingest", "bm25.run", "--name", "bm25-2").code == 0
+    replaced = command("ingest", "bm25.run", "--replace")
+    assert replaced.code == 0
+    assert replaced.out.splitlines()[1].split()[:4] == ["bm25", "3", "default", "replaced"]
+    assert replaced.err.splitlines() == [
+        "note: bm25: its content equals that of run 'bm25-2'",
+        "note: bm25: alias @baseline now points at the new content (run 3)",
+    ]
+    assert [row["run_id"] for row in command.rows("alias", "list")] == [3]
+
+
+def test_notes_go_to_standard_error(command: CommandLine, files: None, folder: Path) -> None:
+    command.done("ingest", "bm25.csv", "--labels", "labels.csv")
+    twin = command("ingest", "bm25.csv", "--name", "twin", "--format", "json")
+    assert (twin.code, twin.err) == (0, "note: twin: its content equals that of run 'bm25'\n")
+    write_trec(folder / "strangers.run", {"Q1": {"A": 1.0}})
+    strangers = command("ingest", "strangers.run", "--format", "json")
+    assert (strangers.code, strangers.err) == (
+        0,
+        "note: strangers: none of its items has a label, so every result is 0 or undefined; do the ids match?\n",
+    )
+    write_qrels(folder / "fewer.txt", {"q1": {"a": 1}})
+    newer = command("ingest", "dense.run", "--labels", "fewer.txt")
+    assert newer.err == (
+        "note: dense: its labels are new: version 2 of the dataset; older runs need rescore to be comparable\n"
+    )
+
+
+def test_without_labels_nothing_is_stored(command: CommandLine, files: None) -> None:
+    assert command.refused("ingest", "bm25.csv", "--dataset", "shop") == (
+        "dataset 'shop' has no labels yet; give them with --labels FILE"
+    )
+    counts = row_counts(command.url)
+    assert {name for name, count in counts.items() if count} == {"ndcg_tracker_version"}
+
+
+def test_labels_in_the_file_itself(command: CommandLine, files: None, folder: Path) -> None:
+    write_csv(folder / "own.csv", joint_frame(BM25, LABELS))
+    assert command.rows("ingest", "own.csv")[0]["label_set_version"] == 1
+    assert command.rows("ingest", "dense.run", "--labels", "labels.csv")[0]["label_set_version"] == 1
+    write_csv(folder / "fewer.csv", joint_frame({"q1": {"a": 1.0, "x": 0.5}}, LABELS))
+    assert command.rows("ingest", "fewer.csv")[0]["label_set_version"] == 1
+    write_csv(folder / "more.csv", joint_frame({"q1": {"a": 1.0, "x": 0.5}}, {"q1": {"x": 2}}))
+    assert command.rows("ingest", "more.csv")[0]["label_set_version"] == 2
+    before = row_counts(command.url)
+    write_csv(folder / "conflict.csv", joint_frame({"q1": {"a": 1.0, "x": 0.5}}, {"q1": {"x": 3}}))
+    assert command.refused("ingest", "conflict.csv") == (
+        "item 'x' of group 'q1' has the label 3 here and 2 in the newest labels of dataset 'default'; "
+        "to change labels, make a new version with ndcg-track labels add FILE"
+    )
+    assert row_counts(command.url) == before
+
+
+def test_the_name_of_a_run(sqlite_command: CommandLine, files: None, folder: Path) -> None:
+    command = sqlite_command
+    (folder / "sub").mkdir()
+    (folder / "sub" / "irc_pmc.run.gz").write_bytes(gzip.compress((folder / "dense.run").read_bytes()))
+    write_trec(folder / "v1.2.trec", DENSE)
+    write_trec(folder / "plain", DENSE)
+    write_trec(folder / "ÜBER GZ.RUN.GZ", DENSE)
+    (folder / "ÜBER GZ.RUN.GZ").write_bytes(gzip.compress((folder / "ÜBER GZ.RUN.GZ").read_bytes()))
+    paths = ["sub/irc_pmc.run.gz", "v1.2.trec", "plain", "ÜBER GZ.RUN.GZ"]
+    rows = command.rows("ingest", *paths, "--labels", "labels.csv")
+    assert [row["run"] for row in rows] == ["irc_pmc", "v1.2", "plain", "ÜBER GZ"]
+    assert command.rows("ingest", "dense.run", "--name", "any thing")[0]["run"] == "any thing"
+    shown = command.rows("runs", "show", "irc_pmc")
+    assert shown["source"] == "sub/irc_pmc.run.gz"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["bm25.csv", "dense.run", "--name", "x"],
+            "--name names one run, but there are several files; ingest them one by one",
+        ),
+        (
+            ["bm25.csv", "dense.run", "--scores", "x"],
+            "--scores belongs to one file, but there are several; ingest them one by one",
+        ),
+        (["-"], "<stdin>: a run from standard input has no name; give one with --name"),
+        (["nowhere.csv"], "nowhere.csv: no such file; check the path"),
+        (["bm25.csv", "--labels", "nowhere.txt"], "nowhere.txt: no such file; check the path"),
+        (["bm25.csv", "--tag", "x"], "--tag 'x' is not of the form key=value; write --tag model=bm25"),
+        (["bm25.csv", "--param", "=x"], "--param '=x' is not of the form key=value; write --param model=bm25"),
+        (["bm25.csv", "--reader", "xml"], "no reader 'xml'; choose one of trec csv tsv jsonl parquet svmlight"),
+        (["bm25.csv", "--name", ""], "the name of a run is empty; give it a name"),
+        (["bm25.csv", "--name", "@x"], None),
+        (["bm25.csv", "--dataset", ""], "the name of a dataset is empty; give it a name"),
+        (["bm25.csv", "--metric", "ndgc@10"], None),
+        (
+            ["bm25.csv", "--score", "s"],
+            "bm25.csv:1: no column 's'; the columns are 'group', 'item', 'score': name the score column with --score",
+        ),
+        (
+            ["dense.run", "--group", "qid", "--labels", "qrels.txt"],
+            "dense.run: a trec file has no named columns; drop --group, or choose another --reader",
+        ),
+        (
+            ["broken.csv"],
+            "broken.csv:3: ",
+        ),
+    ],
+)
+def test_what_is_refused_leaves_nothing_behind(
+    sqlite_command: CommandLine, files: None, folder: Path, arguments: list[str], message: str | None
+) -> None:
+    (folder / "broken.csv").write_text("group,item,score\nq1,a,1\nq1,b,one\n", encoding="utf-8")
+    labels = [] if "--labels" in arguments else ["--labels", "labels.csv"]
+    text = sqlite_command.refused("ingest", *arguments, *labels)
+    if message is not None:
+        assert text == message or (message.endswith(" ") and text.startswith(message))
+    assert {name for name, count in row_counts(sqlite_command.url).items() if count} <= {"ndcg_tracker_version"}
+
+
+def test_the_files_before_a_broken_one_stay(command: CommandLine, files: None, folder: Path) -> None:
+    (folder / "broken.csv").write_text("group,item,score\nq1,a,1\nq1,b,one\n", encoding="utf-8")
+    text = command.refused("ingest", "bm25.csv", "broken.csv", "dense.run", "--labels", "labels.csv")
+    assert text.startswith("broken.csv:3: ")
+    assert [row["run"] for row in command.rows("runs", "list")] == ["bm25"]
+    rows = command.rows("ingest", "bm25.csv", "dense.run")
+    assert [row["outcome"] for row in rows] == ["already stored", "stored"]
+
+
+def test_the_column_options(command: CommandLine, folder: Path) -> None:
+    run, labels = frame_of(BM25), labels_frame()
+    write_csv(folder / "run.csv", {"qid": run["group"], "doc": run["item"], "s": run["score"]})
+    write_csv(folder / "grades.csv", {"qid": labels["group"], "doc": labels["item"], "rel": labels["label"]})
+    columns = ["--group", "qid", "--item", "doc", "--score", "s", "--label", "rel"]
+    (row,) = command.rows("ingest", "run.csv", "--labels", "grades.csv", *columns)
+    assert row["mean"] == BM25_MEAN
+
+
+def test_the_label_column_is_one_of_the_labels_file(command: CommandLine, files: None, folder: Path) -> None:
+    labels = labels_frame()
+    write_csv(folder / "grades.csv", {"group": labels["group"], "item": labels["item"], "grade": labels["label"]})
+    assert command.rows("ingest", "bm25.csv", "--labels", "grades.csv", "--label", "grade")[0]["mean"] == BM25_MEAN
+    assert command.rows("ingest", "dense.run", "--labels", "grades.csv", "--label", "grade")[0]["mean"] == DENSE_MEAN
+    own = joint_frame(BM25, LABELS)
+    write_csv(folder / "own.csv", {("grade" if name == "label" else name): column for name, column in own.items()})
+    assert command.rows("ingest", "own.csv", "--label", "grade", "--dataset", "own")[0]["mean"] == BM25_MEAN
+
+
+def test_weights_of_groups(command: CommandLine, files: None, folder: Path) -> None:
+    weights = [{"q1": 3.0}.get(str(group), 1.0) for group in frame_of(BM25)["group"]]
+    write_csv(folder / "weighted.csv", {**frame_of(BM25), "w": [*weights]})
+    metric = "ndcg(weights=group)@10"
+    (row,) = command.rows("ingest", "weighted.csv", "--labels", "labels.csv", "--weight", "w", "--metric", metric)
+    values = results("ndcg@10", BM25, LABELS).values
+    assert row["mean"] == pytest.approx((3 * values[0] + values[1:].sum()) / 7)
+
+
+def test_predictions_beside_a_label_file(command: CommandLine, folder: Path) -> None:
+    (folder / "test.svm").write_text("2 qid:1 1:0.5\n0 qid:1 1:0.1\n1 qid:2 1:0.2\n", encoding="utf-8")
+    (folder / "scores.txt").write_text("0.1\n0.9\n0.4\n", encoding="utf-8")
+    (row,) = command.rows("ingest", "test.svm", "--scores", "scores.txt", "--name", "xgb", "--metric", "dcg@1")
+    assert (row["run"], row["n_groups"], row["n_items"], row["mean"]) == ("xgb", 2, 3, 0.5)
+
+
+def test_what_is_kept_beside_the_run(command: CommandLine, files: None) -> None:
+    command.done(
+        "ingest", "bm25.csv", "--labels", "labels.csv", "--tag", "stage=prod", "--tag", "url=a=b", "--param", "k1=0.9",
+        "--git-commit", "abc123",
+    )  # fmt: skip
+    shown = command.rows("runs", "show", "bm25")
+    assert shown["tags"] == {"stage": "prod", "url": "a=b"}
+    assert shown["parameters"] == {"k1": "0.9"}
+    assert (shown["git_commit"], shown["source"]) == ("abc123", "bm25.csv")
+
+
+def test_the_commit_is_that_of_the_repository(sqlite_command: CommandLine, files: None, folder: Path) -> None:
+    sqlite_command.done("ingest", "bm25.csv", "--labels", "labels.csv")
+    assert sqlite_command.rows("runs", "show", "bm25")["git_commit"] is None
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    sqlite_command("ingest", "bm25.csv", "--name", "no-commit-yet")
+    assert sqlite_command.rows("runs", "show", "no-commit-yet")["git_commit"] is None
+    author = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run(["git", *author, "commit", "-q", "--allow-empty", "-m", "x"], cwd=folder, check=True)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=folder, check=True, capture_output=True, text=True)
+    sqlite_command.done("ingest", "dense.run")
+    assert sqlite_command.rows("runs", "show", "dense")["git_commit"] == head.stdout.strip()
+
+
+def test_a_path_that_is_no_utf8(sqlite_command: CommandLine, files: None, folder: Path) -> None:
+    path = b"\xff.csv".decode("utf-8", "surrogateescape")
+    try:
+        Path(path).write_bytes((folder / "bm25.csv").read_bytes())
+    except OSError:
+        pytest.skip("this file system takes no such name")
+    sqlite_command.done("ingest", path, "--name", "odd", "--labels", "labels.csv")
+    assert sqlite_command.rows("runs", "show", "odd")["source"] == "\\udcff.csv"
+
+
+def test_messages_do_not_steer_the_terminal(sqlite_command: CommandLine, files: None) -> None:
+    assert sqlite_command.refused("ingest", "no\x1b[2Jwhere.csv", "--labels", "labels.csv") == (
+        "no\\x1b[2Jwhere.csv: cannot name a run after this file; give a name with --name"
+    )
+    assert sqlite_command.refused("ingest", "no\x1b[2Jwhere.csv", "--name", "x", "--labels", "labels.csv") == (
+        "no\\x1b[2Jwhere.csv: no such file; check the path"
+    )

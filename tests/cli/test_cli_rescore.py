@@ -1,0 +1,103 @@
+"""``ndcg-track rescore`` and ``ndcg-track labels add``."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+from rankings_of import results
+from small_shop import BM25, DENSE, Run, write_csv, write_qrels
+from stored_rows import row_counts
+
+NEW_LABELS: Run = {"q1": {"a": 1, "b": 2}, "q2": {"x": 1}}
+KEYS = ["run", "run_id", "dataset", "label_set_version", "metric", "mean", "n_missing", "n_undefined"]
+
+
+@pytest.fixture
+def newer(shop: CommandLine, folder: Path) -> CommandLine:
+    """The shop with a newer version of its labels."""
+    write_qrels(folder / "new.txt", NEW_LABELS)
+    assert shop.said("labels", "add", "new.txt", "--dataset", "shop") == (
+        "stored as version 2 of dataset 'shop': 3 labels\n"
+    )
+    return shop
+
+
+def test_all_runs_under_newer_labels(newer: CommandLine) -> None:
+    rows = newer.rows("rescore", "--all")
+    assert [list(row) for row in rows] == [KEYS] * 2
+    assert [(row["run"], row["label_set_version"], row["mean"]) for row in rows] == [
+        ("bm25", 2, results("ndcg@10", BM25, NEW_LABELS).mean),
+        ("dense", 2, results("ndcg@10", DENSE, NEW_LABELS).mean),
+    ]
+
+
+def test_nothing_new_to_compute(newer: CommandLine) -> None:
+    newer.done("rescore", "bm25")
+    before = row_counts(newer.url)
+    for form, out in (("text", ""), ("json", "[]\n")):
+        printed = newer("rescore", "bm25", "--format", form)
+        assert (printed.code, printed.out) == (0, out)
+        assert printed.err == "bm25: nothing new to compute under labels version 2\n"
+    assert row_counts(newer.url) == before
+
+
+def test_the_formats(newer: CommandLine) -> None:
+    text = newer.done("rescore", "bm25", "--metric", "dcg@1", "--dataset", "shop").splitlines()
+    assert text[0].split() == KEYS
+    assert text[1].split() == ["bm25", "1", "shop", "2", "dcg@1", "0.0000", "0", "3"] or text[1].split()[:5] == [
+        "bm25",
+        "1",
+        "shop",
+        "2",
+        "dcg@1",
+    ]
+    table = csv.DictReader(io.StringIO(newer.done("rescore", "bm25", "--metric", "dcg@2", "--format", "csv")))
+    assert [row["metric"] for row in table] == ["dcg@2"]
+    assert newer.done("rescore", "bm25", "--metric", "dcg@4", "--format", "markdown").startswith("| run | run_id |")
+
+
+def test_what_is_refused(newer: CommandLine) -> None:
+    neither = "name the runs to rescore, or give --all"
+    assert newer.refused("rescore") == neither
+    assert newer.refused("rescore", "bm25", "--all") == neither
+    assert newer.refused("rescore", "bm52") == "no run 'bm52'; did you mean 'bm25'?"
+    assert newer.refused("rescore", "--all", "--dataset", "shp") == "no dataset 'shp'; did you mean 'shop'?"
+    before = row_counts(newer.url)
+    assert newer.refused("rescore", "--all", "--metric", "dcg@5", "--metric", "ndcg(missing=error)@3").startswith(
+        "ndcg(missing=error)@3: group "
+    )
+    assert row_counts(newer.url) == before
+
+
+def test_labels_that_are_stored_already_add_nothing(newer: CommandLine) -> None:
+    before = row_counts(newer.url)
+    assert newer.said("labels", "add", "qrels.txt", "--dataset", "shop") == (
+        "already stored as version 1 of dataset 'shop': 8 labels\n"
+    )
+    assert row_counts(newer.url) == before
+
+
+def test_labels_rescored_at_once(shop: CommandLine, folder: Path) -> None:
+    write_csv(folder / "new.csv", {"q": ["q1", "q1"], "d": ["a", "b"], "rel": [1, 2]})
+    columns = ["--group", "q", "--item", "d", "--label", "rel"]
+    assert shop.said("labels", "add", "new.csv", "--dataset", "shop", "--rescore", *columns) == (
+        "stored as version 2 of dataset 'shop': 2 labels\nrescored 2 of 2 runs\n"
+    )
+    assert [row["label_set_version"] for row in shop.rows("runs", "show", "bm25")["evaluations"]] == [1, 2]
+    again = shop.said("labels", "add", "new.csv", "--dataset", "shop", "--rescore", *columns)
+    assert again.endswith("rescored 0 of 2 runs\n")
+
+
+def test_labels_before_any_run(command: CommandLine, files: None) -> None:
+    assert command.said("labels", "add", "qrels.txt") == "stored as version 1 of dataset 'default': 8 labels\n"
+    assert command.rows("ingest", "bm25.csv")[0]["label_set_version"] == 1
+
+
+def test_wrong_labels(sqlite_command: CommandLine, folder: Path) -> None:
+    (folder / "bad.txt").write_text("q1 0 a 1\nq1 0 a 1\n", encoding="utf-8")
+    assert sqlite_command.refused("labels", "add", "bad.txt") == (
+        "bad.txt:2: item 'a' of group 'q1' stands in line 1 already; keep one of the two"
+    )
+    assert row_counts(sqlite_command.url) == {}

@@ -1,0 +1,156 @@
+"""``ndcg-track runs`` and ``ndcg-track alias``."""
+
+import csv
+import io
+import os
+import sys
+from collections.abc import Iterator
+
+import pytest
+from command_line import CommandLine
+from stored_rows import row_counts
+
+
+@pytest.fixture
+def typing(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """The writing end of a terminal that is standard input."""
+    writer, reader = os.openpty()
+    with os.fdopen(reader, encoding="utf-8") as terminal:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        yield writer
+    os.close(writer)
+
+
+def test_list(shop: CommandLine) -> None:
+    shop.said("runs", "tag", "bm25", "stage=prod")
+    rows = shop.rows("runs", "list")
+    keys = ["run", "run_id", "dataset", "created_at_utc", "n_groups", "n_items", "git_commit", "tags"]
+    assert [list(row) for row in rows] == [keys] * 2
+    assert [(row["run"], row["run_id"], row["n_items"], row["tags"]) for row in rows] == [
+        ("bm25", 1, 11, {"stage": "prod"}),
+        ("dense", 2, 9, {}),
+    ]
+    table = list(csv.DictReader(io.StringIO(shop.done("runs", "list", "--format", "csv"))))
+    assert [row["tags"] for row in table] == ["stage=prod", ""]
+    assert shop.done("runs", "list").splitlines()[0].split() == keys
+    assert shop.done("runs", "list", "--format", "markdown").startswith("| run | run_id |")
+
+
+def test_list_of_one_dataset(shop: CommandLine) -> None:
+    shop("ingest", "bm25.csv", "--dataset", "site", "--labels", "labels.csv")
+    assert [row["dataset"] for row in shop.rows("runs", "list", "--dataset", "site")] == ["site"]
+    assert shop.refused("runs", "list", "--dataset", "sit") == "no dataset 'sit'; did you mean 'site'?"
+    assert shop.refused("alias", "list", "--dataset", "sit") == "no dataset 'sit'; did you mean 'site'?"
+
+
+def test_show(shop: CommandLine) -> None:
+    shown = shop.rows("runs", "show", "den")
+    assert list(shown) == [
+        "run", "run_id", "dataset", "created_at_utc", "source", "git_commit", "parameters", "tags", "n_groups",
+        "n_items", "digest", "evaluations",
+    ]  # fmt: skip
+    assert (shown["run"], shown["source"], len(shown["evaluations"])) == ("dense", "dense.run", 1)
+    text = shop.done("runs", "show", "dense").splitlines()
+    assert text[0].split() == ["dense"]
+    assert text[1].split() == ["run_id", "2"]
+    assert "ndcg@10" in text[-1]
+    table = list(csv.DictReader(io.StringIO(shop.done("runs", "show", "dense", "--format", "csv"))))
+    assert [(row["metric"], float(row["mean"])) for row in table] == [("ndcg@10", shown["evaluations"][0]["mean"])]
+    assert "| ndcg@10 |" in shop.done("runs", "show", "dense", "--format", "markdown")
+
+
+def test_rename(shop: CommandLine) -> None:
+    assert shop.said("runs", "rename", "bm25", "bm25 (old)") == "run 1 is now 'bm25 (old)'; it was 'bm25'\n"
+    assert shop.refused("runs", "rename", "bm25 (old)", "dense").startswith(
+        "run 'dense' exists already in dataset 'shop' (id 2); "
+    )
+    assert [row["run"] for row in shop.rows("runs", "list")] == ["bm25 (old)", "dense"]
+
+
+def test_tag(shop: CommandLine) -> None:
+    assert shop.said("runs", "tag", "bm25", "a=1", "b=x=y") == "tags: a=1 b=x=y\n"
+    assert shop.said("runs", "tag", "bm25", "--remove", "a", "--remove", "none") == "tags: b=x=y\n"
+    assert shop.said("runs", "tag", "bm25", "--remove", "b") == "tags: none\n"
+    assert shop.refused("runs", "tag", "bm25", "plain") == (
+        "tag 'plain' is not of the form key=value; write tag model=bm25"
+    )
+
+
+def test_delete_with_yes(shop: CommandLine) -> None:
+    assert shop.said("runs", "delete", "den", "--yes") == (
+        "deleted run 'dense' (2) of dataset 'shop' and its 1 evaluations\n"
+    )
+    assert [row["run"] for row in shop.rows("runs", "list")] == ["bm25"]
+
+
+def test_delete_takes_the_run_that_it_named(shop: CommandLine) -> None:
+    shop.said("runs", "rename", "bm25", "2")
+    shop.said("runs", "delete", "dense", "--yes")
+    assert [row["run"] for row in shop.rows("runs", "list")] == ["2"]
+
+
+def test_delete_asks_on_a_terminal(shop: CommandLine, typing: int) -> None:
+    question = "delete run 'dense' (2) of dataset 'shop' and its 1 evaluations? [y/N]\n"
+    for answer in (b"n\n", b"\n", b"yep\n", b"\x04"):
+        os.write(typing, answer)
+        printed = shop("runs", "delete", "dense")
+        assert (printed.code, printed.out) == (2, "")
+        assert printed.err == (
+            f"{question}error: run 'dense' (2) of dataset 'shop' and its 1 evaluations was not deleted; "
+            "add --yes to delete it without being asked\n"
+        )
+    os.write(typing, b"Y\n")
+    printed = shop("runs", "delete", "dense")
+    assert (printed.code, printed.err) == (
+        0,
+        f"{question}deleted run 'dense' (2) of dataset 'shop' and its 1 evaluations\n",
+    )
+
+
+def test_delete_does_not_ask_where_nobody_answers(shop: CommandLine) -> None:
+    before = row_counts(shop.url)
+    assert shop.refused("runs", "delete", "dense") == (
+        "run 'dense' (2) of dataset 'shop' and its 1 evaluations was not deleted; "
+        "add --yes to delete it without being asked"
+    )
+    assert row_counts(shop.url) == before
+
+
+def test_delete_is_refused_while_an_alias_stands_for_the_run(shop: CommandLine) -> None:
+    shop.said("alias", "set", "baseline", "dense")
+    before = row_counts(shop.url)
+    assert shop.refused("runs", "delete", "@baseline", "--yes") == (
+        "run 'dense' is what @baseline stands for; first point the alias elsewhere with: "
+        "ndcg-track alias set baseline RUN"
+    )
+    assert row_counts(shop.url) == before
+    assert shop.said("alias", "set", "@baseline", "bm25") == "@baseline is run 'bm25' (1) of dataset 'shop'\n"
+    assert shop("runs", "delete", "dense", "--yes").code == 0
+
+
+def test_aliases(shop: CommandLine) -> None:
+    assert shop.rows("alias", "list") == []
+    assert shop.said("alias", "set", "prod", "latest~1") == "@prod is run 'bm25' (1) of dataset 'shop'\n"
+    (row,) = shop.rows("alias", "list", "--dataset", "shop")
+    assert list(row) == ["alias", "run", "run_id", "dataset", "updated_at_utc"]
+    assert list(row.values())[:4] == ["prod", "bm25", 1, "shop"]
+    assert shop.done("alias", "list").splitlines()[1].split()[:4] == ["prod", "bm25", "1", "shop"]
+    assert shop.done("alias", "list", "--format", "csv").splitlines()[0] == ",".join(row)
+    assert shop.done("alias", "list", "--format", "markdown").startswith("| alias | run |")
+    assert shop.rows("compare", "@prod", "latest")["baseline"]["name"] == "bm25"
+    assert shop.said("alias", "delete", "@prod") == "deleted alias @prod; run 'bm25' stays\n"
+    assert shop.refused("alias", "delete", "prod") == "there is no alias @prod; there is none"
+
+
+def test_references(shop: CommandLine) -> None:
+    shop("ingest", "dense.run", "--name", "dense-2", "--dataset", "shop")
+    names = {"1": "bm25", "b": "bm25", "dense": "dense", "latest": "dense-2", "latest~1": "dense"}
+    assert {reference: shop.rows("runs", "show", reference)["run"] for reference in names} == names
+    assert shop.refused("runs", "show", "den") == (
+        "'den' is the beginning of several runs (dense, dense-2); type more of the name"
+    )
+    shop("ingest", "bm25.csv", "--dataset", "site", "--labels", "labels.csv")
+    assert shop.refused("runs", "show", "bm25") == (
+        "run 'bm25' exists in several datasets (shop, site); say which with --dataset"
+    )
+    assert shop.rows("runs", "show", "bm25", "--dataset", "site")["dataset"] == "site"

@@ -1,0 +1,210 @@
+"""The public views: the same rows on both engines, and filters that use an index."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rankings_of import Run, labels_of, ranking_of
+from stored_samples import BM25, DENSE, HOSTILE, LABELS, add_run
+
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage.store import Store
+from ndcg_tracker.storage.views import VIEWS
+
+ORDERS = {
+    "run_summary": "run_id, metric, label_set_version",
+    "group_history": "run_id, metric, label_set_version, group_key",
+    "group_diff": "dataset, baseline, candidate, metric, label_set_version, group_key",
+    "items": "run_id, group_key, rank",
+    "labels": "dataset, label_set_version, group_key, item_key",
+    "label_coverage": "dataset, run, label_set_version, cutoff IS NULL, cutoff",
+}
+TIME = "2025-01-31T08:00:00.000000Z"
+IDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8) | st.sampled_from(
+    [key for key in HOSTILE if len(key) < 100]
+)
+RUNS = st.dictionaries(
+    IDS,
+    st.dictionaries(IDS, st.floats(-1e300, 1e300, allow_subnormal=False), min_size=1, max_size=4),
+    min_size=1,
+    max_size=4,
+)
+
+
+@pytest.fixture
+def both(sqlite_url: str, postgres_url: str) -> object:
+    """The same store on SQLite and on Postgres."""
+    for url in (sqlite_url, postgres_url):
+        storage.upgrade(url)
+    with Store.open(sqlite_url) as sqlite, Store.open(postgres_url) as postgres:
+        yield sqlite, postgres
+
+
+def rows_of(store: Store, view: str, dataset: str = "%") -> list[tuple[object, ...]]:
+    """Return the rows of a view, the times, which differ, left out."""
+    columns = next(list(one.columns) for one in VIEWS if one.name == view)
+    named = ", ".join(column for column in columns if column != "created_at_utc")
+    return store.query(f"SELECT {named} FROM {view} WHERE dataset LIKE '{dataset}' ORDER BY {ORDERS[view]}").rows
+
+
+def close(one: object, other: object) -> bool:
+    """Whether two values are equal, doubles to one unit in the last place (SQLite's own JSON reader)."""
+    if isinstance(one, float) and isinstance(other, float):
+        return abs(one - other) <= np.spacing(max(abs(one), abs(other)))
+    return type(one) is type(other) and one == other
+
+
+def check_parity(stores: tuple[Store, Store], dataset: str = "%") -> None:
+    for view in ORDERS:
+        one, other = (rows_of(store, view, dataset) for store in stores)
+        assert len(one) == len(other)
+        for left, right in zip(one, other, strict=True):
+            assert all(map(close, left, right)), (view, left, right)
+
+
+def test_the_rows_of_every_view(both: tuple[Store, Store]) -> None:
+    for store in both:
+        with store.write() as tx:
+            add_run(tx, "bm25", BM25)
+            add_run(tx, "dense", DENSE)
+            add_run(tx, "bm25", BM25, {"q1": {"a": 3.0}}, dataset="books")
+        assert rows_of(store, "items")[:5] == [
+            ("bm25", 1, "shop", "q1", 1, "a", 3.0),
+            ("bm25", 1, "shop", "q1", 2, "b", 2.5),
+            ("bm25", 1, "shop", "q1", 3, "c", -1.0),
+            ("bm25", 1, "shop", "q2", 1, "d", 0.5),
+            ("bm25", 1, "shop", "q3", 1, "a", 7.0),
+        ]
+        assert rows_of(store, "labels") == [
+            ("books", 1, "q1", "a", 3.0),
+            ("shop", 1, "q1", "a", 1.0),
+            ("shop", 1, "q1", "c", 0.0),
+            ("shop", 1, "q2", "e", 2.0),
+        ]
+        assert [type(row[4]) for row in rows_of(store, "labels")] == [float] * 4
+        assert rows_of(store, "run_summary") == [
+            ("bm25", 1, "shop", "ndcg@10", 1, pytest.approx(0.415), 2, 0, 1),
+            ("dense", 2, "shop", "ndcg@10", 1, pytest.approx(0.425), 2, 0, 1),
+            ("bm25", 3, "books", "ndcg@10", 1, pytest.approx(0.415), 2, 0, 1),
+        ]
+        assert rows_of(store, "group_history")[:3] == [
+            ("bm25", 1, "shop", "q1", "ndcg@10", 1, pytest.approx(0.29)),
+            ("bm25", 1, "shop", "q2", "ndcg@10", 1, pytest.approx(0.54)),
+            ("bm25", 1, "shop", "q3", "ndcg@10", 1, None),
+        ]
+        assert rows_of(store, "group_diff")[:3] == [
+            ("shop", "bm25", "dense", "ndcg@10", 1, "q1", *map(pytest.approx, (0.29, 0.3, 0.01))),
+            ("shop", "bm25", "dense", "ndcg@10", 1, "q2", *map(pytest.approx, (0.54, 0.55, 0.01))),
+            ("shop", "bm25", "dense", "ndcg@10", 1, "q3", None, None, None),
+        ]
+        assert rows_of(store, "label_coverage") == [
+            ("bm25", "books", 1, 10, 0.5),
+            ("bm25", "books", 1, None, 0.25),
+            ("bm25", "shop", 1, 10, 0.5),
+            ("bm25", "shop", 1, None, 0.25),
+            ("dense", "shop", 1, 10, 0.5),
+            ("dense", "shop", 1, None, 0.25),
+        ]
+    check_parity(both)
+
+
+def test_times_print_the_same(both: tuple[Store, Store]) -> None:
+    for store in both:
+        with store.write() as tx:
+            dataset = tx.ensure_dataset("shop")
+            label_set = tx.insert_label_set(dataset.id, labels_of({"q": {"a": 1.0}}))
+            run = tx.insert_run(dataset.id, "one", ranking_of({"q": {"a": 1.0}}), created_at_utc=TIME)
+            tx.insert_evaluation(
+                run.id,
+                label_set.id,
+                "p@1",
+                mean=1.0,
+                n_groups=1,
+                n_missing=0,
+                n_undefined=0,
+                group_ids=tx.ensure_groups(dataset.id, Keys.from_strings(["q"])),
+                values=np.ones(1),
+            )
+        for view in ("run_summary", "group_history"):
+            assert store.query(f"SELECT created_at_utc FROM {view}").rows == [(TIME,)]
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(runs=st.lists(RUNS, min_size=1, max_size=3), labels=RUNS)
+def test_both_engines_show_the_same(both: tuple[Store, Store], runs: list[Run], labels: Run) -> None:
+    for store in both:
+        with store.write() as tx:
+            dataset = f"d{len(tx.datasets())}"
+            for number, run in enumerate(runs):
+                add_run(tx, f"run {number}", run, labels, dataset)
+    check_parity(both, dataset)
+
+
+def plan_of(store: Store, query: str) -> list[tuple[str, str, str]]:
+    """Return how the engine would answer a query: each table or its alias, how it is read, and by which condition.
+
+    Postgres is asked to prefer indexes, for the tables of a test are small.
+    """
+    with store.read() as rx:
+        connection = rx._connection
+        if store.dialect == "sqlite":
+            lines = [row[3].split(" ", 2) for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}")]
+            return [(name, how, condition[0] if condition else "") for how, name, *condition in lines]
+        connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+        plan = connection.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {query}").scalar_one()
+    return list(steps_of(plan[0]["Plan"]))
+
+
+def steps_of(node: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    yield node.get("Alias", ""), node["Node Type"], node.get("Index Cond", "")
+    for child in node.get("Plans", []):
+        yield from steps_of(child)
+
+
+@pytest.mark.parametrize(
+    ("condition", "columns_of"),
+    [
+        ("items WHERE run = 'bm25' AND group_key = 'q1'", {"l": ["run_id", "group_id"], "g": ["key"]}),
+        ("items WHERE run = 'bm25' AND group_key = 'q1' AND dataset = 'shop'", {"l": ["run_id", "group_id"]}),
+        ("items WHERE run_id = 1 AND group_key = 'q1'", {"l": ["run_id", "group_id"], "g": ["key"]}),
+        ("items WHERE run = 'bm25' AND rank <= 10", {"l": ["run_id"]}),
+        (
+            "labels WHERE dataset = 'shop' AND label_set_version = 1 AND group_key = 'q1'",
+            {"l": ["label_set_id", "group_id"], "g": ["key"]},
+        ),
+        (
+            "group_diff WHERE baseline = 'bm25' AND candidate = 'dense' AND metric = 'ndcg@10'",
+            {"vb": ["evaluation_id"], "vc": ["evaluation_id"], "eb": ["run_id"], "ec": ["run_id"]},
+        ),
+        ("group_history WHERE group_key = 'q1' AND metric = 'ndcg@10'", {"v": ["evaluation_id", "group_id"]}),
+        ("group_history WHERE run = 'bm25' AND metric = 'ndcg@10'", {"v": ["evaluation_id"]}),
+    ],
+)
+def test_filters_use_an_index(store: Store, condition: str, columns_of: dict[str, list[str]]) -> None:
+    with store.write() as tx:
+        for number in range(30):
+            add_run(tx, f"run {number}", BM25)
+        add_run(tx, "bm25", BM25)
+        add_run(tx, "dense", DENSE)
+    plan = plan_of(store, f"SELECT * FROM {condition}")
+    for alias, columns in columns_of.items():
+        steps = [(how, used) for name, how, used in plan if name == alias]
+        assert len(steps) == 1, plan
+        assert steps[0][0].startswith(("SEARCH", "Index", "Bitmap")), plan
+        assert store.dialect == "postgresql" or all(f"{column}=?" in steps[0][1] for column in columns), plan
+
+
+def test_one_group_is_found_without_the_others(store: Store) -> None:
+    """A filter on run and group reads one list: shown by damaging every other list."""
+    with store.write() as tx:
+        run = add_run(tx, "bm25", BM25)
+        wanted = tx.ensure_groups(run.dataset_id, Keys.from_strings(["q2"]))[0]
+        if store.dialect == "sqlite":
+            tx._connection.exec_driver_sql(f"UPDATE ranked_lists SET item_keys = '[' WHERE group_id <> {wanted}")
+    rows = store.query("SELECT item_key, score FROM items WHERE run = 'bm25' AND group_key = 'q2'").rows
+    assert rows == [("d", 0.5)]
+    assert LABELS["q2"] == {"e": 2.0}

@@ -1,0 +1,268 @@
+"""``Tracker.compare``: the label set and metrics that two runs share, and what to type where they share none."""
+
+import html
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from rankings_of import labels_of, results
+from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
+
+import ndcg_tracker as nt
+from ndcg_tracker.cli.app import run
+from ndcg_tracker.tracker.results import ComparisonResult
+
+OTHER_LABELS: Run = {**LABELS, "q5": {"h": 0, "x": 1}}
+CLI_MD_KEYS = {
+    "": ["baseline", "candidate", "dataset", "label_set", "groups", "metrics", "worst", "best"],
+    "groups": ["paired", "only_in_baseline", "only_in_candidate", "undefined"],
+    "metrics": [
+        "metric", "baseline", "candidate", "delta", "ci", "ci_method", "p_value", "p_adjusted", "test", "wins", "ties",
+        "losses", "effect_size", "detectable_delta", "warnings", "verdict",
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture
+def shop(tracker: nt.Tracker) -> nt.Tracker:
+    """Two runs of one dataset under one label set."""
+    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="shop", metrics=["ndcg@10", "dcg@3"])
+    tracker.ingest(frame_of(DENSE), name="dense", dataset="shop", metrics=["ndcg@10", "dcg@3", "dcg@1"])
+    return tracker
+
+
+def refusal(tracker: nt.Tracker, *references: str, **options: Any) -> str:
+    with pytest.raises(nt.NotComparableError) as caught:
+        tracker.compare(*references, **options)
+    return str(caught.value)
+
+
+def test_the_dict_has_the_keys_that_are_promised(shop: nt.Tracker) -> None:
+    found = shop.compare("bm25", "dense").to_dict()
+    assert list(found)[:8] == CLI_MD_KEYS[""]
+    assert set(found) - set(CLI_MD_KEYS[""]) == {"notes", "coverage"}
+    assert found["baseline"] == {"name": "bm25", "run_id": shop.run("bm25")[0].id}
+    assert found["candidate"] == {"name": "dense", "run_id": shop.run("dense")[0].id}
+    assert found["dataset"] == "shop"
+    assert found["label_set"] == {"version": 1, "digest": labels_of(LABELS).digest()}
+    assert list(found["groups"])[:4] == CLI_MD_KEYS["groups"]
+    assert set(found["groups"]) - set(CLI_MD_KEYS["groups"]) == {
+        "missing",
+        "missing_in_baseline",
+        "missing_in_candidate",
+    }
+    for metric in found["metrics"]:
+        assert list(metric)[:16] == CLI_MD_KEYS["metrics"]
+        assert set(metric) - set(CLI_MD_KEYS["metrics"]) == {"n", "groups"}
+    for group in found["worst"] + found["best"]:
+        assert list(group) == ["group", "baseline", "candidate", "delta"]
+
+
+def test_the_numbers_are_those_of_the_groups(shop: nt.Tracker) -> None:
+    found = shop.compare("bm25", "dense").to_dict()
+    assert [metric["metric"] for metric in found["metrics"]] == ["ndcg@10", "dcg@3"]
+    for metric in found["metrics"]:
+        one, other = (results(metric["metric"], ranking, LABELS).values for ranking in (BM25, DENSE))
+        assert metric["baseline"] == pytest.approx(one.mean(), rel=1e-14)
+        assert metric["candidate"] == pytest.approx(other.mean(), rel=1e-14)
+        assert metric["delta"] == pytest.approx((other - one).mean(), rel=1e-14)
+        delta = other - one
+        assert [metric[name] for name in ("wins", "ties", "losses")] == [
+            (delta > 0).sum(),
+            (delta == 0).sum(),
+            (delta < 0).sum(),
+        ]
+    assert (found["groups"]["paired"], found["groups"]["missing_in_candidate"]) == (5, 1)
+    worst = found["worst"]
+    assert [group["group"] for group in worst] == ["q5", "q3", "q2"]
+    assert [group["group"] for group in found["best"]] == ["q1"]
+    assert worst == sorted(worst, key=lambda group: group["delta"])
+
+
+def test_top_cuts_the_groups(shop: nt.Tracker) -> None:
+    found = shop.compare("bm25", "dense", top=1).to_dict()
+    assert ([group["group"] for group in found["worst"]], len(found["best"])) == (["q5"], 1)
+    none = shop.compare("bm25", "dense", top=0).to_dict()
+    assert (none["worst"], none["best"]) == ([], [])
+
+
+def test_metrics_may_be_named(shop: nt.Tracker) -> None:
+    found = shop.compare("bm25", "dense", metrics="dcg(gain=linear)@3").to_dict()
+    assert [metric["metric"] for metric in found["metrics"]] == ["dcg@3"]
+    both = shop.compare("bm25", "dense", metrics=["dcg@3", "ndcg@10"]).to_dict()
+    assert [metric["metric"] for metric in both["metrics"]] == ["dcg@3", "ndcg@10"]
+
+
+def test_a_metric_named_twice_counts_once_in_the_correction(shop: nt.Tracker) -> None:
+    (metric,) = shop.compare("bm25", "dense", metrics=["ndcg@10", "ndcg(gain=linear)@10"]).to_dict()["metrics"]
+    assert metric["p_adjusted"] == metric["p_value"]
+
+
+def test_a_run_is_identical_to_itself(shop: nt.Tracker) -> None:
+    found = shop.compare("bm25", "bm25").to_dict()
+    assert {metric["verdict"] for metric in found["metrics"]} == {"identical"}
+    assert found["metrics"][0]["p_value"] is None
+
+
+def test_several_candidates(shop: nt.Tracker) -> None:
+    shop.ingest(frame_of({**BM25, "q3": {"f": 2.0, "e": 1.0}}), name="third", dataset="shop", metrics="ndcg@10")
+    result = shop.compare("bm25", "dense", "third", metrics="ndcg@10")
+    found = result.to_dict()
+    assert found["candidate"]["name"] == "dense"
+    assert [one["candidate"]["name"] for one in found["further"]] == ["third"]
+    assert set(found) - {"further"} == set(found["further"][0]) == set(shop.compare("bm25", "dense").to_dict())
+    frame = result.to_frame()
+    assert list(frame["candidate_run"]) == ["dense", "third"]
+    tested = [one["metrics"][0] for one in [found, *found["further"]]]
+    alone = [shop.compare("bm25", name, metrics="ndcg@10").to_dict()["metrics"][0] for name in ("dense", "third")]
+    assert [metric["p_value"] for metric in tested] == [metric["p_value"] for metric in alone]
+    assert min(metric["p_adjusted"] for metric in tested) == pytest.approx(2 * min(one["p_value"] for one in alone))
+
+
+def test_the_frame_has_a_row_per_metric(shop: nt.Tracker) -> None:
+    result = shop.compare("bm25", "dense")
+    frame, metrics = result.to_frame(), result.to_dict()["metrics"]
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame["metric"]) == ["ndcg@10", "dcg@3"]
+    assert list(frame["delta"]) == [metric["delta"] for metric in metrics]
+    assert [list(pair) for pair in zip(frame["ci_low"], frame["ci_high"], strict=True)] == [
+        metric["ci"] for metric in metrics
+    ]
+    assert {"baseline_run", "candidate_run", "verdict"} <= set(frame.columns)
+
+
+def test_a_notebook_shows_the_report(shop: nt.Tracker) -> None:
+    result = shop.compare("bm25", "dense")
+    assert str(result).startswith("dense against bm25 on shop: ")
+    assert result._repr_html_() == result.to_html() == f"<pre>{html.escape(str(result))}</pre>"
+    assert isinstance(result, ComparisonResult)
+
+
+def test_markup_in_ids_stays_text_in_html(tracker: nt.Tracker) -> None:
+    evil = "<script>alert(1)</script>"
+    frame = {"group": [evil, "r"], "item": ["a", "a"], "score": [1.0, 1.0], "label": [1, 1]}
+    tracker.ingest(frame, name="one")
+    tracker.ingest({**frame, "item": ["b", "a"], "label": [None, 1]}, name="two")
+    shown = tracker.compare("one", "two").to_html()
+    assert evil not in shown
+    assert html.escape(evil) in shown
+
+
+def test_without_a_candidate_there_is_nothing_to_compare(shop: nt.Tracker) -> None:
+    with pytest.raises(nt.InputError, match=r"^a comparison needs a candidate; name one after the baseline$"):
+        shop.compare("bm25")
+
+
+def test_runs_of_two_datasets_cannot_be_compared(shop: nt.Tracker) -> None:
+    shop.ingest(frame_of(BM25), name="other", dataset="site", labels=labels_frame())
+    assert refusal(shop, "bm25", "other") == (
+        "run 'bm25' is of dataset 'shop' and run 'other' of dataset 'site'; only runs of one dataset can be compared"
+    )
+
+
+def test_the_newest_label_set_that_both_have_is_used_and_newer_labels_are_noted(shop: nt.Tracker) -> None:
+    assert shop.add_labels(labels_of(OTHER_LABELS), dataset="shop") == (2, True)
+    found = shop.compare("bm25", "dense", metrics="ndcg@10").to_dict()
+    assert found["label_set"]["version"] == 1
+    assert found["notes"][0] == (
+        "labels version 2 is newer than version 1, which both runs share; to use it: "
+        "ndcg-track rescore bm25 dense --dataset shop --metric ndcg@10"
+    )
+    shop.rescore(["bm25"], dataset="shop")
+    assert shop.compare("bm25", "dense").to_dict()["label_set"]["version"] == 1
+    shop.rescore(["dense"], metrics=["ndcg@10"])
+    newest = shop.compare("bm25", "dense").to_dict()
+    assert newest["label_set"]["version"] == 2
+    assert not any("newer" in note for note in newest["notes"])
+    assert newest["metrics"][0]["candidate"] == pytest.approx(results("ndcg@10", DENSE, OTHER_LABELS).mean)
+    assert [metric["metric"] for metric in newest["metrics"]] == ["ndcg@10"]
+    older = shop.compare("bm25", "dense", metrics="dcg@3").to_dict()
+    assert older["label_set"]["version"] == 1
+
+
+def mended(tracker: nt.Tracker, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Type the very command that a message names."""
+    program, *words = shlex.split(message[message.index("ndcg-track ") :])
+    monkeypatch.setenv("NDCG_TRACK_DB", tracker.location)
+    assert program == "ndcg-track"
+    assert run(words) == 0
+
+
+@pytest.mark.parametrize("dataset", ["default", "the shop"])
+def test_labels_in_common_are_missing(
+    tracker: nt.Tracker, monkeypatch: pytest.MonkeyPatch, dataset: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset=dataset)
+    tracker.ingest(frame_of(DENSE), name="it's dense", labels=labels_frame(OTHER_LABELS), dataset=dataset)
+    tracker.ingest(frame_of(DENSE), name="bm25", labels=labels_frame(), dataset="another")
+    message = refusal(tracker, "bm25", "it's dense", dataset=dataset)
+    assert message == (
+        """runs 'bm25' and "it's dense" do not both have a metric under one version of the labels; type: """
+        f"""ndcg-track rescore bm25 'it'"'"'s dense' --dataset {shlex.quote(dataset)} --metric ndcg@10"""
+    )
+    mended(tracker, message, monkeypatch)
+    assert tracker.compare("bm25", "it's dense", dataset=dataset).to_dict()["label_set"]["version"] == 2
+
+
+def test_a_metric_in_common_is_missing(shop: nt.Tracker, monkeypatch: pytest.MonkeyPatch) -> None:
+    message = refusal(shop, "bm25", "dense", metrics=["ndcg(gain=exp2)@10", "dcg@1"])
+    assert message == (
+        "runs 'bm25' and 'dense' do not both have dcg@1, ndcg(gain=exp2)@10 under one version of the labels; type: "
+        "ndcg-track rescore bm25 dense --dataset shop --metric 'ndcg(gain=exp2)@10' --metric dcg@1"
+    )
+    mended(shop, message, monkeypatch)
+    found = shop.compare("bm25", "dense", metrics=["ndcg(gain=exp2)@10", "dcg@1"]).to_dict()
+    assert [metric["metric"] for metric in found["metrics"]] == ["ndcg(gain=exp2)@10", "dcg@1"]
+
+
+def test_no_metric_at_all_in_common(tracker: nt.Tracker, monkeypatch: pytest.MonkeyPatch) -> None:
+    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), metrics="dcg@3")
+    tracker.ingest(frame_of(DENSE), name="dense", metrics="ndcg@10")
+    message = refusal(tracker, "bm25", "dense")
+    assert message.endswith("ndcg-track rescore bm25 dense --dataset default --metric dcg@3 --metric ndcg@10")
+    mended(tracker, message, monkeypatch)
+    assert len(tracker.compare("bm25", "dense").to_dict()["metrics"]) == 2
+
+
+def test_groups_with_a_result_in_one_run_only(tracker: nt.Tracker) -> None:
+    metric = "ndcg(missing=skip)@10"
+    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), metrics=metric)
+    tracker.ingest(frame_of(DENSE), name="dense", metrics=metric)
+    with pytest.raises(nt.InputError) as caught:
+        tracker.compare("bm25", "dense")
+    assert str(caught.value) == (
+        f"{metric}: 1 group has a result in one run only (1 in the baseline, 0 in the candidate): "
+        "choose missing=zero (count 0 there) or missing=intersect (leave them out); missing=error refuses"
+    )
+    zero = tracker.compare("bm25", "dense", missing="zero").to_dict()["groups"]
+    assert (zero["paired"], zero["only_in_baseline"]) == (5, 1)
+    intersect = tracker.compare("bm25", "dense", missing="intersect").to_dict()["groups"]
+    assert (intersect["paired"], intersect["only_in_baseline"]) == (4, 1)
+
+
+def test_fewer_judged_items_are_noted(shop: nt.Tracker) -> None:
+    found = shop.compare("bm25", "dense", metrics="dcg@3").to_dict()
+    (share,) = found["coverage"]
+    assert share["cutoff"] == 3
+    assert share["baseline"] == pytest.approx((1 + 2 / 3 + 1 / 2 + 1 + 1 / 2) / 5)
+    assert share["candidate"] == pytest.approx((1 + 1 + 1 / 2 + 1 / 2) / 4)
+    assert found["notes"] == ["the baseline has fewer judged items in its top 3: delta may be overstated"]
+
+
+def test_runs_are_named_by_any_reference(shop: nt.Tracker) -> None:
+    shop.set_alias("base", "bm25")
+    for reference in ("bm2", "@base", "latest~1", "1"):
+        assert shop.compare(reference, "latest").to_dict()["baseline"]["name"] == "bm25"
+
+
+def test_a_comparison_writes_nothing(sqlite_url: str) -> None:
+    with nt.Tracker(sqlite_url) as tracker:
+        tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame())
+        tracker.close()
+        path = Path(sqlite_url.removeprefix("sqlite:///"))
+        before = path.read_bytes()
+        tracker.compare("bm25", "bm25")
+        tracker.close()
+        assert path.read_bytes() == before

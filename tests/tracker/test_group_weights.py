@@ -1,0 +1,80 @@
+"""Weights of groups: they come with a run, stay with the dataset, and weigh the metrics that ask for them."""
+
+import pytest
+from small_shop import frame_of, labels_frame
+from stored_rows import row_counts
+
+import ndcg_tracker as nt
+
+METRIC = "ndcg(weights=group)@10"
+LABELS = {"q1": {"a": 1.0}, "q2": {"c": 1.0}}
+FULL = {**frame_of({"q1": {"a": 2.0, "b": 1.0}, "q2": {"c": 1.0}}), "weight": [2.0, 2.0, 6.0]}
+PART = {**frame_of({"q1": {"a": 2.0, "b": 1.0}}), "weight": [2.0, 2.0]}
+
+
+def mean(tracker: nt.Tracker, frame: object, name: str) -> float | None:
+    found = tracker.ingest(frame, name=name, labels=labels_frame(LABELS), metrics=METRIC)
+    return found.metrics[0].mean
+
+
+def test_weights_are_stored_and_hold_for_runs_without_them(tracker: nt.Tracker) -> None:
+    assert mean(tracker, FULL, "full") == 1.0
+    assert mean(tracker, frame_of({"q1": {"a": 1.0}, "q2": {"x": 1.0}}), "without") == 0.25
+
+
+def test_a_missing_group_keeps_the_weight_that_is_stored(tracker: nt.Tracker) -> None:
+    mean(tracker, FULL, "full")
+    assert mean(tracker, PART, "part") == 0.25
+    assert mean(tracker, frame_of({"q1": {"a": 5.0, "b": 1.0}}), "no weights") == 0.25
+    (metric,) = tracker.compare("full", "part").to_dict()["metrics"]
+    assert (metric["baseline"], metric["candidate"], metric["delta"]) == (1.0, 0.25, -0.75)
+
+
+def test_groups_that_never_had_a_weight_weigh_1(tracker: nt.Tracker) -> None:
+    assert mean(tracker, PART, "part") == pytest.approx(2 / 3)
+    assert tracker.compare("part", "part").to_dict()["metrics"][0]["candidate"] == pytest.approx(2 / 3)
+
+
+def test_new_groups_bring_further_weights(tracker: nt.Tracker) -> None:
+    assert mean(tracker, PART, "part") == pytest.approx(2 / 3)
+    assert mean(tracker, {**frame_of({"q2": {"c": 1.0}}), "weight": [6.0]}, "rest") == 0.75
+
+
+def test_a_weight_that_contradicts_the_stored_one_is_refused_whole(tracker: nt.Tracker, ready_url: str) -> None:
+    tracker.ingest(FULL, name="full", labels=labels_frame(LABELS), dataset="shop")
+    before = row_counts(ready_url)
+    with pytest.raises(nt.ConflictError) as caught:
+        tracker.ingest({**FULL, "weight": [2.0, 2.0, 7.5]}, name="other", dataset="shop")
+    assert str(caught.value) == (
+        "group 'q2' has the weight 7.5 here and 6 in dataset 'shop'; "
+        "leave the weight column out, or use another --dataset"
+    )
+    assert row_counts(ready_url) == before
+
+
+def test_weights_of_items_are_no_group_weights(tracker: nt.Tracker) -> None:
+    varying = {**FULL, "weight": [1.0, 2.0, 6.0]}
+    assert tracker.ingest(varying, name="varying", labels=labels_frame(LABELS)).outcome == "stored"
+    with pytest.raises(nt.MetricError) as caught:
+        tracker.ingest(varying, name="varying", metrics=METRIC)
+    assert str(caught.value) == (
+        "weights=group: the rows of group 'q1' carry different weights; give each group one weight"
+    )
+
+
+def test_rescoring_uses_the_stored_weights(tracker: nt.Tracker) -> None:
+    tracker.ingest(FULL, name="full", labels=labels_frame(LABELS))
+    tracker.ingest(PART, name="part")
+    found = tracker.rescore(metrics=[METRIC])
+    assert [(run.run, [one.mean for one in run.metrics]) for run in found] == [("full", [1.0]), ("part", [0.25])]
+
+
+def test_a_comparison_weighs_the_groups(tracker: nt.Tracker) -> None:
+    mean(tracker, FULL, "full")
+    mean(tracker, frame_of({"q1": {"a": 1.0}, "q2": {"x": 2.0, "c": 1.0}}), "worse")
+    found = tracker.compare("full", "worse").to_dict()["metrics"][0]
+    expected = nt.evaluate(
+        frame_of({"q1": {"a": 1.0}, "q2": {"x": 2.0, "c": 1.0}}), METRIC, labels=labels_frame(LABELS)
+    ).per_group[METRIC]
+    assert found["candidate"] == pytest.approx((2 * expected["q1"] + 6 * expected["q2"]) / 8)
+    assert tracker.history(METRIC)["ci_low"].isna().all()
