@@ -282,6 +282,14 @@ def create_tables() -> None:
         sa.Column("label_set_id", IDENTIFIER, nullable=False, comment="Labels it was held to."),
         sa.Column("metric_id", IDENTIFIER, nullable=False, comment="Metric that was computed."),
         sa.Column("mean", REAL, comment="The metric over all its groups; NULL where no group has a value."),
+        sa.Column(
+            "worst_mean",
+            REAL,
+            comment="The mean if all ties in scores fell for the worst; NULL where there is no mean.",
+        ),
+        sa.Column(
+            "best_mean", REAL, comment="The mean if all ties in scores fell for the best; NULL where there is no mean."
+        ),
         sa.Column("std_dev", REAL, comment="Sample standard deviation of the groups' values; NULL below two values."),
         sa.Column("n_groups", IDENTIFIER, nullable=False, comment="How many groups are in the mean."),
         sa.Column(

@@ -19,6 +19,7 @@ from ndcg_tracker.cli import (
     compare,
     database,
     demo,
+    doctor,
     evaluate,
     history,
     ingest,
@@ -83,6 +84,7 @@ app.add_typer(alias.app, name="alias")
 app.add_typer(labels.app, name="labels")
 app.add_typer(metrics.app, name="metrics")
 app.add_typer(database.app, name="db")
+app.add_typer(doctor.app, name="doctor")
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -27,6 +27,9 @@ def compare(
     dataset: options.AnyDataset = None,
     missing: Annotated[Missing, typer.Option(help="Groups with a result in one run only.")] = Missing.error,
     top: Annotated[int, typer.Option(min=0, help="How many worst and best groups to show.")] = 10,
+    tie_bounds: Annotated[
+        bool, typer.Option("--tie-bounds", help="Show the groups that ties in scores leave open.")
+    ] = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Compare runs group by group: difference, interval, wins and losses, worst and best groups.
@@ -37,6 +40,12 @@ def compare(
 
     with options.tracker() as tracker:
         result = tracker.compare(
-            baseline, *candidates, dataset=dataset, metrics=metric or (), missing=missing.value, top=top
+            baseline,
+            *candidates,
+            dataset=dataset,
+            metrics=metric or (),
+            missing=missing.value,
+            top=top,
+            tie_bounds=tie_bounds,
         )
     options.show(comparison_as(format.plain, *result.comparisons, color=options.wants_color()))

@@ -13,7 +13,7 @@ app = typer.Typer(help="The database: upgrade, current, check, backup.", no_args
 
 
 def _location() -> str:
-    from ndcg_tracker.tracker.tracker import database_location
+    from ndcg_tracker.tracker.opened import database_location
 
     return database_location(options.surroundings.database)
 

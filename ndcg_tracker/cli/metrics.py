@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -13,8 +14,9 @@ app = typer.Typer(help="The metrics: list, explain.", no_args_is_help=True, rich
 
 @app.command("list")
 def list_metrics(format: options.Output = options.OutputFormat.text) -> None:
-    """List the metrics and the values of each of their axes."""
+    """List the metrics, the values of each of their axes, and the dialects."""
     from ndcg_tracker.metrics.axes import AXES, MEASURES
+    from ndcg_tracker.metrics.dialects import DIALECTS
     from ndcg_tracker.reporting import rows_as
 
     rows = [(name, "", "", meaning, "") for name, meaning in MEASURES.items()]
@@ -23,30 +25,48 @@ def list_metrics(format: options.Output = options.OutputFormat.text) -> None:
         for value, meaning in {**axis.values, **further}.items():
             default = "default" if value == axis.default else ""
             rows.append((axis.name, str(value), default, meaning, " ".join(axis.measures)))
+    rows += [(name, dialect.examples[0], "", f"as {dialect.tool} writes it", "") for name, dialect in DIALECTS.items()]
     columns = ["name", "value", "default", "meaning", "measures"]
     options.show(rows_as(format.plain, columns, rows, color=options.wants_color(), cell_width=100))
 
 
 @app.command("explain")
 def explain_metric(
-    text: Annotated[str, typer.Argument(metavar="METRIC", help="Such as 'ndcg(gain=exp2)@10'.")],
+    text: Annotated[str, typer.Argument(metavar="METRIC", help="Such as 'ndcg(gain=exp2)@10' or 'xgboost:ndcg@10'.")],
+    every: Annotated[bool, typer.Option("--all", help="Show all axes, not only those that differ.")] = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Explain a metric: its canonical form, its formula, and what differs from the default."""
+    """Explain a metric: canonical form, formula, what differs from the default, and which tools agree."""
     from ndcg_tracker.metrics import parse_metric
-    from ndcg_tracker.metrics.explain import formula, settings
+    from ndcg_tracker.metrics.agreement import agreements
+    from ndcg_tracker.metrics.explain import formula, meaning, settings
     from ndcg_tracker.reporting import json_text, rows_as
 
     metric = parse_metric(text)
-    axes = settings(metric)
+    axes = [setting for setting in settings(metric) if every or not setting.is_default]
+    tools = agreements(metric) if metric.measure == "ndcg" else []
     if format is options.OutputFormat.json:
-        described = [
-            {"axis": axis.axis, "value": axis.value, "meaning": axis.meaning, "default": axis.default} for axis in axes
-        ]
-        options.show(json_text({"metric": str(metric), "formula": formula(metric), "axes": described}))
+        described = {
+            "metric": str(metric),
+            "meaning": meaning(metric),
+            "formula": formula(metric),
+            "axes": [asdict(setting) for setting in settings(metric)],
+            "tools": [asdict(tool) for tool in tools],
+        }
+        options.show(json_text(described))
         return
-    rows = [(axis.axis, axis.value, axis.meaning, "" if axis.value == axis.default else axis.default) for axis in axes]
-    table = rows_as(
-        format.plain, ["axis", "value", "meaning", "instead of"], rows, color=options.wants_color(), cell_width=100
-    )
-    options.show(table if format is options.OutputFormat.csv else f"{metric}\n{formula(metric)}\n\n{table}")
+    color = options.wants_color()
+    rows = [(axis.axis, axis.value, axis.meaning, "" if axis.is_default else axis.default) for axis in axes]
+    table = rows_as(format.plain, ["axis", "value", "meaning", "instead of"], rows, color=color, cell_width=100)
+    if format is options.OutputFormat.csv:
+        options.show(table)
+        return
+    options.show(f"{metric}: {meaning(metric)}\n{formula(metric)}\n\n")
+    options.show(table if rows else "All axes have their default.\n")
+    if tools:
+        told = [
+            (tool.text, ", ".join(f"{found.axis}={found.theirs}" for found in tool.differences) or "nothing: the same")
+            for tool in tools
+        ]
+        options.show("\n")
+        options.show(rows_as(format.plain, ["tool", "differs in"], told, color=color, cell_width=110))

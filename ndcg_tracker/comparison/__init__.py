@@ -27,11 +27,13 @@ from ndcg_tracker.comparison.significance import (
     t_interval,
     weighted_t,
 )
+from ndcg_tracker.comparison.tie_effect import GroupTieBounds, TieBounds, TieEffect
 
 __all__ = [
     "Comparison",
     "GroupCounts",
     "GroupDelta",
+    "GroupTieBounds",
     "JudgedShare",
     "LabelSetRef",
     "MetricComparison",
@@ -40,6 +42,8 @@ __all__ = [
     "Pairing",
     "RunRef",
     "TTest",
+    "TieBounds",
+    "TieEffect",
     "Verdict",
     "adjusted_jointly",
     "compare_metrics",

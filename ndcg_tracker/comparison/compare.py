@@ -21,6 +21,7 @@ from ndcg_tracker.comparison.results import (
     Verdict,
 )
 from ndcg_tracker.comparison.significance import TTest, detectable_delta, holm, paired_t, skewness, weighted_t
+from ndcg_tracker.comparison.tie_effect import TieEffect
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -39,7 +40,7 @@ class PairedResults:
     ``metric``: its canonical text. ``weights``: float64, shape (n,), one per paired group, or None.
     ``missing_in_*``: how many labelled groups that run lacks. ``means``: the means of baseline and candidate where
     they are no (weighted) mean of the group results. ``no_inference``: why no test applies, "" if one does
-    (``empty_weight=one``).
+    (``empty_weight=one``). ``tie_effect``: the bounds of both means over ties in scores, if known.
     """
 
     metric: str
@@ -49,6 +50,7 @@ class PairedResults:
     missing_in_candidate: int = 0
     means: tuple[float, float] | None = None
     no_inference: str = ""
+    tie_effect: TieEffect | None = None
 
 
 def compare_runs(
@@ -89,10 +91,10 @@ def compare_runs(
 def compare_metrics(results: Sequence[PairedResults]) -> tuple[MetricComparison, ...]:
     """Return the comparison of each metric, the p-values Holm-corrected over all of them.
 
-    The verdict is "improved" or "regressed" where the corrected p is below .05, by the sign of delta; "identical" where
-    every difference is 0; "not_comparable" where no group counts; else "no_difference_detected". That last one
-    includes what no test can decide: a single group, the same nonzero difference in every group, and a metric
-    without inference; a warning then says so, p and interval are None, and delta stands on its own.
+    The verdict is "improved" or "regressed" where the corrected p is below .05, by the sign of delta; "identical"
+    where every difference is 0; "not_comparable" where no group counts; else "no_difference_detected". That last one
+    includes what no test can decide: a single group, the same nonzero difference in every group, and a metric without
+    inference; a warning then says so, p and interval are None, and delta stands on its own.
     """
     return _adjusted([_compared(metric) for metric in results])
 
@@ -171,6 +173,7 @@ def _compared(results: PairedResults) -> MetricComparison:
             missing_in_candidate=results.missing_in_candidate,
             missing=pairing.missing,
         ),
+        tie_effect=results.tie_effect,
     )
 
 
@@ -247,7 +250,10 @@ def _coverage_notes(coverage: Sequence[JudgedShare]) -> list[str]:
         if abs(gap) >= COVERAGE_GAP:
             where = "whole lists" if share.cutoff is None else f"top {share.cutoff}"
             run, effect = ("candidate", "understated") if gap > 0 else ("baseline", "overstated")
-            notes.append(f"the {run} has fewer judged items in its {where}: delta may be {effect}")
+            notes.append(
+                f"the {run} has fewer judged items in its {where}: delta may be {effect}, "
+                "which could change the verdict"
+            )
     return notes
 
 

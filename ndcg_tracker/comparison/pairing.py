@@ -20,10 +20,10 @@ Missing = Literal["error", "zero", "intersect"]
 class Pairing:
     """The group results of one metric in two runs, group by group.
 
-    ``group_ids``: int64, shape (n,), ascending, the paired groups. ``baseline`` and ``candidate``: float64, shape (n,),
-    finite. ``only_in_baseline`` and ``only_in_candidate``: int64, ascending, the groups with a result in one run only
-    (under ``missing`` "zero" they are among the paired ones too). ``undefined``: how many groups have a result in
-    neither run. ``missing``: the policy that was applied.
+    ``group_ids``: int64, shape (n,), ascending, the paired groups. ``baseline`` and ``candidate``: float64, shape
+    (n,), finite. ``only_in_baseline`` and ``only_in_candidate``: int64, ascending, the groups with a result in one
+    run only (under ``missing`` "zero" they are among the paired ones too). ``undefined``: how many groups have a
+    result in neither run. ``missing``: the policy that was applied.
     """
 
     group_ids: Index

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ndcg_tracker.comparison.pairing import Missing
+from ndcg_tracker.comparison.tie_effect import GroupTieBounds, TieEffect
 
 Verdict = Literal["improved", "regressed", "no_difference_detected", "identical", "not_comparable"]
 
@@ -83,10 +84,11 @@ class MetricComparison:
     """One metric in two runs.
 
     ``metric``: its canonical text. ``baseline``, ``candidate``: means over the paired groups, None without any.
-    ``delta``: the mean difference. ``ci``: its 95% interval by ``ci_method``. ``p_value``: of ``test``; ``p_adjusted``:
-    after Holm's correction. ``n``: the groups that count. ``wins``, ``ties``, ``losses``: groups with a delta above, at
-    and below exactly 0. ``effect_size``: d_z. ``detectable_delta``: the smallest difference found with 80% power.
-    ``warnings``: what to keep in mind, in words. A number that is undefined is None.
+    ``delta``: the mean difference. ``ci``: its 95% interval by ``ci_method``. ``p_value``: of ``test``;
+    ``p_adjusted``: after Holm's correction. ``n``: the groups that count. ``wins``, ``ties``, ``losses``: groups with
+    a delta above, at and below exactly 0. ``effect_size``: d_z. ``detectable_delta``: the smallest difference found
+    with 80% power. ``warnings``: what to keep in mind, in words. ``tie_effect``: how far ties in scores leave both
+    means open. A number that is undefined is None.
     """
 
     metric: str
@@ -107,6 +109,13 @@ class MetricComparison:
     warnings: tuple[str, ...]
     verdict: Verdict
     groups: GroupCounts
+    tie_effect: TieEffect | None = None
+
+    @property
+    def ties_could_change_verdict(self) -> bool:
+        """Whether another order of items of equal score could give another verdict."""
+        effect = self.tie_effect
+        return effect is not None and effect.could_change(self.verdict, self.delta, self.ci)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of this metric."""
@@ -129,6 +138,18 @@ class MetricComparison:
             "verdict": self.verdict,
             "n": self.n,
             "groups": self.groups.to_dict(),
+            "tie_bounds": self._tie_bounds(),
+        }
+
+    def _tie_bounds(self) -> dict[str, Any] | None:
+        effect = self.tie_effect
+        if effect is None:
+            return None
+        return {
+            "baseline": [effect.baseline.worst, effect.baseline.best],
+            "candidate": [effect.candidate.worst, effect.candidate.best],
+            "delta": list(effect.delta),
+            "could_change_verdict": self.ties_could_change_verdict,
         }
 
 
@@ -157,6 +178,7 @@ class Comparison:
 
     ``groups``, ``worst`` (most negative delta first) and ``best`` (most positive first) belong to the first metric.
     ``coverage``: the judged share of both runs per cutoff. ``notes``: what else to know, in words.
+    ``tie_groups``: the groups that ties leave most open in the first metric, None where nobody asked.
     """
 
     baseline: RunRef
@@ -169,6 +191,7 @@ class Comparison:
     best: tuple[GroupDelta, ...] = ()
     notes: tuple[str, ...] = ()
     coverage: tuple[JudgedShare, ...] = ()
+    tie_groups: tuple[GroupTieBounds, ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of this comparison: plain Python values, None for what is undefined."""
@@ -183,4 +206,4 @@ class Comparison:
             "best": [group.to_dict() for group in self.best],
             "notes": list(self.notes),
             "coverage": [share.to_dict() for share in self.coverage],
-        }
+        } | ({} if self.tie_groups is None else {"tie_groups": [group.to_dict() for group in self.tie_groups]})

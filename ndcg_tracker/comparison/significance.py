@@ -1,7 +1,7 @@
 """Is a mean difference more than chance: the paired t-test, its interval, its power, and Holm's correction.
 
-scipy.special is enough for all of it; scipy.stats would cost three quarters of a second at start-up. And it is imported
-where it is used: 0.2 seconds that commands without a comparison need not pay.
+scipy.special is enough for all of it; scipy.stats would cost three quarters of a second at start-up. And it is
+imported where it is used: 0.2 seconds that commands without a comparison need not pay.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _ROUNDING = 1e-12  # a spread below this share of the mean is the rounding of su
 class TTest:
     """What the t-test says about a mean difference.
 
-    ``n``: the differences that count. ``mean``: None where n is 0. ``sd``: their standard deviation, None where n < 2.
-    ``t``, ``p_value`` (two-sided, never 0) and ``ci`` (low, high) are None where nothing can be inferred: with n < 2,
-    and where all differences are the same.
+    ``n``: the differences that count. ``mean``: None where n is 0. ``sd``: their standard deviation, None where n <
+    2. ``t``, ``p_value`` (two-sided, never 0) and ``ci`` (low, high) are None where nothing can be inferred: with n <
+    2, and where all differences are the same.
     """
 
     n: int
@@ -44,8 +44,8 @@ class TTest:
 def paired_t(delta: Floats, *, level: float = 0.95) -> TTest:
     """Return the two-sided paired t-test of differences, with the confidence interval of their mean.
 
-    Parameters: ``delta``: float64, shape (n,), finite. ``level``: of the interval, in (0, 1). Raises: ValueError for a
-    NaN or an infinity. Source: Student, "The probable error of a mean", Biometrika 6, 1908. Agrees with:
+    Parameters: ``delta``: float64, shape (n,), finite. ``level``: of the interval, in (0, 1). Raises: ValueError for
+    a NaN or an infinity. Source: Student, "The probable error of a mean", Biometrika 6, 1908. Agrees with:
     scipy.stats.ttest_rel.
 
     >>> test = paired_t(np.array([0.0, 0.25, 0.5, -0.25]))
@@ -156,7 +156,8 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Return the p-values corrected for their number by Holm's step-down procedure.
 
     Parameters: ``p_values``: each in [0, 1]; None takes no part and stays None. Raises: ValueError for a NaN or a
-    number outside. Source: Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 6, 1979.
+    number outside. Source: Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 6,
+    1979.
 
     >>> holm([0.01, None, 0.04, 0.03])
     [0.03, None, 0.06, 0.06]

@@ -82,6 +82,11 @@ class Metric:
         parameters = ", ".join(f"{name}={value}" for name, value in self.settings)
         return self.measure + (f"({parameters})" if parameters else "") + (f"@{self.cutoff}" if self.cutoff else "")
 
+    def with_axes(self, **values: str) -> Metric:
+        """Return this metric with other values on some axes; axes that its measure does not have are passed over."""
+        kept = {axis: value for axis, value in values.items() if self.measure in AXIS_OF[axis].measures}
+        return Metric.of(self.measure, cutoff=self.cutoff, **(dict(self.settings) | kept))
+
     @property
     def discount(self) -> str:
         """The discount that the measure applies: ``none`` for cg."""

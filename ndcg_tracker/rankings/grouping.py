@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,34 +83,15 @@ def is_descending(values: NDArray[np.floating[Any]], offsets: Index) -> bool:
     return rises.size == 0 or bool(np.isin(rises, offsets).all())
 
 
-def descending_order(values: NDArray[np.floating[Any]], offsets: Index) -> Index:
-    """Return the rows with each group's values in descending order, equal values in their present order.
+def group_blocks(offsets: Index, n_rows: int = 1 << 16) -> Iterator[tuple[int, int]]:
+    """Yield neighbouring groups (first, last, the last exclusive) of about ``n_rows`` rows: few enough for the cache.
 
-    Groups of similar length are sorted together as the rows of one padded matrix.
-
-    >>> descending_order(np.array([1.0, 3.0, 1.0, 0.5, 0.7]), np.array([0, 3, 5])).tolist()
-    [1, 0, 2, 4, 3]
+    >>> list(group_blocks(np.array([0, 2, 3, 9, 10]), n_rows=3))
+    [(0, 2), (2, 3), (3, 4)]
     """
-    lengths = np.diff(offsets)
-    order = np.empty(values.size, dtype=np.int64)
-    by_length = np.argsort(lengths, kind="stable")
-    first = int(np.searchsorted(lengths[by_length], 0, side="right"))
-    while first < by_length.size:
-        shortest = int(lengths[by_length[first]])
-        limit = max(shortest + shortest // 4, 8)
-        last = min(
-            int(np.searchsorted(lengths[by_length], limit, side="right")),
-            first + max((1 << 18) // limit, 1),
-        )
-        groups = by_length[first:last]
-        sizes = lengths[groups]
-        width = int(sizes[-1])
-        column = np.arange(width)
-        inside = column < sizes[:, None]
-        rows = offsets[groups][:, None] + column
-        padded = np.full(rows.shape, np.inf)
-        padded[inside] = -values[rows[inside]]
-        local = np.argsort(padded, axis=1, kind="stable")
-        order[rows[inside]] = (offsets[groups][:, None] + local)[inside]
+    first, n_groups = 0, offsets.size - 1
+    while first < n_groups:
+        last = int(np.searchsorted(offsets, offsets[first] + n_rows, "right")) - 1
+        last = min(max(last, first + 1), n_groups)
+        yield first, last
         first = last
-    return order

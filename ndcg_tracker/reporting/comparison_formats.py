@@ -48,6 +48,11 @@ _CSV_COLUMNS = (
     "missing_in_baseline",
     "missing_in_candidate",
     "warnings",
+    "baseline_worst",
+    "baseline_best",
+    "candidate_worst",
+    "candidate_best",
+    "ties_could_change_verdict",
 )
 
 
@@ -91,11 +96,14 @@ def _markdown_block(comparison: Comparison, all_comparisons: tuple[Comparison, .
     lines += [f"- {markdown_text(f'{words.mark(number)} {note}')}" for number, note in enumerate(footnotes, 1)]
     lines += [f"- {markdown_text(sentence)}" for sentence in words.detectable(comparison)]
     lines += [f"- {markdown_text(f'{name}: {value}')}" for name, value in words.facts(comparison)]
-    lines += [f"- {markdown_text(f'note: {note}')}" for note in comparison.notes]
+    lines += [f"- {markdown_text(f'note: {note}')}" for note in words.notes(comparison)]
     lines += ["", markdown_text("; ".join(words.legend(all_comparisons)))]
     for title, groups in words.group_tables(comparison):
         lines += ["", f"<details><summary>{escape(visible(title))}</summary>", ""]
         lines += [*markdown_table(words.GROUP_HEADINGS, groups, words.GROUP_RIGHT), "", "</details>"]
+    if comparison.tie_groups:
+        lines += ["", "<details><summary>groups that ties in scores leave open</summary>", ""]
+        lines += [*markdown_table(words.TIE_HEADINGS, words.tie_rows(comparison), words.TIE_RIGHT), "", "</details>"]
     return lines
 
 
@@ -135,4 +143,14 @@ def _csv_row(comparison: Comparison, metric: MetricComparison) -> list[object]:
         groups.missing_in_baseline,
         groups.missing_in_candidate,
         "; ".join(metric.warnings),
+        *_tie_cells(metric),
     ]
+
+
+def _tie_cells(metric: MetricComparison) -> list[object]:
+    """Return both means' bounds over ties in scores, and whether the verdict hangs on them."""
+    effect = metric.tie_effect
+    if effect is None:
+        return [None] * 5
+    bounds = (effect.baseline.worst, effect.baseline.best, effect.candidate.worst, effect.candidate.best)
+    return [*bounds, metric.ties_could_change_verdict]

@@ -45,8 +45,15 @@ def _block(comparison: Comparison, all_comparisons: tuple[Comparison, ...], colo
         ]
         lines += ["", painted(visible(title), "bold", color=color)]
         lines += text_table(words.GROUP_HEADINGS, cells, words.GROUP_RIGHT, color=color)
-    if comparison.notes:
-        lines += ["", *(visible(f"note: {note}") for note in comparison.notes)]
+    if comparison.tie_groups is not None:
+        title = f"groups that ties in scores leave open in {comparison.metrics[0].metric}"
+        rows_of_ties = words.tie_rows(comparison)
+        lines += ["", painted(visible(title if rows_of_ties else f"no {title}"), "bold", color=color)]
+        if rows_of_ties:
+            lines += text_table(words.TIE_HEADINGS, rows_of_ties, words.TIE_RIGHT, color=color)
+    notes = words.notes(comparison)
+    if notes:
+        lines += ["", *(visible(f"note: {note}") for note in notes)]
     return lines
 
 

@@ -9,11 +9,14 @@ from ndcg_tracker.reporting.numbers import counted, interval, p_text, percent, p
 
 if TYPE_CHECKING:
     from ndcg_tracker.comparison.results import Comparison, GroupCounts, MetricComparison
+    from ndcg_tracker.comparison.tie_effect import TieBounds
 
 METRIC_HEADINGS = ("metric", "baseline", "candidate", "delta", "95% interval", "p", "d_z", "wins/ties/losses")
 METRIC_RIGHT = (False, True, True, True, True, True, True, False)
 GROUP_HEADINGS = ("group", "baseline", "candidate", "delta")
 GROUP_RIGHT = (False, True, True, True)
+TIE_HEADINGS = ("group", "run", "worst", "value", "best")
+TIE_RIGHT = (False, False, True, True, True)
 
 _TESTS = {"t": "paired t-test"}
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -103,7 +106,38 @@ def facts(comparison: Comparison) -> list[tuple[str, str]]:
     for share in comparison.coverage:
         where = "judged" if share.cutoff is None else f"judged@{share.cutoff}"
         pairs.append((where, f"baseline {percent(share.baseline)}, candidate {percent(share.candidate)}"))
+    for metric in comparison.metrics:
+        effect = metric.tie_effect
+        if effect is not None and effect.is_open:
+            pairs.append(
+                ("ties", f"{metric.metric}: baseline {_range(effect.baseline)}, candidate {_range(effect.candidate)}")
+            )
     return pairs
+
+
+def notes(comparison: Comparison) -> list[str]:
+    """Return what else to know, the metrics included whose verdict hangs on the order of items of equal score."""
+    found = list(comparison.notes)
+    for metric in comparison.metrics:
+        if metric.tie_effect is not None and metric.ties_could_change_verdict:
+            low, high = (points(bound, signed=True) for bound in metric.tie_effect.delta)
+            found.append(
+                f"ties in scores could change the verdict on {metric.metric}: broken otherwise, delta lies anywhere "
+                f"from {low} to {high}"
+            )
+    return found
+
+
+def _range(bounds: TieBounds) -> str:
+    return f"{points(bounds.worst)} to {points(bounds.best)}" if bounds.is_open else points(bounds.best)
+
+
+def tie_rows(comparison: Comparison) -> list[list[str]]:
+    """Return the rows of the table of groups that ties leave most open."""
+    return [
+        [group.group, group.run, points(group.worst), points(group.value), points(group.best)]
+        for group in comparison.tie_groups or ()
+    ]
 
 
 def group_tables(comparison: Comparison) -> list[tuple[str, list[list[str]]]]:

@@ -242,7 +242,18 @@ def _runs() -> Select[Any]:
 
 def _evaluations() -> Select[Any]:
     table = schema.evaluations
-    names = ("id", "run_id", "label_set_id", "mean", "std_dev", "n_groups", "n_missing", "n_undefined")
+    names = (
+        "id",
+        "run_id",
+        "label_set_id",
+        "mean",
+        "worst_mean",
+        "best_mean",
+        "std_dev",
+        "n_groups",
+        "n_missing",
+        "n_undefined",
+    )
     return (
         sa.select(
             *(table.c[name] for name in names),

@@ -70,8 +70,10 @@ class AliasRecord:
 class EvaluationRecord:
     """A run under one label set and one metric.
 
-    ``mean``: None where no group has a value. ``std_dev``: of the groups' values, None below two values. ``n_groups``:
-    the groups in the mean. ``n_missing``: labelled groups that the run lacks. ``n_undefined``: groups without a value.
+    ``mean``: None where no group has a value. ``worst_mean`` and ``best_mean``: if all ties in scores fell for the
+    worst and for the best, None where that was not computed. ``std_dev``: of the groups' values, None below two
+    values. ``n_groups``: the groups in the mean. ``n_missing``: labelled groups that the run lacks. ``n_undefined``:
+    groups without a value.
     """
 
     id: int
@@ -80,6 +82,8 @@ class EvaluationRecord:
     label_set_version: int
     metric: str
     mean: float | None
+    worst_mean: float | None
+    best_mean: float | None
     std_dev: float | None
     n_groups: int
     n_missing: int

@@ -133,6 +133,10 @@ evaluations = Table(
     Column("label_set_id", IDENTIFIER, ForeignKey("label_sets.id"), nullable=False, comment="Labels it was held to."),
     Column("metric_id", IDENTIFIER, ForeignKey("metrics.id"), nullable=False, comment="Metric that was computed."),
     Column("mean", REAL, comment="The metric over all its groups; NULL where no group has a value."),
+    Column(
+        "worst_mean", REAL, comment="The mean if all ties in scores fell for the worst; NULL where there is no mean."
+    ),
+    Column("best_mean", REAL, comment="The mean if all ties in scores fell for the best; NULL where there is no mean."),
     Column("std_dev", REAL, comment="Sample standard deviation of the groups' values; NULL below two values."),
     Column("n_groups", COUNT, nullable=False, comment="How many groups are in the mean."),
     Column("n_missing", COUNT, nullable=False, comment="How many groups have labels that the run has no items for."),

@@ -160,6 +160,7 @@ class RunWriter(ReadTransaction):
         metric: str,
         *,
         mean: float | None,
+        tie_bounds: tuple[float | None, float | None] = (None, None),
         n_groups: int,
         n_missing: int,
         n_undefined: int,
@@ -171,10 +172,11 @@ class RunWriter(ReadTransaction):
     ) -> int:
         """Store a run's results under a label set and a metric and return the evaluation's id.
 
-        Parameters: ``metric``, its canonical text. ``mean``: None (or NaN) where no group has a value. ``group_ids``:
-        int64, shape (n,), distinct. ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN where undefined.
-        ``reasons``: shape (n,), why the value of each undefined group is; None for the others. Raises: ConflictError
-        where the evaluation exists, InputError for an undefined value without a reason or an infinite one.
+        Parameters: ``metric``, its canonical text. ``mean``: None (or NaN) where no group has a value.
+        ``tie_bounds``: the mean if all ties fell for the worst, and for the best. ``group_ids``: int64, shape (n,),
+        distinct. ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN where undefined. ``reasons``: shape
+        (n,), why the value of each undefined group is; None for the others. Raises: ConflictError where the
+        evaluation exists, InputError for an undefined value without a reason or an infinite one.
         """
         metric_id = self._metric_id(metric)
         table = schema.evaluations
@@ -197,6 +199,8 @@ class RunWriter(ReadTransaction):
             "label_set_id": label_set_id,
             "metric_id": metric_id,
             "mean": None if mean is None or math.isnan(mean) else float(mean),
+            "worst_mean": tie_bounds[0],
+            "best_mean": tie_bounds[1],
             "std_dev": _std_dev(defined),
             "n_groups": n_groups,
             "n_missing": n_missing,

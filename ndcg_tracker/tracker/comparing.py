@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,8 @@ from ndcg_tracker.comparison import (
     LabelSetRef,
     PairedResults,
     RunRef,
+    TieBounds,
+    TieEffect,
     adjusted_jointly,
     compare_runs,
     pair,
@@ -21,6 +24,8 @@ from ndcg_tracker.comparison import (
 from ndcg_tracker.comparison.pairing import Missing
 from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.metrics import Metric, parse_metric
+from ndcg_tracker.tracker.open_ties import open_groups
+from ndcg_tracker.tracker.scoring import stored_weights
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.keys import Index
@@ -39,16 +44,20 @@ def compared(
     *,
     missing: Missing = "error",
     top: int = 10,
+    tie_groups: bool = False,
 ) -> tuple[Comparison, ...]:
     """Return the comparison of a run with each candidate, their p-values corrected together.
 
-    ``metrics``: none for all that a candidate shares with the baseline. Raises: InputError without a candidate;
+    ``metrics``: none for all that a candidate shares with the baseline. ``tie_groups``: look for the groups that ties
+    in scores leave open as well, which reads the items of all runs. Raises: InputError without a candidate;
     NotComparableError where two runs share no metric, naming the command that mends it.
     """
     if not candidates:
         raise InputError("a comparison needs a candidate; name one after the baseline")
     metrics = list(dict.fromkeys(metrics))
-    each = [_compared(tx, baseline, candidate, metrics, missing, top) for candidate in candidates]
+    each = [
+        _compared(tx, baseline, candidate, metrics, missing, top, tie_groups=tie_groups) for candidate in candidates
+    ]
     return adjusted_jointly(each) if len(each) > 1 else tuple(each)
 
 
@@ -59,6 +68,8 @@ def _compared(
     metrics: Sequence[Metric],
     missing: Missing,
     top: int,
+    *,
+    tie_groups: bool,
 ) -> Comparison:
     """Return the comparison of two stored runs under the newest label set under which both have the metrics."""
     if baseline.dataset_id != candidate.dataset_id:
@@ -83,7 +94,7 @@ def _compared(
             f"labels version {newest.version} is newer than version {label_set.version}, which both runs share; "
             f"to use it: {_rescore_command(baseline, candidate, texts)}"
         )
-    return compare_runs(
+    comparison = compare_runs(
         RunRef(baseline.name, baseline.id),
         RunRef(candidate.name, candidate.id),
         baseline.dataset,
@@ -94,6 +105,11 @@ def _compared(
         coverage=coverage,
         notes=notes,
     )
+    if not tie_groups:
+        return comparison
+    labels, weights = tx.read_labels(label_set.id), stored_weights(tx, baseline.dataset_id)
+    found = open_groups(tx, (baseline, candidate), labels, parse_metric(texts[0]), weights, top)
+    return replace(comparison, tie_groups=found)
 
 
 def _shared(
@@ -144,7 +160,16 @@ def _paired(
         weights=_weights(tx, dataset_id, pairing.group_ids) if weighted else None,
         missing_in_baseline=baseline.n_missing,
         missing_in_candidate=candidate.n_missing,
+        tie_effect=_tie_effect(baseline, candidate),
     )
+
+
+def _tie_effect(baseline: EvaluationRecord, candidate: EvaluationRecord) -> TieEffect | None:
+    bounds = (baseline.worst_mean, baseline.best_mean, candidate.worst_mean, candidate.best_mean)
+    if any(bound is None for bound in bounds):
+        return None
+    worst, best, other_worst, other_best = (float(bound or 0.0) for bound in bounds)
+    return TieEffect(TieBounds(worst, best), TieBounds(other_worst, other_best))
 
 
 def _weights(tx: ReadTransaction, dataset_id: int, group_ids: Index) -> Floats:

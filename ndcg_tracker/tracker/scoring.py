@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.errors import ConflictError
-from ndcg_tracker.metrics import REASONS, Metric, group_results, judged_share
+from ndcg_tracker.metrics import REASONS, Metric, group_results, judged_share, tie_bounds
 from ndcg_tracker.rankings import GroupWeights, Ranking, judged
 from ndcg_tracker.tracker.label_versions import Labels
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DatasetRecord, RunRecord
-    from ndcg_tracker.storage.store import WriteTransaction
+    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,14 @@ def store_results(
         if share is not None and cutoff not in known:
             tx.insert_coverage(run.id, labels.label_set.id, cutoff, share)
     stored = []
-    for result in group_results(both, metrics, weights):
+    results = group_results(both, metrics, weights)  # first: what it refuses is told in the words of the metric itself
+    for result, (worst, best) in zip(results, tie_bounds(both, metrics, weights), strict=True):
         tx.insert_evaluation(
             run.id,
             labels.label_set.id,
             str(result.metric),
             mean=result.mean,
+            tie_bounds=(worst.mean, best.mean),
             n_groups=result.n_groups,
             n_missing=result.n_missing,
             n_undefined=result.n_undefined,
@@ -94,11 +96,16 @@ def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWei
         new = np.isnan(before)
         if new.any():
             tx.set_group_weights(dataset.id, given_ids[new], given.values[new])
-            ids, values = tx.group_weights(dataset.id)
-            known = ~np.isnan(values)
     elif given is not None:
         return given
+    return stored_weights(tx, dataset.id)
+
+
+def stored_weights(tx: ReadTransaction, dataset_id: int) -> GroupWeights | None:
+    """Return the weights of a dataset's groups, None where none has one."""
+    ids, values = tx.group_weights(dataset_id)
+    known = ~np.isnan(values)
     if not known.any():
         return None
-    keys = tx.group_keys(dataset.id, ids[known])
+    keys = tx.group_keys(dataset_id, ids[known])
     return GroupWeights(keys, values[known], np.zeros(len(keys), dtype=np.bool_))

@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.comparison import t_interval
 from ndcg_tracker.comparison.pairing import Missing
-from ndcg_tracker.errors import InputError, ReferenceNotFoundError
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest import Columns, RankedTable, read_frame, read_label_frame
 from ndcg_tracker.metrics import Metric, parse_metric
 from ndcg_tracker.rankings import LabelLists
 from ndcg_tracker.reporting import HistoryRow
 from ndcg_tracker.tracker.comparing import compared
+from ndcg_tracker.tracker.conventions import Convention, conventions
 from ndcg_tracker.tracker.datasets import known_dataset
+from ndcg_tracker.tracker.housekeeping import Housekeeping
 from ndcg_tracker.tracker.ingestion import IngestResult, RunDetails, store_run
 from ndcg_tracker.tracker.rescoring import RescoredRun, add_label_version, rescore_runs
 from ndcg_tracker.tracker.results import ComparisonResult
+from ndcg_tracker.tracker.scoring import stored_weights
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndcg_tracker.storage.query_result import QueryResult
-    from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord
-    from ndcg_tracker.storage.store import Store
 
-DEFAULT_DATABASE = "ndcg-track.db"
 DEFAULT_DATASET = "default"
 DEFAULT_METRIC = "ndcg@10"
-SQL_TIMEOUT_SECONDS = 60.0
 
 
-def database_location(location: str | os.PathLike[str] | None = None) -> str:
-    """Return where the database is: what was given, else ``NDCG_TRACK_DB``, else ``ndcg-track.db`` here."""
-    return os.fspath(location) if location is not None else os.environ.get("NDCG_TRACK_DB") or DEFAULT_DATABASE
-
-
-class Tracker:
+class Tracker(Housekeeping):
     """Runs, labels, metrics and group results in one database.
 
     ``location``: a SQLAlchemy URL (``sqlite:///...``, ``postgresql+psycopg://...``) or the path of a SQLite file; by
@@ -55,36 +45,6 @@ class Tracker:
     'stored'
     [{'run': 'bm25', 'metric': 'ndcg@10', 'mean': 0.6309}]
     """
-
-    def __init__(self, location: str | os.PathLike[str] | None = None) -> None:
-        self.location = database_location(location)
-        self._store: Store | None = None
-
-    def __enter__(self) -> Tracker:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        with suppress(Exception):
-            self.close()
-
-    def close(self) -> None:
-        """Close the database; the tracker opens it again when it is used again."""
-        if self._store is not None:
-            self._store.close()
-            self._store = None
-
-    def store(self, *, create: bool = False) -> Store:
-        """Return the open store; ``create`` makes a SQLite file that is not there yet."""
-        if self._store is None:
-            from ndcg_tracker.storage.store import Store
-
-            self._store = Store.open(self.location, create=create)
-        return self._store
 
     def ingest(
         self,
@@ -148,19 +108,21 @@ class Tracker:
         metrics: str | Sequence[str] = (),
         missing: Missing = "error",
         top: int = 10,
+        tie_bounds: bool = False,
     ) -> ComparisonResult:
         """Compare a baseline with one candidate or several, group by group, under the newest labels that they share.
 
         Parameters: ``baseline`` and ``candidates``: run references (name, id, ``@alias``, ``latest``, ``latest~2``,
         unique prefix). ``metrics``: text forms; by default all that both have. ``missing``: what to do with groups
-        that have a result in one run only. ``top``: how many worst and best groups to keep. Raises:
-        ReferenceNotFoundError; NotComparableError, naming the command that mends it.
+        that have a result in one run only. ``top``: how many worst and best groups to keep. ``tie_bounds``: list the
+        groups that ties in scores leave open. Raises: ReferenceNotFoundError; NotComparableError, naming the command
+        that mends it.
         """
         parsed = [parse_metric(text) for text in ([metrics] if isinstance(metrics, str) else metrics)]
         with self.store().read() as tx:
             one = tx.resolve_run(baseline, dataset)
             others = [tx.resolve_run(candidate, dataset) for candidate in candidates]
-            return ComparisonResult(compared(tx, one, others, parsed, missing=missing, top=top))
+            return ComparisonResult(compared(tx, one, others, parsed, missing=missing, top=top, tie_groups=tie_bounds))
 
     def history(self, metric: str = DEFAULT_METRIC, *, dataset: str = DEFAULT_DATASET) -> pd.DataFrame:
         """Return a metric over the runs of a dataset, oldest first: one row per run, with its 95% interval."""
@@ -191,43 +153,6 @@ class Tracker:
             for row in newest.values()
         ]
 
-    def runs(self, dataset: str | None = None) -> list[RunRecord]:
-        """Return the stored runs, oldest first."""
-        with self.store().read() as tx:
-            if dataset is not None:
-                known_dataset(tx, dataset)
-            return tx.runs(dataset)
-
-    def run(self, reference: str, dataset: str | None = None) -> tuple[RunRecord, list[EvaluationRecord]]:
-        """Return one run and its evaluations."""
-        with self.store().read() as tx:
-            run = tx.resolve_run(reference, dataset)
-            return run, tx.evaluations(run.id)
-
-    def rename_run(self, reference: str, name: str, dataset: str | None = None) -> RunRecord:
-        """Give a run another name and return it as it was before."""
-        with self.store().write() as tx:
-            run = tx.resolve_run(reference, dataset)
-            tx.rename_run(run.id, name)
-            return run
-
-    def tag_run(
-        self, reference: str, tags: Mapping[str, str], *, remove: Sequence[str] = (), dataset: str | None = None
-    ) -> dict[str, str]:
-        """Add tags to a run, remove others, and return all it has."""
-        with self.store().write() as tx:
-            run = tx.resolve_run(reference, dataset)
-            kept = {key: value for key, value in {**run.tags, **tags}.items() if key not in remove}
-            tx.set_tags(run.id, kept)
-            return kept
-
-    def delete_run(self, reference: str | int, dataset: str | None = None) -> RunRecord:
-        """Delete a run (an int is its id) with its items, evaluations and group results, and return what it was."""
-        with self.store().write() as tx:
-            run = tx.run(reference) if isinstance(reference, int) else tx.resolve_run(reference, dataset)
-            tx.delete_run(run.id)
-            return run
-
     def rescore(
         self, references: Sequence[str] = (), *, metrics: Sequence[str] = (), dataset: str | None = None
     ) -> list[RescoredRun]:
@@ -242,54 +167,18 @@ class Tracker:
             runs = [tx.resolve_run(reference, dataset) for reference in references] or tx.runs(dataset)
             return rescore_runs(tx, runs, parsed)
 
+    def conventions(self, reference: str, *, cutoff: int = 10, dataset: str | None = None) -> list[Convention]:
+        """Return a run's NDCG as every tool computes it, each with the axes that move it."""
+        with self.store().read() as tx:
+            run = tx.resolve_run(reference, dataset)
+            return conventions(tx, run, cutoff, stored_weights(tx, run.dataset_id))
+
     def add_labels(
         self, labels: LabelLists, *, dataset: str = DEFAULT_DATASET, source: str | None = None
     ) -> tuple[int, bool]:
         """Make labels the newest version of a dataset; return the version and whether it is new."""
         with self.store(create=True).write() as tx:
             return add_label_version(tx, dataset, labels, source)
-
-    def aliases(self, dataset: str | None = None) -> list[AliasRecord]:
-        """Return the aliases."""
-        with self.store().read() as tx:
-            if dataset is not None:
-                known_dataset(tx, dataset)
-            return tx.aliases(dataset)
-
-    def set_alias(self, alias: str, reference: str, dataset: str | None = None) -> RunRecord:
-        """Point an alias, given with or without @, at a run and return the run."""
-        with self.store().write() as tx:
-            run = tx.resolve_run(reference, dataset)
-            tx.set_alias(run.dataset_id, alias.removeprefix("@"), run.id)
-            return run
-
-    def delete_alias(self, alias: str, dataset: str | None = None) -> AliasRecord:
-        """Delete an alias and return what it was."""
-        name = alias.removeprefix("@")
-        with self.store().write() as tx:
-            found = [record for record in tx.aliases(dataset) if record.name == name]
-            if not found:
-                known = ", ".join(f"@{record.name}" for record in tx.aliases(dataset)) or "none"
-                raise ReferenceNotFoundError(f"there is no alias @{name}; there is {known}")
-            if len(found) > 1:
-                names = ", ".join(record.dataset for record in found)
-                raise ReferenceNotFoundError(f"alias @{name} is in several datasets ({names}); give --dataset")
-            tx.delete_alias(found[0].dataset_id, name)
-            return found[0]
-
-    def query(self, query: str, *, timeout_seconds: float = SQL_TIMEOUT_SECONDS) -> QueryResult:
-        """Run a read-only SQL query on the public views (see ``sql``) and return columns and rows."""
-        return self.store().query(query, timeout_seconds=timeout_seconds)
-
-    def sql(self, query: str, *, timeout_seconds: float = SQL_TIMEOUT_SECONDS) -> pd.DataFrame:
-        """Run a read-only SQL query on the public views: run_summary, group_history, group_diff, items, labels, ...
-
-        Raises: InputError for a query that is wrong, writes, or runs out of time.
-        """
-        import pandas as pd
-
-        result = self.query(query, timeout_seconds=timeout_seconds)
-        return pd.DataFrame(result.rows, columns=result.columns)
 
 
 def _interval(mean: float | None, std_dev: float | None, n_groups: int) -> tuple[float, float] | None:

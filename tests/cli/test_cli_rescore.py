@@ -46,13 +46,7 @@ def test_nothing_new_to_compute(newer: CommandLine) -> None:
 def test_the_formats(newer: CommandLine) -> None:
     text = newer.done("rescore", "bm25", "--metric", "dcg@1", "--dataset", "shop").splitlines()
     assert text[0].split() == KEYS
-    assert text[1].split() == ["bm25", "1", "shop", "2", "dcg@1", "0.0000", "0", "3"] or text[1].split()[:5] == [
-        "bm25",
-        "1",
-        "shop",
-        "2",
-        "dcg@1",
-    ]
+    assert text[1].split()[:5] == ["bm25", "1", "shop", "2", "dcg@1"]
     table = csv.DictReader(io.StringIO(newer.done("rescore", "bm25", "--metric", "dcg@2", "--format", "csv")))
     assert [row["metric"] for row in table] == ["dcg@2"]
     assert newer.done("rescore", "bm25", "--metric", "dcg@4", "--format", "markdown").startswith("| run | run_id |")
@@ -65,8 +59,8 @@ def test_what_is_refused(newer: CommandLine) -> None:
     assert newer.refused("rescore", "bm52") == "no run 'bm52'; did you mean 'bm25'?"
     assert newer.refused("rescore", "--all", "--dataset", "shp") == "no dataset 'shp'; did you mean 'shop'?"
     before = row_counts(newer.url)
-    assert newer.refused("rescore", "--all", "--metric", "dcg@5", "--metric", "ndcg(missing=error)@3").startswith(
-        "ndcg(missing=error)@3: group "
+    assert newer.refused("rescore", "--all", "--metric", "dcg@5", "--metric", "ndcg(extra=error)@3").startswith(
+        "ndcg(extra=error)@3: group "
     )
     assert row_counts(newer.url) == before
 

@@ -34,11 +34,8 @@ def test_both_engines_print_the_same(
             printed = one.done("sql", query, "--format", form)
             assert printed == other.done("sql", query, "--format", form)
             assert printed
-    assert (
-        one.done("sql", QUERIES[-1], "--format", "csv")
-        == other.done("sql", QUERIES[-1], "--format", "csv")
-        == "a,a_2\n"
-    )
+    for command in (one, other):
+        assert command.done("sql", QUERIES[-1], "--format", "csv").splitlines() == ["a,a_2"]
     values = [list(row.values()) for row in (command.rows("sql", QUERIES[-2])[0] for command in (one, other))]
     assert values[0] == values[1]
     assert values[0][:2] + values[0][3:] == [2, 10, "x", 1, None]

@@ -218,7 +218,7 @@ def test_json_has_exactly_the_public_keys() -> None:
     assert list(first) == [
         *["metric", "baseline", "candidate", "delta", "ci", "ci_method", "p_value", "p_adjusted", "test"],
         *["wins", "ties", "losses", "effect_size", "detectable_delta", "warnings", "verdict"],
-        *["n", "groups"],
+        *["n", "groups", "tie_bounds"],
     ]
     test = paired_t(np.array([0.25, 0.0, -0.5]))
     assert first["ci"] == list(test.ci or ())
@@ -234,11 +234,17 @@ def test_json_has_exactly_the_public_keys() -> None:
     [
         (
             JudgedShare(10, 0.98, 0.87),
-            ("the candidate has fewer judged items in its top 10: delta may be understated",),
+            (
+                "the candidate has fewer judged items in its top 10: delta may be understated, "
+                "which could change the verdict",
+            ),
         ),
         (
             JudgedShare(None, 0.5, 0.9),
-            ("the baseline has fewer judged items in its whole lists: delta may be overstated",),
+            (
+                "the baseline has fewer judged items in its whole lists: delta may be overstated, "
+                "which could change the verdict",
+            ),
         ),
         (JudgedShare(10, 0.98, 0.975), ()),
         (JudgedShare(10, None, 0.9), ()),

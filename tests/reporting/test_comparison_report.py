@@ -115,6 +115,7 @@ def test_csv_has_every_number_of_the_json(comparison: Comparison) -> None:
         low, high = flat.pop("ci") or (None, None)
         flat |= {"ci_low": low, "ci_high": high, "warnings": "; ".join(flat["warnings"])}
         flat.pop("missing")
+        assert flat.pop("tie_bounds") is None
         for name, value in flat.items():
             assert row[renamed.get(name, name)] == ("" if value is None else str(value))
     assert (rows[0]["baseline_run"], rows[0]["baseline_run_id"], rows[0]["dataset"]) == ("bm25", "1", "shop")

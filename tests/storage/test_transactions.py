@@ -1,6 +1,7 @@
 """All or nothing, whatever happens; many writers at once; readers see one state."""
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -122,9 +123,11 @@ def lost_list(tx: storage.WriteTransaction) -> None:
         (lost_list, "1 runs without all their lists"),
     ],
 )
-def test_what_is_not_whole_is_not_stored(store: Store, damage: object, found: str) -> None:
+def test_what_is_not_whole_is_not_stored(
+    store: Store, damage: Callable[[storage.WriteTransaction], None], found: str
+) -> None:
     with pytest.raises(DatabaseError) as caught, store.write() as tx:
-        damage(tx)  # type: ignore[operator]
+        damage(tx)
     assert str(caught.value) == f"refused to store {found}: nothing was stored; please report this"
     assert names(store) == []
 

@@ -55,7 +55,7 @@ def test_the_dict_has_the_keys_that_are_promised(shop: nt.Tracker) -> None:
     }
     for metric in found["metrics"]:
         assert list(metric)[:16] == CLI_MD_KEYS["metrics"]
-        assert set(metric) - set(CLI_MD_KEYS["metrics"]) == {"n", "groups"}
+        assert set(metric) - set(CLI_MD_KEYS["metrics"]) == {"n", "groups", "tie_bounds"}
     for group in found["worst"] + found["best"]:
         assert list(group) == ["group", "baseline", "candidate", "delta"]
 
@@ -248,7 +248,9 @@ def test_fewer_judged_items_are_noted(shop: nt.Tracker) -> None:
     assert share["cutoff"] == 3
     assert share["baseline"] == pytest.approx((1 + 2 / 3 + 1 / 2 + 1 + 1 / 2) / 5)
     assert share["candidate"] == pytest.approx((1 + 1 + 1 / 2 + 1 / 2) / 4)
-    assert found["notes"] == ["the baseline has fewer judged items in its top 3: delta may be overstated"]
+    assert found["notes"] == [
+        "the baseline has fewer judged items in its top 3: delta may be overstated, which could change the verdict"
+    ]
 
 
 def test_runs_are_named_by_any_reference(shop: nt.Tracker) -> None:

@@ -162,11 +162,10 @@ def test_group_weights_weigh_the_mean_of_metrics_that_ask_for_them() -> None:
 def test_weights_that_differ_within_a_group_are_no_group_weights() -> None:
     frame = {"group": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [1, 0], "weight": [3.0, 1.0]}
     assert nt.evaluate(frame, "ndcg@10").mean["ndcg@10"] == 1.0
-    with pytest.raises(nt.MetricError) as caught:
-        nt.evaluate(frame, "ndcg(weights=group)@10")
-    assert str(caught.value) == (
-        "weights=group: the rows of group 'q' carry different weights; give each group one weight"
-    )
+    two = {name: values + values for name, values in frame.items()} | {"group": ["q", "q", "r", "r"]}
+    two |= {"label": [1, 0, 0, 1], "weight": [3.0, 1.0, 9.0, 9.0]}
+    assert nt.evaluate(two, "ndcg(weights=group)@1").mean.item() == 0.5
+    assert nt.evaluate(two, "ndcg(weights=item_mean)@1").mean.item() == 2 / 11
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,0 +1,74 @@
+"""``ndcg-track doctor``: why things are as they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ndcg_tracker.cli import options
+
+if TYPE_CHECKING:
+    from ndcg_tracker.tracker.conventions import Convention
+
+app = typer.Typer(help="Why numbers differ: conventions.", no_args_is_help=True, rich_markup_mode=None)
+
+_SHOWN_EFFECT = 5e-5
+
+
+@app.callback()
+def _family() -> None:
+    """Keep ``doctor`` a family of commands though it has one member."""
+
+
+@app.command("conventions")
+def show_conventions(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Name, id, @alias, latest, latest~2 or a unique prefix.")],
+    cutoff: Annotated[int, typer.Option(min=1, help="The cutoff of NDCG.")] = 10,
+    dataset: options.AnyDataset = None,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Show one stored run's NDCG as every tool computes it, and which convention moves it by how much."""
+    from ndcg_tracker.reporting import Column, json_text, rows_as
+
+    with options.tracker() as tracker:
+        found = tracker.conventions(run, cutoff=cutoff, dataset=dataset)
+    if format is options.OutputFormat.json:
+        options.show(json_text([_as_object(convention) for convention in found]))
+        return
+    ours = found[0].mean
+    exact = format is options.OutputFormat.csv
+    rows = [
+        (
+            convention.text,
+            convention.mean,
+            None if convention.mean is None or ours is None else convention.mean - ours,
+            convention.refusal or _causes(convention, exact=exact),
+        )
+        for convention in found
+    ]
+    columns = [
+        Column("metric"),
+        Column("mean", digits=4),
+        Column("difference", digits=4, signed=True),
+        Column("because of"),
+    ]
+    options.show(rows_as(format.plain, columns, rows, color=options.wants_color(), cell_width=100))
+
+
+def _causes(convention: Convention, *, exact: bool) -> str:
+    """Return the axes that change the value, each with its change."""
+    shown = [effect for effect in convention.effects if exact or abs(effect.change) >= _SHOWN_EFFECT]
+    return ", ".join(f"{effect.axis}={effect.value} {effect.change:+{'' if exact else '.4f'}}" for effect in shown)
+
+
+def _as_object(convention: Convention) -> dict[str, object]:
+    return {
+        "text": convention.text,
+        "metric": convention.metric,
+        "mean": convention.mean,
+        "refusal": convention.refusal or None,
+        "effects": [
+            {"axis": effect.axis, "value": effect.value, "change": effect.change} for effect in convention.effects
+        ],
+    }

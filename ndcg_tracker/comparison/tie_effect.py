@@ -1,0 +1,76 @@
+"""How far ties in scores leave a comparison open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class TieBounds:
+    """A mean if all ties in scores fell for the worst, and if all fell for the best."""
+
+    worst: float
+    best: float
+
+    @property
+    def is_open(self) -> bool:
+        """Whether ties change anything."""
+        return self.best - self.worst > _ROUNDING
+
+
+@dataclass(frozen=True, slots=True)
+class TieEffect:
+    """The bounds of one metric in both runs.
+
+    >>> TieEffect(TieBounds(0.5, 0.5), TieBounds(0.25, 0.75)).delta
+    (-0.25, 0.25)
+    """
+
+    baseline: TieBounds
+    candidate: TieBounds
+
+    @property
+    def is_open(self) -> bool:
+        """Whether ties change anything in either run."""
+        return self.baseline.is_open or self.candidate.is_open
+
+    @property
+    def delta(self) -> tuple[float, float]:
+        """The smallest and the largest difference that ties allow."""
+        return self.candidate.worst - self.baseline.best, self.candidate.best - self.baseline.worst
+
+    def could_change(self, verdict: str, delta: float | None, ci: tuple[float, float] | None) -> bool:
+        """Return whether some order of the tied items could give another verdict.
+
+        The interval is moved as far as ties allow, at its present width; a verdict stands if the interval then stays
+        on its side of 0, or keeps 0 inside where no difference was detected.
+        """
+        if not self.is_open or delta is None:
+            return False
+        low, high = self.delta
+        if ci is None:
+            return low < 0 < high if delta == 0 else low * high <= 0
+        lowest, highest = ci[0] + low - delta, ci[1] + high - delta
+        if verdict == "improved":
+            return lowest <= 0
+        if verdict == "regressed":
+            return highest >= 0
+        return ci[0] + high - delta > 0 or ci[1] + low - delta < 0
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTieBounds:
+    """One group's result in one run (``baseline`` or ``candidate``) with its bounds over all orders of tied items."""
+
+    group: str
+    run: str
+    worst: float
+    value: float
+    best: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of these bounds."""
+        return {"group": self.group, "run": self.run, "worst": self.worst, "value": self.value, "best": self.best}

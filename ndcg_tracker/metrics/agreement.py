@@ -1,0 +1,63 @@
+"""Which tools compute a metric, and on which axes the others differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ndcg_tracker.metrics.axes import AXES
+from ndcg_tracker.metrics.definition import Metric
+from ndcg_tracker.metrics.dialects import DIALECTS
+
+DEFAULT_CUTOFF = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An axis on which two metrics differ, with the value of each."""
+
+    axis: str
+    ours: str
+    theirs: str
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A tool's plain NDCG beside a metric: ``text``, its dialect text; ``differences``, none where it is the same."""
+
+    dialect: str
+    text: str
+    differences: tuple[Difference, ...]
+
+
+def differences(metric: Metric, other: Metric) -> tuple[Difference, ...]:
+    """Return the axes on which two metrics differ; measure and cutoff count as axes.
+
+    >>> from ndcg_tracker.metrics.text_form import parse_metric
+    >>> [found.axis for found in differences(parse_metric("ndcg@10"), parse_metric("spark:ndcgAt(10)"))]
+    ['gain', 'ties', 'negative', 'empty_when', 'extra']
+    """
+    found = []
+    if metric.measure != other.measure:
+        found.append(Difference("measure", metric.measure, other.measure))
+    if metric.cutoff != other.cutoff:
+        found.append(Difference("cutoff", str(metric.cutoff or "none"), str(other.cutoff or "none")))
+    return (
+        *found,
+        *(
+            Difference(axis.name, metric[axis.name], other[axis.name])
+            for axis in AXES
+            if metric.measure in axis.measures and metric[axis.name] != other[axis.name]
+        ),
+    )
+
+
+def agreements(metric: Metric) -> list[Agreement]:
+    """Return every tool's plain NDCG at the metric's cutoff (10 where it has none), the nearest tool first."""
+    found = []
+    for dialect in DIALECTS.values():
+        text = dialect.text(metric.cutoff or DEFAULT_CUTOFF)
+        other = dialect.metric("", dialect.at(metric.cutoff or DEFAULT_CUTOFF))
+        if metric.cutoff is None:
+            other = Metric(other.measure, None, other.settings)
+        found.append(Agreement(dialect.name, text, differences(metric, other)))
+    return sorted(found, key=lambda agreement: len(agreement.differences))

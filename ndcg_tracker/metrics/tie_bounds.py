@@ -1,0 +1,33 @@
+"""How far ties in scores leave a metric open: its values if all of them fell worst, and if all fell best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ndcg_tracker.metrics.definition import Metric
+from ndcg_tracker.metrics.kernel import group_results
+from ndcg_tracker.metrics.results import GroupResults
+from ndcg_tracker.rankings.join import JudgedRanking
+from ndcg_tracker.rankings.weights import GroupWeights
+
+
+def tie_bounds(
+    judged: JudgedRanking, metrics: Sequence[Metric], weights: GroupWeights | None = None
+) -> list[tuple[GroupResults, GroupResults]]:
+    """Return the results of each metric with every tie broken for the worst, and for the best.
+
+    The bounds are sharp per group: some order of the tied items has each of them. For ``idcg``, which no tie changes,
+    both are the metric itself. Parameters, and what is raised: see ``group_results``.
+
+    >>> import numpy as np
+    >>> from ndcg_tracker.metrics.text_form import parse_metric
+    >>> from ndcg_tracker.rankings import Keys, LabelLists, Ranking, judged
+    >>> group, items = Keys.from_strings(["q", "q"]), Keys.from_strings("ab")
+    >>> run = Ranking.from_rows(group, items, np.ones(2))
+    >>> labels = LabelLists.from_rows(group, items, np.array([1.0, 0.0]))
+    >>> [(worst.mean, best.mean) for worst, best in tie_bounds(judged(run, labels), [parse_metric("ndcg@1")])]
+    [(0.0, 1.0)]
+    """
+    variants = [metric.with_axes(ties=ties) for metric in metrics for ties in ("pessimistic", "optimistic")]
+    found = group_results(judged, variants, weights)
+    return list(zip(found[::2], found[1::2], strict=True))

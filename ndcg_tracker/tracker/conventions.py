@@ -1,0 +1,85 @@
+"""One stored run under the convention of every tool, and which axis moves its value by how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.errors import InputError, MetricError
+from ndcg_tracker.metrics import Metric, group_results, parse_metric
+from ndcg_tracker.metrics.agreement import differences
+from ndcg_tracker.metrics.dialects import DIALECTS
+from ndcg_tracker.rankings import GroupWeights, JudgedRanking, judged
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.store import ReadTransaction
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one axis adds to a value: ``change``, on the way from the default to the convention, axis after axis."""
+
+    axis: str
+    value: str
+    change: float
+
+
+@dataclass(frozen=True, slots=True)
+class Convention:
+    """One tool's value of a run.
+
+    ``text``: the metric as the tool writes it; ``metric``: its canonical form. ``mean``: None where the tool has
+    none, then ``refusal`` says why if it refuses. ``effects``: the axes that change the value, the largest change
+    first; they add up to the difference from our own default.
+    """
+
+    text: str
+    metric: str
+    mean: float | None
+    effects: tuple[Effect, ...]
+    refusal: str = ""
+
+
+def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int, weights: GroupWeights | None) -> list[Convention]:
+    """Return the plain NDCG of a run under our own default and every dialect.
+
+    Raises: InputError where the run's dataset has no labels.
+    """
+    newest = tx.newest_label_set(run.dataset_id)
+    if newest is None:
+        raise InputError(f"dataset {run.dataset!r} has no labels; add them with ndcg-track labels add FILE")
+    both = judged(tx.read_ranking(run.id), tx.read_labels(newest.id))
+    texts = [f"ndcg@{cutoff}", *(dialect.text(cutoff) for dialect in DIALECTS.values())]
+    return [_convention(both, text, weights) for text in texts]
+
+
+def _convention(both: JudgedRanking, text: str, weights: GroupWeights | None) -> Convention:
+    metric = parse_metric(text)
+    try:
+        mean = group_results(both, [metric], weights)[0].mean
+    except MetricError as error:
+        return Convention(text, str(metric), None, (), str(error))
+    return Convention(text, str(metric), mean, _effects(both, metric, weights))
+
+
+def _effects(both: JudgedRanking, metric: Metric, weights: GroupWeights | None) -> tuple[Effect, ...]:
+    """Return what each axis adds on the way from the plain metric to this one, the largest change first."""
+    step = Metric(metric.measure, metric.cutoff)
+    before = _mean(both, step, weights)
+    effects = []
+    for difference in differences(step, metric):
+        step = step.with_axes(**{difference.axis: difference.theirs})
+        after = _mean(both, step, weights)
+        if before is not None and after is not None and after != before:
+            effects.append(Effect(difference.axis, difference.theirs, after - before))
+        before = before if after is None else after
+    return tuple(sorted(effects, key=lambda effect: -abs(effect.change)))
+
+
+def _mean(both: JudgedRanking, metric: Metric, weights: GroupWeights | None) -> float | None:
+    """Return the mean, None where the metric refuses the run half-way."""
+    try:
+        return group_results(both, [metric], weights)[0].mean
+    except MetricError:
+        return None

@@ -1,0 +1,82 @@
+"""The stored runs and aliases: looking them up, renaming, tagging, deleting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.errors import ReferenceNotFoundError
+from ndcg_tracker.tracker.datasets import known_dataset
+from ndcg_tracker.tracker.opened import OpenedStore
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord
+
+
+class Housekeeping(OpenedStore):
+    """What one does with runs and aliases beside ingesting and comparing."""
+
+    def runs(self, dataset: str | None = None) -> list[RunRecord]:
+        """Return the stored runs, oldest first."""
+        with self.store().read() as tx:
+            if dataset is not None:
+                known_dataset(tx, dataset)
+            return tx.runs(dataset)
+
+    def run(self, reference: str, dataset: str | None = None) -> tuple[RunRecord, list[EvaluationRecord]]:
+        """Return one run and its evaluations."""
+        with self.store().read() as tx:
+            run = tx.resolve_run(reference, dataset)
+            return run, tx.evaluations(run.id)
+
+    def rename_run(self, reference: str, name: str, dataset: str | None = None) -> RunRecord:
+        """Give a run another name and return it as it was before."""
+        with self.store().write() as tx:
+            run = tx.resolve_run(reference, dataset)
+            tx.rename_run(run.id, name)
+            return run
+
+    def tag_run(
+        self, reference: str, tags: Mapping[str, str], *, remove: Sequence[str] = (), dataset: str | None = None
+    ) -> dict[str, str]:
+        """Add tags to a run, remove others, and return all it has."""
+        with self.store().write() as tx:
+            run = tx.resolve_run(reference, dataset)
+            kept = {key: value for key, value in {**run.tags, **tags}.items() if key not in remove}
+            tx.set_tags(run.id, kept)
+            return kept
+
+    def delete_run(self, reference: str | int, dataset: str | None = None) -> RunRecord:
+        """Delete a run (an int is its id) with its items, evaluations and group results, and return what it was."""
+        with self.store().write() as tx:
+            run = tx.run(reference) if isinstance(reference, int) else tx.resolve_run(reference, dataset)
+            tx.delete_run(run.id)
+            return run
+
+    def aliases(self, dataset: str | None = None) -> list[AliasRecord]:
+        """Return the aliases."""
+        with self.store().read() as tx:
+            if dataset is not None:
+                known_dataset(tx, dataset)
+            return tx.aliases(dataset)
+
+    def set_alias(self, alias: str, reference: str, dataset: str | None = None) -> RunRecord:
+        """Point an alias, given with or without @, at a run and return the run."""
+        with self.store().write() as tx:
+            run = tx.resolve_run(reference, dataset)
+            tx.set_alias(run.dataset_id, alias.removeprefix("@"), run.id)
+            return run
+
+    def delete_alias(self, alias: str, dataset: str | None = None) -> AliasRecord:
+        """Delete an alias and return what it was."""
+        name = alias.removeprefix("@")
+        with self.store().write() as tx:
+            found = [record for record in tx.aliases(dataset) if record.name == name]
+            if not found:
+                known = ", ".join(f"@{record.name}" for record in tx.aliases(dataset)) or "none"
+                raise ReferenceNotFoundError(f"there is no alias @{name}; there is {known}")
+            if len(found) > 1:
+                names = ", ".join(record.dataset for record in found)
+                raise ReferenceNotFoundError(f"alias @{name} is in several datasets ({names}); give --dataset")
+            tx.delete_alias(found[0].dataset_id, name)
+            return found[0]

@@ -1,0 +1,42 @@
+"""The groups of two stored runs that ties in scores leave most open, from the stored items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.comparison import GroupTieBounds
+from ndcg_tracker.metrics import Metric, group_results, tie_bounds
+from ndcg_tracker.rankings import judged
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings import GroupWeights, LabelLists
+    from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.store import ReadTransaction
+
+_ROUNDING = 1e-12
+
+
+def open_groups(
+    tx: ReadTransaction,
+    runs: tuple[RunRecord, RunRecord],
+    labels: LabelLists,
+    metric: Metric,
+    weights: GroupWeights | None,
+    top: int,
+) -> tuple[GroupTieBounds, ...]:
+    """Return the groups of baseline and candidate whose value ties leave open, the widest first, ``top`` at most."""
+    found: list[GroupTieBounds] = []
+    for role, run in zip(("baseline", "candidate"), runs, strict=True):
+        both = judged(tx.read_ranking(run.id), labels)
+        ((worst, best),) = tie_bounds(both, [metric], weights)
+        values = group_results(both, [metric], weights)[0].values
+        spread = np.nan_to_num(best.values - worst.values)
+        places = np.flatnonzero(spread > _ROUNDING)
+        places = places[np.argsort(-spread[places], kind="stable")][:top]
+        found += [
+            GroupTieBounds(key, role, float(worst.values[place]), float(values[place]), float(best.values[place]))
+            for key, place in zip(both.group_keys.take(places).to_list(), places.tolist(), strict=True)
+        ]
+    return tuple(sorted(found, key=lambda group: group.worst - group.best)[:top])

@@ -1,0 +1,130 @@
+"""The program as a whole: usage errors, help, version, ``--debug``, and where the database is."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+
+import ndcg_tracker
+from ndcg_tracker.cli.app import run
+
+COMMANDS = [
+    ["ingest"], ["evaluate"], ["compare"], ["history"], ["rescore"], ["sql"], ["demo"], ["runs", "list"],
+    ["runs", "show"], ["runs", "rename"], ["runs", "tag"], ["runs", "delete"], ["alias", "set"], ["alias", "list"],
+    ["alias", "delete"], ["labels", "add"], ["metrics", "list"], ["metrics", "explain"], ["db", "upgrade"],
+    ["db", "current"], ["db", "check"], ["db", "backup"],
+]  # fmt: skip
+PRINTING = [
+    ["ingest", "x"], ["evaluate", "x"], ["compare", "a", "b"], ["history"], ["rescore", "a"], ["sql", "SELECT 1"],
+    ["runs", "list"], ["runs", "show", "a"], ["alias", "list"], ["metrics", "list"], ["metrics", "explain", "ndcg"],
+    ["db", "current"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_has_help(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    for option in ("--help", "-h"):
+        assert run([*words, option]) == 0
+        printed = capsys.readouterr()
+        assert printed.err == ""
+        assert printed.out.startswith("Usage: ndcg-track " + " ".join(words))
+
+
+@pytest.mark.parametrize("words", PRINTING, ids=" ".join)
+def test_every_command_that_prints_results_takes_the_four_formats(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*words, "--help"]) == 0
+    assert "--format" in capsys.readouterr().out
+    assert run([*words, "--format", "yaml"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    for name in ("--format", "text", "json", "markdown", "csv"):
+        assert name in printed.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nope"], ["nope"]),
+        (["runs", "nope"], ["nope"]),
+        (["ingest"], ["FILE"]),
+        (["compare", "a"], ["CANDIDATE"]),
+        (["compare", "a", "b", "--top", "-1"], ["--top"]),
+        (["compare", "a", "b", "--missing", "x"], ["--missing", "intersect"]),
+        (["sql"], []),
+        (["sql", "SELECT 1", "--timeout", "0"], ["--timeout"]),
+        (["ingest", "x", "--dataset"], ["--dataset"]),
+        (["ingest", "x", "--nope"], ["--nope"]),
+        (["alias", "set", "a"], ["RUN"]),
+        (["runs", "list", "extra"], ["extra"]),
+        (["--db"], ["--db"]),
+        (["runs", "list", "--db", "x.db"], ["--db"]),
+    ],
+)
+def test_wrong_usage_is_2(
+    arguments: list[str], words: list[str], capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    assert run(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert all(word in printed.err for word in words)
+    assert "Traceback" not in printed.err
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("arguments", [[], ["runs"], ["alias"], ["labels"], ["metrics"], ["db"]])
+def test_a_command_that_is_missing_shows_the_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments) == 2
+    printed = capsys.readouterr()
+    assert "Usage: ndcg-track" in printed.out + printed.err
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"ndcg-track {ndcg_tracker.__version__}\n"
+
+
+def test_debug_adds_the_traceback_and_keeps_line_and_code(shop: CommandLine) -> None:
+    for code, arguments in ((2, ["runs", "show", "nope"]), (5, ["compare", "bm25", "dense", "--metric", "dcg@1"])):
+        plain = shop(*arguments)
+        debug = shop("--debug", *arguments)
+        assert (plain.code, debug.code) == (code, code)
+        lines = debug.err.splitlines()
+        assert lines[0] == "Traceback (most recent call last):"
+        assert lines[-1] == plain.err.rstrip("\n")
+        assert debug.out == ""
+    assert "Traceback" not in shop("runs", "show", "nope").err
+
+
+def test_what_nobody_thought_of_is_1_and_one_line(
+    sqlite_command: CommandLine, files: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NDCG_TRACK_DB", "x.db")
+    monkeypatch.setattr("os.fspath", lambda path: 1 / 0)
+    printed = sqlite_command("runs", "list")
+    debug = sqlite_command("--debug", "runs", "list")
+    monkeypatch.undo()
+    assert (printed.code, printed.out) == (1, "")
+    assert printed.err == (
+        "error: unexpected ZeroDivisionError: division by zero; run again with ndcg-track --debug, and report it\n"
+    )
+    assert debug.code == 1
+    assert debug.err.splitlines()[0] == "Traceback (most recent call last):"
+    assert debug.err.splitlines()[-1] == "error: unexpected ZeroDivisionError: division by zero; report it"
+
+
+def test_the_database_is_given_or_named_by_the_environment_or_here(
+    files: None, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ingest = ["ingest", "bm25.csv", "--labels", "labels.csv"]
+    assert run(ingest) == 0
+    monkeypatch.setenv("NDCG_TRACK_DB", "named.db")
+    assert run([*ingest, "--name", "named"]) == 0
+    assert run(["--db", "given.db", *ingest, "--name", "given"]) == 0
+    assert sorted(path.name for path in folder.glob("*.db")) == ["given.db", "named.db", "ndcg-track.db"]
+    for arguments, name in ((["--db", "ndcg-track.db"], "bm25"), ([], "named"), (["--db", "given.db"], "given")):
+        capsys.readouterr()
+        assert run([*arguments, "runs", "list", "--format", "json"]) == 0
+        assert [row["run"] for row in json.loads(capsys.readouterr().out)] == [name]

@@ -1,0 +1,29 @@
+"""Which tools agree with a metric, and where they differ."""
+
+from ndcg_tracker.metrics import parse_metric
+from ndcg_tracker.metrics.agreement import Difference, agreements, differences
+from ndcg_tracker.metrics.dialects import DIALECTS
+
+
+def test_every_dialect_agrees_with_itself_and_comes_first() -> None:
+    for dialect in DIALECTS.values():
+        found = agreements(parse_metric(dialect.text(5)))
+        assert len(found) == len(DIALECTS)
+        assert found[0].differences == ()
+        assert dialect.name in {agreement.dialect for agreement in found if not agreement.differences}
+
+
+def test_differences_name_axis_and_both_values() -> None:
+    assert differences(parse_metric("ndcg@10"), parse_metric("ndcg(gain=exp2, ties=average)@5")) == (
+        Difference("cutoff", "10", "5"),
+        Difference("gain", "linear", "exp2"),
+        Difference("ties", "item_desc", "average"),
+    )
+    assert differences(parse_metric("dcg"), parse_metric("ndcg"))[0] == Difference("measure", "dcg", "ndcg")
+
+
+def test_a_metric_without_cutoff_is_held_against_tools_without_cutoff() -> None:
+    found = {
+        agreement.dialect: agreement.differences for agreement in agreements(parse_metric("ndcg(label_domain=int)"))
+    }
+    assert found["trec_eval10"] == ()

@@ -1,0 +1,48 @@
+"""The bounds over orders of tied items against every such order."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rankings_of import joined, results
+
+from ndcg_tracker.metrics import parse_metric, tie_bounds
+
+METRICS = [
+    "ndcg@2",
+    "ndcg(gain=exp2, discount=position)",
+    "cg@1",
+    "P@2",
+    "R@1",
+    "AP",
+    "RR",
+    "Success@1",
+    "ERR@3",
+    "RBP",
+]
+
+
+@settings(max_examples=40)
+@given(
+    st.dictionaries(st.sampled_from("abcde"), st.sampled_from([1.0, 2.0]), min_size=1),
+    st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 4).map(float), min_size=1),
+    st.sampled_from(METRICS),
+)
+def test_the_bounds_are_reached_and_never_passed(scores: dict[str, float], grades: dict[str, float], text: str) -> None:
+    metric = parse_metric(text)
+    ((worst, best),) = tie_bounds(joined({"q": scores}, {"q": grades}), [metric])
+    as_they_come = str(metric.with_axes(ties="input"))
+    values = [
+        results(as_they_come, {"q": {item: scores[item] for item in order}}, {"q": grades}).values[0]
+        for order in itertools.permutations(scores)
+    ]
+    assert worst.values[0] == pytest.approx(min(values), abs=1e-15)
+    assert best.values[0] == pytest.approx(max(values), abs=1e-15)
+
+
+def test_without_ties_there_is_nothing_open() -> None:
+    both = joined({"q": {"a": 2.0, "b": 1.0}}, {"q": {"b": 1.0}})
+    for worst, best in tie_bounds(both, [parse_metric("ndcg"), parse_metric("idcg")]):
+        np.testing.assert_array_equal(worst.values, best.values)

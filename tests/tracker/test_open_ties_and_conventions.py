@@ -1,0 +1,82 @@
+"""Ties that leave a stored comparison open, and one stored run under every tool's convention."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ndcg_tracker as nt
+from ndcg_tracker.metrics.dialects import DIALECTS
+from ndcg_tracker.storage import store
+
+TIED = {
+    "group": ["q", "q", "r", "r"],
+    "item": ["a", "b", "a", "c"],
+    "score": [2.0, 2.0, 1.0, 1.0],
+    "label": [1, 0, 1, 2],
+}
+CLEAR = {**TIED, "score": [3.0, 2.0, 1.0, 3.0]}
+
+
+@pytest.fixture
+def tracker(database_url: str) -> nt.Tracker:
+    store.upgrade(database_url)
+    tracker = nt.Tracker(database_url)
+    tracker.ingest(TIED, name="tied", metrics=["ndcg@1"])
+    tracker.ingest(CLEAR, name="clear", metrics=["ndcg@1"])
+    return tracker
+
+
+def test_compare_knows_how_far_ties_leave_it_open(tracker: nt.Tracker) -> None:
+    with tracker:
+        plain = tracker.compare("tied", "clear").to_dict()
+        assert plain["metrics"][0]["tie_bounds"] == {
+            "baseline": [0.25, 1.0],
+            "candidate": [1.0, 1.0],
+            "delta": [0.0, 0.75],
+            "could_change_verdict": False,
+        }
+        assert "tie_groups" not in plain
+        asked = tracker.compare("tied", "clear", tie_bounds=True).to_dict()
+        assert asked["tie_groups"] == [
+            {"group": "q", "run": "baseline", "worst": 0.0, "value": 0.0, "best": 1.0},
+            {"group": "r", "run": "baseline", "worst": 0.5, "value": 1.0, "best": 1.0},
+        ]
+        assert len(tracker.compare("tied", "clear", tie_bounds=True, top=1).to_dict()["tie_groups"]) == 1
+
+
+def test_a_verdict_that_hangs_on_ties_is_told(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    n = 400
+    groups = np.repeat([f"q{number}" for number in range(n)], 2)
+    items = np.tile(["a", "b"], n)
+    labels = np.tile([1.0, 0.0], n)
+    with nt.Tracker(tmp_path / "ties.db") as tracker:
+        tracker.ingest({"group": groups, "item": items, "score": rng.random(2 * n), "label": labels}, name="random")
+        tracker.ingest({"group": groups, "item": items, "score": np.zeros(2 * n), "label": labels}, name="tied")
+        text = str(tracker.compare("random", "tied"))
+    assert "note: ties in scores could change the verdict on ndcg@10: broken otherwise, delta lies anywhere" in text
+
+
+def test_every_dialect_stands_beside_the_default_with_its_causes(tracker: nt.Tracker) -> None:
+    with tracker:
+        found = tracker.conventions("clear", cutoff=2)
+        values = nt.evaluate(CLEAR, [convention.text for convention in found]).mean
+    assert [convention.text for convention in found] == ["ndcg@2", *(d.text(2) for d in DIALECTS.values())]
+    for convention in found:
+        assert convention.mean == pytest.approx(values[convention.text], abs=1e-15)
+        assert convention.mean is not None
+        assert found[0].mean is not None
+        total = sum(effect.change for effect in convention.effects)
+        assert found[0].mean + total == pytest.approx(convention.mean, abs=1e-12)
+
+
+def test_a_dialect_that_refuses_the_run_says_why(tmp_path: Path) -> None:
+    with nt.Tracker(tmp_path / "one.db") as tracker:
+        tracker.ingest({"group": ["q"], "item": ["a"], "score": [1.0], "label": [0.5]}, name="one")
+        refused = {convention.text: convention.refusal for convention in tracker.conventions("one")}
+    assert refused["ndcg@10"] == ""
+    assert refused["sklearn:ndcg_score(k=10)"].endswith(
+        "group 'q' has one item only, which this metric refuses; use size1=ok"
+    )
+    assert "the label 0.5 of item 'a' in group 'q' is outside of label_domain=int" in refused["trec_eval:ndcg_cut_10"]
