@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from ndcg_tracker.metrics.axes import AXES, MEASURES
+from ndcg_tracker.metrics.axes import AXES
+from ndcg_tracker.metrics.measures import MEASURES
 from ndcg_tracker.storage.schema_page import schema_page
 
 DOCS = Path(__file__).resolve().parent

@@ -15,8 +15,9 @@ app = typer.Typer(help="The metrics: list, explain.", no_args_is_help=True, rich
 @app.command("list")
 def list_metrics(format: options.Output = options.OutputFormat.text) -> None:
     """List the metrics, the values of each of their axes, and the dialects."""
-    from ndcg_tracker.metrics.axes import AXES, MEASURES
+    from ndcg_tracker.metrics.axes import AXES
     from ndcg_tracker.metrics.dialects import DIALECTS
+    from ndcg_tracker.metrics.measures import MEASURES
     from ndcg_tracker.reporting import rows_as
 
     rows = [(name, "", "", meaning, "") for name, meaning in MEASURES.items()]

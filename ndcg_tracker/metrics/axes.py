@@ -2,81 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 
-from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.axis import Axis
 from ndcg_tracker.metrics.gains import canonical_gain, number_text
-
-MEASURES = {
-    "cg": "cumulated gain: the sum of the gains",
-    "dcg": "discounted cumulated gain: the sum of gain x discount",
-    "idcg": "the discounted cumulated gain of the ideal order",
-    "ndcg": "dcg / idcg",
-    "P": "precision: the share of relevant items among the first ranks",
-    "R": "recall: the share of the relevant items that stand among the first ranks",
-    "AP": "average precision: the mean of the precision at each relevant item",
-    "RR": "reciprocal rank: 1 / the rank of the first relevant item",
-    "Success": "1 if a relevant item stands among the first ranks, else 0",
-    "Judged": "the share of labelled items among the first ranks",
-    "ERR": "expected reciprocal rank of the item that satisfies a user",
-    "RBP": "rank-biased precision: a user goes on to the next rank with probability p",
-    "SetP": "precision of the whole list",
-}
-
-CUMULATED = ("cg", "dcg", "idcg", "ndcg")
-COMPANIONS = tuple(name for name in MEASURES if name not in CUMULATED)
-_ALL = tuple(MEASURES)
-_LISTED = tuple(name for name in MEASURES if name != "idcg")
-_IDEAL = ("idcg", "ndcg")
-_RELEVANCE = ("P", "R", "AP", "RR", "Success", "RBP", "SetP")
-
-NEEDS_CUTOFF = ("P", "R", "Success")
-NO_CUTOFF = ("SetP",)
-NO_EXPECTATION = ("AP", "RR", "Success", "ERR")
-"""Measures that are no sum over items, so that ``ties=average`` has no closed form."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Axis:
-    """One axis: its name in the text form, the values it takes (the first is the default) and what each of them means.
-
-    ``pattern_example`` names an example of the values that ``canonical`` accepts beside the listed ones, and
-    ``pattern_meaning`` says what they mean. ``measures`` are the measures that the axis can change.
-    """
-
-    name: str
-    meaning: str
-    values: dict[str, str]
-    measures: tuple[str, ...]
-    canonical: Callable[[str], str | None] | None = None
-    pattern_example: str | None = None
-    pattern_meaning: Callable[[str], str] | None = None
-
-    @property
-    def default(self) -> str:
-        """The value that a metric has where its text does not name the axis."""
-        return next(iter(self.values))
-
-    def checked(self, value: str) -> str:
-        """Return the one spelling of a value (MetricError, with the nearest valid one, where there is none)."""
-        if value in self.values:
-            return value
-        if self.canonical is not None and (spelling := self.canonical(value)) is not None:
-            return spelling
-        known = [*self.values, *([self.pattern_example] if self.pattern_example else [])]
-        near = difflib.get_close_matches(value.lower(), known, n=1, cutoff=0.5)
-        hint = f"did you mean {self.name}={near[0]}?" if near else f"it is one of {', '.join(known)}"
-        raise MetricError(f"{self.name}={value} is no value of {self.name}; {hint}")
-
-    def meaning_of(self, value: str) -> str:
-        """Return what a value means, in words."""
-        if value in self.values or self.pattern_meaning is None:
-            return self.values.get(value, value)
-        return self.pattern_meaning(value)
+from ndcg_tracker.metrics.measures import ALL, CUMULATED, LISTED, WITH_IDEAL, WITH_RELEVANCE
 
 
 def _canonical_discount(value: str) -> str | None:
@@ -87,7 +18,9 @@ def _canonical_discount(value: str) -> str | None:
 
 
 def _canonical_number(value: str) -> str | None:
-    return number_text(float(value)) if re.fullmatch(r"-?\d+(\.\d+)?", value, re.ASCII) else None
+    if not re.fullmatch(r"-?\d+(\.\d+)?", value, re.ASCII):
+        return None
+    return number_text(float(value)) if math.isfinite(float(value)) else None
 
 
 def _canonical_share(value: str) -> str | None:
@@ -145,7 +78,7 @@ AXES: tuple[Axis, ...] = (
         "rel",
         "from which grade on an item is relevant",
         {"1": "from grade 1 on"},
-        _RELEVANCE,
+        WITH_RELEVANCE,
         _canonical_number,
         "2",
         lambda value: f"from grade {value} on",
@@ -170,7 +103,7 @@ AXES: tuple[Axis, ...] = (
             "optimistic": "the highest gain first",
             "average": "every order equally likely: the expected value",
         },
-        _LISTED,
+        LISTED,
     ),
     Axis(
         "ideal",
@@ -180,25 +113,25 @@ AXES: tuple[Axis, ...] = (
             "retrieved": "the items of the run's list",
             "constant": "as many items of gain 1 as the cutoff (or the list) has ranks",
         },
-        _IDEAL,
+        WITH_IDEAL,
     ),
     Axis(
         "ideal_order",
         "what the ideal order sorts by",
         {"gain": "the gain, largest first", "label": "the label, largest first, whatever its gain"},
-        _IDEAL,
+        WITH_IDEAL,
     ),
     Axis(
         "ideal_cut",
         "where the ideal order ends",
         {"cutoff": "at the cutoff", "none": "nowhere", "retrieved": "at the number of retrieved items"},
-        _IDEAL,
+        WITH_IDEAL,
     ),
     Axis(
         "unjudged",
         "an item without label",
         {"zero": "takes a rank and gains nothing", "drop": "is taken out of the list"},
-        _LISTED,
+        LISTED,
         _canonical_number,
         "0.5",
         lambda value: f"takes a rank and gains {value}",
@@ -212,7 +145,7 @@ AXES: tuple[Axis, ...] = (
             "drop": "its item is taken out of list and labels",
             "error": "is refused",
         },
-        _ALL,
+        ALL,
     ),
     Axis(
         "label_type",
@@ -222,7 +155,7 @@ AXES: tuple[Axis, ...] = (
             "f32": "single precision",
             "int": "whole numbers, what is behind the point cut off",
         },
-        _ALL,
+        ALL,
     ),
     Axis(
         "label_domain",
@@ -233,7 +166,7 @@ AXES: tuple[Axis, ...] = (
             "int": "whole numbers",
             "int_ge0": "whole numbers from 0",
         },
-        _ALL,
+        ALL,
         _canonical_domain,
         "int0to30",
         lambda value: (
@@ -262,13 +195,13 @@ AXES: tuple[Axis, ...] = (
         "missing",
         "a group with labels that the run does not have",
         {"zero": "an empty list: it gains nothing", "skip": "undefined, left out of the mean", "error": "refused"},
-        _ALL,
+        ALL,
     ),
     Axis(
         "extra",
         "a group of the run without any label",
         {"skip": "undefined, left out of the mean", "error": "refused", "empty": "a group that has nothing to find"},
-        _ALL,
+        ALL,
     ),
     Axis("size1", "a group whose list has one item", {"ok": "is as good as any", "error": "is refused"}, ("ndcg",)),
     Axis(
@@ -281,7 +214,7 @@ AXES: tuple[Axis, ...] = (
         "weights",
         "how groups weigh in the mean",
         {"none": "alike", "group": "by the weight of the group", "item_mean": "by the mean weight of their items"},
-        _ALL,
+        ALL,
     ),
     Axis(
         "empty_weight",
@@ -293,20 +226,20 @@ AXES: tuple[Axis, ...] = (
         "weight_type",
         "the type that weights are taken in",
         {"f64": "double precision", "f32": "single precision"},
-        _ALL,
+        ALL,
     ),
     Axis(
         "score_type",
         "the type that scores are compared in",
         {"f64": "double precision", "f32": "single precision: near scores tie"},
-        _LISTED,
+        LISTED,
     ),
-    Axis("arithmetic", "the type that sums are made in", {"f64": "double precision", "f32": "single precision"}, _ALL),
+    Axis("arithmetic", "the type that sums are made in", {"f64": "double precision", "f32": "single precision"}, ALL),
     Axis(
         "round",
         "the decimals that are kept",
         {"none": "all"},
-        _ALL,
+        ALL,
         _canonical_digits,
         "4",
         lambda value: f"{value} decimals",
@@ -315,13 +248,13 @@ AXES: tuple[Axis, ...] = (
         "round_of",
         "what is rounded",
         {"group": "each value; the mean runs over rounded values", "mean": "the mean alone"},
-        _ALL,
+        ALL,
     ),
     Axis(
         "all_skipped",
         "the mean where no group has a value",
         {"undefined": "undefined", "0": "0", "error": "refused"},
-        _ALL,
+        ALL,
     ),
 )
 

@@ -7,16 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.axes import (
-    AXES,
-    AXIS_OF,
-    COMPANIONS,
-    MEASURES,
-    NEEDS_CUTOFF,
-    NO_CUTOFF,
-    NO_EXPECTATION,
-    Axis,
-)
+from ndcg_tracker.metrics.axes import AXES, AXIS_OF
+from ndcg_tracker.metrics.axis import Axis
+from ndcg_tracker.metrics.measures import COMPANIONS, MEASURES, NEEDS_CUTOFF, NO_CUTOFF, NO_EXPECTATION
 
 
 @dataclass(frozen=True)
@@ -46,12 +39,14 @@ class Metric:
         """Return the metric with these settings.
 
         Raises: MetricError for an unknown measure, axis or value, an axis that the measure does not have, or a cutoff
-        below 1.
+        below 1 or beyond every list.
         """
         if measure not in MEASURES:
             raise MetricError(f"{measure} is no metric; it is one of {', '.join(MEASURES)}")
         if cutoff is not None and cutoff < 1:
             raise MetricError(f"the cutoff @{cutoff} leaves nothing to measure; it is 1 or more")
+        if cutoff is not None and cutoff > LARGEST_CUTOFF:
+            raise MetricError(f"the cutoff is beyond every list; it is at most {LARGEST_CUTOFF}, or none at all")
         if cutoff is None and measure in NEEDS_CUTOFF:
             raise MetricError(f"{measure} needs a cutoff; write {measure}@10")
         if cutoff is not None and measure in NO_CUTOFF:
@@ -68,7 +63,7 @@ class Metric:
         if measure == "dcg" and kept.get("discount") == "none":
             measure = "cg"
             del kept["discount"]
-        _refuse_impossible(measure, kept)
+        _refuse_impossible(measure, cutoff, kept)
         for name, governing in _GOVERNED_BY.items():
             if governing not in kept:
                 kept.pop(name, None)
@@ -93,6 +88,10 @@ class Metric:
         return "none" if self.measure == "cg" else self["discount"]
 
 
+LARGEST_CUTOFF = 10**9
+LARGEST_CONSTANT = 10**6
+"""The largest cutoff with ``ideal=constant``, whose ideal has that many ranks."""
+
 _GOVERNED_BY = {"round_of": "round", "weight_type": "weights", "empty_weight": "weights"}
 """Axes that change nothing while another one has its default."""
 
@@ -110,11 +109,23 @@ def default_of(axis: Axis, measure: str, cutoff: int | None) -> str:
     return axis.default
 
 
-def _refuse_impossible(measure: str, settings: Mapping[str, str]) -> None:
+def _refuse_impossible(measure: str, cutoff: int | None, settings: Mapping[str, str]) -> None:
+    if settings.get("ideal") == "constant" and cutoff is not None and cutoff > LARGEST_CONSTANT:
+        raise MetricError(f"ideal=constant adds up every rank to the cutoff; use one of at most {LARGEST_CONSTANT}")
     if measure in NO_EXPECTATION and settings.get("ties") == "average":
         raise MetricError(f"{measure} has no closed form for ties=average; use ties=pessimistic or ties=optimistic")
     if measure in COMPANIONS and settings.get("unjudged", "zero") not in ("zero", "drop"):
         raise MetricError(f"{measure} has no gains, so an unjudged item cannot gain something; use unjudged=drop")
+
+
+def cutoff_from(digits: str) -> int:
+    """Return the cutoff that some digits spell; of very long ones any number that ``Metric.of`` refuses.
+
+    >>> cutoff_from("010"), cutoff_from("9" * 5000) > LARGEST_CUTOFF
+    (10, True)
+    """
+    digits = digits.lstrip("0")
+    return int(digits or "0") if len(digits) < 19 else LARGEST_CUTOFF + 1
 
 
 _FORM = re.compile(r"(?P<measure>[A-Za-z]\w*)(?:\((?P<parameters>.*)\))?(?:@(?P<cutoff>\d+))?", re.ASCII)
@@ -150,5 +161,5 @@ def parse_canonical(text: str) -> Metric:
             raise MetricError(f"{text!r} names {parameter['name']} twice; keep one of them")
         settings[parameter["name"]] = parameter["value"]
         place = parameter.end()
-    cutoff = int(form["cutoff"]) if form["cutoff"] else None
+    cutoff = cutoff_from(form["cutoff"]) if form["cutoff"] else None
     return Metric.of(measure, cutoff=cutoff, **settings)

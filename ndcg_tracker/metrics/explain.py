@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ndcg_tracker.metrics.axes import AXES, AXIS_OF, CUMULATED, MEASURES
+from ndcg_tracker.metrics.axes import AXES, AXIS_OF
 from ndcg_tracker.metrics.definition import Metric, default_of
+from ndcg_tracker.metrics.measures import CUMULATED, MEASURES
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,10 +35,10 @@ def gain_table(text: str) -> dict[float, float] | None:
 def number_text(value: float) -> str:
     """Return a number as metric texts write it: without a point where it is whole.
 
-    >>> number_text(2.0), number_text(0.5)
-    ('2', '0.5')
+    >>> number_text(2.0), number_text(0.5), number_text(1e-5)
+    ('2', '0.5', '0.00001')
     """
-    return str(int(value)) if value == int(value) else repr(value)
+    return str(int(value)) if value == int(value) else np.format_float_positional(value, trim="-")
 
 
 def canonical_gain(value: str) -> str | None:
@@ -57,7 +57,10 @@ def canonical_gain(value: str) -> str | None:
     named = _NAMED.fullmatch(value)
     if named is None:
         return None
-    return f"{named['name']}>={number_text(float(named['least']))}" if named["least"] else named["name"]
+    least = float(named["least"] or 0)
+    if not np.isfinite(least):
+        return None
+    return f"{named['name']}>={number_text(least)}" if named["least"] else named["name"]
 
 
 def gains(gain: str, grades: Floats) -> Floats:

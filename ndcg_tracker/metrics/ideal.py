@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.rankings.grouping import descending_order
 from ndcg_tracker.rankings.keys import Index
 from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.sorting import descending_order
 
 Counts = NDArray[np.int64]
 

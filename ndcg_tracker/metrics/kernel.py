@@ -8,11 +8,11 @@ import numpy as np
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.aggregation import aligned_weights, mean, rounded_values
-from ndcg_tracker.metrics.axes import CUMULATED
 from ndcg_tracker.metrics.companions import companion
 from ndcg_tracker.metrics.cumulated import Cumulated, cumulated
 from ndcg_tracker.metrics.definition import Metric
 from ndcg_tracker.metrics.listing import Lists
+from ndcg_tracker.metrics.measures import CUMULATED
 from ndcg_tracker.metrics.results import DEFINED, EMPTY, EXTRA, MISSING, GroupResults, Reasons
 from ndcg_tracker.rankings.join import JudgedRanking
 from ndcg_tracker.rankings.ranking import Floats
@@ -25,7 +25,7 @@ def group_results(
     """Return the results of some metrics for every group of a run and its labels.
 
     For ``ndcg``: sum over ranks i of gain(i) x discount(i), divided by the same sum over the ideal order; the other
-    measures: ``axes.MEASURES``. The labels are joined once and the lists made once for all metrics that list them
+    measures: ``measures.MEASURES``. The labels are joined once and the lists made once for all metrics that list them
     alike; no step loops over groups.
 
     Parameters: ``judged``, a run with its labels; ``metrics``, any number; ``weights``, for metrics whose ``weights``

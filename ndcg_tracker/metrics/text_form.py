@@ -24,6 +24,9 @@ def parse_metric(text: str) -> Metric:
     >>> str(parse_metric("trec_eval10:-c ndcg_cut_10"))
     'ndcg(label_domain=int)@10'
     """
+    text = " ".join(text.split())
+    if not text.isprintable():
+        raise MetricError(f"{text!r} is no metric: it has characters that cannot be printed; type it anew")
     form = _DIALECT.fullmatch(text)
     if form is None:
         return parse_canonical(text)

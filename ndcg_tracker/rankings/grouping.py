@@ -79,8 +79,9 @@ def segment_rows(starts: Index, lengths: Index) -> Index:
 
 def is_descending(values: NDArray[np.floating[Any]], offsets: Index) -> bool:
     """Return whether the values never rise within a group."""
-    rises = np.flatnonzero(values[1:] > values[:-1]) + 1
-    return rises.size == 0 or bool(np.isin(rises, offsets).all())
+    rises = values[1:] > values[:-1]
+    rises[offsets[(offsets > 0) & (offsets < values.size)] - 1] = False
+    return not rises.any()
 
 
 def group_blocks(offsets: Index, n_rows: int = 1 << 16) -> Iterator[tuple[int, int]]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ndcg_tracker.rankings.grouping import group_codes
-from ndcg_tracker.rankings.keys import Hash, Index, Keys
+from ndcg_tracker.rankings.grouping import group_blocks, segment_rows
+from ndcg_tracker.rankings.keys import MULTIPLIER, Hash, Index, Keys, Mask
 from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking
 
 
@@ -85,31 +85,90 @@ def places_of(wanted: Keys, keys: Keys) -> Index:
 
 def matching_rows(items: GroupedItems, others: GroupedItems) -> tuple[Index, Index]:
     """Return the rows of both sides that are the same (group, item), ascending for ``items``: int64, shape (m,)."""
-    hashes, other_hashes = items.pair_hashes, others.pair_hashes
-    candidates = _possible(hashes, other_hashes)
-    if not candidates.size or not other_hashes.size:
-        return candidates[:0], candidates[:0]
-    hashes = hashes[candidates]
-    order = np.argsort(other_hashes)
-    sorted_hashes = other_hashes[order]
-    by_hash = np.argsort(hashes)  # sorted look-ups walk through the cache instead of jumping
-    found = np.empty(hashes.size, dtype=np.int64)
-    found[by_hash] = np.searchsorted(sorted_hashes, hashes[by_hash])
-    found = np.minimum(found, sorted_hashes.size - 1)
-    hit = sorted_hashes[found] == hashes
-    rows, other_rows = candidates[hit], order[found[hit]]
-    group_in_others = places_of(items.group_keys, others.group_keys)[group_codes(items.offsets)[rows]]
-    same = group_in_others == group_codes(others.offsets)[other_rows]
-    same &= items.item_keys.equal(rows, others.item_keys, other_rows)
+    if _is_same_list(items, others):
+        rows = np.arange(items.n_items)
+        return rows, rows
+    other_groups = places_of(items.group_keys, others.group_keys)
+    found = [np.zeros((2, 0), dtype=np.int64)]
+    for first, last in group_blocks(items.offsets):
+        low, high = items.offsets[[first, last]]
+        partners = _partners(
+            items.pair_hashes[low:high],
+            np.diff(items.offsets[first : last + 1]),
+            others,
+            other_groups[first:last],
+        )
+        rows = np.flatnonzero(partners >= 0)
+        found.append(np.stack([rows + low, partners[rows]]))
+    rows, other_rows = np.concatenate(found, axis=1)
+    same = items.item_keys.equal(rows, others.item_keys, other_rows)
     return rows[same], other_rows[same]
 
 
-def _possible(hashes: Hash, wanted: Hash) -> Index:
-    """Return the rows whose hash may be among the wanted ones: a bit table rules nearly all others out."""
-    if wanted.size * 4 > hashes.size:
-        return np.arange(hashes.size)
-    bits = max(int(wanted.size).bit_length() + 5, 10)
-    shift = np.uint64(64 - bits)
-    table = np.zeros(1 << bits, dtype=np.bool_)
-    table[wanted >> shift] = True
-    return np.flatnonzero(table[hashes >> shift])
+def _is_same_list(items: GroupedItems, others: GroupedItems) -> bool:
+    """Return whether both sides name the same items in the same order, as scores and labels of one table do."""
+    return (
+        np.array_equal(items.offsets, others.offsets)
+        and items.group_keys.is_same(others.group_keys)
+        and items.item_keys.is_same(others.item_keys)
+    )
+
+
+def _partners(hashes: Hash, lengths: Index, others: GroupedItems, other_groups: Index) -> Index:
+    """Return the row of ``others`` whose hash each row of some groups has, -1 for none: int64, shape of ``hashes``.
+
+    Parameters: ``lengths`` and ``other_groups``, int64, shape (n_groups,): how many rows each group has, and its
+    number in ``others``, -1 where it is absent.
+
+    Each group has a stretch of one hash table, twice as long as its other rows are many. Other rows that lose their
+    slot to another one try again with other bits of their hash, and so do the rows that may be looking for them.
+    """
+    known = np.flatnonzero(other_groups >= 0)
+    starts = others.offsets[other_groups[known]]
+    n_others = np.zeros(lengths.size, dtype=np.int64)
+    n_others[known] = others.offsets[other_groups[known] + 1] - starts
+    first_slot = 4 * (np.cumsum(n_others) - n_others)
+    table = np.full(4 * int(n_others.sum()) + 1, -1, dtype=np.int64)
+    first_slot[n_others == 0] = table.size - 1
+    other_rows = segment_rows(starts, n_others[known])
+    other_hashes = others.pair_hashes[other_rows]
+    partners = np.full(hashes.size, -1, dtype=np.int64)
+    seekers = _Probes(np.arange(hashes.size), hashes, np.repeat(first_slot, lengths), np.repeat(4 * n_others, lengths))
+    sought = _Probes(
+        np.arange(other_rows.size), other_hashes, np.repeat(first_slot, n_others), np.repeat(4 * n_others, n_others)
+    )
+    multiplier = 1
+    while sought.rows.size and seekers.rows.size:
+        multiplier = multiplier * MULTIPLIER % 2**64
+        slots = sought.slots(multiplier)
+        table[slots] = sought.rows
+        lost = other_hashes[table[slots]] != sought.hashes
+        contested = np.zeros(table.size, dtype=np.bool_)
+        contested[slots[lost]] = True
+        slots = seekers.slots(multiplier)
+        candidates = table[slots]
+        hit = (candidates >= 0) & (other_hashes[candidates] == seekers.hashes)
+        found = np.flatnonzero(hit)
+        partners[seekers.rows[found]] = other_rows[candidates[found]]
+        sought, seekers = sought.only(lost), seekers.only(~hit & contested[slots])
+    return partners
+
+
+@dataclass(frozen=True, slots=True)
+class _Probes:
+    """Rows, their hashes, and the stretch of the hash table that each row's group has."""
+
+    rows: Index
+    hashes: Hash
+    first_slot: Index
+    n_slots: Index
+
+    def slots(self, multiplier: int) -> Index:
+        """Return the slot of each row: which one of its stretch is for the hash times an odd multiplier to say."""
+        fraction = (self.hashes * np.uint64(multiplier)) >> np.uint64(32)
+        return self.first_slot + ((fraction.view(np.int64) * self.n_slots) >> 32)
+
+    def only(self, kept: Mask) -> _Probes:
+        """Return some of the rows."""
+        at = np.flatnonzero(kept)
+        return _Probes(self.rows[at], self.hashes[at], self.first_slot[at], self.n_slots[at])

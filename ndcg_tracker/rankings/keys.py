@@ -14,9 +14,12 @@ Index = NDArray[np.int64]
 Hash = NDArray[np.uint64]
 Mask = NDArray[np.bool_]
 
-_BLOCK = 1 << 16  # rows hashed at a time: the temporaries stay in the cache
+BLOCK = 1 << 16
+"""How many rows are worked on at a time: the temporaries stay in the cache."""
+
 _FNV = np.uint64(0xCBF29CE484222325)
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+MULTIPLIER = 0x9E3779B97F4A7C15
+_MULTIPLIER = np.uint64(MULTIPLIER)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
@@ -117,13 +120,13 @@ class Keys:
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Keys:
         """Return the ids at ``rows``, copied."""
-        lengths = self.lengths[rows]
+        starts = self.offsets[:-1][rows]
+        lengths = self.offsets[1:][rows] - starts
         offsets = np.zeros(rows.size + 1, dtype=np.int64)
         np.cumsum(lengths, out=offsets[1:])
         data = np.empty(int(offsets[-1]), dtype=np.uint8)
-        starts = self.offsets[:-1][rows]
-        for first in range(0, rows.size, _BLOCK):
-            last = min(first + _BLOCK, rows.size)
+        for first in range(0, rows.size, BLOCK):
+            last = min(first + BLOCK, rows.size)
             low, high = int(offsets[first]), int(offsets[last])
             shift = starts[first:last] - offsets[first:last]
             data[low:high] = self.data[np.repeat(shift, lengths[first:last]) + np.arange(low, high)]
@@ -156,8 +159,8 @@ class Keys:
         """
         out = np.empty(len(self), dtype=np.uint64)
         start_value = mixed(np.array([seed], dtype=np.int64).view(np.uint64) + _FNV)[0]
-        for first in range(0, len(self), _BLOCK):
-            starts = self.offsets[first : min(first + _BLOCK, len(self)) + 1]
+        for first in range(0, len(self), BLOCK):
+            starts = self.offsets[first : min(first + BLOCK, len(self)) + 1]
             lengths, starts = np.diff(starts), starts[:-1]
             block = start_value + lengths.astype(np.uint64) * _MULTIPLIER
             rows: Index | slice = slice(None)
@@ -177,6 +180,13 @@ class Keys:
 
     def equal(self, rows: Index, other: Keys, other_rows: Index) -> Mask:
         """Return where ``self[rows]`` and ``other[other_rows]`` are the same bytes: bool, shape of ``rows``."""
+        same = np.empty(rows.size, dtype=np.bool_)
+        for first in range(0, rows.size, BLOCK):
+            block = slice(first, first + BLOCK)
+            same[block] = self._equal(rows[block], other, other_rows[block])
+        return same
+
+    def _equal(self, rows: Index, other: Keys, other_rows: Index) -> Mask:
         starts, other_starts = self.offsets[rows], other.offsets[other_rows]
         lengths = self.offsets[rows + 1] - starts
         same: Mask = lengths == other.offsets[other_rows + 1] - other_starts
@@ -189,6 +199,15 @@ class Keys:
             done += 8
             left = left[equal & (remaining > 8)]
         return same
+
+    def is_same(self, other: Keys) -> bool:
+        """Return whether both columns hold the same ids in the same order.
+
+        >>> Keys.from_strings(["a", "bc"]).slice(1, 2).is_same(Keys.from_strings(["bc"]))
+        True
+        """
+        mine, theirs = (keys.data[keys.offsets[0] : keys.offsets[-1]] for keys in (self, other))
+        return np.array_equal(self.lengths, other.lengths) and np.array_equal(mine, theirs)
 
     def byte_ranks(self) -> Index:
         """Return each id's place in ascending byte order, equal ids sharing one: int64, shape (n,), from 0.

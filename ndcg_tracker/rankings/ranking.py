@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.rankings.grouping import descending_order, grouped, is_descending
-from ndcg_tracker.rankings.keys import Hash, Index, Keys, mixed
+from ndcg_tracker.rankings.grouping import grouped, is_descending
+from ndcg_tracker.rankings.keys import BLOCK, Hash, Index, Keys, mixed
+from ndcg_tracker.rankings.sorting import descending_order, repeats_within_groups
 
 Floats = NDArray[np.float64]
 
@@ -51,8 +52,7 @@ class GroupedItems:
 
     def has_duplicates(self) -> bool:
         """Return whether some (group, item) stands in two rows."""
-        hashes = np.sort(self.pair_hashes)
-        if not (hashes[1:] == hashes[:-1]).any():
+        if not repeats_within_groups(self.pair_hashes, self.offsets):
             return False
         order = np.argsort(self.pair_hashes, kind="stable")
         hashes = self.pair_hashes[order]
@@ -75,7 +75,12 @@ class GroupedItems:
         words = []
         for seed in (0, 1):
             pairs = self.pair_hashes if seed == 0 else self._pair_hashes(seed)
-            words.append(int(mixed(pairs ^ mixed(bits + np.uint64(seed))).sum(dtype=np.uint64)))
+            total = 0
+            for first in range(0, bits.size, BLOCK):
+                block = slice(first, first + BLOCK)
+                rows = mixed(pairs[block] ^ mixed(bits[block] + np.uint64(seed)))
+                total += int(rows.sum(dtype=np.uint64))
+            words.append(total % 2**64)
         return f"{words[0]:016x}{words[1]:016x}"
 
 

@@ -9,7 +9,8 @@ import pytest
 from command_line import CommandLine
 
 from ndcg_tracker.metrics import parse_metric
-from ndcg_tracker.metrics.axes import AXES, MEASURES
+from ndcg_tracker.metrics.axes import AXES
+from ndcg_tracker.metrics.measures import MEASURES
 
 
 @pytest.fixture

@@ -79,7 +79,9 @@ def _table(case: str, alone: str | None) -> RankedTable | None:
     if not weighted:
         del frame["weight"]
     try:
-        return read_frame(frame, Columns(group="group", item="item", score="score", weight="weight" if weighted else None))
+        return read_frame(
+            frame, Columns(group="group", item="item", score="score", weight="weight" if weighted else None)
+        )
     except InputError:
         return None
 

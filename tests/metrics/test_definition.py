@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics import Metric, parse_metric
-from ndcg_tracker.metrics.axes import AXES, COMPANIONS, MEASURES, NEEDS_CUTOFF, NO_CUTOFF, NO_EXPECTATION
+from ndcg_tracker.metrics.axes import AXES
+from ndcg_tracker.metrics.measures import COMPANIONS, MEASURES, NEEDS_CUTOFF, NO_CUTOFF, NO_EXPECTATION
 
 
 @st.composite

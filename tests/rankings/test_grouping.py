@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ndcg_tracker.rankings import Keys
-from ndcg_tracker.rankings.grouping import descending_order, group_codes, grouped, is_descending
+from ndcg_tracker.rankings.grouping import group_codes, grouped, is_descending
+from ndcg_tracker.rankings.sorting import descending_order
 
 lists = st.lists(st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.0, -5.0, 1e300]), max_size=12), max_size=12)
 

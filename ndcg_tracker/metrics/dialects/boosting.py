@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.definition import Metric
+from ndcg_tracker.metrics.definition import Metric, cutoff_from
 from ndcg_tracker.metrics.dialects.dialect import Dialect, native_cutoff, no_options
 
 _SHARED = {
@@ -38,7 +38,7 @@ def _catboost(options: str, native: str) -> Metric:
     if given["use_weights"].lower() not in ("true", "false"):
         raise MetricError(f"use_weights={given['use_weights']} is neither true nor false")
     weights = {"weights": "group"} if given["use_weights"].lower() == "true" else {}
-    cutoff = None if given["top"] == "-1" else int(given["top"])
+    cutoff = None if given["top"] == "-1" else cutoff_from(given["top"])
     return Metric.of("ndcg", cutoff=cutoff, gain=gain, discount=discount, ties="pessimistic", **_SHARED, **weights)
 
 

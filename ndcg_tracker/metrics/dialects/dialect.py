@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.definition import Metric
+from ndcg_tracker.metrics.definition import Metric, cutoff_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,6 @@ def native_cutoff(text: str) -> tuple[str, int | None]:
     name, at, digits = text.partition("@")
     if not at:
         return name, None
-    if not (digits.isascii() and digits.isdigit() and int(digits) >= 1):
+    if not (digits.isascii() and digits.isdigit() and cutoff_from(digits) >= 1):
         raise MetricError(f"{digits!r} is no cutoff; it is a whole number from 1")
-    return name, int(digits)
+    return name, cutoff_from(digits)

@@ -12,6 +12,7 @@ from ndcg_tracker.metrics.gains import number_text
 _PYTREC = {"score_type": "f32", "label_domain": "int"}
 _NAMES = {"nDCG": "ndcg", "NDCG": "ndcg", "Precision": "P", "Recall": "R", "MAP": "AP", "MRR": "RR"}
 _RELEVANCE = ("P", "R", "AP", "RR", "Success", "SetP")
+_MOST_PATIENT = 0.97
 
 
 def _parse(options: str, native: str) -> Metric:
@@ -31,17 +32,26 @@ def _parse(options: str, native: str) -> Metric:
         call.settle((), {})
         return Metric.of("Judged", cutoff=cutoff)
     if measure == "RBP":
-        given = call.settle((), {"p": 0.8, "rel": None})
-        if given["rel"] is None:
-            raise MetricError("RBP without rel= has no provider in ir_measures")
-        return Metric.of("RBP", cutoff=cutoff, p=str(given["p"]), rel=_whole(given["rel"], "rel"))
+        return _rbp(call, cutoff)
     if measure in _RELEVANCE:
         given = call.settle((), {"rel": 1, "judged_only": False})
-        settings = {"rel": _whole(given["rel"], "rel"), **_judged_only(given)}
-        if measure != "RR" or cutoff is None:
-            settings |= _PYTREC
-        return Metric.of(measure, cutoff=cutoff, **settings)
+        settings = _judged_only(given)
+        if measure == "RR" and cutoff is not None:
+            if settings:
+                raise MetricError("RR with a cutoff and judged_only has no provider in ir_measures")
+            return Metric.of("RR", cutoff=cutoff, rel=_whole(given["rel"], "rel", 0))
+        return Metric.of(measure, cutoff=cutoff, rel=_whole(given["rel"], "rel", 1), **settings, **_PYTREC)
     raise MetricError(f"measure {call.name!r} is not known")
+
+
+def _rbp(call: Call, cutoff: int | None) -> Metric:
+    given = call.settle((), {"p": 0.8, "rel": None})
+    if given["rel"] is None or cutoff is not None:
+        raise MetricError("RBP without rel=, or with a cutoff, has no provider in ir_measures")
+    p = given["p"]
+    if isinstance(p, bool) or not isinstance(p, float) or not 0 < p <= _MOST_PATIENT:
+        raise MetricError(f"p={p!r} is not between 0 and {_MOST_PATIENT}: above, cwl_eval's cut at rank 1000 shows")
+    return Metric.of("RBP", p=number_text(p), rel=_whole(given["rel"], "rel", 1), ties="input")
 
 
 def _split(native: str, end: int) -> tuple[str, int | None]:
@@ -70,9 +80,11 @@ def _judged_only(given: dict[str, Any]) -> dict[str, str]:
     return {"unjudged": "drop", "negative": "drop"} if judged_only else {}
 
 
-def _whole(value: Any, name: str) -> str:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise MetricError(f"{name}={value!r} is no whole number")
+def _whole(value: Any, name: str, least: int | None = None) -> str:
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 1 << 63:
+        raise MetricError(f"{name} takes whole numbers")
+    if least is not None and value < least:
+        raise MetricError(f"{name}={value} is not known; it is a whole number from {least}")
     return number_text(value)
 
 
@@ -86,7 +98,7 @@ IR_MEASURES = Dialect(
     (
         "A group that is missing from the run counts 0.",
         "dcg='exp-log2' and ERR go to gdeval, which refuses grades above 4 and rounds each group to 5 decimals.",
-        "RR with a cutoff and Judged break ties by ascending item id, all others by descending item id.",
+        "RR with a cutoff and Judged break ties by ascending item id, RBP as they came, all others by descending id.",
         "A grade that gains= does not name keeps its own value.",
     ),
     (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.definition import Metric
+from ndcg_tracker.metrics.definition import Metric, cutoff_from
 from ndcg_tracker.metrics.dialects.dialect import Dialect, no_options
 
 _COMMON = {"label_domain": "int"}
@@ -30,6 +30,8 @@ def _parse(native: str, settings: dict[str, str], *, flags: bool) -> Metric:
             settings |= {"unjudged": "drop", "negative": "drop"}
         elif re.fullmatch(r"-l\d*", flag, re.ASCII):
             level = flag.removeprefix("-l") or (words.pop(0) if words else "")
+            if not re.fullmatch(r"0*[1-9]\d*", level, re.ASCII):
+                raise MetricError(f"-l takes a whole number from 1, not {level!r}")
             settings["rel"] = level
         else:
             raise MetricError(f"flag {flag} does not say what is measured; the flags are -c, -J, -l LEVEL, -m")
@@ -44,7 +46,7 @@ def _measure(word: str, settings: dict[str, str]) -> Metric:
         settings["gain"] = "{" + table["gains"].replace("=", ":") + "}"
         name, cutoff = "ndcg", None
     elif (cut := _CUT.fullmatch(word)) is not None:
-        name, cutoff = _MEASURE[cut["name"]], int(cut["cutoff"])
+        name, cutoff = _MEASURE[cut["name"]], cutoff_from(cut["cutoff"])
     elif word in _WHOLE:
         name, cutoff = _WHOLE[word], None
     else:
