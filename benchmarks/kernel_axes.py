@@ -4,8 +4,10 @@
     python benchmarks/kernel_axes.py --peers --rounds 5   # pytrec_eval and scikit-learn beside them
     python benchmarks/kernel_axes.py w2 --json axes.json
 
-Every round times every row once, so a machine that slows down slows all of them. The figure is the median of the
-rounds. "joined" starts from labels that are joined to the run, "with join" from the two tables as a reader makes them.
+Every round times every row once, in an order of its own, so that a machine that slows down slows all of them and no
+row always follows the same other one. The figure is the median of the rounds. "joined" starts from labels that are
+joined to the run, "coarse scores" the same with scores of one decimal (most items tie), "with join" from the two tables
+as a reader makes them.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import workloads
@@ -48,12 +51,16 @@ def axis_metrics() -> list[tuple[str, Metric]]:
 
 def settings(axis: str, value: str) -> dict[str, str]:
     """Return the settings that let an axis have this value: some change nothing without another one."""
-    governed_by = {"round_of": {"round": "4"}, "weight_type": {"weights": "group"}, "empty_weight": {"weights": "group"}}
+    governed_by = {
+        "round_of": {"round": "4"},
+        "weight_type": {"weights": "group"},
+        "empty_weight": {"weights": "group"},
+    }
     return governed_by.get(axis, {}) | {axis: value}
 
 
-def tasks(name: str, *, peers: bool) -> tuple[dict[str, Task], dict[str, Task], dict[str, Task]]:
-    """Return the tasks of a workload by name: on joined labels, from the tables, and those of other tools."""
+def tasks(name: str, *, peers: bool) -> dict[str, dict[str, Task]]:
+    """Return the tasks of a workload by kind and name."""
     table = workloads.table(name)
     ranking, labels = table.ranking(), table.labels()
     both = judged(ranking, labels)
@@ -69,6 +76,12 @@ def tasks(name: str, *, peers: bool) -> tuple[dict[str, Task], dict[str, Task], 
     on_joined: dict[str, Task] = {
         words: lambda metrics=metrics: group_results(both, metrics, weights) for words, metrics in single.items()
     }
+    coarse = judged(replace(ranking, numbers=ranking.numbers.round(1)), labels)
+    on_coarse: dict[str, Task] = {
+        words: lambda metrics=metrics: group_results(coarse, metrics)
+        for words, metrics in single.items()
+        if words in (DEFAULT, "ndcg", "AP") or words.startswith("ties=")
+    }
     in_run_order = _in_run_order(labels, both.rows, both.label_rows)
     from_tables: dict[str, Task] = {
         DEFAULT: lambda: group_results(_joined(ranking, labels), single[DEFAULT]),
@@ -77,7 +90,12 @@ def tasks(name: str, *, peers: bool) -> tuple[dict[str, Task], dict[str, Task], 
     }
     unsorted = table.shuffled()
     from_tables["Ranking.from_groups of shuffled rows"] = lambda: Ranking.from_groups(*unsorted)
-    return on_joined, from_tables, _peers(table, ranking, labels) if peers else {}
+    return {
+        "joined": on_joined,
+        "coarse scores": on_coarse,
+        "with join": from_tables,
+        "other tools": _peers(table, ranking, labels) if peers else {},
+    }
 
 
 def _joined(ranking: Ranking, labels: LabelLists):
@@ -124,16 +142,19 @@ def _peers(table: workloads.Table, ranking: Ranking, labels: LabelLists) -> dict
     return found
 
 
-def medians(all_tasks: dict[str, Task], rounds: int) -> dict[str, float]:
+def medians(kinds: dict[str, dict[str, Task]], rounds: int) -> dict[str, dict[str, float]]:
     """Return the median time of each task in seconds over interleaved rounds, after one round to warm up."""
-    times: dict[str, list[float]] = {name: [] for name in all_tasks}
+    times: dict[str, dict[str, list[float]]] = {kind: {name: [] for name in tasks} for kind, tasks in kinds.items()}
+    order = [(kind, name) for kind, tasks in kinds.items() for name in tasks]
+    shuffle = Random(0).shuffle
     for round_ in range(rounds + 1):
-        for name, task in all_tasks.items():
+        shuffle(order)
+        for kind, name in order:
             start = time.perf_counter()
-            task()
+            kinds[kind][name]()
             if round_:
-                times[name].append(time.perf_counter() - start)
-    return {name: statistics.median(seconds) for name, seconds in times.items()}
+                times[kind][name].append(time.perf_counter() - start)
+    return {kind: {name: statistics.median(found) for name, found in tasks.items()} for kind, tasks in times.items()}
 
 
 def report(name: str, kinds: dict[str, dict[str, float]]) -> str:
@@ -158,10 +179,7 @@ def main() -> None:
     arguments = parser.parse_args()
     found = {}
     for name in arguments.workloads:
-        on_joined, from_tables, others = tasks(name, peers=arguments.peers)
-        groups = {"joined": on_joined, "with join": from_tables, "other tools": others}
-        times = medians({(kind, key): task for kind, of_kind in groups.items() for key, task in of_kind.items()}, arguments.rounds)
-        found[name] = {kind: {key: times[kind, key] for key in of_kind} for kind, of_kind in groups.items()}
+        found[name] = medians(tasks(name, peers=arguments.peers), arguments.rounds)
         sys.stdout.write(report(name, found[name]) + "\n")
         sys.stdout.flush()
     if arguments.json:

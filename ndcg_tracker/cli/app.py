@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import traceback
@@ -29,7 +28,7 @@ from ndcg_tracker.cli import (
     runs,
     sql,
 )
-from ndcg_tracker.cli.options import say, surroundings
+from ndcg_tracker.cli.options import discard, say, surroundings
 from ndcg_tracker.errors import NdcgTrackerError, NotComparableError
 
 INTERNAL_ERROR, BAD_INPUT, NOT_COMPARABLE = 1, 2, 5
@@ -102,6 +101,10 @@ def run(arguments: Sequence[str]) -> int:
         _say_traceback()
         say(f"error: {error}")
         return NOT_COMPARABLE if isinstance(error, NotComparableError) else BAD_INPUT
+    except UnicodeEncodeError:
+        _say_traceback()
+        say("error: a name in this command is not valid UTF-8; give another one")
+        return BAD_INPUT
     except Exception as error:
         _say_traceback()
         text = " ".join(str(error).split())
@@ -118,6 +121,8 @@ def _say_traceback() -> None:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_DFL)  # a second one ends the program at once, without a traceback
     raise Stopped(number)
 
 
@@ -134,6 +139,6 @@ def main() -> None:
         say("stopped; nothing was left half-way")
         code = 128 + stopped.number
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard(sys.stdout)
         code = 0
     sys.exit(code)

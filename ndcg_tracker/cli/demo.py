@@ -12,7 +12,8 @@ import typer
 from ndcg_tracker.cli import options
 
 _WORST = (
-    "SELECT group_key, delta FROM group_diff WHERE baseline = 'bm25' AND candidate = 'dense' ORDER BY delta LIMIT 3"
+    "SELECT group_key, delta FROM group_diff WHERE dataset = 'shop' AND baseline = 'bm25' AND candidate = 'dense' "
+    "ORDER BY delta LIMIT 3"
 )
 
 
@@ -26,8 +27,8 @@ def demo(
     options.show(f"Wrote {len(runs)} runs and their labels to {folder}: 150 queries of a shop search.\n")
     shop = ["--dataset", DATASET]
     _step("ingest", *map(str, runs), "--labels", str(Path(folder) / "labels.csv"), *shop)
-    _step("compare", "bm25", "dense", "--top", "5")
-    _step("compare", "dense", "dense-int8", "--top", "0")
+    _step("compare", "bm25", "dense", "--top", "5", *shop)
+    _step("compare", "dense", "dense-int8", "--top", "0", *shop)
     _step("history", *shop)
     _step("sql", _WORST)
     options.show("Now try it with runs of your own: ndcg-track ingest --help")

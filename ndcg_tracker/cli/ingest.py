@@ -71,17 +71,20 @@ def ingest(
     columns = Columns(group=group, item=item, score=score, label=of_run, weight=weight)
     label_columns = Columns(group=group, item=item, label=label)
     commit = git_commit if git_commit is not None else _head()
-    results = []
-    with options.tracker() as tracker:
-        given = None if labels is None else labels_of(labels, columns=label_columns)
-        for path, run_name in zip(files, names, strict=True):
-            table = run_of(path, reader=reader, columns=columns, scores=scores)
-            details = RunDetails(run_name, dataset, source_name(path), commit, parameters, tags)
-            result = tracker.ingest_table(table, given, details, metric or [DEFAULT_METRIC], replace=replace)
-            for note in result.notes:
-                options.say(f"note: {result.run}: {note}")
-            results.append(result)
-    options.show(_report(results, format))
+    results: list[IngestResult] = []
+    try:
+        with options.tracker() as tracker:
+            given = None if labels is None else labels_of(labels, columns=label_columns)
+            for path, run_name in zip(files, names, strict=True):
+                table = run_of(path, reader=reader, columns=columns, scores=scores)
+                details = RunDetails(run_name, dataset, source_name(path), commit, parameters, tags)
+                result = tracker.ingest_table(table, given, details, metric or [DEFAULT_METRIC], replace=replace)
+                for note in result.notes:
+                    options.say(f"note: {result.run}: {note}")
+                results.append(result)
+    finally:  # what was stored before an error stays stored, and is told
+        if results:
+            options.show(_report(results, format))
 
 
 def _head() -> str | None:

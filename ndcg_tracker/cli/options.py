@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
@@ -86,8 +85,15 @@ def say(text: str) -> None:
     """Print a message to standard error, with nothing in it that could steer a terminal."""
     from ndcg_tracker.reporting.terminal import visible
 
-    with suppress(BrokenPipeError):  # an error keeps its exit code though nobody reads of it
+    try:
         sys.stderr.write(visible(text) + "\n")
+    except BrokenPipeError:  # an error keeps its exit code though nobody reads of it
+        discard(sys.stderr)
+
+
+def discard(stream: TextIO) -> None:
+    """Let a stream whose reader is gone swallow what is still to be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def wants_color() -> bool:

@@ -170,7 +170,8 @@ class Source:
         with ExitStack() as stack:
             copy: IO[bytes] = stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY))
             done = 0
-            while part := self._part(stream, 1 << 20):
+            at_once = getattr(stream, "read1", stream.read)  # what is there: a signal need not wait for more
+            while part := self._part(at_once, 1 << 20):
                 copy.write(part)
                 done += len(part)
                 if self._progress is not None:
@@ -184,15 +185,15 @@ class Source:
 
     def _read(self, stream: Readable, n_bytes: int, done: int) -> bytes:
         """Return the next bytes; ``done`` is how many came before, for the cap on what a gzip file may become."""
-        part = self._part(stream, n_bytes)
+        part = self._part(stream.read, n_bytes)
         if self.is_gzip and done + len(part) > max(SURELY_FINE, LARGEST_RATIO * self._raw.tell()):
             what = f"the gzip data grows to more than {LARGEST_RATIO} times its size"
             raise self.error(f"{what}; decompress it yourself if you trust it")
         return part
 
-    def _part(self, stream: Readable, n_bytes: int) -> bytes:
+    def _part(self, read: Callable[[int], bytes], n_bytes: int) -> bytes:
         try:
-            return stream.read(n_bytes)
+            return read(n_bytes)
         except EOFError:
             raise self.error("the gzip data ends too early; fetch or compress the file again") from None
         except (gzip.BadGzipFile, zlib.error) as error:

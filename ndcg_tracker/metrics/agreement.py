@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.axes import AXES
 from ndcg_tracker.metrics.definition import Metric
 from ndcg_tracker.metrics.dialects import DIALECTS
@@ -56,7 +57,10 @@ def agreements(metric: Metric) -> list[Agreement]:
     found = []
     for dialect in DIALECTS.values():
         text = dialect.text(metric.cutoff or DEFAULT_CUTOFF)
-        other = dialect.metric("", dialect.at(metric.cutoff or DEFAULT_CUTOFF))
+        try:
+            other = dialect.metric("", dialect.at(metric.cutoff or DEFAULT_CUTOFF))
+        except MetricError:  # a cutoff beyond what this dialect takes
+            continue
         if metric.cutoff is None:
             other = Metric(other.measure, None, other.settings)
         found.append(Agreement(dialect.name, text, differences(metric, other)))

@@ -34,9 +34,7 @@ def companion(lists: Lists, metric: Metric) -> Floats:
         level_gains = np.exp2(np.clip(grades, 0, None)) - 1
     else:
         level_gains = (grades >= float(metric["rel"])).astype(np.float64)
-    ranked = ranked_gains(
-        graded, lists.judged.ranking, metric, level_gains[graded.codes], every=metric.measure == "Judged"
-    )
+    ranked = ranked_gains(graded, lists.judged.ranking, metric, level_gains, every=metric.measure == "Judged")
     lengths = graded.lengths
     n_groups = lengths.size
     shown = lengths if metric.cutoff is None else np.minimum(lengths, metric.cutoff)
@@ -67,8 +65,8 @@ def _only(ranked: RankedGains, kept: np.ndarray[tuple[int], np.dtype[np.bool_]])
 def _by_rank(lists: Lists, metric: Metric, ranked: RankedGains, level_gains: Floats, n_groups: int) -> Floats:
     """Return a measure in which the items before an item matter; the items stand group by group, rank by rank."""
     groups, ranks = ranked.groups, ranked.ranks
-    starts = np.searchsorted(groups, groups, "left")
-    place = np.arange(groups.size) - starts  # how many found items stand before it
+    starts = np.searchsorted(groups, np.arange(n_groups))
+    place = np.arange(groups.size) - starts[groups]  # how many found items stand before it
     if metric.measure == "AP":
         precision = (place + 1) / ranks
         return _ratio(lists.of_axis(group_sums(groups, precision, n_groups)), _n_relevant(lists, level_gains))

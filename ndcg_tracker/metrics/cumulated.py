@@ -84,7 +84,7 @@ def _rank_weights(metric: Metric, n_ranks: int) -> Floats:
 def _dcg(lists: Lists, graded: GradedList, metric: Metric, level_gains: Floats) -> Floats:
     """Return the sum of gain x discount of each group of the group axis, 0 where the run lacks it."""
     unjudged_gain = 0.0 if metric["unjudged"] in ("zero", "drop") else float(metric["unjudged"])
-    ranked = ranked_gains(graded, lists.judged.ranking, metric, level_gains[graded.codes], every=unjudged_gain != 0)
+    ranked = ranked_gains(graded, lists.judged.ranking, metric, level_gains, every=unjudged_gain != 0)
     weight_of_rank = _rank_weights(metric, int(graded.lengths.max(initial=0)))
     if metric.cutoff is not None:
         weight_of_rank[metric.cutoff + 1 :] = 0.0
@@ -112,10 +112,11 @@ def _ideal_dcg(lists: Lists, graded: GradedList, metric: Metric, level_gains: Fl
     else:
         (codes, groups), n_groups = lists.label_codes(metric), lists.judged.labels.n_groups
     n_other = graded.n_unlabelled if from_run else None
-    order = ideal_order(codes, groups, n_groups, level_gains, n_other, by_label=by_label)
+    cutoff = metric.cutoff if metric["ideal_cut"] == "cutoff" else None
+    order = ideal_order(codes, groups, n_groups, level_gains, n_other, by_label=by_label, cutoff=cutoff)
     weights = _rank_weights(metric, int(order.ranks.max(initial=0)))[order.ranks]
-    if metric["ideal_cut"] == "cutoff" and metric.cutoff is not None:
-        weights[order.ranks > metric.cutoff] = 0.0
+    if cutoff is not None:
+        weights[order.ranks > cutoff] = 0.0
     elif metric["ideal_cut"] == "retrieved":
         place_of_axis = lists.judged.run_groups if from_run else lists.judged.label_groups
         cut: Index = np.zeros(n_groups, dtype=np.int64)

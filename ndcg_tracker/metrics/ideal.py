@@ -53,13 +53,21 @@ class IdealOrder:
 
 
 def ideal_order(
-    codes: Index, groups: Index, n_groups: int, level_gains: Floats, n_other: Index | None, *, by_label: bool = False
+    codes: Index,
+    groups: Index,
+    n_groups: int,
+    level_gains: Floats,
+    n_other: Index | None,
+    *,
+    by_label: bool = False,
+    cutoff: int | None = None,
 ) -> IdealOrder:
     """Return the gains of each group's items in descending order; items that gain 0 take ranks and are left out.
 
     Parameters: ``codes``: int64, shape (n,), the level of each item; ``groups``: int64, ascending, its group;
     ``level_gains``: float64, the gain of each level; ``n_other``: int64, shape (n_groups,), how many further items
-    gain 0, or None for none; ``by_label``: whether the order goes by the level itself, whatever it gains.
+    gain 0, or None for none; ``by_label``: whether the order goes by the level itself, whatever it gains; ``cutoff``:
+    items behind this rank may be left out.
 
     Where the levels are few, items are counted per group and level instead of sorted.
     """
@@ -75,6 +83,8 @@ def ideal_order(
         before[:, gains < 0] += n_other[:, None]
     used = np.flatnonzero(gains != 0)
     repeats = counts[:, used].ravel()
+    if cutoff is not None:
+        repeats = np.clip(cutoff - before[:, used].ravel(), 0, repeats)
     starts = np.cumsum(repeats) - repeats
     ranks = np.repeat(before[:, used].ravel() + 1 - starts, repeats) + np.arange(int(repeats.sum()))
     group_of = np.repeat(np.repeat(np.arange(n_groups), used.size), repeats)

@@ -33,7 +33,7 @@ def group_results(
     lie in [0, 1] where ``ideal=judged``, ``negative`` is not ``keep``, ``unjudged`` gains nothing and the ideal is
     ordered by gain. Raises: MetricError for a label or a group that an axis refuses, naming it. Source: Jarvelin and
     Kekalainen, TOIS 20(4), 2002, sec. 3. Agrees with: the tools of ``dialects`` (tests/metrics/test_conformance.py,
-    test_oracles.py).
+    test_live_oracles.py).
 
     >>> from ndcg_tracker.metrics.text_form import parse_metric
     >>> from ndcg_tracker.rankings import Keys, LabelLists, Ranking, judged

@@ -10,7 +10,7 @@ from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.definition import Metric
 from ndcg_tracker.metrics.ideal import GradeLevels
 from ndcg_tracker.metrics.ordering import Scores
-from ndcg_tracker.rankings.grouping import group_codes
+from ndcg_tracker.rankings.grouping import group_codes, segment_rows
 from ndcg_tracker.rankings.join import JudgedRanking
 from ndcg_tracker.rankings.keys import Index, Mask
 from ndcg_tracker.rankings.ranking import Floats
@@ -22,7 +22,8 @@ class GradedList:
 
     ``scores``: the scores at each place, never rising within a group. ``offsets``: int64, shape (n_run_groups + 1,).
     ``list_rows``: the row of the ranking at each place, None where place and row are the same. ``places``: int64,
-    ascending, the places that carry a label; ``codes``: the level of each; ``groups``: its group of the run.
+    ascending, the places that carry a label; ``codes``: the level of each; ``groups``: its group of the
+    run; ``bounds``: int64, shape (n_run_groups + 1,), which of them lie in each group of the run.
     """
 
     scores: Scores
@@ -31,10 +32,26 @@ class GradedList:
     places: Index
     codes: Index
     groups: Index
+    bounds: Index
 
     def rows(self, places: Index) -> Index:
         """Return the rows of the ranking that stand at some places."""
         return places if self.list_rows is None else self.list_rows[places]
+
+    def reached(self, cutoff: int | None) -> Index | None:
+        """Return which labelled places may come among the first ``cutoff``, however ties are broken; None for all.
+
+        Those are the first places, and in lists where the cutoff falls between equal scores all places.
+        """
+        if cutoff is None:
+            return None
+        starts, lengths = self.offsets[:-1], self.lengths
+        ends = starts + np.minimum(lengths, cutoff)
+        cut = np.flatnonzero(lengths > cutoff)
+        open_ended = cut[self.scores[ends[cut] - 1] == self.scores[ends[cut]]]
+        ends[open_ended] = self.offsets[open_ended + 1]
+        begins = self.bounds[:-1]
+        return segment_rows(begins, np.searchsorted(self.places, ends) - begins)
 
     @property
     def lengths(self) -> Index:
@@ -44,7 +61,7 @@ class GradedList:
     @property
     def n_unlabelled(self) -> Index:
         """How many items of each list carry no label."""
-        return self.lengths - np.bincount(self.groups, minlength=self.offsets.size - 1)
+        return self.lengths - np.diff(self.bounds)
 
 
 class Lists:
@@ -54,6 +71,7 @@ class Lists:
         self.judged = judged
         self.levels = GradeLevels.of(judged.labels.grades)
         self._made: dict[tuple[str, bool, bool], GradedList] = {}
+        self._label_groups = group_codes(judged.labels.offsets)
 
     def graded(self, metric: Metric) -> GradedList:
         """Return the lists that a metric ranks."""
@@ -85,12 +103,10 @@ class Lists:
 
     def label_codes(self, metric: Metric) -> tuple[Index, Index]:
         """Return the level and the label group of each label that a metric's ideal may use."""
-        labels = self.judged.labels
-        groups = group_codes(labels.offsets)
         if metric["negative"] != "drop":
-            return self.levels.codes, groups
-        kept = labels.grades >= 0
-        return self.levels.codes[kept], groups[kept]
+            return self.levels.codes, self._label_groups
+        kept = self.judged.labels.grades >= 0
+        return self.levels.codes[kept], self._label_groups[kept]
 
     def where(self, levels: Mask) -> str:
         """Return the words for the first label that has one of some levels."""
@@ -116,11 +132,13 @@ class Lists:
         codes = self.levels.codes[judged.label_rows]
         scores: Scores = ranking.scores.astype(np.float32) if score_type == "f32" else ranking.scores
         negative = self.levels.levels[codes] < 0 if drop_negative else np.zeros(rows.size, dtype=np.bool_)
-        kept_rows = rows[~negative]
-        codes = codes[~negative]
-        groups = np.searchsorted(ranking.offsets, kept_rows, "right") - 1
+        kept_rows = rows
+        if negative.any():
+            kept_rows, codes = rows[~negative], codes[~negative]
+        bounds = np.searchsorted(kept_rows, ranking.offsets)
+        groups = group_codes(bounds)
         if not drop_unjudged and not negative.any():
-            return GradedList(scores, ranking.offsets, None, kept_rows, codes, groups)
+            return GradedList(scores, ranking.offsets, None, kept_rows, codes, groups, bounds)
         kept: Mask = np.zeros(ranking.n_items, dtype=np.bool_)
         if drop_unjudged:
             kept[kept_rows] = True
@@ -130,7 +148,7 @@ class Lists:
         list_rows = np.flatnonzero(kept)
         offsets = np.searchsorted(list_rows, ranking.offsets)
         places = np.searchsorted(list_rows, kept_rows)
-        return GradedList(scores[list_rows], offsets, list_rows, places, codes, groups)
+        return GradedList(scores[list_rows], offsets, list_rows, places, codes, groups, bounds)
 
 
 def _outside(domain: str, grades: Floats) -> Mask:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.rankings.grouping import segment_rows
-from ndcg_tracker.rankings.keys import Index
+from ndcg_tracker.rankings.keys import Index, Mask
 from ndcg_tracker.rankings.ranking import Floats
 
 Scores = NDArray[np.floating[Any]]
@@ -40,6 +40,20 @@ def tied_places(scores: Scores, offsets: Index, places: Index) -> TiedPlaces:
     >>> found.first.tolist(), found.last.tolist(), found.tied.tolist()
     ([0, 1, 3], [0, 2, 3], [1])
     """
+    first, last = places.copy(), places.copy()
+    tied = np.flatnonzero(_is_tied(scores, offsets, places))
+    if tied.size:
+        first[tied], last[tied] = _runs(scores, offsets, places[tied])
+    return TiedPlaces(places, first, last, tied)
+
+
+def _is_tied(scores: Scores, offsets: Index, places: Index) -> Mask:
+    """Return whether the place before or after each place is of equal score."""
+    if 8 * places.size > scores.size:  # then comparing all neighbours is faster than picking some
+        same_as_before = np.zeros(scores.size + 1, dtype=np.bool_)
+        same_as_before[1:-1] = scores[1:] == scores[:-1]
+        same_as_before[offsets] = False
+        return np.asarray(same_as_before[places] | same_as_before[places + 1])
     starts = np.zeros(scores.size + 1, dtype=np.bool_)
     starts[offsets] = True
     neighbour = np.zeros(places.size, dtype=np.bool_)
@@ -49,14 +63,22 @@ def tied_places(scores: Scores, offsets: Index, places: Index) -> TiedPlaces:
     ahead = places < scores.size - 1
     at = places[ahead]
     neighbour[ahead] |= (scores[at + 1] == scores[at]) & ~starts[at + 1]
-    first, last = places.copy(), places.copy()
-    tied = np.flatnonzero(neighbour)
-    if tied.size:
-        starts[1:-1] |= scores[1:] != scores[:-1]
-        bounds = np.flatnonzero(starts)
-        run = np.searchsorted(bounds, places[tied], "right") - 1
-        first[tied], last[tied] = bounds[run], bounds[run + 1] - 1
-    return TiedPlaces(places, first, last, tied)
+    return neighbour
+
+
+def _runs(scores: Scores, offsets: Index, places: Index) -> tuple[Index, Index]:
+    """Return the first and the last place of the run of equal scores that each place lies in."""
+    held = np.zeros(offsets.size - 1, dtype=np.bool_)
+    held[np.searchsorted(offsets, places, "right") - 1] = True
+    groups = np.flatnonzero(held)
+    lengths = offsets[groups + 1] - offsets[groups]
+    rows = segment_rows(offsets[groups], lengths)  # the lists that hold such a place, and no others
+    starts = np.empty(rows.size + 1, dtype=np.bool_)
+    starts[1:-1] = scores[rows[1:]] != scores[rows[:-1]]
+    starts[np.concatenate([[0], np.cumsum(lengths)])] = True
+    bounds = np.flatnonzero(starts)
+    run = np.searchsorted(bounds, np.searchsorted(rows, places), "right") - 1
+    return rows[bounds[run]], rows[bounds[run + 1] - 1]
 
 
 def places_by_rank(found: TiedPlaces, rank_of: Callable[[Index], Index]) -> Index:

@@ -43,14 +43,19 @@ class RankedGains:
         return weights
 
 
-def ranked_gains(graded: GradedList, ranking: Ranking, metric: Metric, gains: Floats, *, every: bool) -> RankedGains:
-    """Return the labelled items at the ranks that a metric's ``ties`` gives them.
+def ranked_gains(
+    graded: GradedList, ranking: Ranking, metric: Metric, level_gains: Floats, *, every: bool
+) -> RankedGains:
+    """Return the labelled items at the ranks that a metric's ``ties`` gives them; some may lie behind its cutoff.
 
-    Parameters: ``gains``: float64, the gain of each labelled item of ``graded``; ``every``: whether items that gain 0
-    are wanted too.
+    Parameters: ``level_gains``: float64, the gain of each level; ``every``: whether items that gain 0 are wanted too.
     """
-    wanted = np.arange(gains.size) if every else np.flatnonzero(gains)
-    gains, groups = gains[wanted], graded.groups[wanted]
+    reached = graded.reached(metric.cutoff)
+    codes = graded.codes if reached is None else graded.codes[reached]
+    wanted = np.arange(codes.size) if every else np.flatnonzero((level_gains != 0)[codes])
+    if reached is not None:
+        wanted = reached[wanted]
+    gains, groups = level_gains[graded.codes[wanted]], graded.groups[wanted]
     found = tied_places(graded.scores, graded.offsets, graded.places[wanted])
     places = _places(found, graded, ranking, metric, gains)
     nothing = np.zeros(0, dtype=np.int64)

@@ -10,6 +10,8 @@ from ndcg_tracker.rankings.grouping import group_blocks, segment_rows
 from ndcg_tracker.rankings.keys import MULTIPLIER, Hash, Index, Keys, Mask
 from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking
 
+_SLOTS = 4  # more cost memory, fewer cost rounds
+
 
 @dataclass(frozen=True, slots=True)
 class JudgedRanking:
@@ -120,22 +122,23 @@ def _partners(hashes: Hash, lengths: Index, others: GroupedItems, other_groups: 
     Parameters: ``lengths`` and ``other_groups``, int64, shape (n_groups,): how many rows each group has, and its
     number in ``others``, -1 where it is absent.
 
-    Each group has a stretch of one hash table, twice as long as its other rows are many. Other rows that lose their
-    slot to another one try again with other bits of their hash, and so do the rows that may be looking for them.
+    Each group has a stretch of one hash table, ``_SLOTS`` for each of its other rows. Other rows that lose their slot
+    to another one try again with other bits of their hash, and so do the rows that may be looking for them.
     """
     known = np.flatnonzero(other_groups >= 0)
     starts = others.offsets[other_groups[known]]
     n_others = np.zeros(lengths.size, dtype=np.int64)
     n_others[known] = others.offsets[other_groups[known] + 1] - starts
-    first_slot = 4 * (np.cumsum(n_others) - n_others)
-    table = np.full(4 * int(n_others.sum()) + 1, -1, dtype=np.int64)
-    first_slot[n_others == 0] = table.size - 1
+    n_slots = _SLOTS * n_others
+    first_slot = np.cumsum(n_slots) - n_slots
+    table = np.full(int(n_slots.sum()) + 1, -1, dtype=np.int64)
+    first_slot[n_slots == 0] = table.size - 1
     other_rows = segment_rows(starts, n_others[known])
     other_hashes = others.pair_hashes[other_rows]
     partners = np.full(hashes.size, -1, dtype=np.int64)
-    seekers = _Probes(np.arange(hashes.size), hashes, np.repeat(first_slot, lengths), np.repeat(4 * n_others, lengths))
+    seekers = _Probes(np.arange(hashes.size), hashes, np.repeat(first_slot, lengths), np.repeat(n_slots, lengths))
     sought = _Probes(
-        np.arange(other_rows.size), other_hashes, np.repeat(first_slot, n_others), np.repeat(4 * n_others, n_others)
+        np.arange(other_rows.size), other_hashes, np.repeat(first_slot, n_others), np.repeat(n_slots, n_others)
     )
     multiplier = 1
     while sought.rows.size and seekers.rows.size:

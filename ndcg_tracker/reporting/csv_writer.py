@@ -1,4 +1,4 @@
-"""CSV after RFC 4180 that a spreadsheet opens without running anything."""
+"""CSV with the quoting of RFC 4180 and plain line ends, which a spreadsheet opens without running anything."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     formula; a text that is a plain number is none.
 
     >>> csv_text(["group", "delta"], [["=1+1", -0.5], ["-7", None]])
-    "group,delta\\r\\n'=1+1,-0.5\\r\\n-7,\\r\\n"
+    "group,delta\\n'=1+1,-0.5\\n-7,\\n"
     """
     buffer = io.StringIO()
-    writer = csv.writer(buffer)
+    writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([_cell(name) for name in names])
     writer.writerows([_cell(value) for value in row] for row in rows)
     return buffer.getvalue()

@@ -225,8 +225,7 @@ class RunWriter(ReadTransaction):
         taken = self.find_run(dataset_id, name)
         if taken is not None:
             raise ConflictError(
-                f"run {name!r} exists already in dataset {taken.dataset!r} (id {taken.id}); "
-                "give another name or --replace"
+                f"run {name!r} exists already in dataset {taken.dataset!r} (id {taken.id}); choose another name"
             )
 
     def _forget_run(self, run_id: int) -> None:

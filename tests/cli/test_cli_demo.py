@@ -46,7 +46,7 @@ def test_the_shown_commands_run(program: Program, folder: Path) -> None:
     assert (printed.code, printed.err) == (0, "")
     shown = [line for line in printed.out.splitlines() if line.startswith("$ ndcg-track ")]
     assert len(shown) == 5
-    assert shown[1] == "$ ndcg-track compare bm25 dense --top 5"
+    assert shown[1] == "$ ndcg-track compare bm25 dense --top 5 --dataset shop"
     assert (folder / "ndcg-track.db").exists()
     assert program("compare", "bm25", "dense", "--top", "5").out in printed.out
 

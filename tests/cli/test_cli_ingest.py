@@ -193,8 +193,10 @@ def test_what_is_refused_leaves_nothing_behind(
 
 def test_the_files_before_a_broken_one_stay(command: CommandLine, files: None, folder: Path) -> None:
     (folder / "broken.csv").write_text("group,item,score\nq1,a,1\nq1,b,one\n", encoding="utf-8")
-    text = command.refused("ingest", "bm25.csv", "broken.csv", "dense.run", "--labels", "labels.csv")
-    assert text.startswith("broken.csv:3: ")
+    words = ["ingest", "bm25.csv", "broken.csv", "dense.run", "--labels", "labels.csv", "--format", "csv"]
+    printed = command(*words)
+    assert (printed.code, printed.err[:21]) == (2, "error: broken.csv:3: ")
+    assert [line.split(",")[0] for line in printed.out.splitlines()] == ["run", "bm25"]
     assert [row["run"] for row in command.rows("runs", "list")] == ["bm25"]
     rows = command.rows("ingest", "bm25.csv", "dense.run")
     assert [row["outcome"] for row in rows] == ["already stored", "stored"]

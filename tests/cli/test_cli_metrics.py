@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from command_line import CommandLine
 
 from ndcg_tracker.metrics import parse_metric
 from ndcg_tracker.metrics.axes import AXES
+from ndcg_tracker.metrics.dialects import DIALECTS
 from ndcg_tracker.metrics.measures import MEASURES
 
 
@@ -24,7 +24,7 @@ def test_list(metrics: CommandLine) -> None:
     assert list(rows[0]) == ["name", "value", "default", "meaning", "measures"]
     names = [row["name"] for row in rows]
     assert names[: len(MEASURES)] == list(MEASURES)
-    assert {axis.name for axis in AXES} == set(names[len(MEASURES) :])
+    assert {axis.name for axis in AXES} | set(DIALECTS) == set(names[len(MEASURES) :])
     assert all(row["meaning"] for row in rows)
     defaults = {row["name"]: row["value"] for row in rows if row["default"]}
     assert defaults["gain"] == "linear"
@@ -36,25 +36,30 @@ def test_list(metrics: CommandLine) -> None:
 
 def test_every_listed_value_can_be_asked_for(metrics: CommandLine) -> None:
     for row in metrics.rows("metrics", "list"):
-        if row["value"] and "any " not in row["meaning"]:
-            text = f"{row['measures'].split()[0]}({row['name']}={row['value']})"
+        if row["measures"] and "any " not in row["meaning"]:
+            cutoff = "" if row["measures"].split()[0] in ("AP", "RR", "SetP") else "@10"
+            text = f"{row['measures'].split()[0]}({row['name']}={row['value']}){cutoff}"
             assert metrics.rows("metrics", "explain", text)["metric"] == str(parse_metric(text))
+        elif row["value"] and not row["measures"]:
+            assert metrics.rows("metrics", "explain", row["value"])["metric"] == str(parse_metric(row["value"]))
 
 
 def test_explain(metrics: CommandLine) -> None:
     found = metrics.rows("metrics", "explain", "ndcg(gain=exp2, ties=input)@10")
-    assert list(found) == ["metric", "formula", "axes"]
+    assert {"metric", "formula", "axes"} <= set(found)
     assert found["metric"] == str(parse_metric("ndcg(gain=exp2, ties=input)@10"))
     changed = {axis["axis"]: axis["value"] for axis in found["axes"] if axis["value"] != axis["default"]}
     assert changed == {"gain": "exp2", "ties": "input"}
-    text = metrics.done("metrics", "explain", "ndcg(gain=exp2, ties=input)@10").splitlines()
-    assert text[0] == found["metric"]
-    assert text[1] == found["formula"]
-    assert text[3].split()[:3] == ["axis", "value", "meaning"]
-    table = list(csv.DictReader(io.StringIO(metrics.done("metrics", "explain", "ndcg@10", "--format", "csv"))))
-    assert [row["axis"] for row in table] == [axis["axis"] for axis in found["axes"]]
-    assert metrics.done("metrics", "explain", "ndcg@10", "--format", "markdown").startswith("ndcg@10\n")
-    assert json.loads(metrics.done("metrics", "explain", "ndcg@10", "--format", "json"))["metric"] == "ndcg@10"
+    text = metrics.done("metrics", "explain", "ndcg(gain=exp2, ties=input)@10")
+    assert text.startswith(found["metric"])
+    assert text.splitlines()[1] == found["formula"]
+    table = list(csv.DictReader(io.StringIO(metrics.done("metrics", "explain", found["metric"], "--format", "csv"))))
+    assert {row["axis"]: row["value"] for row in table} == changed
+    markdown = metrics.done("metrics", "explain", found["metric"], "--format", "markdown")
+    assert "| gain | exp2 |" in markdown
+    assert metrics.rows("metrics", "explain", "catboost:NDCG:top=10;type=Exp")["metric"] == str(
+        parse_metric("catboost:NDCG:top=10;type=Exp")
+    )
 
 
 def test_a_text_that_is_no_metric(metrics: CommandLine) -> None:

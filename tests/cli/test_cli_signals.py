@@ -1,8 +1,12 @@
 """SIGINT and SIGTERM in the middle of an ingest: nothing is stored half-way, and the same command again stores it."""
 
+import fcntl
 import signal
 import subprocess
 import sys
+import termios
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -48,6 +52,11 @@ def large(folder: Path) -> None:
     (folder / "labels.csv").write_text(f"group,item,label\n{lines}\n", encoding="utf-8")
 
 
+def unread(pipe: int) -> int:
+    """Return how many bytes of a pipe nobody has read yet."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 def assert_nothing_stored(url: str) -> None:
     counts = row_counts(url)
     assert {name for name, count in counts.items() if count} <= {"ndcg_tracker_version"}
@@ -86,9 +95,16 @@ def test_a_signal_from_outside_while_a_run_is_read(
     assert process.stdin is not None
     content = "group,item,score\n" + "\n".join(lines_of(N_GROUPS))
     process.stdin.write(content.encode())  # more than a pipe holds: when it is written, the program is reading
-    process.send_signal(number)
-    assert process.wait() == 128 + number
+    process.stdin.flush()
+    while unread(process.stdin.fileno()):
+        time.sleep(0.01)
+    ended = None
+    while ended is None:
+        process.send_signal(number)  # one that comes just before a read waits for the end of that read: once more
+        with suppress(subprocess.TimeoutExpired):
+            ended = process.wait(timeout=5)
     out, err = process.communicate()
+    assert ended == 128 + number
     assert (out, err) == (b"", b"stopped; nothing was left half-way\n")
     assert_nothing_stored(command.url)
 

@@ -13,12 +13,12 @@ COMMANDS = [
     ["ingest"], ["evaluate"], ["compare"], ["history"], ["rescore"], ["sql"], ["demo"], ["runs", "list"],
     ["runs", "show"], ["runs", "rename"], ["runs", "tag"], ["runs", "delete"], ["alias", "set"], ["alias", "list"],
     ["alias", "delete"], ["labels", "add"], ["metrics", "list"], ["metrics", "explain"], ["db", "upgrade"],
-    ["db", "current"], ["db", "check"], ["db", "backup"],
+    ["db", "current"], ["db", "check"], ["db", "backup"], ["doctor", "conventions"],
 ]  # fmt: skip
 PRINTING = [
     ["ingest", "x"], ["evaluate", "x"], ["compare", "a", "b"], ["history"], ["rescore", "a"], ["sql", "SELECT 1"],
     ["runs", "list"], ["runs", "show", "a"], ["alias", "list"], ["metrics", "list"], ["metrics", "explain", "ndcg"],
-    ["db", "current"],
+    ["db", "current"], ["doctor", "conventions", "x"],
 ]  # fmt: skip
 
 

@@ -88,7 +88,7 @@ DELIBERATE = {
         ("h49_fractional_gain_table",),
     ),
     "trec_eval dies": Deliberate(
-        "trec_eval crashes where all labels of a group lie below -1 and hangs at large ones; both have a defined value.",
+        "trec_eval crashes where all labels of a group lie below -1, hangs at large labels; the values are defined.",
         (THEY_REFUSE,),
         _TREC,
         ("h44_negative_max_below_minus_one", "h45_label_million"),

@@ -2,7 +2,7 @@
 
 import pytest
 from agreement import CASES, DATA, HAND, PEERS, REFUSED, RESULTS, comparisons, our_mean
-from conformance_report import report
+from conformance_report import counts, report
 from deliberate import DELIBERATE
 
 from ndcg_tracker.metrics import parse_metric
@@ -45,16 +45,11 @@ def test_every_tool_of_the_dialects_was_asked() -> None:
 
 
 def test_the_report_counts_every_value_once() -> None:
-    heading, *lines = report().splitlines()
-    print(f"\n{heading}", *lines, sep="\n")
-    assert len(lines) == len(PEERS) + 1
-    for line in lines:
-        compared, *counts = map(int, line.split()[-len(DATA_COLUMNS) :])
-        assert compared == sum(counts)
-        assert counts[-1] == 0
-
-
-DATA_COLUMNS = ("compared", "bits", "tolerance", "undefined", "refused", "deliberate", "unexplained")
+    found = counts()
+    assert [*found] == [*PEERS, "total"]
+    assert found["total"].total() == sum(len(comparisons(peer)) for peer in PEERS)
+    assert all(of["unexplained"] == 0 for of in found.values())
+    print(f"\n{report()}")
 
 
 def test_the_data_names_its_tools() -> None:

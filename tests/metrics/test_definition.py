@@ -54,6 +54,10 @@ def test_every_metric_parses_back(metric: Metric) -> None:
         ("RR(ties=item_asc)@10", "RR@10"),
         ("RBP(p=.80)", "RBP"),
         ("AP(rel=2.0)@10", "AP(rel=2)@10"),
+        ("RBP(p=.00001)", "RBP(p=0.00001)"),
+        ("ndcg(gain=exp2>=0.00001, unjudged=0.00002)", "ndcg(gain=exp2>=0.00001, unjudged=0.00002)"),
+        ("ndcg(gain={1:1e-05})", "ndcg(gain={1:0.00001})"),
+        ("ndcg(\n  gain=exp2,\n  ties=average\n)@10", "ndcg(gain=exp2, ties=average)@10"),
     ],
 )
 def test_one_spelling_per_metric(text: str, canonical: str) -> None:
@@ -69,6 +73,11 @@ def test_one_spelling_per_metric(text: str, canonical: str) -> None:
         ("NDCG@10", "NDCG is no metric; did you mean ndcg@10?"),
         ("mrr@10", "mrr is no metric; it is one of cg, dcg, idcg, ndcg, P, R, AP, RR, Success, Judged, ERR, RBP, SetP"),
         ("ndcg@0", "the cutoff @0 leaves nothing to measure; it is 1 or more"),
+        ("ndcg@" + "9" * 5000, "the cutoff is beyond every list; it is at most 1000000000, or none at all"),
+        ("ndcg(ideal=constant)@2000000", "ideal=constant adds up every rank to the cutoff; use one of at most 1000000"),
+        ("AP(rel=" + "9" * 400 + ")", "rel=" + "9" * 400 + " is no value of rel; it is one of 1, 2"),
+        ("ndcg(gain=linear>=" + "9" * 400 + ")", "gain=linear>=" + "9" * 400 + " is no value of gain; it is one of "
+         "linear, exp2, binary, {1:3.5, 2:9}"),
         ("ndcg(gain=exp)", "gain=exp is no value of gain; did you mean gain=exp2?"),
         ("ndcg(discount=jk1)", "discount=jk1 is no value of discount; did you mean discount=jk10?"),
         ("ndcg(ties=random)", "ties=random is no value of ties; it is one of item_desc, item_asc, input, pessimistic, "

@@ -53,9 +53,9 @@ def test_json_and_csv_carry_the_rows_as_they_are() -> None:
     printed = json.loads(history_as("json", ROWS))
     assert printed == [{**one, "ci": None if one["ci"] is None else list(one["ci"])} for one in ROWS]
     assert history_as("csv", ROWS[2:4]) == (
-        "run,run_id,created_at_utc,metric,mean,ci_low,ci_high,step\r\n"
-        "r333,4,2025-01-31T09:30:59Z,ndcg@10,,,,\r\n"
-        "r4444,5,2025-01-31T09:30:59Z,ndcg@10,0.7,0.69,0.71,true\r\n"
+        "run,run_id,created_at_utc,metric,mean,ci_low,ci_high,step\n"
+        "r333,4,2025-01-31T09:30:59Z,ndcg@10,,,,\n"
+        "r4444,5,2025-01-31T09:30:59Z,ndcg@10,0.7,0.69,0.71,true\n"
     )
 
 

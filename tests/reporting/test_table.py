@@ -53,10 +53,10 @@ def test_markdown() -> None:
 
 def test_csv() -> None:
     assert rows_as("csv", COLUMNS, ROWS) == (
-        "run,n_groups,mean,change,pinned\r\n"
-        "bm25,7000,0.123456789012345,,true\r\n"
-        "検索 | v2,12,0.3333333333333333,-0.5,false\r\n"
-        ",,,1e-05,\r\n"
+        "run,n_groups,mean,change,pinned\n"
+        "bm25,7000,0.123456789012345,,true\n"
+        "検索 | v2,12,0.3333333333333333,-0.5,false\n"
+        ",,,1e-05,\n"
     )
 
 
@@ -72,7 +72,7 @@ def test_json() -> None:
 
 def test_no_rows() -> None:
     assert rows_as("json", ["run"], []) == "[]\n"
-    assert rows_as("csv", ["run"], []) == "run\r\n"
+    assert rows_as("csv", ["run"], []) == "run\n"
     assert rows_as("text", ["run"], []) == "run\n"
     assert rows_as("markdown", ["run"], []) == "| run |\n| --- |\n"
 
@@ -82,7 +82,7 @@ def test_a_column_name_that_comes_twice_loses_no_value() -> None:
     assert json.loads(rows_as("json", ["run", "run", "run_2", "run"], rows)) == [
         {"run": 1, "run_2": 2, "run_2_2": 3, "run_3": 4}
     ]
-    assert rows_as("csv", ["run", "run"], [(1, 2)]) == "run,run_2\r\n1,2\r\n"
+    assert rows_as("csv", ["run", "run"], [(1, 2)]) == "run,run_2\n1,2\n"
 
 
 def test_what_a_database_returns() -> None:
@@ -102,7 +102,7 @@ def test_what_a_database_returns() -> None:
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, Decimal("NaN")])
 def test_not_finite_is_undefined(value: Any) -> None:
     assert rows_as("json", ["x"], [(value,)]) == '[\n{"x": null}\n]\n'
-    assert rows_as("csv", ["x", "y"], [(value, 1)]) == "x,y\r\n,1\r\n"
+    assert rows_as("csv", ["x", "y"], [(value, 1)]) == "x,y\n,1\n"
     assert rows_as("text", ["x"], [(value,)]) == "x\n-\n"
 
 
@@ -131,11 +131,11 @@ def test_json_and_csv_carry_every_bit(rows: list[tuple[str, float | None]]) -> N
     ],
 )
 def test_formula_guard(text: str, cell: str) -> None:
-    assert csv_text(["x"], [[text]]) == f"x\r\n{cell}\r\n"
+    assert csv_text(["x"], [[text]]) == f"x\n{cell}\n"
 
 
 def test_numbers_are_never_guarded() -> None:
-    assert csv_text(["x", "y"], [[-0.5, -3]]) == "x,y\r\n-0.5,-3\r\n"
+    assert csv_text(["x", "y"], [[-0.5, -3]]) == "x,y\n-0.5,-3\n"
 
 
 def test_json_escapes_what_a_terminal_obeys() -> None:

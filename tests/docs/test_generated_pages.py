@@ -1,0 +1,72 @@
+"""Every generated page is current, is in the menu, and shows each text of a dialect as it was declared."""
+
+import html
+import importlib.util
+import re
+from types import ModuleType
+
+import pytest
+from console_blocks import REPOSITORY
+
+from ndcg_tracker.metrics import parse_metric
+from ndcg_tracker.metrics.dialects import DIALECTS
+
+DOCS = REPOSITORY / "docs"
+GENERATED = ["schema.md", "metrics.md", "dialects/index.md", *(f"dialects/{name}.md" for name in DIALECTS)]
+
+
+@pytest.fixture(scope="module")
+def generate() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("docs_generate", DOCS / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_these_pages_are_generated(generate: ModuleType) -> None:
+    assert {path.relative_to(DOCS).as_posix() for path in generate.pages()} == set(GENERATED)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_the_generated_page_is_up_to_date(generate: ModuleType, name: str) -> None:
+    path = DOCS / name
+    assert path.read_text(encoding="utf-8") == generate.pages()[path], "run python docs/generate.py"
+
+
+def test_no_page_is_left_over_from_a_dialect_that_is_gone() -> None:
+    pages = {path.relative_to(DOCS).as_posix() for path in (DOCS / "dialects").iterdir()}
+    assert pages == {name for name in GENERATED if name.startswith("dialects/")}
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_the_menu_has_the_page(name: str) -> None:
+    assert f": {name}\n" in (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=lambda dialect: dialect.name)
+def test_the_page_says_all_that_is_declared(dialect) -> None:
+    page = (DOCS / "dialects" / f"{dialect.name}.md").read_text(encoding="utf-8")
+    for text in dialect.examples:
+        assert f"| `{text}` | `{parse_metric(text)}` |\n" in page
+    shown = html.unescape(re.sub(r"\\([\\`*_\[\]|#])", r"\1", page))
+    for words in (dialect.tool, dialect.agreement, *dialect.traps):
+        assert words in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a_b = 1", "a_b = 1"),
+        ("_b_ *c* [d] `e` \\", r"\_b\_ \*c\* \[d\] \`e\` " + "\\\\"),
+        ("a | b", r"a \| b"),
+        ("l > 0 & l < 2", "l &gt; 0 &amp; l &lt; 2"),
+    ],
+)
+def test_what_markdown_would_eat_is_escaped(generate: ModuleType, text: str, shown: str) -> None:
+    assert generate._prose(text) == shown
+
+
+def test_code_may_contain_backticks(generate: ModuleType) -> None:
+    assert (generate._code("a"), generate._code("a`b")) == ("`a`", "`` a`b ``")

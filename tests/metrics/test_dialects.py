@@ -1,0 +1,177 @@
+"""The dialects: how other tools' spellings parse, and what is refused and how."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics import parse_metric
+from ndcg_tracker.metrics.dialects import DIALECTS
+
+EXAMPLES = [example for dialect in DIALECTS.values() for example in dialect.examples]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_has_a_canonical_form(example: str) -> None:
+    metric = parse_metric(example)
+    assert parse_metric(str(metric)) == metric
+    assert str(parse_metric(str(metric))) == str(metric)
+    assert ":" not in re.sub(r"\{[^}]*\}", "", str(metric))
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_every_dialect_describes_itself(name: str) -> None:
+    dialect = DIALECTS[name]
+    assert dialect.name == name
+    assert all(example.startswith((f"{name}:", f"{name}(")) for example in dialect.examples)
+    assert parse_metric(dialect.text(7)).cutoff == 7
+    assert 0 < dialect.tolerance <= 1e-6
+    assert dialect.tool
+    assert dialect.agreement
+    assert dialect.traps
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("trec_eval:ndcg_cut_10", "ndcg(label_domain=int, missing=skip, score_type=f32)@10"),
+        ("trec_eval:ndcg_cut.10", "ndcg(label_domain=int, missing=skip, score_type=f32)@10"),
+        ("trec_eval:-J -c ndcg", "ndcg(label_domain=int, negative=drop, score_type=f32, unjudged=drop)"),
+        ("trec_eval:-l2 -m map", "AP(label_domain=int, missing=skip, rel=2, score_type=f32)"),
+        ("trec_eval: -l 2  P_10 ", "P(label_domain=int, missing=skip, rel=2, score_type=f32)@10"),
+        ("trec_eval:ndcg.0=0,1=3.5,2=9", "ndcg(gain={1:3.5, 2:9}, label_domain=int, missing=skip, score_type=f32)"),
+        ("trec_eval10:-c ndcg_cut_10", "ndcg(label_domain=int)@10"),
+        ("trec_eval10:ndcg", "ndcg(label_domain=int, missing=error)"),
+        ("pytrec_eval:recall_5", "R(label_domain=int, missing=skip, score_type=f32)@5"),
+        ("ir_measures:nDCG(judged_only=True)@10",
+         "ndcg(label_domain=int, negative=drop, score_type=f32, unjudged=drop)@10"),
+        ("ir_measures:nDCG(dcg='exp-log2')@10", "ndcg(gain=exp2, label_domain=int_le4, round=5)@10"),
+        ("ir_measures:RR(rel=2)@10", "RR(rel=2)@10"),
+        ("ir_measures:Judged@10", "Judged@10"),
+        ("ir_measures:RBP(rel=1,p=0.5)", "RBP(p=0.5, ties=input)"),
+        ("sklearn:ndcg_score(k=10)",
+         "ndcg(ideal=retrieved, label_domain=ge0, negative=keep, size1=error, ties=average, weights=group)@10"),
+        ("sklearn:dcg_score", "dcg(negative=keep, ties=average, weights=group)"),
+        ("catboost:NDCG:denominator=Position;top=3;use_weights=false",
+         "ndcg(discount=position, empty=1, ideal=retrieved, label_type=f32, negative=keep, ties=pessimistic)@3"),
+        ("lightgbm:ndcg@5", "ndcg(empty=1, empty_weight=one, gain=exp2, ideal=retrieved, ideal_order=label, "
+         "label_domain=int0to30, label_type=f32, negative=keep, ties=input, weight_type=f32, weights=item_mean)@5"),
+        ("xgboost(ndcg_exp_gain=false):ndcg-", "ndcg(all_skipped=0, clip=error_above_1, empty_weight=one, "
+         "ideal=retrieved, label_type=f32, negative=keep, score_type=f32, ties=input, weight_type=f32, "
+         "weights=group)@32"),
+        ("torchmetrics:RetrievalNormalizedDCG(top_k=3)", "ndcg(all_skipped=0, arithmetic=f32, "
+         "empty_when=labels_sum_0, ideal=retrieved, label_type=f32, negative=keep, score_type=f32, ties=average)@3"),
+        ("ranx:ndcg_burges-l2@10", "ndcg(gain=exp2>=2, label_type=int, ties=input)@10"),
+        ("spark:ndcgAt(10)", "ndcg(empty_when=ideal_eq_0, extra=empty, gain=binary, negative=keep, ties=input)@10"),
+        ("spark_graded:ndcgAt(1)", "ndcg(empty_when=ideal_eq_0, extra=empty, gain=exp2, negative=keep, ties=input)@1"),
+        ("rectools:NDCG(10, log_base=3)", "ndcg(empty=skip, gain=binary, ideal=constant, ties=input)@10"),
+        ("recbole:ndcg@10", "ndcg(gain=binary, round=4, round_of=mean, ties=input)@10"),
+    ],
+)  # fmt: skip
+def test_native_texts(text: str, canonical: str) -> None:
+    assert str(parse_metric(text)) == canonical
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("xgbost:ndcg", "xgbost is no dialect; did you mean xgboost:ndcg?"),
+        ("?:ndcg", "'?:ndcg' is no metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10"),
+        ("minitab:x", "minitab is no dialect; they are trec_eval, trec_eval10, pytrec_eval, ir_measures, sklearn, "
+         "catboost, lightgbm, xgboost, torchmetrics, ranx, spark, spark_graded, rectools, recbole"),
+        ("sklearn:ndcg_score(k=10, ignore_ties=True)", "sklearn: ignore_ties=True leaves ties to NumPy's unstable "
+         "sort, whose order depends on the processor; write it like sklearn:ndcg_score(k=10, ignore_ties=False)"),
+        ("sklearn:ndcg_score(k=0)", "sklearn: k=0 is no cutoff; it is a whole number from 1; write it like "
+         "sklearn:ndcg_score(k=10)"),
+        ("sklearn:ndcg_score(k=10", "sklearn: cannot read 'ndcg_score(k=10'; write it like sklearn:ndcg_score(k=10)"),
+        ("sklearn:ndcg_score(10)", "sklearn: ndcg_score takes 0 values without a name, not 1; write it like "
+         "sklearn:ndcg_score(k=10)"),
+        ("trec_eval:ndcg_cut_0", "trec_eval: measure 'ndcg_cut_0' is not known; write it like trec_eval:ndcg_cut_10"),
+        ("trec_eval:-q ndcg", "trec_eval: flag -q does not say what is measured; the flags are -c, -J, -l LEVEL, -m; "
+         "write it like trec_eval:-c ndcg"),
+        ("trec_eval:-l 0 map", "trec_eval: -l takes a whole number from 1, not '0'; write it like trec_eval:map"),
+        ("trec_eval:-l 2 ndcg", "trec_eval: -l does not change ndcg; write it like trec_eval:-c ndcg"),
+        ("trec_eval:ndcg map", "trec_eval: 'ndcg map' does not name one measure; write it like trec_eval:ndcg"),
+        ("pytrec_eval:-J ndcg", "pytrec_eval: it takes no flags, but -J was given; write it like pytrec_eval:ndcg"),
+        ("lightgbm:ndcg", "lightgbm: metric 'ndcg' is not known; LightGBM prints ndcg@1, ndcg@2, ...; write it like "
+         "lightgbm:ndcg@10"),
+        ("lightgbm(label_gain=1;2):ndcg@5", "lightgbm: (label_gain=1;2) is no list of gains; write it like "
+         "lightgbm:ndcg@10"),
+        ("catboost:NDCG:top=0", "catboost: top=0 is no cutoff; it is a whole number from 1, or -1 for none; write it "
+         "like catboost:NDCG:type=Exp"),
+        ("catboost:NDCG:depth=3", "catboost: 'depth=3' is no option of NDCG; they are top, type, denominator, "
+         "use_weights; write it like catboost:NDCG"),
+        ("xgboost:ndcg@0", "xgboost: '0' is no cutoff; it is a whole number from 1; write it like xgboost:ndcg@10"),
+        ("xgboost(rate=1):ndcg", "xgboost: (rate=1) is no option; it is ndcg_exp_gain=true or ndcg_exp_gain=false; "
+         "write it like xgboost:ndcg"),
+        ("spark(x=1):ndcgAt(3)", "spark: it has no options in brackets, but (x=1) was given; write it like "
+         "spark:ndcgAt(10)"),
+        ("spark:ndcgAt()", "spark: ndcgAt needs a cutoff; write it like spark:ndcgAt(10)"),
+        ("rectools:NDCG(k=10, log_base=1)", "rectools: log_base=1 is no base; it is a number above 1 (and cancels); "
+         "write it like rectools:NDCG(k=10)"),
+        ("rectools:NDCG(k=2000000)", "rectools: ideal=constant adds up every rank to the cutoff; use one of at most "
+         "1000000; write it like rectools:NDCG(k=10)"),
+        ("recbole:ndcg", "recbole: metric 'ndcg' is not known; RecBole prints ndcg@10; write it like recbole:ndcg@10"),
+        ("ranx:mrr", "ranx: metric 'mrr' is not known; it is ndcg or ndcg_burges; write it like ranx:ndcg"),
+        ("ir_measures:nDCG@ten", "ir_measures: 'ten' is no cutoff; it is a whole number from 1; write it like "
+         "ir_measures:nDCG"),
+        ("ir_measures:RBP(rel=1)@5", "ir_measures: RBP without rel=, or with a cutoff, has no provider in "
+         "ir_measures; write it like ir_measures:RBP(rel=1)"),
+        ("ir_measures:RBP(rel=1,p=0.99)", "ir_measures: p=0.99 is not between 0 and 0.97: above, cwl_eval's cut at "
+         "rank 1000 shows; write it like ir_measures:RBP(rel=1)"),
+        ("ir_measures:RR(judged_only=True)@10", "ir_measures: RR with a cutoff and judged_only has no provider in "
+         "ir_measures; write it like ir_measures:nDCG(judged_only=True)@10"),
+        ("ir_measures:P(rel=0)@5", "ir_measures: rel=0 is not known; it is a whole number from 1; write it like "
+         "ir_measures:P(rel=2)@10"),
+        ("ir_measures:AP(rel=1.5)", "ir_measures: rel takes whole numbers; write it like ir_measures:RBP(rel=1)"),
+        ("torchmetrics:RetrievalNormalizedDCG(empty_target_action='drop')", "torchmetrics: empty_target_action='drop' "
+         "is not known; it is one of 'neg', 'pos', 'skip', 'error'; write it like "
+         "torchmetrics:RetrievalNormalizedDCG(top_k=10, empty_target_action='skip')"),
+        ("ranx:ndcg@" + "9" * 5000, "ranx: the cutoff is beyond every list; it is at most 1000000000, or none at "
+         "all; write it like ranx:ndcg@10"),
+        ("ndcg@\x0710", r"'ndcg@\x0710' is no metric: it has characters that cannot be printed; type it anew"),
+    ],
+)  # fmt: skip
+def test_impossible_spellings_are_told_with_one_that_parses(text: str, message: str) -> None:
+    with pytest.raises(MetricError, match=f"^{re.escape(message)}$"):
+        parse_metric(text)
+    if "; write it like " in message and "is no metric" not in message:
+        parse_metric(message.rpartition("; write it like ")[2])
+
+
+WORDS = ("ndcg", "nDCG", "NDCG", "P", "R", "AP", "RBP", "ERR", "SetP", "map", "ndcg_cut_", "ndcgAt", "ndcg_score",
+         "top", "type", "k", "rel", "p", "gains", "label_gain", "@", "(", ")", "{", "}", ",", " ", ";", ":", "=", "-",
+         "_", ".", "-J", "-c", "-l", "-m", "'", "0", "1", "10", "1e400", "0.5", "-1", "nan", "True", "None", "0x1F",
+         "**", "\n", "\t", "\x00", "\u2028", "½", "é", "lambda")  # fmt: skip
+pieces = st.lists(st.sampled_from(WORDS), max_size=12).map("".join)
+
+
+@st.composite
+def misspelt(draw: st.DrawFn) -> str:
+    """Return an example with a few characters changed."""
+    text = list(draw(st.sampled_from(EXAMPLES)))
+    for _ in range(draw(st.integers(1, 3))):
+        place = draw(st.integers(0, len(text)))
+        text[place : place + draw(st.integers(0, 2))] = draw(st.text(max_size=2))
+    return "".join(text)
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(sorted(DIALECTS)),
+    st.none() | st.text(max_size=8) | pieces,
+    st.text(max_size=30) | pieces,
+    misspelt(),
+)
+def test_no_text_behind_the_colon_breaks_the_parser(dialect: str, options: str | None, native: str, other: str) -> None:
+    for text in (dialect + (f"({options})" if options is not None else "") + f":{native}", other):
+        message = "one line"
+        try:
+            metric = parse_metric(text)
+        except MetricError as error:
+            message = str(error)
+        else:
+            assert parse_metric(str(metric)) == metric
+        assert len(message.splitlines()) == 1

@@ -1,0 +1,210 @@
+"""Agreement with tools that are installed, on fresh random data each time (the seed is in the test's name)."""
+
+import shutil
+
+import catboost.utils
+import ir_measures
+import lightgbm
+import numpy as np
+import pytest
+import pytrec_eval
+import xgboost
+from numpy.typing import NDArray
+from random_rankings import SEEDS, LabelledLists, random_case, random_lists
+from rankings_of import joined
+from sklearn.metrics import dcg_score, ndcg_score
+
+import ndcg_tracker as nt
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics import GroupResults, group_results, parse_metric
+from ndcg_tracker.metrics.dialects import DIALECTS
+from ndcg_tracker.rankings import JudgedRanking
+
+seeded = pytest.mark.parametrize("seed", SEEDS)
+
+Weights = NDArray[np.float64] | None
+
+
+def tolerance(dialect: str) -> float:
+    return DIALECTS[dialect].tolerance
+
+
+def ours(judged: JudgedRanking, text: str) -> GroupResults:
+    return group_results(judged, [parse_metric(text)])[0]
+
+
+def values_of(result: GroupResults) -> dict[str, float]:
+    """Return the values of the groups that have one."""
+    pairs = zip(result.group_keys.to_list(), result.values.tolist(), strict=True)
+    return {group: value for group, value in pairs if not np.isnan(value)}
+
+
+TREC_MEASURES = {"ndcg", "ndcg_cut.1,5,10,100", "map", "map_cut.1,5,10", "P.1,5,10,100", "recall.1,5,10,100",
+                 "recip_rank", "success.1,5,10", "set_P"}  # fmt: skip
+
+
+@seeded
+@pytest.mark.parametrize("judged_only", [False, True])
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_trec_eval(seed: int, judged_only: bool, level: int) -> None:
+    run, labels = random_case(seed)
+    qrels = {group: {item: int(grade) for item, grade in pool.items()} for group, pool in labels.items()}
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        qrels, TREC_MEASURES, relevance_level=level, judged_docs_only_flag=judged_only
+    )
+    theirs = evaluator.evaluate(run)
+    assert theirs.keys() == run.keys() & labels.keys()
+    judged = joined(run, labels)
+    for measure in next(iter(theirs.values())):
+        flags = ("-J " if judged_only else "") + ("" if measure.startswith("ndcg") else f"-l {level} ")
+        found = ours(judged, f"trec_eval:{flags}{measure}")
+        expected = {group: numbers[measure] for group, numbers in theirs.items()}
+        assert values_of(found) == pytest.approx(expected, rel=0, abs=tolerance("trec_eval")), measure
+        mean = pytrec_eval.compute_aggregated_measure(measure, list(expected.values()))
+        assert found.mean == pytest.approx(mean, rel=0, abs=tolerance("trec_eval")), measure
+        if not flags:
+            same = ours(judged, f"pytrec_eval:{measure}")
+            np.testing.assert_array_equal(same.values, found.values)
+
+
+IR_MEASURES = ["nDCG", "nDCG@10", "nDCG(judged_only=True)@10", "nDCG(judged_only=True)", "nDCG(gains={1:3,2:1,4:0})@10",
+               "nDCG(gains={0:0,1:7})", "nDCG(dcg='exp-log2')@10", "nDCG(dcg='exp-log2')@1", "P@10", "P(rel=2)@10",
+               "P(judged_only=True)@5", "R@10", "R(rel=2)@100", "AP", "AP(rel=2)", "AP@10", "AP(judged_only=True)",
+               "AP(rel=3)@5", "RR", "RR(rel=2)", "RR(judged_only=True)", "RR@10", "RR(rel=2)@3", "RR(rel=0)@5",
+               "Success@1", "Success(rel=2)@10", "Judged", "Judged@1", "Judged@10", "ERR@1", "ERR@20", "RBP(rel=1)",
+               "RBP(rel=2,p=0.5)", "RBP(rel=1,p=0.97)", "SetP", "SetP(rel=2)", "SetP(judged_only=True)", "MAP@10",
+               "MRR@10", "NDCG@5", "Precision@5", "Recall@5"]  # fmt: skip
+
+
+@seeded
+@pytest.mark.parametrize("native", IR_MEASURES)
+def test_ir_measures(seed: int, native: str) -> None:
+    assert shutil.which("perl"), "ir_measures runs gdeval for ERR and exp-log2: install perl"
+    run, labels = random_case(seed)
+    qrels = {group: {item: int(grade) for item, grade in pool.items()} for group, pool in labels.items()}
+    measure = ir_measures.parse_measure(native)
+    found = ours(joined(run, labels), f"ir_measures:{native}")
+    expected = {metric.query_id: metric.value for metric in ir_measures.iter_calc([measure], qrels, run)}
+    assert values_of(found) == pytest.approx(expected, rel=0, abs=tolerance("ir_measures"))
+    mean = ir_measures.calc_aggregate([measure], qrels, run)[measure]
+    assert found.mean == pytest.approx(mean, rel=0, abs=tolerance("ir_measures"))
+
+
+@seeded
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scikit_learn(seed: int, weighted: bool) -> None:
+    rng = np.random.default_rng(seed)
+    for size in (2, 7, 40):
+        n_groups = 12
+        labels, scores = rng.integers(0, 5, (n_groups, size)).astype(float), rng.integers(0, 12, (n_groups, size)) / 4
+        labels[0] = 0.0
+        weights = rng.uniform(0, 2, n_groups) if weighted else None
+        frame = {"group": np.repeat(np.arange(n_groups), size), "score": scores.ravel(), "label": labels.ravel()}
+        if weights is not None:
+            frame["weight"] = np.repeat(weights, size)
+        for k in (None, 1, 5, 100):
+            for name, peer in (("ndcg_score", ndcg_score), ("dcg_score", dcg_score)):
+                text = f"sklearn:{name}(k={k})"
+                found = nt.evaluate(frame, text, weight="weight" if weighted else None).results[0]
+                alone = [peer(labels[g : g + 1], scores[g : g + 1], k=k) for g in range(n_groups)]
+                np.testing.assert_allclose(found.values, alone, rtol=0, atol=tolerance("sklearn"), err_msg=text)
+                mean = peer(labels, scores, k=k, sample_weight=weights)
+                assert found.mean == pytest.approx(mean, rel=0, abs=tolerance("sklearn")), text
+
+
+def weighted_mean(lists: LabelledLists, text: str, weights: Weights) -> float | None:
+    """Return our weighted mean, None where it is refused."""
+    try:
+        evaluation = nt.evaluate(lists.frame(weights), text, weight=None if weights is None else "weight")
+    except MetricError:
+        return None
+    return evaluation.results[0].mean
+
+
+@seeded
+@pytest.mark.parametrize("weighted", [False, True])
+def test_catboost(seed: int, weighted: bool) -> None:
+    lists = random_lists(seed)
+    weights = np.repeat(lists.group_weights, lists.sizes) if weighted else None
+    for gain in ("Base", "Exp"):
+        for denominator in ("LogPosition", "Position"):
+            for further in ("", ";top=1", ";top=5", ";top=100", ";use_weights=false"):
+                native = f"NDCG:type={gain};denominator={denominator}{further}"
+                theirs = catboost.utils.eval_metric(
+                    lists.labels, lists.scores, native, group_id=lists.groups, group_weight=weights
+                )
+                found = weighted_mean(lists, f"catboost:{native}", weights)
+                assert found == pytest.approx(theirs[0], rel=0, abs=tolerance("catboost")), native
+
+
+def lightgbm_ndcg(lists: LabelledLists, weights: Weights, gains: list[float] | None) -> dict[str, float]:
+    """Return what LightGBM says of the lists: a round of training that changes no score, then its evaluation."""
+    n_rows = lists.groups.size
+    data = lightgbm.Dataset(
+        (np.arange(n_rows) % 2.0)[:, None],
+        lists.labels,
+        group=lists.sizes,
+        weight=weights,
+        init_score=lists.scores,
+    )
+    settings = {
+        "objective": lambda predictions, dataset: (np.zeros(n_rows), np.ones(n_rows)),
+        "metric": "ndcg",
+        "eval_at": [1, 3, 10, 100],
+        "verbosity": -1,
+        "num_threads": 1,
+    }
+    if gains is not None:
+        settings["label_gain"] = gains
+    seen: dict[str, dict[str, list[float]]] = {}
+    lightgbm.train(settings, data, 1, [data], ["all"], callbacks=[lightgbm.record_evaluation(seen)])
+    return {name: values[0] for name, values in seen["all"].items()}
+
+
+@seeded
+@pytest.mark.parametrize("gains", [None, [0, 1, 2, 3, 4], [0, 5, 1, 7, 2.5]], ids=str)
+@pytest.mark.parametrize("weighting", ["none", "of groups", "of items"])
+def test_lightgbm(seed: int, gains: list[float] | None, weighting: str) -> None:
+    lists = random_lists(seed)
+    of_groups = np.repeat(lists.group_weights, lists.sizes)
+    weights = {"none": None, "of groups": of_groups, "of items": lists.item_weights}[weighting]
+    options = "" if gains is None else f"(label_gain={','.join(map(str, gains))})"
+    for native, theirs in lightgbm_ndcg(lists, weights, gains).items():
+        found = weighted_mean(lists, f"lightgbm{options}:{native}", weights)
+        assert found == pytest.approx(theirs, rel=0, abs=tolerance("lightgbm")), native
+
+
+def xgboost_ndcg(lists: LabelledLists, weights: Weights, native: str, exponential: bool) -> float | None:
+    """Return what XGBoost says of the lists, None where it refuses to."""
+    data = xgboost.DMatrix(np.zeros((lists.groups.size, 1)), label=lists.labels, base_margin=lists.scores)
+    data.set_group(lists.sizes)
+    if weights is not None:
+        data.set_weight(weights)
+    settings = {
+        "objective": "rank:ndcg",
+        "ndcg_exp_gain": exponential,
+        "eval_metric": native,
+        "nthread": 1,
+        "verbosity": 0,
+    }
+    booster = xgboost.train(settings, data, num_boost_round=0)
+    try:
+        told = booster.eval(data, "all")
+    except xgboost.core.XGBoostError:
+        return None
+    return float(told.rpartition(":")[2])
+
+
+@seeded
+@pytest.mark.parametrize("exponential", [True, False])
+@pytest.mark.parametrize("weighting", ["none", "of groups", "too light"])
+def test_xgboost(seed: int, exponential: bool, weighting: str) -> None:
+    lists = random_lists(seed)
+    light = np.full(lists.sizes.size, 0.01)  # an empty group adds a bare 1, which brings the mean above 1
+    weights = {"none": None, "of groups": lists.group_weights, "too light": light}[weighting]
+    options = "" if exponential else "(ndcg_exp_gain=false)"
+    for native in ("ndcg", "ndcg-", "ndcg@1", "ndcg@1-", "ndcg@10", "ndcg@10-", "ndcg@100", "ndcg@100-"):
+        theirs = xgboost_ndcg(lists, weights, native, exponential)
+        found = weighted_mean(lists, f"xgboost{options}:{native}", weights)
+        assert found == (theirs if theirs is None else pytest.approx(theirs, rel=0, abs=tolerance("xgboost"))), native
+        assert (theirs is None) == (weighting == "too light" and not native.endswith("-")), native
