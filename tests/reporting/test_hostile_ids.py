@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 
+import markdown_it
 import pytest
 
 from ndcg_tracker.comparison.results import Comparison
@@ -14,8 +15,6 @@ from ndcg_tracker.reporting.comparison_formats import comparison_as
 from ndcg_tracker.reporting.history_text import HistoryRow, history_as
 from ndcg_tracker.reporting.table import Format, rows_as
 from ndcg_tracker.reporting.terminal import visible
-
-markdown_it = pytest.importorskip("markdown_it")
 
 Hostile = Callable[[str], Comparison]
 HUMAN_FORMATS: list[Format] = ["text", "markdown", "csv"]
