@@ -412,7 +412,7 @@ def test_a_name_is_taken_within_its_dataset_only(store: Store) -> None:
     with pytest.raises(ConflictError) as caught, store.write() as tx:
         add_run(tx, "bm25", DENSE)
     assert str(caught.value) == (
-        f"run 'bm25' exists already in dataset 'shop' (id {run.id}); give another name or --replace"
+        f"run 'bm25' exists already in dataset 'shop' (id {run.id}); choose another name"
     )
 
 

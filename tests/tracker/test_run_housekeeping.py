@@ -113,7 +113,7 @@ def test_a_run_gets_another_name(shop: nt.Tracker) -> None:
 
 def test_a_name_that_is_taken_or_none(shop: nt.Tracker) -> None:
     assert refusal(nt.ConflictError, shop.rename_run, "bm25", "dense-a").startswith(
-        "run 'dense-a' exists already in dataset 'default' (id 2); give another name"
+        "run 'dense-a' exists already in dataset 'default' (id 2); choose another name"
     )
     assert refusal(nt.InputError, shop.rename_run, "bm25", "@prod").startswith(
         "run '@prod': a name does not begin with @"
