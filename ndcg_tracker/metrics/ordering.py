@@ -72,13 +72,21 @@ def _runs(scores: Scores, offsets: Index, places: Index) -> tuple[Index, Index]:
     held[np.searchsorted(offsets, places, "right") - 1] = True
     groups = np.flatnonzero(held)
     lengths = offsets[groups + 1] - offsets[groups]
+    bounds = np.concatenate([[0], np.cumsum(lengths)])
+    if 4 * bounds[-1] > scores.size:
+        return _runs_of_all(scores, offsets, places)
     rows = segment_rows(offsets[groups], lengths)  # the lists that hold such a place, and no others
-    starts = np.empty(rows.size + 1, dtype=np.bool_)
-    starts[1:-1] = scores[rows[1:]] != scores[rows[:-1]]
-    starts[np.concatenate([[0], np.cumsum(lengths)])] = True
+    first, last = _runs_of_all(scores[rows], bounds, np.searchsorted(rows, places))
+    return rows[first], rows[last]
+
+
+def _runs_of_all(scores: Scores, offsets: Index, places: Index) -> tuple[Index, Index]:
+    starts = np.zeros(scores.size + 1, dtype=np.bool_)
+    starts[1:-1] = scores[1:] != scores[:-1]
+    starts[offsets] = True
     bounds = np.flatnonzero(starts)
-    run = np.searchsorted(bounds, np.searchsorted(rows, places), "right") - 1
-    return rows[bounds[run]], rows[bounds[run + 1] - 1]
+    run = np.searchsorted(bounds, places, "right") - 1
+    return bounds[run], bounds[run + 1] - 1
 
 
 def places_by_rank(found: TiedPlaces, rank_of: Callable[[Index], Index]) -> Index:
