@@ -5,7 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from postgres_server import PostgresServer
+
+settings.register_profile("untimed", deadline=None)  # how long an example takes decides no test
+settings.load_profile("untimed")
 
 _numbers = itertools.count(1)
 

@@ -411,9 +411,7 @@ def test_a_name_is_taken_within_its_dataset_only(store: Store) -> None:
         add_run(tx, "bm25", BM25, dataset="books")
     with pytest.raises(ConflictError) as caught, store.write() as tx:
         add_run(tx, "bm25", DENSE)
-    assert str(caught.value) == (
-        f"run 'bm25' exists already in dataset 'shop' (id {run.id}); choose another name"
-    )
+    assert str(caught.value) == (f"run 'bm25' exists already in dataset 'shop' (id {run.id}); choose another name")
 
 
 def test_numbers_and_items_that_no_database_holds(store: Store) -> None:
