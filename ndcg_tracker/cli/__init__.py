@@ -1,0 +1,1 @@
+"""The command line ``ndcg-track``: one module per family of commands, each thin."""

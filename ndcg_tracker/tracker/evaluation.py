@@ -74,16 +74,18 @@ def evaluate(
     >>> nt.evaluate(shop, ["ndcg@10", "dcg@1"]).mean.round(4).to_dict()
     {'ndcg@10': 0.6309, 'dcg@1': 0.0}
     """
-    columns = Columns(
-        group=group,
-        item=item,
-        score=score,
-        label=None if label == "label" or labels is not None else label,
-        weight=weight,
-    )
-    table = read_frame(frame, columns)
-    given = None if labels is None else read_label_frame(labels, Columns(group=group, item=item, label=label))
+    table, given = read_frames(frame, labels, group=group, item=item, score=score, label=label, weight=weight)
     return evaluate_table(table, given, [metrics] if isinstance(metrics, str) else metrics)
+
+
+def read_frames(
+    frame: object, labels: object | None, *, group: str, item: str | None, score: str, label: str, weight: str | None
+) -> tuple[RankedTable, LabelLists | None]:
+    """Return the table that a frame holds, and the labels of a second one, if there is one (see ``evaluate``)."""
+    of_frame = None if label == "label" or labels is not None else label  # the default name need not be there
+    table = read_frame(frame, Columns(group=group, item=item, score=score, label=of_frame, weight=weight))
+    given = None if labels is None else read_label_frame(labels, Columns(group=group, item=item, label=label))
+    return table, given
 
 
 def evaluate_table(table: RankedTable, labels: LabelLists | None, metrics: Sequence[str]) -> Evaluation:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from ndcg_tracker.comparison import t_interval
 from ndcg_tracker.comparison.pairing import Missing
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import Columns, RankedTable, read_frame, read_label_frame
+from ndcg_tracker.ingest import RankedTable
 from ndcg_tracker.metrics import Metric, parse_metric
 from ndcg_tracker.rankings import LabelLists
 from ndcg_tracker.reporting import HistoryRow
 from ndcg_tracker.tracker.comparing import compared
 from ndcg_tracker.tracker.conventions import Convention, conventions
 from ndcg_tracker.tracker.datasets import known_dataset
+from ndcg_tracker.tracker.evaluation import read_frames
 from ndcg_tracker.tracker.housekeeping import Housekeeping
 from ndcg_tracker.tracker.ingestion import IngestResult, RunDetails, store_run
 from ndcg_tracker.tracker.rescoring import RescoredRun, add_label_version, rescore_runs
@@ -71,15 +72,7 @@ class Tracker(Housekeeping):
         place of other content under this name. Returns: what became of it. Raises: InputError for a frame that cannot
         be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
         """
-        columns = Columns(
-            group=group,
-            item=item,
-            score=score,
-            label=None if label == "label" or labels is not None else label,
-            weight=weight,
-        )
-        table = read_frame(frame, columns)
-        given = None if labels is None else read_label_frame(labels, Columns(group=group, item=item, label=label))
+        table, given = read_frames(frame, labels, group=group, item=item, score=score, label=label, weight=weight)
         details = RunDetails(name, dataset, None, git_commit, dict(parameters or {}), dict(tags or {}))
         return self.ingest_table(
             table, given, details, [metrics] if isinstance(metrics, str) else metrics, replace=replace
