@@ -54,9 +54,9 @@ def _means(found: list[tuple[str, Evaluation]], format: options.OutputFormat) ->
     names = ("run", "metric", "mean", "n_groups", "n_missing", "n_undefined")
     columns = [Column(name, digits=4 if name == "mean" else None) for name in names]
     rows = [
-        (name, str(result.metric), result.mean, result.n_groups, result.n_missing, result.n_undefined)
+        (name, text, result.mean, result.n_groups, result.n_missing, result.n_undefined)
         for name, evaluation in found
-        for result in evaluation.results
+        for text, result in zip(evaluation.texts, evaluation.results, strict=True)
     ]
     return rows_as(format.plain, columns, rows, color=options.wants_color())
 
@@ -69,5 +69,5 @@ def _per_group(found: list[tuple[str, Evaluation]], format: options.OutputFormat
         keys = evaluation.results[0].group_keys.to_list()
         values = [result.values.tolist() for result in evaluation.results]
         rows += [(name, *row) for row in zip(keys, *values, strict=True)]
-    metrics = [Column(str(result.metric), digits=4) for result in found[0][1].results]
+    metrics = [Column(text, digits=4) for text in found[0][1].texts]
     return rows_as(format.plain, [Column("run"), Column("group"), *metrics], rows, color=options.wants_color())

@@ -108,7 +108,7 @@ def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
             result.n_groups,
             result.n_items,
             result.label_set_version,
-            metric.metric,
+            format.metric(metric.metric),
             metric.mean,
             metric.n_missing,
             metric.n_undefined,

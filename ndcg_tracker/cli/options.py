@@ -26,6 +26,19 @@ class OutputFormat(StrEnum):
     csv = "csv"
 
     @property
+    def is_for_people(self) -> bool:
+        """Whether people read it, who know metrics by their tools' names."""
+        return self in (OutputFormat.text, OutputFormat.markdown)
+
+    def metric(self, text: str) -> str:
+        """Return a canonical metric text as this format shows it."""
+        if not self.is_for_people:
+            return text
+        from ndcg_tracker.metrics.agreement import familiar_name
+
+        return familiar_name(text)
+
+    @property
     def plain(self) -> Format:
         """The format as the reporting layer names it."""
         return self.value

@@ -25,7 +25,16 @@ def rescore(
     with options.tracker() as tracker:
         found = tracker.rescore(runs or (), metrics=metric or (), dataset=dataset)
     rows = [
-        (run.run, run.run_id, run.dataset, run.label_set_version, new.metric, new.mean, new.n_missing, new.n_undefined)
+        (
+            run.run,
+            run.run_id,
+            run.dataset,
+            run.label_set_version,
+            format.metric(new.metric),
+            new.mean,
+            new.n_missing,
+            new.n_undefined,
+        )
         for run in found
         for new in run.metrics
     ]

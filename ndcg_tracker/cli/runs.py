@@ -55,7 +55,10 @@ def show_run(run: Run, dataset: options.AnyDataset = None, format: options.Outpu
     details = [(name, value) for name, value in details if value not in (None, "")]
     names = ("metric", "label_set_version", "mean", "n_groups", "n_missing", "n_undefined")
     columns = [Column(name, digits=4 if name == "mean" else None) for name in names]
-    rows = [(e.metric, e.label_set_version, e.mean, e.n_groups, e.n_missing, e.n_undefined) for e in evaluations]
+    rows = [
+        (format.metric(e.metric), e.label_set_version, e.mean, e.n_groups, e.n_missing, e.n_undefined)
+        for e in evaluations
+    ]
     color = options.wants_color()
     if format is not options.OutputFormat.csv:
         options.show(rows_as(format.plain, ["", found.name], details[1:], color=color) + "\n")

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.axes import AXES
-from ndcg_tracker.metrics.definition import Metric
+from ndcg_tracker.metrics.definition import Metric, parse_canonical
 from ndcg_tracker.metrics.dialects import DIALECTS
 
 DEFAULT_CUTOFF = 10
+LONG_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +66,21 @@ def agreements(metric: Metric) -> list[Agreement]:
             other = Metric(other.measure, None, other.settings)
         found.append(Agreement(dialect.name, text, differences(metric, other)))
     return sorted(found, key=lambda agreement: len(agreement.differences))
+
+
+def familiar_name(text: str) -> str:
+    """Return the shortest way to name a metric to people: a tool's own spelling where the canonical one is long.
+
+    >>> familiar_name("ndcg(gain=exp2)@10")
+    'ndcg(gain=exp2)@10'
+    >>> familiar_name(str(DIALECTS["lightgbm"].metric("", "ndcg@5")))
+    'lightgbm:ndcg@5'
+    """
+    if len(text) <= LONG_NAME:
+        return text
+    try:
+        metric = parse_canonical(text)
+        same = [found.text for found in agreements(metric) if not found.differences]
+    except MetricError:
+        return text
+    return same[0] if same and metric.cutoff is not None else text

@@ -83,6 +83,7 @@ def comparison_csv(*comparisons: Comparison) -> str:
 
 def comparison_markdown(*comparisons: Comparison) -> str:
     """Return the comparison as Markdown for a pull request: verdict, table, footnotes, and the groups folded away."""
+    comparisons = tuple(words.for_people(comparison) for comparison in comparisons)
     blocks = [_markdown_block(comparison, comparisons) for comparison in comparisons]
     return "\n\n".join("\n".join(lines) for lines in blocks) + "\n"
 

@@ -18,6 +18,7 @@ def comparison_text(*comparisons: Comparison, color: bool = False) -> str:
     Parameters: ``color``: whether styles are written; the caller knows the terminal and NO_COLOR. Returns: text with a
     line end; everything that came from outside is escaped.
     """
+    comparisons = tuple(words.for_people(comparison) for comparison in comparisons)
     blocks = [_block(comparison, comparisons, color) for comparison in comparisons]
     return "\n\n".join("\n".join(lines) for lines in blocks) + "\n"
 

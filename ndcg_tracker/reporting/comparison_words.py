@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.reporting.numbers import counted, interval, p_text, percent, points
@@ -20,6 +21,14 @@ TIE_RIGHT = (False, False, True, True, True)
 
 _TESTS = {"t": "paired t-test"}
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def for_people(comparison: Comparison) -> Comparison:
+    """Return the comparison with its metrics named as people know them."""
+    from ndcg_tracker.metrics.agreement import familiar_name  # NumPy is not for those who only print a table
+
+    metrics = tuple(replace(metric, metric=familiar_name(metric.metric)) for metric in comparison.metrics)
+    return replace(comparison, metrics=metrics)
 
 
 def headline(comparison: Comparison) -> str:

@@ -1,7 +1,7 @@
 """Which tools agree with a metric, and where they differ."""
 
 from ndcg_tracker.metrics import parse_metric
-from ndcg_tracker.metrics.agreement import Difference, agreements, differences
+from ndcg_tracker.metrics.agreement import Difference, agreements, differences, familiar_name
 from ndcg_tracker.metrics.dialects import DIALECTS
 
 
@@ -27,3 +27,16 @@ def test_a_metric_without_cutoff_is_held_against_tools_without_cutoff() -> None:
         agreement.dialect: agreement.differences for agreement in agreements(parse_metric("ndcg(label_domain=int)"))
     }
     assert found["trec_eval10"] == ()
+
+
+def test_long_metrics_have_the_names_that_people_know() -> None:
+    for dialect in DIALECTS.values():
+        canonical = str(parse_metric(dialect.text(5)))
+        shown = familiar_name(canonical)
+        assert parse_metric(shown) == parse_metric(canonical)
+        assert shown == canonical or ":" in shown
+        assert len(shown) <= max(len(canonical), 60)
+    assert familiar_name(str(parse_metric("xgboost:ndcg@7"))) == "xgboost:ndcg@7"
+    unknown = "ndcg(gain=exp2, ideal=retrieved, negative=keep, score_type=f32, ties=optimistic)@5"
+    assert familiar_name(unknown) == unknown
+    assert familiar_name("no metric " * 9) == "no metric " * 9
