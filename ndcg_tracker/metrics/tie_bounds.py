@@ -28,6 +28,10 @@ def tie_bounds(
     >>> [(worst.mean, best.mean) for worst, best in tie_bounds(judged(run, labels), [parse_metric("ndcg@1")])]
     [(0.0, 1.0)]
     """
-    variants = [metric.with_axes(ties=ties) for metric in metrics for ties in ("pessimistic", "optimistic")]
+    variants = [
+        metric.with_axes(ties=ties, clip="none")  # a bound may lie above 1 where the value itself does not
+        for metric in metrics
+        for ties in ("pessimistic", "optimistic")
+    ]
     found = group_results(judged, variants, weights)
     return list(zip(found[::2], found[1::2], strict=True))

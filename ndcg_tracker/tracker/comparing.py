@@ -14,6 +14,7 @@ from ndcg_tracker.comparison import (
     JudgedShare,
     LabelSetRef,
     PairedResults,
+    Pairing,
     RunRef,
     TieBounds,
     TieEffect,
@@ -34,6 +35,13 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 Evaluations = dict[str, "EvaluationRecord"]
+
+MEANS_AGREE = 1e-6
+"""How far a stored mean may lie from that of the paired results: weights in single precision move it by less."""
+NO_INFERENCE = (
+    "the means weigh groups in a way that no test covers (weights of items, or groups without a relevant item added "
+    "unweighted): no interval and no p-value"
+)
 
 
 def compared(
@@ -153,15 +161,36 @@ def _paired(
 ) -> PairedResults:
     one, other = tx.group_results(baseline.id), tx.group_results(candidate.id)
     pairing = pair(one.group_ids, one.values, other.group_ids, other.values, missing=missing, metric=baseline.metric)
-    weighted = parse_metric(baseline.metric)["weights"] == "group"
+    weights = None
+    if parse_metric(baseline.metric)["weights"] != "none":
+        weights = _weights(tx, dataset_id, pairing.group_ids)
+    means = _other_means(pairing, weights, baseline, candidate)
     return PairedResults(
         baseline.metric,
         pairing,
-        weights=_weights(tx, dataset_id, pairing.group_ids) if weighted else None,
+        weights=weights,
         missing_in_baseline=baseline.n_missing,
         missing_in_candidate=candidate.n_missing,
+        means=means,
+        no_inference="" if means is None else NO_INFERENCE,
         tie_effect=_tie_effect(baseline, candidate),
     )
+
+
+def _other_means(
+    pairing: Pairing, weights: Floats | None, baseline: EvaluationRecord, candidate: EvaluationRecord
+) -> tuple[float, float] | None:
+    """Return the stored means where they are no (weighted) mean of the paired results, None where they are.
+
+    They are none where items carried the weights, which are not stored, or where groups that have nothing to find were
+    added unweighted.
+    """
+    n_groups = pairing.group_ids.size
+    if baseline.mean is None or candidate.mean is None or {baseline.n_groups, candidate.n_groups} != {n_groups}:
+        return None
+    stored = (baseline.mean, candidate.mean)
+    paired = [float(np.average(values, weights=weights)) for values in (pairing.baseline, pairing.candidate)]
+    return None if np.allclose(paired, stored, rtol=0, atol=MEANS_AGREE) else stored
 
 
 def _tie_effect(baseline: EvaluationRecord, candidate: EvaluationRecord) -> TieEffect | None:
@@ -172,11 +201,11 @@ def _tie_effect(baseline: EvaluationRecord, candidate: EvaluationRecord) -> TieE
     return TieEffect(TieBounds(worst, best), TieBounds(other_worst, other_best))
 
 
-def _weights(tx: ReadTransaction, dataset_id: int, group_ids: Index) -> Floats:
-    """Return the stored weight of each group, 1 where there is none."""
+def _weights(tx: ReadTransaction, dataset_id: int, group_ids: Index) -> Floats | None:
+    """Return the stored weight of each group, 1 where there is none; None where no group has one."""
     ids, weights = tx.group_weights(dataset_id)
-    if not ids.size:
-        return np.ones(group_ids.size)
+    if not group_ids.size or np.isnan(weights).all():
+        return None
     place = np.minimum(np.searchsorted(ids, group_ids), ids.size - 1)
     known = (ids[place] == group_ids) & ~np.isnan(weights[place])
     return np.where(known, weights[place], 1.0)

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rankings_of import joined, results
 
-from ndcg_tracker.metrics import parse_metric, tie_bounds
+from ndcg_tracker.metrics import group_results, parse_metric, tie_bounds
+from ndcg_tracker.rankings import GroupWeights, Keys
 
 METRICS = [
     "ndcg@2",
@@ -46,3 +47,13 @@ def test_without_ties_there_is_nothing_open() -> None:
     both = joined({"q": {"a": 2.0, "b": 1.0}}, {"q": {"b": 1.0}})
     for worst, best in tie_bounds(both, [parse_metric("ndcg"), parse_metric("idcg")]):
         np.testing.assert_array_equal(worst.values, best.values)
+
+
+def test_a_bound_above_1_refuses_nothing() -> None:
+    run = {"q": {"a": 1.0, "b": 1.0}, "r": {"a": 1.0}}
+    both = joined(run, {"q": {"a": 1.0, "b": 0.0}, "r": {"a": 0.0}})
+    weights = GroupWeights(Keys.from_strings(["q", "r"]), np.array([0.5, 0.5]), np.array([False, False]))
+    metric = parse_metric("ndcg(clip=error_above_1, empty=1, empty_weight=one, weights=group)@1")
+    assert group_results(both, [metric], weights)[0].mean == 1.0
+    ((worst, best),) = tie_bounds(both, [metric], weights)
+    assert (worst.mean, best.mean) == (1.0, 1.5)

@@ -1,10 +1,12 @@
 """Weights of groups: they come with a run, stay with the dataset, and weigh the metrics that ask for them."""
 
+import numpy as np
 import pytest
 from small_shop import frame_of, labels_frame
 from stored_rows import row_counts
 
 import ndcg_tracker as nt
+from ndcg_tracker.tracker.comparing import NO_INFERENCE
 
 METRIC = "ndcg(weights=group)@10"
 LABELS = {"q1": {"a": 1.0}, "q2": {"c": 1.0}}
@@ -75,3 +77,39 @@ def test_a_comparison_weighs_the_groups(tracker: nt.Tracker) -> None:
     ).per_group[METRIC]
     assert found["candidate"] == pytest.approx((2 * expected["q1"] + 6 * expected["q2"]) / 8)
     assert tracker.history(METRIC)["ci_low"].isna().all()
+
+
+TWO = {"group": ["q1", "q1", "q2"], "item": ["a", "b", "c"]}
+
+
+def test_groups_added_unweighted_show_the_stored_mean_and_no_test(tracker: nt.Tracker) -> None:
+    frame = {**TWO, "score": [2.0, 1.0, 1.0], "label": [0, 1, 0], "weight": [0.5, 0.5, 1.5]}
+    other = {**frame, "score": [1.0, 2.0, 1.0]}
+    metric = "ndcg(empty=1, empty_weight=one, weights=group)"
+    means = [
+        tracker.ingest(run, name=name, metrics=metric).metrics[0].mean for name, run in (("a", frame), ("b", other))
+    ]
+    found = tracker.compare("a", "b").to_dict()["metrics"][0]
+    assert [found["baseline"], found["candidate"]] == means == [pytest.approx((0.5 / np.log2(3) + 1) / 2), 0.75]
+    assert found["delta"] == means[1] - means[0]
+    assert (found["ci"], found["p_value"], found["warnings"]) == (None, None, [NO_INFERENCE])
+
+
+def test_item_weights_show_the_stored_mean_and_no_test(tracker: nt.Tracker) -> None:
+    frame = {**TWO, "score": [2.0, 1.0, 1.0], "label": [0, 1, 1], "weight": [1.0, 3.0, 6.0]}
+    other = {**frame, "score": [1.0, 2.0, 1.0]}
+    for name, run in (("a", frame), ("b", other)):
+        tracker.ingest(run, name=name, metrics="ndcg(weights=item_mean)@1")
+    found = tracker.compare("a", "b").to_dict()["metrics"][0]
+    assert (found["baseline"], found["candidate"], found["p_value"]) == (0.75, 1.0, None)
+    assert found["warnings"] == [NO_INFERENCE]
+
+
+def test_the_weights_of_boosting_tools_weigh_the_comparison(tracker: nt.Tracker) -> None:
+    labels = {"label": [1, 0, 1, 0, 1, 0]}
+    frame = {"group": list("qqrrss"), "item": list("ababab"), "weight": [1, 1, 2, 2, 5, 5], **labels}
+    tracker.ingest({**frame, "score": [2, 1, 2, 1, 1, 2]}, name="a", metrics=["lightgbm:ndcg@1", "xgboost:ndcg@1"])
+    tracker.ingest({**frame, "score": [2, 1, 1, 2, 2, 1]}, name="b", metrics=["lightgbm:ndcg@1", "xgboost:ndcg@1"])
+    for found in tracker.compare("a", "b").to_dict()["metrics"]:
+        assert (found["baseline"], found["candidate"]) == (pytest.approx(3 / 8), pytest.approx(6 / 8))
+        assert found["p_value"] is not None
