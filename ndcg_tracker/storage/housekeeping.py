@@ -10,13 +10,13 @@ import sqlalchemy as sa
 
 from ndcg_tracker.errors import ConflictError, ReferenceNotFoundError
 from ndcg_tracker.storage import schema
+from ndcg_tracker.storage.evaluation_writes import EvaluationWriter
 from ndcg_tracker.storage.json_objects import checked_object
 from ndcg_tracker.storage.names import checked_name, utc_now
 from ndcg_tracker.storage.records import AliasRecord, DecisionRecord, RunRecord
-from ndcg_tracker.storage.writes import RunWriter
 
 
-class WriteTransaction(RunWriter):
+class WriteTransaction(EvaluationWriter):
     """The one writer: all that it wrote is stored at its end, or nothing."""
 
     def rename_run(self, run_id: int, name: str) -> RunRecord:

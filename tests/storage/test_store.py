@@ -12,7 +12,7 @@ from stored_samples import BM25, DENSE, HOSTILE, LABELS, add_run
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, Ranking
-from ndcg_tracker.storage import list_encoding, reads, writes
+from ndcg_tracker.storage import group_writes, list_encoding, reads
 from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.store import Store
 
@@ -156,7 +156,7 @@ def test_label_sets_are_versions(store: Store) -> None:
 
 @pytest.mark.parametrize("few", [0, 500])
 def test_groups_keep_their_ids(store: Store, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(writes, "FEW", few)
+    monkeypatch.setattr(group_writes, "FEW", few)
     monkeypatch.setattr(reads, "FEW", few)
     keys = Keys.from_strings(["b", "a", "ü", "b", "B"])
     with store.write() as tx:
