@@ -6,7 +6,8 @@ import numpy as np
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.definition import Metric
-from ndcg_tracker.rankings.join import JudgedRanking, places_of
+from ndcg_tracker.metrics.results import DEFINED, GroupResults, GroupValues
+from ndcg_tracker.rankings.join import places_of
 from ndcg_tracker.rankings.keys import Mask
 from ndcg_tracker.rankings.ranking import Floats
 from ndcg_tracker.rankings.weights import GroupWeights, single_means
@@ -15,33 +16,53 @@ ROUNDING = 1e-9
 """How far above 1 a value may lie before ``clip=error_above_1`` refuses it."""
 
 
-def aligned_weights(judged: JudgedRanking, metric: Metric, weights: GroupWeights | None) -> Floats | None:
-    """Return the weight of each group of the group axis, 1 where none was given; None where groups weigh alike.
+def aggregated(values: GroupValues, weights: GroupWeights | None = None) -> GroupResults:
+    """Return the values of the groups with their weights and their mean.
+
+    Parameters: ``weights``, for metrics whose ``weights`` axis is not ``none``. Raises: MetricError for
+    ``all_skipped=error`` and ``clip=error_above_1``.
+    """
+    of_groups = aligned_weights(values, weights)
+    return GroupResults(
+        values.metric,
+        values.group_keys,
+        values.values,
+        values.dcg,
+        values.ideal_dcg,
+        values.reasons,
+        of_groups,
+        mean(values.metric, values.values, values.reasons == DEFINED, values.empty, of_groups),
+        int((values.n_items < 0).sum()),
+    )
+
+
+def aligned_weights(groups: GroupValues, weights: GroupWeights | None) -> Floats | None:
+    """Return the weight of each group, 1 where none was given; None where groups weigh alike.
 
     Weights that differ within a group are weights of items: ``weights=group`` takes no notice of them.
     """
+    metric = groups.metric
     if metric["weights"] == "none":
         return None
-    aligned = np.ones(judged.n_groups)
+    aligned = np.ones(groups.values.size)
     of_items = weights is not None and bool(weights.varies.any())
     if weights is not None and not (of_items and metric["weights"] == "group"):
-        places = places_of(judged.group_keys, weights.group_keys)
+        places = places_of(groups.group_keys, weights.group_keys)
         known = places >= 0
         aligned[known] = weights.values[places[known]]
         if metric["weights"] == "item_mean" and metric["weight_type"] == "f32":
             if weights.single_means is not None:
                 aligned[known] = weights.single_means[places[known]]
             else:
-                aligned = _repeated(judged, aligned)
+                aligned = _repeated(groups, aligned)
     if metric["weight_type"] == "f32":
         aligned = aligned.astype(np.float32).astype(np.float64)
     return aligned
 
 
-def _repeated(judged: JudgedRanking, weights: Floats) -> Floats:
+def _repeated(groups: GroupValues, weights: Floats) -> Floats:
     """Return the mean of as many equal weights as each group has items, as single-precision code sums them."""
-    lengths = np.append(np.diff(judged.ranking.offsets), 0)[judged.run_groups]
-    lengths = np.maximum(np.where(judged.run_groups >= 0, lengths, 1), 1)
+    lengths = np.where(groups.n_items < 0, 1, np.maximum(groups.n_items, 1))
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     return single_means(np.repeat(weights, lengths), offsets).astype(np.float64)
 

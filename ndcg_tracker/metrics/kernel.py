@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.aggregation import aligned_weights, mean, rounded_values
+from ndcg_tracker.metrics.aggregation import aggregated, rounded_values
 from ndcg_tracker.metrics.companions import companion
 from ndcg_tracker.metrics.cumulated import Cumulated, cumulated
 from ndcg_tracker.metrics.definition import Metric
 from ndcg_tracker.metrics.listing import Lists
 from ndcg_tracker.metrics.measures import CUMULATED
-from ndcg_tracker.metrics.results import DEFINED, EMPTY, EXTRA, MISSING, GroupResults, Reasons
+from ndcg_tracker.metrics.results import DEFINED, EMPTY, EXTRA, MISSING, GroupResults, GroupValues, Reasons
 from ndcg_tracker.rankings.join import JudgedRanking
 from ndcg_tracker.rankings.ranking import Floats
 from ndcg_tracker.rankings.weights import GroupWeights
@@ -43,11 +43,16 @@ def group_results(
     >>> round(group_results(judged(run, labels), [parse_metric("ndcg")])[0].values[0], 10)
     np.float64(0.8588624583)
     """
+    return [aggregated(values, weights) for values in group_values(judged, metrics)]
+
+
+def group_values(judged: JudgedRanking, metrics: Sequence[Metric]) -> list[GroupValues]:
+    """Return the values of some metrics for every group, without their means (see ``group_results``)."""
     lists = Lists(judged)
-    return [_results(lists, metric, weights) for metric in metrics]
+    return [_values(lists, metric) for metric in metrics]
 
 
-def _results(lists: Lists, metric: Metric, weights: GroupWeights | None) -> GroupResults:
+def _values(lists: Lists, metric: Metric) -> GroupValues:
     judged = lists.judged
     if metric.measure in CUMULATED:
         numbers = cumulated(lists, metric)
@@ -60,17 +65,9 @@ def _results(lists: Lists, metric: Metric, weights: GroupWeights | None) -> Grou
     _settle_absent(lists, metric, values, reasons)
     values = rounded_values(metric, values)
     values[reasons != DEFINED] = np.nan
-    of_groups = aligned_weights(judged, metric, weights)
-    return GroupResults(
-        metric,
-        judged.group_keys,
-        values,
-        numbers.dcg,
-        numbers.ideal_dcg,
-        reasons,
-        of_groups,
-        mean(metric, values, reasons == DEFINED, numbers.empty, of_groups),
-        int((judged.run_groups < 0).sum()),
+    n_items = np.append(np.diff(judged.ranking.offsets), -1)[judged.run_groups]
+    return GroupValues(
+        metric, judged.group_keys, values, numbers.dcg, numbers.ideal_dcg, reasons, numbers.empty, n_items
     )
 
 

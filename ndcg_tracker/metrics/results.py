@@ -2,19 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.metrics.definition import Metric
-from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.keys import Index, Keys, Mask
 from ndcg_tracker.rankings.ranking import Floats
 
 Reasons = NDArray[np.int8]
 
 REASONS = ("", "no item with a positive gain", "missing from the run", "no label")
 DEFINED, EMPTY, MISSING, EXTRA = range(len(REASONS))
+
+
+@dataclass(frozen=True)
+class GroupValues:
+    """The values of one metric for groups of a run and its labels, before any mean: what can be put together.
+
+    ``group_keys``: n ids. ``values``, ``dcg`` and ``ideal_dcg``: float64, shape (n,), NaN where undefined (``dcg``
+    and ``ideal_dcg`` also where the measure has none). ``reasons``: int8, shape (n,), 0 where ``values`` is defined,
+    else the index of the reason in ``REASONS``. ``empty``: bool, shape (n,), which groups had nothing to find.
+    ``n_items``: int64, shape (n,), how many items the run has in the group, -1 where the group is missing from it.
+    """
+
+    metric: Metric
+    group_keys: Keys
+    values: Floats
+    dcg: Floats
+    ideal_dcg: Floats
+    reasons: Reasons
+    empty: Mask
+    n_items: Index
+
+
+def joined_values(parts: Sequence[GroupValues], order: Index | None = None) -> GroupValues:
+    """Return the values of several sets of groups as one; ``order``: which group of them all stands at each place."""
+    if len(parts) == 1 and order is None:
+        return parts[0]
+    keys = Keys.joined([part.group_keys for part in parts])
+    columns = [
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("values", "dcg", "ideal_dcg", "reasons", "empty", "n_items")
+    ]
+    if order is not None:
+        keys, columns = keys.take(order), [column[order] for column in columns]
+    return GroupValues(parts[0].metric, keys, *columns)
 
 
 @dataclass(frozen=True)
