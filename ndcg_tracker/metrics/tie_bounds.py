@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ndcg_tracker.metrics.aggregation import aggregated
 from ndcg_tracker.metrics.definition import Metric
-from ndcg_tracker.metrics.kernel import group_results
-from ndcg_tracker.metrics.results import GroupResults
+from ndcg_tracker.metrics.kernel import group_values
+from ndcg_tracker.metrics.results import GroupResults, GroupValues
 from ndcg_tracker.rankings.join import JudgedRanking
 from ndcg_tracker.rankings.weights import GroupWeights
 
@@ -28,10 +29,16 @@ def tie_bounds(
     >>> [(worst.mean, best.mean) for worst, best in tie_bounds(judged(run, labels), [parse_metric("ndcg@1")])]
     [(0.0, 1.0)]
     """
+    bounds = tie_bound_values(judged, metrics)
+    return [(aggregated(worst, weights), aggregated(best, weights)) for worst, best in bounds]
+
+
+def tie_bound_values(judged: JudgedRanking, metrics: Sequence[Metric]) -> list[tuple[GroupValues, GroupValues]]:
+    """Return the values of each metric with every tie broken for the worst, and for the best (see ``tie_bounds``)."""
     variants = [
         metric.with_axes(ties=ties, clip="none")  # a bound may lie above 1 where the value itself does not
         for metric in metrics
         for ties in ("pessimistic", "optimistic")
     ]
-    found = group_results(judged, variants, weights)
+    found = group_values(judged, variants)
     return list(zip(found[::2], found[1::2], strict=True))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from ndcg_tracker.errors import ConflictError, InputError
 from ndcg_tracker.ingest import RankedTable
 from ndcg_tracker.metrics import Metric
-from ndcg_tracker.rankings import LabelLists, Ranking
+from ndcg_tracker.rankings import LabelLists, Ranking, judged
 from ndcg_tracker.tracker.label_versions import Labels, settle_labels
-from ndcg_tracker.tracker.scoring import StoredMetric, settle_weights, store_results
+from ndcg_tracker.tracker.scoring import Scores, StoredMetric, settle_weights, store_scores
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DatasetRecord, RunRecord
@@ -92,9 +92,10 @@ def store_run(
         if new:
             if outcome == "already stored":
                 ranking = tx.read_ranking(run.id)  # ties stand in the order that was stored first
-            stored, any_judged = store_results(tx, run, ranking, settled, new, weights)
-            done |= {metric.metric: metric for metric in stored}
-            if not any_judged:
+            scores = Scores(new)
+            scores.add(judged(ranking, settled.lists))
+            done |= {one.metric: one for one in store_scores(tx, run, settled.label_set, scores, weights)}
+            if not scores.any_judged:
                 notes.append(NOTHING_JUDGED)
     notes += _moved_notes(moved, run)
     return IngestResult(

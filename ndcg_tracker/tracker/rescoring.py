@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics import Metric, parse_metric
-from ndcg_tracker.rankings import LabelLists
+from ndcg_tracker.rankings import LabelLists, judged
 from ndcg_tracker.tracker.label_versions import Labels, add_labels
-from ndcg_tracker.tracker.scoring import StoredMetric, settle_weights, store_results
+from ndcg_tracker.tracker.scoring import Scores, StoredMetric, settle_weights, store_scores
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import RunRecord
@@ -50,7 +50,9 @@ def rescore_runs(tx: WriteTransaction, runs: Sequence[RunRecord], metrics: Seque
         if new:
             dataset = tx.dataset(run.dataset)
             weights = None if dataset is None else settle_weights(tx, dataset, None)
-            stored, _ = store_results(tx, run, tx.read_ranking(run.id), labels, new, weights)
+            scores = Scores(new)
+            scores.add(judged(tx.read_ranking(run.id), labels.lists))
+            stored = store_scores(tx, run, labels.label_set, scores, weights)
         rescored.append(RescoredRun(run.name, run.id, run.dataset, labels.label_set.version, tuple(stored)))
     return rescored
 

@@ -1,4 +1,4 @@
-"""Metrics of a stored run: computed from its items and labels, and stored with every group's result."""
+"""Metrics of a run: computed from its items and labels, at once or block by block, and stored for every group."""
 
 from __future__ import annotations
 
@@ -9,12 +9,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.errors import ConflictError
-from ndcg_tracker.metrics import REASONS, Metric, group_results, judged_share, tie_bounds
-from ndcg_tracker.rankings import GroupWeights, Ranking, judged
-from ndcg_tracker.tracker.label_versions import Labels
+from ndcg_tracker.metrics import (
+    REASONS,
+    GroupResults,
+    GroupValues,
+    Metric,
+    aggregated,
+    group_values,
+    joined_values,
+    judged_shares,
+    tie_bound_values,
+)
+from ndcg_tracker.rankings import GroupWeights, JudgedRanking, Keys
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.records import DatasetRecord, RunRecord
+    from ndcg_tracker.rankings.keys import Index
+    from ndcg_tracker.rankings.ranking import Floats
+    from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 
@@ -30,31 +41,74 @@ class StoredMetric:
     is_new: bool
 
 
-def store_results(
+class GatheredValues:
+    """The values of some metrics, part by part; every group is in one part."""
+
+    def __init__(self) -> None:
+        self._parts: list[list[GroupValues]] = []
+
+    def add(self, values: list[GroupValues]) -> None:
+        """Take the values of some groups, one entry per metric, always in the same order of metrics."""
+        self._parts.append(values)
+
+    def group_keys(self) -> Keys:
+        """Return the groups in the order in which they came."""
+        return Keys.joined([part[0].group_keys for part in self._parts])
+
+    def results(self, weights: GroupWeights | None, order: Index | None = None) -> list[GroupResults]:
+        """Return the results over all groups; ``order``: which group stands at each place."""
+        return [aggregated(joined_values(parts, order), weights) for parts in zip(*self._parts, strict=True)]
+
+
+class Scores:
+    """All that is stored of some metrics of a run: values, what they would be if ties fell otherwise, coverage."""
+
+    def __init__(self, metrics: Sequence[Metric]) -> None:
+        self._metrics = list(metrics)
+        self._shares: dict[int | None, list[Floats]] = {metric.cutoff: [] for metric in self._metrics}
+        self.values, self.worst, self.best = GatheredValues(), GatheredValues(), GatheredValues()
+        self.any_judged = False
+
+    def add(self, judged: JudgedRanking) -> None:
+        """Score groups that were not scored before."""
+        for cutoff, shares in self._shares.items():
+            shares.append(judged_shares(judged, cutoff))
+        self.values.add(group_values(judged, self._metrics))  # first: its refusals name the metric as it was given
+        bounds = tie_bound_values(judged, self._metrics)
+        self.worst.add([worst for worst, _ in bounds])
+        self.best.add([best for _, best in bounds])
+        self.any_judged |= judged.rows.size > 0
+
+    def coverage(self) -> dict[int | None, float]:
+        """Return the mean judged share by cutoff, where there is one (see ``judged_shares``)."""
+        shares = {cutoff: np.concatenate(parts) for cutoff, parts in self._shares.items() if parts}
+        return {cutoff: float(of_groups.mean()) for cutoff, of_groups in shares.items() if of_groups.size}
+
+
+def store_scores(
     tx: WriteTransaction,
     run: RunRecord,
-    ranking: Ranking,
-    labels: Labels,
-    metrics: Sequence[Metric],
+    label_set: LabelSetRecord,
+    scores: Scores,
     weights: GroupWeights | None,
-) -> tuple[list[StoredMetric], bool]:
-    """Compute some metrics of a run under a label set, store every group's result, and return the means.
+    order: Index | None = None,
+) -> list[StoredMetric]:
+    """Store what some metrics say of a run under a label set, every group's result included, and return the means.
 
-    Also returned: whether the run has any judged item at all.
+    ``order``: which group stands at each place of a mean's sum, None for the order in which they were scored.
     """
-    both = judged(ranking, labels.lists)
-    group_ids = tx.ensure_groups(run.dataset_id, both.group_keys)
-    known = {share.cutoff for share in tx.coverages(run.id, labels.label_set.id)}
-    for cutoff in dict.fromkeys(metric.cutoff for metric in metrics):
-        share = judged_share(both, cutoff)
-        if share is not None and cutoff not in known:
-            tx.insert_coverage(run.id, labels.label_set.id, cutoff, share)
+    known = {share.cutoff for share in tx.coverages(run.id, label_set.id)}
+    for cutoff, share in scores.coverage().items():
+        if cutoff not in known:
+            tx.insert_coverage(run.id, label_set.id, cutoff, share)
+    results = scores.values.results(weights, order)
+    group_ids = tx.ensure_groups(run.dataset_id, results[0].group_keys)
     stored = []
-    results = group_results(both, metrics, weights)  # first: what it refuses is told in the words of the metric itself
-    for result, (worst, best) in zip(results, tie_bounds(both, metrics, weights), strict=True):
+    bounds = zip(scores.worst.results(weights, order), scores.best.results(weights, order), strict=True)
+    for result, (worst, best) in zip(results, bounds, strict=True):
         tx.insert_evaluation(
             run.id,
-            labels.label_set.id,
+            label_set.id,
             str(result.metric),
             mean=result.mean,
             tie_bounds=(worst.mean, best.mean),
@@ -72,7 +126,7 @@ def store_results(
                 str(result.metric), result.mean, result.n_groups, result.n_missing, result.n_undefined, is_new=True
             )
         )
-    return stored, both.rows.size > 0
+    return stored
 
 
 def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWeights | None) -> GroupWeights | None:
