@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ndcg_tracker.comparison.inference import NOTHING, CiMethod, Methods, TestName, infer
+from ndcg_tracker.comparison.information import information_in
 from ndcg_tracker.comparison.pairing import Pairing
+from ndcg_tracker.comparison.permutation import FLIPS
+from ndcg_tracker.comparison.remarks import coverage_notes, remarks
 from ndcg_tracker.comparison.results import (
     Comparison,
     GroupCounts,
@@ -20,7 +23,7 @@ from ndcg_tracker.comparison.results import (
     RunRef,
     Verdict,
 )
-from ndcg_tracker.comparison.significance import TTest, detectable_delta, holm, paired_t, skewness, weighted_t
+from ndcg_tracker.comparison.significance import checked_weights, detectable_delta, holm, paired_t, weighted_t
 from ndcg_tracker.comparison.tie_effect import TieEffect
 
 Floats = NDArray[np.float64]
@@ -28,9 +31,6 @@ Index = NDArray[np.int64]
 GroupNames = Callable[[Index], Sequence[str]]
 
 ALPHA = 0.05
-FEW_DIFFERENCES = 100
-MUCH_SKEWNESS = 0.1
-COVERAGE_GAP = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +64,24 @@ def compare_runs(
     top: int = 10,
     coverage: Sequence[JudgedShare] = (),
     notes: Sequence[str] = (),
+    test: TestName = "t",
+    ci: CiMethod = "t",
+    equivalence: float | None = None,
+    resamples: int = FLIPS,
 ) -> Comparison:
     """Return the comparison of two runs under one label set.
 
     Parameters: ``results``: at least one metric; the first one decides the counts of groups and the worst and best
     groups. ``group_names``: gives the ids of groups from their numbers (int64), in the same order. ``top``: how many
-    worst and best groups to keep. Raises: ValueError without any metric.
+    worst and best groups to keep. ``test``: where the p-values come from: "t" (paired t-test), "permutation" (sign
+    flips) or "wilcoxon". ``ci``: where the 95% intervals come from: "t", "bootstrap" or "betting". ``equivalence``: the
+    margin within which delta counts as no difference, to be shown by two one-sided t-tests. ``resamples``: sign flips
+    or bootstrap resamples. Raises: ValueError without any metric; InputError for an unknown test or interval, and for
+    one that does not apply (weights with "wilcoxon", differences beyond 1 with "betting").
     """
     if not results:
         raise ValueError("a comparison needs at least one metric")
-    metrics = compare_metrics(results)
+    metrics = compare_metrics(results, test=test, ci=ci, equivalence=equivalence, resamples=resamples)
     return Comparison(
         baseline,
         candidate,
@@ -83,20 +91,30 @@ def compare_runs(
         metrics,
         worst=extreme_groups(results[0], group_names, top=top, sign=-1),
         best=extreme_groups(results[0], group_names, top=top, sign=1),
-        notes=(*notes, *_coverage_notes(coverage)),
+        notes=(*notes, *coverage_notes(coverage)),
         coverage=tuple(coverage),
     )
 
 
-def compare_metrics(results: Sequence[PairedResults]) -> tuple[MetricComparison, ...]:
+def compare_metrics(
+    results: Sequence[PairedResults],
+    *,
+    test: TestName = "t",
+    ci: CiMethod = "t",
+    equivalence: float | None = None,
+    resamples: int = FLIPS,
+) -> tuple[MetricComparison, ...]:
     """Return the comparison of each metric, the p-values Holm-corrected over all of them.
 
     The verdict is "improved" or "regressed" where the corrected p is below .05, by the sign of delta; "identical"
     where every difference is 0; "not_comparable" where no group counts; else "no_difference_detected". That last one
     includes what no test can decide: a single group, the same nonzero difference in every group, and a metric without
     inference; a warning then says so, p and interval are None, and delta stands on its own.
+
+    Parameters and raises: as ``compare_runs``.
     """
-    return _adjusted([_compared(metric) for metric in results])
+    methods = Methods(test, ci, equivalence, resamples)
+    return _adjusted([_compared(metric, methods) for metric in results])
 
 
 def adjusted_jointly(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
@@ -131,38 +149,42 @@ def extreme_groups(results: PairedResults, group_names: GroupNames, *, top: int,
     )
 
 
-def _compared(results: PairedResults) -> MetricComparison:
+def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
     """Return one metric's comparison, as if it were the only one."""
-    pairing, weights = results.pairing, results.weights
-    delta = pairing.delta
+    pairing = results.pairing
+    delta, weights = pairing.delta, results.weights
+    if weights is not None and not weights.all():
+        counts = checked_weights(delta, weights) > 0
+        delta, weights = delta[counts], weights[counts]
     test = paired_t(delta) if weights is None else weighted_t(delta, weights)
-    counting = delta if weights is None else delta[weights > 0]
-    n_wins, n_losses = int((counting > 0).sum()), int((counting < 0).sum())
+    n_wins, n_losses = int((delta > 0).sum()), int((delta < 0).sum())
     if test.n and results.means is not None:
         means: tuple[float | None, float | None] = results.means
         mean: float | None = results.means[1] - results.means[0]
     else:
-        means = (_mean(pairing.baseline, weights), _mean(pairing.candidate, weights)) if test.n else (None, None)
+        means = _means(pairing, results.weights) if test.n else (None, None)
         mean = test.mean
     identical = test.n > 0 and not n_wins + n_losses
-    inferred = not identical and not results.no_inference and test.p_value is not None
+    inferred = test.n > 1 and not identical and not results.no_inference
+    known = information_in(delta, weights)
+    found = infer(delta, weights, test, known, methods, results.metric) if inferred else NOTHING
     return MetricComparison(
         metric=results.metric,
         baseline=means[0],
         candidate=means[1],
         delta=mean,
-        ci=test.ci if inferred else None,
-        ci_method="t",
-        p_value=test.p_value if inferred else None,
-        p_adjusted=test.p_value if inferred else None,
-        test="t",
+        ci=found.ci,
+        ci_method=methods.ci,
+        p_value=found.p_value,
+        p_adjusted=found.p_value,
+        test=methods.test,
         n=test.n,
         wins=n_wins,
         ties=test.n - n_wins - n_losses,
         losses=n_losses,
         effect_size=test.effect_size if inferred else None,
-        detectable_delta=detectable_delta(test.n, test.sd) if inferred and test.sd else None,
-        warnings=tuple(_warnings(results, test, counting)),
+        detectable_delta=detectable_delta(test.n, test.sd) if inferred and test.t is not None and test.sd else None,
+        warnings=remarks(results.no_inference, pairing.group_ids.size - test.n, known, found, methods.test),
         verdict="identical" if identical else "no_difference_detected" if test.n else "not_comparable",
         groups=GroupCounts(
             paired=pairing.group_ids.size,
@@ -174,6 +196,8 @@ def _compared(results: PairedResults) -> MetricComparison:
             missing=pairing.missing,
         ),
         tie_effect=results.tie_effect,
+        betting_ci=found.betting_ci,
+        equivalence=found.equivalence,
     )
 
 
@@ -194,68 +218,9 @@ def _verdict(metric: MetricComparison, p_adjusted: float | None) -> Verdict:
     return "improved" if metric.delta > 0 else "regressed"
 
 
-def _warnings(results: PairedResults, test: TTest, counting: Floats) -> list[str]:
-    """Return what a reader of this metric must keep in mind."""
-    warnings = []
-    n_weightless = results.pairing.group_ids.size - test.n
-    if n_weightless:
-        warnings.append(f"{_groups(n_weightless)} of weight 0 left out")
-    n_different = int(np.count_nonzero(counting))
-    if test.n == 0:
-        warnings.append("no group has a result in both runs, so there is nothing to compare")
-    elif n_different == 0:
-        pass
-    elif results.no_inference:
-        warnings.append(results.no_inference)
-    elif test.n < 2:
-        warnings.append("one group says nothing about others: no interval and no p-value")
-    elif test.p_value is None:
-        warnings.append(f"all {test.n:,} groups differ by the same amount: the interval and the p-value are undefined")
-    elif n_different < FEW_DIFFERENCES:
-        warnings.append(
-            f"low information: {n_different:,} of {test.n:,} differences are nonzero, "
-            f"and below {FEW_DIFFERENCES} the t interval may be too narrow"
-        )
-    else:
-        skew = skewness(_influence(counting, results, test))
-        if abs(skew) / math.sqrt(test.n) > MUCH_SKEWNESS:
-            warnings.append(
-                f"low information: the differences are very skewed (skewness {skew:.1f} over {_groups(test.n)}), "
-                "and the t interval may be too narrow"
-            )
-    return warnings
-
-
-def _influence(counting: Floats, results: PairedResults, test: TTest) -> Floats:
-    """Return how far each group that counts pulls the mean."""
-    if results.weights is None:
-        return counting
-    return np.asarray(results.weights[results.weights > 0] * (counting - (test.mean or 0.0)))
-
-
-def _mean(values: Floats, weights: Floats | None) -> float:
-    """Return the mean, weighted if there are weights."""
+def _means(pairing: Pairing, weights: Floats | None) -> tuple[float, float]:
+    """Return the means of both runs, weighted if there are weights."""
     if weights is None:
-        return float(values.mean())
-    return float((weights * values).sum() / weights.sum())
-
-
-def _coverage_notes(coverage: Sequence[JudgedShare]) -> list[str]:
-    """Return a note for every cutoff at which one run has clearly fewer judged items."""
-    notes = []
-    for share in coverage:
-        if share.baseline is None or share.candidate is None:
-            continue
-        gap = share.baseline - share.candidate
-        if abs(gap) >= COVERAGE_GAP:
-            where = "whole lists" if share.cutoff is None else f"top {share.cutoff}"
-            run, effect = ("candidate", "understated") if gap > 0 else ("baseline", "overstated")
-            notes.append(
-                f"the {run} has fewer judged items in its {where}: delta may be {effect}, "
-                "which could change the verdict"
-            )
-    return notes
-
-
-def _groups(n: int) -> str:
-    return f"{n:,} group{'' if n == 1 else 's'}"
+        return float(pairing.baseline.mean()), float(pairing.candidate.mean())
+    total = weights.sum()
+    return float((weights * pairing.baseline).sum() / total), float((weights * pairing.candidate).sum() / total)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ndcg_tracker.comparison.equivalence import Equivalence
 from ndcg_tracker.comparison.pairing import Missing
 from ndcg_tracker.comparison.tie_effect import GroupTieBounds, TieEffect
 
@@ -88,7 +89,8 @@ class MetricComparison:
     ``p_adjusted``: after Holm's correction. ``n``: the groups that count. ``wins``, ``ties``, ``losses``: groups with
     a delta above, at and below exactly 0. ``effect_size``: d_z. ``detectable_delta``: the smallest difference found
     with 80% power. ``warnings``: what to keep in mind, in words. ``tie_effect``: how far ties in scores leave both
-    means open. A number that is undefined is None.
+    means open. ``betting_ci``: the 95% betting interval where information is low, else None. ``equivalence``: to a
+    margin, None where nobody asked. A number that is undefined is None.
     """
 
     metric: str
@@ -110,6 +112,8 @@ class MetricComparison:
     verdict: Verdict
     groups: GroupCounts
     tie_effect: TieEffect | None = None
+    betting_ci: tuple[float, float] | None = None
+    equivalence: Equivalence | None = None
 
     @property
     def ties_could_change_verdict(self) -> bool:
@@ -139,7 +143,7 @@ class MetricComparison:
             "n": self.n,
             "groups": self.groups.to_dict(),
             "tie_bounds": self._tie_bounds(),
-        }
+        } | ({} if self.equivalence is None else {"equivalence": self.equivalence.to_dict()})
 
     def _tie_bounds(self) -> dict[str, Any] | None:
         effect = self.tie_effect

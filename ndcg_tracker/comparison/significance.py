@@ -54,7 +54,7 @@ def paired_t(delta: Floats, *, level: float = 0.95) -> TTest:
     >>> paired_t(np.zeros(3)).p_value is None
     True
     """
-    values = _finite(delta)
+    values = finite(delta)
     mean = float(values.mean()) if values.size else None
     if mean is None or values.size < 2:
         return TTest(values.size, mean, None, None, None, None)
@@ -74,9 +74,7 @@ def weighted_t(delta: Floats, weights: Floats, *, level: float = 0.95) -> TTest:
     >>> weighted_t(np.array([0.25, -0.5, 0.5, 9.0]), np.array([2.0, 1.0, 1.0, 0.0])).mean
     0.125
     """
-    values, w = _finite(delta), _finite(weights)
-    if values.shape != w.shape or (w < 0).any():
-        raise ValueError("weights must be one number >= 0 for each difference")
+    values, w = finite(delta), checked_weights(delta, weights)
     values, w = values[w > 0], w[w > 0]
     if not values.size:
         return TTest(0, None, None, None, None, None)
@@ -100,6 +98,26 @@ def t_interval(mean: float, sd: float, n: int, *, level: float = 0.95) -> tuple[
 
     half = float(stdtrit(n - 1.0, 0.5 + level / 2)) * sd / math.sqrt(n)
     return mean - half, mean + half
+
+
+def t_lower_bound(test: TTest, *, level: float = 0.95) -> float | None:
+    """Return the one-sided lower confidence bound of the mean, None where nothing can be inferred.
+
+    Parameters: ``test``: of ``paired_t`` or ``weighted_t``. ``level``: of the bound, in (0, 1).
+
+    >>> test = paired_t(np.array([0.0, 0.25, 0.5, -0.25]))
+    >>> round(t_lower_bound(test), 4), round(t_upper_bound(test, level=0.99), 4)
+    (-0.2548, 0.8578)
+    """
+    return _t_bound(test, -1, level)
+
+
+def t_upper_bound(test: TTest, *, level: float = 0.95) -> float | None:
+    """Return the one-sided upper confidence bound of the mean, None where nothing can be inferred.
+
+    Parameters: as ``t_lower_bound``, with an example there.
+    """
+    return _t_bound(test, 1, level)
 
 
 def mean_interval(values: Floats, weights: Floats | None = None, *, level: float = 0.95) -> tuple[float, float] | None:
@@ -173,6 +191,28 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
+def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
+    """Return the q-values of p-values: the false discovery rate at which each would just be listed.
+
+    Parameters: ``p_values``: each in [0, 1]; None takes no part and stays None. Raises: ValueError for a NaN or a
+    number outside. Source: Benjamini and Hochberg, "Controlling the false discovery rate", J. R. Statist. Soc. B 57,
+    1995. By: scipy.stats.false_discovery_control.
+
+    >>> benjamini_hochberg([0.01, None, 0.04, 0.03])
+    [0.03, None, 0.04, 0.04]
+    """
+    given = [p for p in p_values if p is not None]
+    for p in given:
+        if not 0 <= p <= 1:
+            raise ValueError(f"a p-value lies between 0 and 1, not at {p}")
+    if not given:
+        return [None] * len(p_values)
+    from scipy.stats import false_discovery_control
+
+    q_values = iter(false_discovery_control(given).tolist())
+    return [None if p is None else next(q_values) for p in p_values]
+
+
 def skewness(values: Floats) -> float:
     """Return the skewness of a sample: its third central moment over the second to the power 3/2, 0 if all are equal.
 
@@ -186,6 +226,19 @@ def skewness(values: Floats) -> float:
     return float((square * centred).mean()) / scale if scale else 0.0
 
 
+def checked_weights(delta: Floats, weights: Floats) -> Floats:
+    """Return the weights of differences as they are, or refuse them.
+
+    Raises: ValueError unless there is one finite weight >= 0 for each difference.
+
+    >>> checked_weights(np.array([0.5, 0.25]), np.array([1.0, 0.0])).tolist()
+    [1.0, 0.0]
+    """
+    if finite(weights).shape != delta.shape or (weights < 0).any():
+        raise ValueError("weights must be one number >= 0 for each difference")
+    return weights
+
+
 def _t_test(n: int, mean: float, sd: float, level: float) -> TTest:
     """Return the test of a mean whose standard error is sd / sqrt(n)."""
     ci = t_interval(mean, sd, n, level=level)
@@ -197,6 +250,16 @@ def _t_test(n: int, mean: float, sd: float, level: float) -> TTest:
     return TTest(n, mean, sd, t, max(2 * float(stdtr(n - 1.0, -abs(t))), SMALLEST_P_VALUE), ci)
 
 
+def _t_bound(test: TTest, side: int, level: float) -> float | None:
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie between 0 and 1, not at {level}")
+    if test.t is None or test.mean is None or test.sd is None:
+        return None
+    from scipy.special import stdtrit
+
+    return test.mean + side * float(stdtrit(test.n - 1.0, level)) * test.sd / math.sqrt(test.n)
+
+
 def _power(df: float, noncentrality: float, critical: float) -> float:
     """Return how often the two-sided test rejects at this noncentrality."""
     from scipy.special import nctdtr
@@ -206,8 +269,14 @@ def _power(df: float, noncentrality: float, critical: float) -> float:
     return 1 - float(nctdtr(df, noncentrality, critical)) + (0.0 if math.isnan(opposite) else opposite)
 
 
-def _finite(numbers: Floats) -> Floats:
-    """Return the numbers as they are, or refuse them."""
+def finite(numbers: Floats) -> Floats:
+    """Return the numbers as they are, or refuse them.
+
+    Raises: ValueError for a NaN, an infinity, or more than one dimension.
+
+    >>> finite(np.array([0.5, 0.25])).tolist()
+    [0.5, 0.25]
+    """
     if numbers.ndim != 1 or not np.isfinite(numbers).all():
         raise ValueError("differences and weights must be finite numbers in one dimension; NaN is refused")
     return numbers

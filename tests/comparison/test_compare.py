@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from ndcg_tracker.comparison.betting import betting_interval
+from ndcg_tracker.comparison.bootstrap import bootstrap_interval
 from ndcg_tracker.comparison.compare import (
     PairedResults,
     adjusted_jointly,
@@ -17,9 +19,13 @@ from ndcg_tracker.comparison.compare import (
     compare_runs,
     extreme_groups,
 )
+from ndcg_tracker.comparison.equivalence import equivalence_test
 from ndcg_tracker.comparison.pairing import pair
+from ndcg_tracker.comparison.permutation import sign_flip_test
+from ndcg_tracker.comparison.rank_test import wilcoxon_p_value
 from ndcg_tracker.comparison.results import Comparison, JudgedShare, LabelSetRef, MetricComparison, RunRef
 from ndcg_tracker.comparison.significance import holm, paired_t
+from ndcg_tracker.errors import InputError
 
 BASELINE, CANDIDATE, LABELS = RunRef("bm25", 1), RunRef("dense", 2), LabelSetRef(3, "ab" * 16)
 
@@ -275,3 +281,103 @@ def test_counts_come_from_the_pairing() -> None:
 def test_no_metric_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one metric"):
         compared()
+
+
+SPREAD = np.tile([0.25, -0.125, 0.0, 0.0625], 100)
+
+
+def chosen(delta: NDArray[np.float64], weights: NDArray[np.float64] | None = None, **methods: Any) -> MetricComparison:
+    (metric,) = compare_metrics([results([0.0] * delta.size, delta.tolist(), weights=weights)], **methods)
+    return metric
+
+
+@pytest.mark.parametrize("weights", [None, np.tile([1.0, 2.0, 0.0, 3.0], 100)], ids=["unweighted", "weighted"])
+def test_the_test_and_the_interval_that_were_asked_for(weights: NDArray[np.float64] | None) -> None:
+    counts = SPREAD if weights is None else SPREAD[weights > 0]
+    own = None if weights is None else weights[weights > 0]
+    flipped = chosen(SPREAD, weights, test="permutation", ci="bootstrap", resamples=2000)
+    assert (flipped.test, flipped.ci_method) == ("permutation", "bootstrap")
+    assert flipped.p_value == flipped.p_adjusted == sign_flip_test(counts, own, flips=2000).p_value
+    assert flipped.ci == bootstrap_interval(counts, own, resamples=2000)
+    bet = chosen(SPREAD, weights, ci="betting")
+    assert (bet.test, bet.ci_method, bet.ci) == ("t", "betting", betting_interval(counts, own))
+    assert bet.p_value == chosen(SPREAD, weights).p_value
+    assert bet.delta == flipped.delta == chosen(SPREAD, weights).delta
+    assert (bet.betting_ci, bet.equivalence) == (None, None)
+
+
+def test_wilcoxon_says_what_it_tests() -> None:
+    metric = chosen(SPREAD, test="wilcoxon")
+    assert metric.p_value == wilcoxon_p_value(SPREAD)
+    assert metric.warnings == ("the Wilcoxon test tests symmetry, not the mean",)
+
+
+def test_equivalence_is_shown_when_asked_for() -> None:
+    found = chosen(SPREAD - SPREAD.mean() + 0.001, equivalence=0.02).equivalence
+    assert found == equivalence_test(paired_t(SPREAD - SPREAD.mean() + 0.001), 0.02)
+    assert found is not None
+    assert found.equivalent
+    assert chosen(np.zeros(9), equivalence=0.02).equivalence is None
+
+
+def test_the_betting_interval_stands_beside_t_where_information_is_low() -> None:
+    delta = np.repeat([0.25, -0.125, 0.0], [40, 20, 240])
+    metric = chosen(delta)
+    assert (metric.ci, metric.betting_ci) == (paired_t(delta).ci, betting_interval(delta))
+    assert metric.warnings[0].startswith("low information: 60 of 300")
+    assert chosen(3 * np.sign(delta)).betting_ci is None
+
+
+def test_a_constant_difference_has_a_p_value_by_permutation_only() -> None:
+    metric = chosen(np.full(400, 0.25), test="permutation", resamples=999)
+    assert (metric.p_value, metric.ci, metric.verdict) == (0.001, None, "improved")
+    assert metric.warnings == ("all 400 groups differ by the same amount: the interval is undefined",)
+    assert (metric.effect_size, metric.detectable_delta) == (None, None)
+
+
+@pytest.mark.parametrize("test", ["t", "permutation", "wilcoxon"])
+@pytest.mark.parametrize("ci", ["t", "bootstrap", "betting"])
+def test_nothing_to_infer_stays_nothing(test: str, ci: str) -> None:
+    for delta in ([], [0.5], [0.0, 0.0]):
+        metric = chosen(np.array(delta), test=test, ci=ci)
+        assert (metric.p_value, metric.ci, metric.betting_ci) == (None, None, None)
+    refused = one([0.5, 0.25], [0.75, 0.125], means=(0.5, 0.25), no_inference="no test applies")
+    assert (refused.p_value, refused.ci, refused.warnings) == (None, None, ("no test applies",))
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ({"test": "sign"}, "unknown test 'sign': choose t, permutation or wilcoxon"),
+        ({"ci": "normal"}, "unknown interval 'normal': choose t, bootstrap or betting"),
+        (
+            {"equivalence": -1.0},
+            "the equivalence margin must be a number above 0, not -1.0; give it in absolute points, such as 0.01",
+        ),
+        ({"resamples": 0}, "the number of resamples must be 1 or more, not 0"),
+        (
+            {"test": "wilcoxon", "weights": np.full(400, 2.0)},
+            "ndcg@10: the Wilcoxon test takes no weights: choose test=t or test=permutation",
+        ),
+        (
+            {"ci": "betting", "delta": 9 * SPREAD},
+            "ndcg@10: a betting interval needs differences within -1 to 1: choose ci=t or ci=bootstrap",
+        ),
+    ],
+)
+def test_methods_that_are_refused(methods: dict[str, Any], message: str) -> None:
+    given_methods = dict(methods)
+    with pytest.raises(InputError) as refusal:
+        chosen(given_methods.pop("delta", SPREAD), given_methods.pop("weights", None), **given_methods)
+    assert str(refusal.value) == message
+
+
+def test_compare_runs_hands_the_methods_on() -> None:
+    given_results = results([0.0] * 400, SPREAD.tolist())
+    comparison = compare_runs(
+        BASELINE, CANDIDATE, "shop", LABELS, [given_results], names,
+        test="permutation", ci="betting", equivalence=0.1, resamples=500,
+    )  # fmt: skip
+    assert comparison.metrics[0] == chosen(SPREAD, test="permutation", ci="betting", equivalence=0.1, resamples=500)
+    document = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
+    assert document["metrics"][0]["equivalence"]["margin"] == 0.1

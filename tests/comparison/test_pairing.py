@@ -25,8 +25,11 @@ def defined(results: dict[int, float]) -> dict[int, float]:
 
 
 @settings(deadline=None)
-@given(GROUP_RESULTS, GROUP_RESULTS, st.sampled_from(["zero", "intersect"]))
-def test_pairing_equals_dictionaries(baseline: dict[int, float], candidate: dict[int, float], missing: Missing) -> None:
+@given(GROUP_RESULTS, GROUP_RESULTS, st.sampled_from(["zero", "intersect"]), st.sampled_from([1, 10**12]))
+def test_pairing_equals_dictionaries(
+    baseline: dict[int, float], candidate: dict[int, float], missing: Missing, distance: int
+) -> None:
+    baseline, candidate = ({distance * key: value for key, value in run.items()} for run in (baseline, candidate))
     pairing = pair(*columns(baseline), *columns(candidate), missing=missing)
     left, right = defined(baseline), defined(candidate)
     expected = sorted(left.keys() | right.keys() if missing == "zero" else left.keys() & right.keys())

@@ -1,0 +1,68 @@
+"""What a gate decides, as a typed row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Decision = Literal["pass", "fail", "inconclusive"]
+Scope = Literal["set", "population"]
+BoundMethod = Literal["t", "betting"]
+
+
+@dataclass(frozen=True, slots=True)
+class GateDecision:
+    """A decision with everything it rests on; a number that is undefined is None.
+
+    ``decision`` and ``reason``: what was decided, and why in words. ``scope``: "population" or "set". ``margin``: the
+    drop that is allowed (the tolerance of a set). ``n``: the groups that count. ``delta``: their (weighted) mean
+    difference. ``lower``: the one-sided bound at ``pass_level`` that PASS was decided by, ``lower_method`` how it was
+    found; ``upper``, ``upper_method``: the same for FAIL, at 1 - ``fail_alpha``. ``t_lower``, ``betting_lower``: both
+    lower bounds, the latter where information is low. ``low_information``: why the t bound was not trusted, "" if it
+    was. ``is_small_drop``: a PASS whose upper bound lies below 0. ``n_needed``: about how many groups like these would
+    decide, ``n_needed_for`` what; ``margin_needed``: the margin above which these groups would PASS.
+    """
+
+    decision: Decision
+    reason: str
+    scope: Scope
+    margin: float
+    n: int
+    delta: float | None
+    lower: float | None = None
+    lower_method: BoundMethod | None = None
+    upper: float | None = None
+    upper_method: BoundMethod | None = None
+    t_lower: float | None = None
+    betting_lower: float | None = None
+    pass_level: float | None = None
+    fail_alpha: float | None = None
+    low_information: str = ""
+    is_small_drop: bool = False
+    n_needed: int | None = None
+    n_needed_for: Literal["pass", "fail"] | None = None
+    margin_needed: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of this decision."""
+        return {
+            "decision": self.decision,
+            "margin": self.margin,
+            "reason": self.reason,
+            "scope": self.scope,
+            "n": self.n,
+            "delta": self.delta,
+            "lower": self.lower,
+            "lower_method": self.lower_method,
+            "upper": self.upper,
+            "upper_method": self.upper_method,
+            "t_lower": self.t_lower,
+            "betting_lower": self.betting_lower,
+            "pass_level": self.pass_level,
+            "fail_alpha": self.fail_alpha,
+            "low_information": self.low_information or None,
+            "small_but_real_drop": self.is_small_drop,
+            "n_needed": self.n_needed,
+            "n_needed_for": self.n_needed_for,
+            "margin_needed": self.margin_needed,
+        }

@@ -1,0 +1,57 @@
+"""How many groups would have decided a gate that could not."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from ndcg_tracker.comparison.information import Information
+from ndcg_tracker.comparison.significance import TTest
+
+_MANY = 10**12
+
+
+def groups_needed(
+    test: TTest, known: Information, margin: float, fail_alpha: float, *, pass_level: float = 0.95
+) -> tuple[int, Literal["pass", "fail"]] | tuple[None, None]:
+    """Return about how many groups would decide a gate, if further ones are like these, and what they would decide.
+
+    Mean, standard deviation, skewness and the share of nonzero differences are taken as they are: PASS comes at the
+    first n at which mean - t(n - 1) sd / sqrt(n) > -margin and information is no longer low, FAIL at the first one at
+    which mean + t(n - 1) sd / sqrt(n) < 0; the earlier one counts.
+
+    Parameters: ``test`` and ``known``: of the differences. ``margin``, ``fail_alpha``, ``pass_level``: of the gate.
+    Returns: n, and "pass" or "fail"; (None, None) where no number of groups would decide, or nothing varies.
+
+    >>> groups_needed(TTest(200, 0.0, 0.138, 0.0, 1.0, (-0.02, 0.02)), Information(200, 150, 0.0), 0.01, 0.01)
+    (518, 'pass')
+    """
+    if test.mean is None or test.t is None or not test.sd:
+        return None, None
+    for_pass = _first(test.mean + margin, test.sd, pass_level)
+    for_fail = _first(-test.mean, test.sd, 1 - fail_alpha)
+    if for_pass is not None:
+        for_pass = max(for_pass, known.groups_for_enough)
+    if for_fail is not None and (for_pass is None or for_fail < for_pass):
+        return for_fail, "fail"
+    return (None, None) if for_pass is None else (for_pass, "pass")
+
+
+def _first(effect: float, sd: float, level: float) -> int | None:
+    """Return the smallest n >= 2 with effect > t(level; n - 1) sd / sqrt(n), None where there is none below 10^12."""
+    from scipy.special import stdtrit
+
+    def is_enough(n: int) -> bool:
+        return effect * math.sqrt(n) > float(stdtrit(n - 1.0, level)) * sd
+
+    if effect <= 0:
+        return None
+    low, high = 1, 2
+    while not is_enough(high):
+        low, high = high, 2 * high
+        if high > _MANY:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high

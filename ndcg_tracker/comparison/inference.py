@@ -1,0 +1,104 @@
+"""The inference that was asked for: which test, which interval, and what goes beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg_tracker.comparison.betting import betting_interval
+from ndcg_tracker.comparison.bootstrap import bootstrap_interval
+from ndcg_tracker.comparison.equivalence import Equivalence, checked_margin, equivalence_test
+from ndcg_tracker.comparison.information import Information
+from ndcg_tracker.comparison.permutation import FLIPS, sign_flip_test
+from ndcg_tracker.comparison.rank_test import wilcoxon_p_value
+from ndcg_tracker.comparison.significance import TTest
+from ndcg_tracker.errors import InputError
+
+Floats = NDArray[np.float64]
+TestName = Literal["t", "permutation", "wilcoxon"]
+CiMethod = Literal["t", "bootstrap", "betting"]
+
+
+@dataclass(frozen=True, slots=True)
+class Methods:
+    """What to infer with: ``test``, ``ci``, the ``equivalence`` margin if any, and how many ``resamples`` to draw.
+
+    >>> Methods(test="permutation").ci
+    't'
+    """
+
+    test: TestName = "t"
+    ci: CiMethod = "t"
+    equivalence: float | None = None
+    resamples: int = FLIPS
+
+    def __post_init__(self) -> None:
+        """Refuse what is unknown (InputError)."""
+        if self.test not in get_args(TestName):
+            raise InputError(f"unknown test {self.test!r}: choose t, permutation or wilcoxon")
+        if self.ci not in get_args(CiMethod):
+            raise InputError(f"unknown interval {self.ci!r}: choose t, bootstrap or betting")
+        if self.equivalence is not None:
+            checked_margin(self.equivalence, "the equivalence margin", zero=False)
+        if self.resamples < 1:
+            raise InputError(f"the number of resamples must be 1 or more, not {self.resamples}")
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """A p-value, a 95% interval, the betting interval where information is low, and the equivalence if asked for.
+
+    What is undefined is None.
+    """
+
+    p_value: float | None
+    ci: tuple[float, float] | None
+    betting_ci: tuple[float, float] | None
+    equivalence: Equivalence | None
+
+
+NOTHING = Inference(None, None, None, None)
+
+
+def infer(
+    delta: Floats, weights: Floats | None, test: TTest, known: Information, methods: Methods, metric: str = ""
+) -> Inference:
+    """Return the inference on the (weighted) mean of differences of which two at least count and one is not 0.
+
+    Parameters: ``delta``: float64, shape (n,), finite. ``weights``: float64, shape (n,), > 0, or None. ``test``: their
+    t-test. ``known``: how much they say. ``metric``: its text, for messages. Raises: InputError for a Wilcoxon test
+    with weights, and for a betting interval of differences beyond -1 to 1.
+
+    >>> from ndcg_tracker.comparison.information import information_in
+    >>> from ndcg_tracker.comparison.significance import paired_t
+    >>> delta = np.array([0.5, 0.25, 0.125])
+    >>> found = infer(delta, None, paired_t(delta), information_in(delta), Methods(test="permutation"))
+    >>> found.p_value, found.ci == paired_t(delta).ci
+    (0.25, True)
+    """
+    where = f"{metric}: " if metric else ""
+    is_bounded = float(np.abs(delta).max(initial=0.0)) <= 1
+    if methods.ci == "betting" and not is_bounded:
+        raise InputError(f"{where}a betting interval needs differences within -1 to 1: choose ci=t or ci=bootstrap")
+    if methods.test == "wilcoxon" and weights is not None:
+        raise InputError(f"{where}the Wilcoxon test takes no weights: choose test=t or test=permutation")
+    if methods.test == "permutation":
+        p_value = sign_flip_test(delta, weights, flips=methods.resamples).p_value
+    elif methods.test == "wilcoxon":
+        p_value = wilcoxon_p_value(delta)
+    else:
+        p_value = test.p_value
+    betting = betting_interval(delta, weights) if is_bounded and (methods.ci == "betting" or known.is_low) else None
+    if methods.ci == "betting":
+        ci = betting
+    elif methods.ci == "bootstrap":
+        ci = bootstrap_interval(delta, weights, resamples=methods.resamples)
+    else:
+        ci = test.ci
+    margin = methods.equivalence
+    return Inference(
+        p_value, ci, betting if known.is_low else None, None if margin is None else equivalence_test(test, margin)
+    )

@@ -1,0 +1,135 @@
+"""The comparison slice by slice: where did the runs differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg_tracker.comparison.information import information_in
+from ndcg_tracker.comparison.results import Verdict
+from ndcg_tracker.comparison.significance import benjamini_hochberg, checked_weights, holm, paired_t, weighted_t
+
+Floats = NDArray[np.float64]
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class SliceComparison:
+    """One slice of the groups in two runs.
+
+    ``value``: of the attribute, None for the groups without one. ``n``: the groups that count. ``baseline``,
+    ``candidate``: their (weighted) means, ``delta``: the mean difference, ``ci``: its 95% t interval. ``wins``,
+    ``ties``, ``losses``: groups. ``p_value``: of the paired t-test; ``q_value``: after Benjamini and Hochberg over the
+    slices, for listing them; ``p_adjusted``: after Holm, for deciding. ``verdict``: by ``p_adjusted``. ``warning``:
+    low information, "" where there is enough. A number that is undefined is None.
+    """
+
+    value: str | None
+    n: int
+    baseline: float | None
+    candidate: float | None
+    delta: float | None
+    ci: tuple[float, float] | None
+    wins: int
+    ties: int
+    losses: int
+    p_value: float | None
+    q_value: float | None
+    p_adjusted: float | None
+    verdict: Verdict
+    warning: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of this slice."""
+        return {
+            "value": self.value,
+            "n": self.n,
+            "baseline": self.baseline,
+            "candidate": self.candidate,
+            "delta": self.delta,
+            "ci": None if self.ci is None else list(self.ci),
+            "wins": self.wins,
+            "ties": self.ties,
+            "losses": self.losses,
+            "p_value": self.p_value,
+            "q_value": self.q_value,
+            "p_adjusted": self.p_adjusted,
+            "verdict": self.verdict,
+            "warning": self.warning or None,
+        }
+
+
+def compare_slices(
+    baseline: Floats, candidate: Floats, values: Sequence[str | None], weights: Floats | None = None
+) -> tuple[SliceComparison, ...]:
+    """Return the comparison of two runs within each slice of groups that share the value of an attribute.
+
+    Benjamini and Hochberg's q-values control the share of false ones among the slices listed, Holm's p-values the
+    chance of a single false one, both over all slices with a test.
+
+    Parameters: ``baseline``, ``candidate``: float64, shape (n,), finite, the paired results. ``values``: n of them,
+    None where a group has none. ``weights``: float64, shape (n,), finite, >= 0. Returns: the largest slice first,
+    equal ones by value, groups without a value last. Raises: ValueError for any other number or shape.
+
+    >>> rows = compare_slices(np.zeros(4), np.array([0.5, 0.25, 0.0, 0.0]), ["de", "de", "fr", None])
+    >>> [(row.value, row.n, row.delta, row.verdict) for row in rows]
+    [('de', 2, 0.375, 'no_difference_detected'), ('fr', 1, 0.0, 'identical'), (None, 1, 0.0, 'identical')]
+    """
+    if not baseline.shape == candidate.shape == (len(values),):
+        raise ValueError(
+            f"baseline, candidate and values must have one length, not {baseline.shape}, {candidate.shape} and "
+            f"{len(values)}"
+        )
+    if weights is not None:
+        checked_weights(baseline, weights)
+    if not values:
+        return ()
+    numbers: dict[str | None, int] = {}
+    codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.int64, len(values))
+    order = np.argsort(codes, kind="stable")
+    ends = np.cumsum(np.bincount(codes, minlength=len(numbers)))
+    rows = []
+    for value, places in zip(numbers, np.split(order, ends[:-1]), strict=True):
+        rows.append(_compared(value, baseline[places], candidate[places], None if weights is None else weights[places]))
+    rows.sort(key=lambda row: (row.value is None, -row.n, row.value or ""))
+    p_values = [row.p_value for row in rows]
+    corrected = zip(rows, benjamini_hochberg(p_values), holm(p_values), strict=True)
+    return tuple(replace(row, q_value=q, p_adjusted=p, verdict=_verdict(row, p)) for row, q, p in corrected)
+
+
+def _compared(value: str | None, baseline: Floats, candidate: Floats, weights: Floats | None) -> SliceComparison:
+    """Return one slice as if it were the only one."""
+    if weights is not None:
+        counts = weights > 0
+        baseline, candidate, weights = baseline[counts], candidate[counts], weights[counts]
+    delta = candidate - baseline
+    test = paired_t(delta) if weights is None else weighted_t(delta, weights)
+    wins, losses = int((delta > 0).sum()), int((delta < 0).sum())
+    inferred = wins + losses > 0
+    return SliceComparison(
+        value=value,
+        n=test.n,
+        baseline=float(np.average(baseline, weights=weights)) if test.n else None,
+        candidate=float(np.average(candidate, weights=weights)) if test.n else None,
+        delta=test.mean,
+        ci=test.ci if inferred else None,
+        wins=wins,
+        ties=test.n - wins - losses,
+        losses=losses,
+        p_value=test.p_value if inferred else None,
+        q_value=None,
+        p_adjusted=None,
+        verdict="no_difference_detected" if inferred else "identical" if test.n else "not_comparable",
+        warning=information_in(delta, weights).warning,
+    )
+
+
+def _verdict(row: SliceComparison, p_adjusted: float | None) -> Verdict:
+    if p_adjusted is None or row.delta is None or p_adjusted >= ALPHA:
+        return row.verdict
+    return "improved" if row.delta > 0 else "regressed"

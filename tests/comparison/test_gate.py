@@ -1,0 +1,247 @@
+"""The gate: every decision, its reason in words, and how often it errs."""
+
+import json
+import math
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from populations import ALL, LONG, graded, repeats
+
+from ndcg_tracker.comparison.betting import betting_lower_bound, betting_upper_bound
+from ndcg_tracker.comparison.gate import population_decision, set_decision, spent_alpha
+from ndcg_tracker.comparison.significance import paired_t, t_lower_bound, t_upper_bound, weighted_t
+from ndcg_tracker.errors import InputError
+
+DIFFERENCES = st.lists(st.integers(-20, 20).map(lambda number: number / 20), min_size=1, max_size=200)
+NOISE = np.tile([0.125, -0.125, 0.0], 100)
+
+
+def shifted(mean: float, n_times: int = 1) -> NDArray[np.float64]:
+    return np.tile(NOISE, n_times) + mean
+
+
+def test_pass() -> None:
+    found = population_decision(shifted(0.0, 10), 0.01)
+    assert found.decision == "pass"
+    assert found.reason == ("with 95% confidence delta is above -0.01: at least -0.003066 (one-sided t bound)")
+    assert found.lower == found.t_lower == t_lower_bound(paired_t(shifted(0.0, 10)))
+    assert found.upper == t_upper_bound(paired_t(shifted(0.0, 10)), level=0.99)
+    assert (found.lower_method, found.upper_method, found.betting_lower) == ("t", "t", None)
+    assert (found.n_needed, found.margin_needed, found.is_small_drop) == (None, None, False)
+
+
+def test_small_but_real_drop() -> None:
+    found = population_decision(shifted(-0.005, 20), 0.01)
+    assert (found.decision, found.is_small_drop) == ("pass", True)
+    assert found.reason == (
+        "with 95% confidence delta is above -0.01: at least -0.007168 (one-sided t bound); "
+        "a small but real drop: with 99% confidence at most -0.001934"
+    )
+
+
+def test_fail() -> None:
+    found = population_decision(shifted(-0.03), 0.01)
+    assert found.decision == "fail"
+    assert found.reason == (
+        "with 99% confidence delta is below 0: at most -0.01619; and delta is not shown to be above -0.01: "
+        "its 95% bound is -0.03974 (one-sided t bound)"
+    )
+
+
+def test_inconclusive_names_what_would_decide() -> None:
+    delta = shifted(-0.003)
+    found = population_decision(delta, 0.01)
+    assert found.decision == "inconclusive"
+    assert found.reason == (
+        "delta is not shown to be above -0.01: its 95% bound is -0.01274 (one-sided t bound), nor below 0: its 99% "
+        "bound is 0.01081; about 579 groups like these would decide (PASS), a margin above 0.01274 would PASS"
+    )
+    assert found.margin_needed is not None
+    assert population_decision(delta, found.margin_needed * 1.0001).decision == "pass"
+    assert population_decision(delta, found.margin_needed).decision == "inconclusive"
+
+
+@pytest.mark.parametrize("mean", [-0.004, -0.003, -0.001, -0.006, -0.008, -0.0092, -0.012])
+def test_the_groups_needed_do_decide(mean: float) -> None:
+    """So many groups with just this mean and spread give the decision that was foretold, a few less do not."""
+    found = population_decision(shifted(mean), 0.01)
+    assert found.decision == "inconclusive"
+    assert found.n_needed is not None
+    sd = paired_t(shifted(mean)).sd
+    decisions = []
+    for n in (found.n_needed - 2 - found.n_needed % 2, found.n_needed + found.n_needed % 2):
+        spread = 1 - 2 * (np.arange(n) % 2)
+        same = mean + spread * (sd or 0.0) / float(spread.std(ddof=1))
+        decisions.append(population_decision(same, 0.01).decision)
+    assert decisions == ["inconclusive", found.n_needed_for]
+
+
+def test_no_number_of_groups_decides_where_the_mean_is_the_margin() -> None:
+    found = population_decision(shifted(0.0), 0.0)
+    assert (found.decision, found.n_needed, found.n_needed_for) == ("inconclusive", None, None)
+
+
+def test_identical() -> None:
+    found = population_decision(np.zeros(200), 0.01)
+    assert (found.decision, found.reason, found.delta) == ("pass", "identical on all 200 groups", 0.0)
+    assert population_decision(np.zeros(1), 0.0).reason == "identical on the one group there is"
+    weights = np.array([1.0, 0.0])
+    assert population_decision(np.array([0.0, -1.0]), 0.0, weights=weights).decision == "pass"
+
+
+def test_no_group() -> None:
+    for found in (population_decision(np.zeros(0), 0.01), set_decision(np.zeros(0), 0.01)):
+        assert (found.decision, found.reason, found.delta) == (
+            "inconclusive",
+            "no group has a result in both runs",
+            None,
+        )
+
+
+def test_with_low_information_the_betting_bound_decides() -> None:
+    delta = np.repeat([0.125, -0.125, 0.0], [20, 20, 260])
+    found = population_decision(delta, 0.01)
+    assert found.t_lower is not None
+    assert found.t_lower > -0.01
+    assert found.betting_lower == found.lower == betting_lower_bound(delta)
+    assert (found.decision, found.lower_method, found.n_needed, found.n_needed_for) == (
+        "inconclusive",
+        "betting",
+        750,
+        "pass",
+    )
+    assert found.low_information.startswith("low information: 40 of 300 differences are nonzero")
+    assert "(one-sided betting bound, as information is low)" in found.reason
+    assert population_decision(delta, 0.05).decision == "pass"
+
+
+def test_a_constant_difference_is_left_to_the_betting_bounds() -> None:
+    delta = np.full(2000, -0.125)
+    found = population_decision(delta, 0.01)
+    assert (found.decision, found.t_lower) == ("fail", None)
+    assert (found.lower_method, found.upper_method) == ("betting", "betting")
+    assert found.upper == betting_upper_bound(delta, level=0.99)
+    assert found.reason.endswith("(one-sided betting bound, as all differences are the same)")
+    assert population_decision(-delta, 0.01).decision == "pass"
+
+
+def test_differences_beyond_1_know_no_betting_bound() -> None:
+    found = population_decision(np.repeat([3.0, -3.0, 0.0], [20, 20, 260]), 1.0)
+    assert (found.decision, found.lower, found.margin_needed) == ("inconclusive", None, None)
+    assert found.reason == (
+        "delta is not shown to be above -1 (low information, and differences beyond 1 know no bound), nor below 0: "
+        "its 99% bound is 0.1482; about 750 groups like these would decide (PASS)"
+    )
+    assert population_decision(np.array([-3.0]), 1.0).upper is None
+
+
+def test_weights() -> None:
+    rng = np.random.default_rng(3)
+    delta, weights = rng.normal(0, 0.14, 3000).clip(-1, 1), rng.integers(0, 4, 3000).astype(np.float64)
+    found, test = population_decision(delta, 0.02, weights=weights), weighted_t(delta, weights)
+    assert (found.lower, found.delta, found.n) == (t_lower_bound(test), test.mean, test.n)
+    low = population_decision(delta[:60], 0.02, weights=weights[:60])
+    assert low.betting_lower == betting_lower_bound(delta[:60], weights[:60])
+
+
+def test_fail_alpha_takes_the_place_of_one_percent() -> None:
+    delta = shifted(-0.0155)
+    assert population_decision(delta, 0.01).decision == "fail"
+    later = population_decision(delta, 0.01, fail_alpha=spent_alpha(5, 0.05))
+    assert later.decision == "inconclusive"
+    assert "its 99.8784% bound is" in later.reason
+
+
+def test_the_budget_is_spent_but_not_overspent() -> None:
+    shares = [spent_alpha(number, 0.05) for number in range(1, 10_001)]
+    assert shares == sorted(shares, reverse=True)
+    assert 0.04999 < sum(shares) < 0.05
+
+
+def test_set_scope_is_arithmetic() -> None:
+    below = set_decision(np.array([0.49 - 0.50]), 0.01)
+    assert below.decision == "pass"  # .01 below to the last digit written, and rounding does not decide
+    assert below.reason == "the mean difference on this 1 group, -0.01, is not below -0.01"
+    found = set_decision(np.array([-0.5, 0.25]), 0.1)
+    assert (found.decision, found.reason, found.delta, found.margin) == (
+        "fail",
+        "the mean difference on these 2 groups, -0.125, is below -0.1",
+        -0.125,
+        0.1,
+    )
+    assert (found.lower, found.upper, found.n_needed, found.scope) == (None, None, None, "set")
+    assert set_decision(np.array([-1e-9, 0.0]), 0.0).reason.endswith("is below 0")
+    assert set_decision(np.zeros(7), 0.0).reason == "identical on all 7 groups"
+    weighted = set_decision(np.array([-0.5, 0.25, -1.0]), 0.0, weights=np.array([1.0, 2.0, 0.0]))
+    assert (weighted.decision, weighted.delta, weighted.n) == ("pass", 0.0, 2)
+    assert set_decision(np.array([0.5, 0.5]), 0.0, mean=-0.1).decision == "fail"
+
+
+@given(DIFFERENCES, st.floats(0, 0.2), st.randoms(use_true_random=False))
+def test_group_order_decides_nothing(differences: list[float], margin: float, random: Random) -> None:
+    shuffled = list(differences)
+    random.shuffle(shuffled)
+    one, other = (population_decision(np.array(d), margin) for d in (differences, shuffled))
+    assert set_decision(np.array(shuffled), margin) == set_decision(np.array(differences), margin)
+    near = min(abs((one.lower or 9.0) + margin), abs(one.upper or 9.0))
+    assert one.decision == other.decision or near < 1e-9
+    assert one.reason
+    assert json.loads(json.dumps(one.to_dict(), allow_nan=False))["decision"] == one.decision
+
+
+@given(DIFFERENCES, st.floats(0.001, 0.2))
+def test_a_wider_margin_never_hurts(differences: list[float], margin: float) -> None:
+    ranks = {"fail": 0, "inconclusive": 1, "pass": 2}
+    delta = np.array(differences)
+    assert ranks[population_decision(delta, margin).decision] <= ranks[population_decision(delta, 2 * margin).decision]
+
+
+@pytest.mark.parametrize("margin", [-0.01, math.nan, math.inf])
+def test_margins_that_are_refused(margin: float) -> None:
+    with pytest.raises(InputError) as refusal:
+        population_decision(NOISE, margin)
+    assert str(refusal.value) == (
+        f"the margin must be a number 0 or more, not {margin}; give it in absolute points, such as 0.01"
+    )
+    with pytest.raises(InputError, match="the tolerance must be a number 0 or more"):
+        set_decision(NOISE, margin)
+
+
+def test_what_else_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"fail_alpha must lie between 0 and \.5, not at 0\.5"):
+        population_decision(NOISE, 0.01, fail_alpha=0.5)
+    for bad in (np.array([0.5, math.nan]), np.array([0.5, math.inf])):
+        for decide in (population_decision, set_decision):
+            with pytest.raises(ValueError, match="NaN is refused"):
+                decide(bad, 0.01)
+    with pytest.raises(ValueError, match="weights must be one number >= 0"):
+        population_decision(NOISE, 0.01, weights=-np.ones(300))
+    with pytest.raises(ValueError, match="the mean difference must be a finite number, not nan"):
+        set_decision(NOISE, 0.01, mean=math.nan)
+    with pytest.raises(InputError, match="the number of a gate's decision must be 1 or more, not 0"):
+        spent_alpha(0, 0.05)
+    with pytest.raises(InputError, match=r"an alpha budget must lie between 0 and 0\.5, not at 1"):
+        spent_alpha(1, 1.0)
+
+
+@pytest.mark.parametrize("n", [200, 1000] if LONG else [200])
+def test_errors_on_the_graded_population(n: int) -> None:
+    samples, margin = repeats(10_000), 0.01
+    differences = graded(np.random.default_rng(n), (samples, n))
+    failed = sum(population_decision(delta, margin).decision == "fail" for delta in differences)
+    passed = sum(population_decision(delta - margin, margin).decision == "pass" for delta in differences)
+    assert failed / samples <= 0.014
+    assert passed / samples <= 0.058
+
+
+@pytest.mark.parametrize("name", ["sparse", "asymmetric", "skewed"])
+def test_false_passes_where_information_is_low(name: str) -> None:
+    """The drop is the margin itself; where t would PASS far too often the betting bound does not."""
+    samples, n, margin = repeats(1000), 250, 0.0125
+    differences = ALL[name](np.random.default_rng(5), (samples, n)) - margin
+    passed = sum(population_decision(delta, margin).decision == "pass" for delta in differences)
+    assert passed / samples <= 0.05 + 3.3 * math.sqrt(0.05 * 0.95 / samples)
