@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ndcg_tracker.ingest.places import Places
-from ndcg_tracker.ingest.table import Rows
+from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings.keys import Bytes, Index, Keys
 from ndcg_tracker.rankings.ranking import Floats
 

@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from ndcg_tracker.ingest.arrow_columns import Collected
 from ndcg_tracker.ingest.columns import IDS
 from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces
+from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.sources import BOM
-from ndcg_tracker.ingest.table import Rows
+from ndcg_tracker.ingest.workers import mapped
 
 
 class ArrowCsv:
-    """Collects the rows of a file block by block.
+    """Turns blocks of lines into rows.
 
     Parameters: ``delimiter``, one byte. ``n_columns``: how many each line has. ``columns``: the place of each role.
-    ``quoting``: whether cells may stand in quotes and empty cells mean null. The blocks must have gone through the
-    checks of ``blocks``, which close the gaps between Arrow's grammar and the exact one: Arrow takes a carriage
-    return for a line end, skips a BOM, and does not mind what follows a closing quote.
+    ``quoting``: whether cells may stand in quotes and empty cells mean null. ``checked``: what makes a block fit for
+    Arrow, raising DoubtfulError where it is not. It has to close the gaps between Arrow's grammar and the exact one
+    (see ``blocks``): Arrow takes a carriage return for a line end, skips a BOM, and does not mind what follows a
+    closing quote.
     """
 
-    def __init__(self, delimiter: bytes, n_columns: int, columns: Mapping[str, int], *, quoting: bool) -> None:
+    def __init__(
+        self,
+        delimiter: bytes,
+        n_columns: int,
+        columns: Mapping[str, int],
+        *,
+        quoting: bool,
+        checked: Callable[[bytes], bytes],
+    ) -> None:
         import pyarrow as pa
         import pyarrow.csv as csv
 
+        self._checked = checked
         self._columns = {role: str(place) for role, place in columns.items()}
         types = {name: pa.string() if role in IDS else pa.float64() for role, name in self._columns.items()}
-        self._reading = csv.ReadOptions(column_names=[str(place) for place in range(n_columns)])
+        # no threads of Arrow's own: blocks are parsed side by side
+        self._reading = csv.ReadOptions(column_names=[str(place) for place in range(n_columns)], use_threads=False)
         self._parsing = csv.ParseOptions(delimiter=delimiter.decode(), quote_char='"' if quoting else False)
         self._converting = csv.ConvertOptions(
             column_types=types,
@@ -35,27 +48,29 @@ class ArrowCsv:
             strings_can_be_null=False,
             check_utf8=False,
         )
-        self._collected = Collected(NoPlaces())
 
-    def add(self, text: bytes) -> None:
-        """Add the rows of a block of lines.
+    def rows(self, blocks: Iterable[bytes]) -> Rows:
+        """Return the rows of blocks of lines.
 
         Raises: DoubtfulError for lines of another number of columns and for what is no finite number.
         """
+        collected = Collected(NoPlaces())
+        for table in mapped(self._table, blocks):
+            for batch in () if table is None else table.to_batches():
+                collected.add({role: batch.column(name) for role, name in self._columns.items()})
+        return collected.rows()
+
+    def _table(self, block: bytes) -> Any:
+        """Return the Arrow table of a block, None if it has no rows."""
         import pyarrow as pa
         import pyarrow.csv as csv
 
-        if not text.strip(b"\n"):
-            return
+        text = self._checked(block)
+        if text[:1] in (b"", b"\n") and not text.strip(b"\n"):
+            return None
         if text.startswith(BOM):
             raise DoubtfulError("a BOM inside the file")
         try:
-            table = csv.read_csv(pa.BufferReader(text), self._reading, self._parsing, self._converting)
+            return csv.read_csv(pa.BufferReader(text), self._reading, self._parsing, self._converting)
         except pa.ArrowInvalid as error:
             raise DoubtfulError(str(error)) from None
-        for batch in table.to_batches():
-            self._collected.add({role: batch.column(name) for role, name in self._columns.items()})
-
-    def rows(self) -> Rows:
-        """Return the table."""
-        return self._collected.rows()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ndcg_tracker.ingest.places import DoubtfulError
-from ndcg_tracker.ingest.sources import is_plain_text
+from ndcg_tracker.ingest.text_blocks import is_plain_text
 from ndcg_tracker.rankings.keys import Bytes
 
 _WINDOW = 1 << 18  # bytes looked at a time: the temporaries stay in the cache
@@ -30,9 +30,12 @@ def plain_lines(block: bytes) -> bytes:
 def single_blanks(block: bytes) -> bytes:
     """Return the lines of a TREC file with one blank between fields and none around them, blank lines left out.
 
+    Raises: see ``plain_lines``.
+
     >>> single_blanks(b" 1 \\t0  d3 1 \\n\\n2 0 d4 0\\n")
     b'1 0 d3 1\\n2 0 d4 0\\n'
     """
+    block = plain_lines(block)
     if b"\t" in block:
         block = block.translate(_TAB_TO_BLANK)
     data = np.frombuffer(block, dtype=np.uint8)
@@ -44,6 +47,17 @@ def single_blanks(block: bytes) -> bytes:
     data = data[(data != _BLANK) | (after != _NEWLINE)]
     data = data[(data != _NEWLINE) | (_before(data) != _NEWLINE)]
     return bytes(data)
+
+
+def simple_quotes(block: bytes, delimiter: bytes) -> bytes:
+    """Return the lines of a delimited file with bare newlines, unless Arrow might see other cells in them.
+
+    Raises: DoubtfulError for a quote inside a cell and a cell of several lines, and see ``plain_lines``.
+    """
+    block = plain_lines(block)
+    if not quotes_are_simple(block, delimiter):
+        raise DoubtfulError("a quote inside a cell, or a cell of several lines")
+    return block
 
 
 def quotes_are_simple(block: bytes, delimiter: bytes) -> bool:

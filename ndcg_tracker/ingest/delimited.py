@@ -3,42 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain
 
-from ndcg_tracker.ingest.columns import NUMBERS, Columns, Wanted
+from ndcg_tracker.ingest.columns import NUMBERS, Columns, Refused, Wanted
 from ndcg_tracker.ingest.gathering import GatheredRows
 from ndcg_tracker.ingest.numbers import number
-from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces, Places
+from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces
+from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.sources import BLOCK, LONGEST_LINE, Source
-from ndcg_tracker.ingest.table import Rows
+from ndcg_tracker.ingest.text_blocks import Lines, TextBlock
 
 _NULL = float("nan")
 _QUOTE = b'"'
 
 
-def exact_rows(source: Source, delimiter: bytes, columns: Columns, wanted: Wanted) -> tuple[Rows, Places]:
+class _OpenQuoteError(ValueError):
+    """The lines end inside a quoted cell."""
+
+
+def exact_rows(source: Source, delimiter: bytes, columns: Columns, wanted: Wanted) -> tuple[Rows, LinePlaces]:
     """Return the rows of a delimited file, read record by record, and their lines.
 
     Raises: InputError naming the line for a wrong number of cells, a quote out of place and a text that is no number.
     """
-    records = _records(source, delimiter)
-    header_line, header = next(records, (1, []))
-    found = columns.positions(_names(header), wanted, lambda what: source.error(what, header_line))
-    number_places = [(role, found[role]) for role in NUMBERS if role in found]
-    group_place, item_place = found["group"], found.get("item")
-    gathered = GatheredRows([role for role, _ in number_places])
-    for line, cells in records:
-        if len(cells) != len(header):
-            count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
-            raise source.error(f"{count} where the header has {len(header)}; correct the line", line)
-        numbers = []
-        for role, place in number_places:
-            cell = cells[place].strip(b" \t")
-            try:
-                numbers.append(number(cell) if cell else _NULL)
-            except ValueError as error:
-                raise source.error(f"{role} {error}", line) from None
-        gathered.add(line, cells[group_place], None if item_place is None else cells[item_place], numbers)
-    return gathered.rows(source.name)
+    return DelimitedTable(delimiter, columns, wanted).exact(source)
 
 
 def fast_rows(source: Source, delimiter: bytes, columns: Columns, wanted: Wanted, block_size: int = BLOCK) -> Rows:
@@ -46,40 +35,92 @@ def fast_rows(source: Source, delimiter: bytes, columns: Columns, wanted: Wanted
 
     Raises: DoubtfulError for whatever the exact path has to judge, and InputError as ``source`` does.
     """
-    from ndcg_tracker.ingest.arrow_csv import ArrowCsv
-    from ndcg_tracker.ingest.blocks import plain_lines, quotes_are_simple
+    return DelimitedTable(delimiter, columns, wanted).parsed(source.blocks(block_size))
 
-    parser: ArrowCsv | None = None
-    for block in source.blocks(block_size):
-        text = plain_lines(block)
-        while parser is None and text:
-            line, _, text = text.partition(b"\n")
-            if line.strip(b" "):
-                header = _header(line, delimiter)
-                found = columns.positions(_names(header), wanted, NoPlaces().whole)
-                parser = ArrowCsv(delimiter, len(header), found, quoting=True)
-        if parser is not None:
-            if not quotes_are_simple(text, delimiter):
-                raise DoubtfulError("a quote inside a cell, or a cell of several lines")
-            parser.add(text)
-    if parser is None:
+
+class DelimitedTable:
+    """The rows of a delimited file block by block (see ``TextTable``); the first block has the header."""
+
+    def __init__(self, delimiter: bytes, columns: Columns, wanted: Wanted) -> None:
+        self._delimiter = delimiter
+        self._columns = columns
+        self._wanted = wanted
+        self._n_cells = 0
+        self._found: dict[str, int] = {}
+
+    def exact(self, block: Lines) -> tuple[Rows, LinePlaces]:
+        """Return the rows of a block, read record by record."""
+        records = _records(block, self._delimiter)
+        if block.is_first:
+            line, header = next(records, (1, []))
+            if not header and not block.is_last:
+                return GatheredRows([]).rows(block.name)
+            self._take_header(header, lambda what: block.error(what, line))
+        number_places = [(role, self._found[role]) for role in NUMBERS if role in self._found]
+        group_place, item_place = self._found["group"], self._found.get("item")
+        gathered = GatheredRows([role for role, _ in number_places])
+        for line, cells in records:
+            if len(cells) != self._n_cells:
+                count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+                raise block.error(f"{count} where the header has {self._n_cells}; correct the line", line)
+            numbers = []
+            for role, place in number_places:
+                cell = cells[place].strip(b" \t")
+                try:
+                    numbers.append(number(cell) if cell else _NULL)
+                except ValueError as error:
+                    raise block.error(f"{role} {error}", line) from None
+            gathered.add(line, cells[group_place], None if item_place is None else cells[item_place], numbers)
+        return gathered.rows(block.name)
+
+    def fast(self, block: TextBlock) -> Rows:
+        """Return the rows of a block, read by Arrow's parser."""
+        return self.parsed(block.pieces(BLOCK), has_header=block.is_first)
+
+    def is_row(self, line: bytes) -> bool:
+        """Return whether a line is not empty."""
+        return bool(line.strip(b"\r\n"))
+
+    def finish(self, source: Source, n_rows: int) -> None:
+        """Do nothing: all that can be wrong shows in some line."""
+
+    def parsed(self, blocks: Iterator[bytes], *, has_header: bool = True) -> Rows:
+        """Return the rows of neighbouring blocks, read by Arrow's parser (raises: see ``fast_rows``)."""
+        from ndcg_tracker.ingest.arrow_csv import ArrowCsv
+        from ndcg_tracker.ingest.blocks import simple_quotes
+
+        if has_header:
+            blocks = self._after_header(blocks)
+        checked = partial(simple_quotes, delimiter=self._delimiter)
+        return ArrowCsv(self._delimiter, self._n_cells, self._found, quoting=True, checked=checked).rows(blocks)
+
+    def _after_header(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """Return what comes after the header in the blocks that begin with it."""
+        from ndcg_tracker.ingest.blocks import plain_lines
+
+        for block in blocks:
+            text = plain_lines(block)
+            while text:
+                line, _, text = text.partition(b"\n")
+                if line.strip(b" "):
+                    self._take_header(_header(line, self._delimiter), NoPlaces().whole)
+                    return chain([text], blocks)
         raise DoubtfulError("no header")
-    return parser.rows()
+
+    def _take_header(self, header: list[bytes], refused: Refused) -> None:
+        self._found = self._columns.positions([name.decode() for name in header], self._wanted, refused)
+        self._n_cells = len(header)
 
 
-def _names(header: list[bytes]) -> list[str]:
-    return [name.decode() for name in header]
-
-
-def _records(source: Source, delimiter: bytes) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield the first line and the cells of every record; blank lines are left out."""
+def _records(source: Lines, delimiter: bytes) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield the first line and the cells of every record; blank lines are left out, and a last one that goes on."""
     lines = source.lines()
 
     def next_line() -> bytes:
         try:
             return next(lines)[1]
         except StopIteration:
-            raise ValueError("a quote that is never closed; close it or double it") from None
+            raise _OpenQuoteError("a quote that is never closed; close it or double it") from None
 
     for first_line, line in lines:
         if _QUOTE not in line:
@@ -89,6 +130,8 @@ def _records(source: Source, delimiter: bytes) -> Iterator[tuple[int, list[bytes
         try:
             cells = _cells(line, delimiter, next_line)
         except ValueError as error:
+            if isinstance(error, _OpenQuoteError) and not source.is_last:
+                return
             raise source.error(str(error), first_line) from None
         yield first_line, cells
 

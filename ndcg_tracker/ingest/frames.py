@@ -9,7 +9,8 @@ from typing import Any
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, IDS, LABEL_TABLE, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.places import RowPlaces, shown
-from ndcg_tracker.ingest.table import RankedTable, Rows, label_lists, ranked_table
+from ndcg_tracker.ingest.rows import Rows
+from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_table
 from ndcg_tracker.rankings.ranking import LabelLists
 
 _BATCH = 1 << 20  # rows converted at a time

@@ -7,8 +7,8 @@ from collections.abc import Container, Sequence
 
 import numpy as np
 
-from ndcg_tracker.ingest.places import LinePlaces, Places
-from ndcg_tracker.ingest.table import Rows
+from ndcg_tracker.ingest.places import LinePlaces
+from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import Floats
 
@@ -40,7 +40,7 @@ class GatheredRows:
             append(value)
         self._lines.append(line)
 
-    def rows(self, name: str, without: Container[str] = ()) -> tuple[Rows, Places]:
+    def rows(self, name: str, without: Container[str] = ()) -> tuple[Rows, LinePlaces]:
         """Return the table, but for the columns ``without``, and the places of its rows in the file ``name``."""
         starts = np.array(self._run_starts, dtype=np.int64)
         numbers: dict[str, Floats] = {

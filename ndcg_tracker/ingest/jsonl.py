@@ -2,72 +2,122 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
-from ndcg_tracker.ingest.columns import NUMBERS, Columns, Wanted
+from ndcg_tracker.ingest.columns import IDS, NUMBERS, Columns, Wanted
 from ndcg_tracker.ingest.gathering import GatheredRows
-from ndcg_tracker.ingest.places import Places, shown
-from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.table import Rows
+from ndcg_tracker.ingest.group_blocks import fast_table_rows
+from ndcg_tracker.ingest.json_record import json_record
+from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces, shown
+from ndcg_tracker.ingest.rows import Rows
+from ndcg_tracker.ingest.sources import BLOCK, Source
+from ndcg_tracker.ingest.text_blocks import Lines, TextBlock
 
 _NULL = float("nan")
 _INFINITY = float("inf")
-_MOST_DIGITS = 400  # a double ends at 309
 
 
-def exact_rows(source: Source, columns: Columns, wanted: Wanted) -> tuple[Rows, Places]:
+def exact_rows(source: Source, columns: Columns, wanted: Wanted) -> tuple[Rows, LinePlaces]:
     """Return the rows of a JSON lines file and their lines.
 
     Raises: InputError naming the line for what is no JSON object (NaN, Infinity and keys that stand twice included)
     and for a value of another type: ids are text or whole numbers, scores, labels and weights finite numbers.
     """
-    decoder = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer, parse_constant=_refused_constant)
-    names = {role: columns.name_of(role) for role in wanted.roles}
-    number_roles = [role for role in NUMBERS if role in names]
-    seen: dict[str, None] = {}
-    gathered = GatheredRows(number_roles)
-    for line_number, line in source.lines():
-        if not line.strip(b" \t"):
-            continue
+    table = JsonTable(columns, wanted)
+    rows = table.exact(source)
+    table.finish(source)
+    return rows
+
+
+def fast_rows(source: Source, columns: Columns, wanted: Wanted, block_size: int = BLOCK) -> Rows:
+    """Return the same rows as ``exact_rows``, read by Arrow's parser block by block.
+
+    Raises: DoubtfulError for whatever the exact path has to judge, and InputError as ``source`` does.
+    """
+    table = JsonTable(columns, wanted)
+    rows = fast_table_rows(source, table, block_size)
+    columns.positions(table.columns, wanted, NoPlaces().whole)
+    return rows
+
+
+class JsonTable:
+    """The rows of a JSON lines file block by block (see ``TextTable``).
+
+    Which columns there are is known when all is read. Until then a column that no row had is absent, and where it
+    turns up later, the rows before it lack it.
+    """
+
+    def __init__(self, columns: Columns, wanted: Wanted) -> None:
+        self._columns = columns
+        self._wanted = wanted
+        self._names = {role: columns.name_of(role) for role in wanted.roles}
+        self._number_roles = [role for role in NUMBERS if role in self._names]
+        self._seen: dict[str, None] = {}
+        self._lacking: dict[str, int] = {}
+
+    def exact(self, block: Lines) -> tuple[Rows, LinePlaces]:
+        """Return the rows of a block, read line by line."""
+        names, seen = self._names, self._seen
+        gathered = GatheredRows(self._number_roles)
+        for line_number, line in block.lines():
+            if not line.strip(b" \t"):
+                continue
+            try:
+                record = json_record(line)
+                if not record.keys() <= seen.keys():
+                    seen.update(dict.fromkeys(record))
+                group = _id(record.get(names["group"]), "group")
+                item = _id(record.get(names["item"]), "item")
+                numbers = [_number(record.get(names[role]), role) for role in self._number_roles]
+            except ValueError as error:
+                raise block.error(str(error), line_number) from None
+            gathered.add(line_number, group, item, numbers)
+        rows, places = gathered.rows(block.name, without={role for role in names if names[role] not in seen})
+        if len(gathered):
+            if names["group"] not in seen and not block.is_last:
+                self.finish(block)  # no group, so no place to cut: the end is too far away
+            late = self._late_column(places.line_of(0))
+            if late is not None:
+                what = f"the {late}{' id' if late in IDS else ''} is empty; every row needs one"
+                raise block.error(what, self._lacking[late])
+        return rows, places
+
+    def fast(self, block: TextBlock) -> Rows:
+        """Return the rows of a block, read by Arrow's parser."""
+        return Rows.joined([self._piece_rows(text, block.first_line) for text in block.pieces(BLOCK)])
+
+    def _piece_rows(self, text: bytes, first_line: int) -> Rows:
+        from ndcg_tracker.ingest.arrow_json import json_rows
+
         try:
-            record = decoder.decode(line.decode())
-            if not isinstance(record, dict):
-                raise ValueError("no JSON object; write one {...} per line")
-            if not record.keys() <= seen.keys():
-                seen.update(dict.fromkeys(record))
-            group = _id(record.get(names["group"]), "group")
-            item = _id(record.get(names["item"]), "item")
-            numbers = [_number(record.get(names[role]), role) for role in number_roles]
-        except json.JSONDecodeError as error:
-            what = f"no JSON ({error.msg}, column {error.colno}); write one object per line"
-            raise source.error(what, line_number) from None
-        except RecursionError:
-            raise source.error("JSON nested too deeply; write one flat object per line", line_number) from None
-        except ValueError as error:
-            raise source.error(str(error), line_number) from None
-        gathered.add(line_number, group, item, numbers)
-    found = columns.positions(list(seen), wanted, source.error)
-    return gathered.rows(source.name, without=names.keys() - found.keys())
+            first_record = json_record(text.partition(b"\n")[0])
+        except ValueError:
+            raise DoubtfulError("the first line is no plain JSON object") from None
+        rows, seen = json_rows(text, self._names, first_record, self._seen)
+        self._seen.update(dict.fromkeys(seen))
+        if self._late_column(first_line) is not None:
+            raise DoubtfulError("a column that earlier rows lack")
+        return rows
 
+    def is_row(self, line: bytes) -> bool:
+        """Return whether a line is not blank."""
+        return bool(line.strip(b"\r\n"))
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"key {shown(twice)} stands twice; keep one of the two")
-    return record
+    def finish(self, source: Lines, n_rows: int = 0) -> None:
+        """Refuse a file in which no row has a column that is needed or was named."""
+        self._columns.positions(self.columns, self._wanted, source.error)
 
+    @property
+    def columns(self) -> list[str]:
+        """The columns so far."""
+        return list(self._seen)
 
-def _integer(text: str) -> int:
-    if len(text) > _MOST_DIGITS:
-        raise ValueError(f"a whole number of {len(text)} digits is too large; use a smaller one, or text for an id")
-    return int(text)
-
-
-def _refused_constant(text: str) -> float:
-    raise ValueError(f"{text} is no JSON number; use a finite number, or null for none")
+    def _late_column(self, first_line: int) -> str | None:
+        """Return a role whose column is there now, but was not before; ``first_line`` has the first row now."""
+        for role in ("item", "weight"):
+            if role in self._names and self._names[role] not in self._seen:
+                self._lacking.setdefault(role, first_line)
+            elif role in self._lacking:
+                return role
+        return None
 
 
 def _id(value: object, role: str) -> bytes:

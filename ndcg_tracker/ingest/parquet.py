@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import IO, Any
+
 from ndcg_tracker.ingest.columns import IDS, Columns, Wanted
+from ndcg_tracker.ingest.group_blocks import GroupBlock
 from ndcg_tracker.ingest.places import Places, RowPlaces
+from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.table import Rows
 
 _BATCH = 1 << 18  # rows
 _MOST_ROWS_PER_BYTE = 1000  # run-length encoding can promise any number of rows in a few bytes
 _SURELY_FINE = 100_000_000  # rows
+_READ_AT_ONCE = 1 << 20  # bytes of a column
 
 
 def exact_rows(source: Source, columns: Columns, wanted: Wanted) -> tuple[Rows, Places]:
@@ -18,35 +23,96 @@ def exact_rows(source: Source, columns: Columns, wanted: Wanted) -> tuple[Rows, 
     Raises: InputError for a file that is broken or lacks a column, and naming the row for a NaN or infinite number.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     from ndcg_tracker.ingest.arrow_columns import Collected
-    from ndcg_tracker.ingest.arrow_values import id_array, number_array
 
     places = RowPlaces(source.name)
     collected = Collected(places)
-    input_ = source.file_path() or pa.BufferReader(source.content())
+    file = source.file_path() or pa.BufferReader(source.content())
+    for arrays in _batches(file, source, columns, wanted, _BATCH, {}):
+        collected.add(arrays)
+    return collected.rows(), places
+
+
+def group_blocks(source: Source, columns: Columns, wanted: Wanted, n_rows: int) -> Iterator[GroupBlock]:
+    """Yield the rows of a Parquet file in blocks of whole groups, of about ``n_rows`` rows or one larger group each.
+
+    A file that is compressed once more, or comes through a pipe, is first copied to a temporary one, because a
+    Parquet file is read from its end. Raises: see ``exact_rows``.
+    """
+    path = source.file_path()
+    if path is not None:
+        yield from _group_blocks(path, source, columns, wanted, n_rows)
+        return
+    with source.copy() as copy:
+        yield from _group_blocks(copy, source, columns, wanted, n_rows)
+
+
+def _group_blocks(
+    file: str | IO[bytes], source: Source, columns: Columns, wanted: Wanted, n_rows: int
+) -> Iterator[GroupBlock]:
+    from ndcg_tracker.ingest.arrow_columns import Collected
+
+    parts: list[Rows] = []
+    n_read = n_done = 0
+    # without these two a whole row group is fetched before its first row comes
+    for arrays in _batches(
+        file, source, columns, wanted, min(_BATCH, n_rows), {"pre_buffer": False, "buffer_size": _READ_AT_ONCE}
+    ):
+        collected = Collected(RowPlaces(source.name, n_read))
+        collected.add(arrays)
+        parts.append(collected.rows())
+        n_read += parts[-1].n_rows
+        if n_read - n_done >= n_rows and _begins_a_group(parts):
+            rows = Rows.joined(parts)
+            n_kept = len(rows.run_keys) - 1
+            parts = [Rows.joined([rows.runs(n_kept, n_kept + 1)])]
+            yield GroupBlock(rows.runs(0, n_kept), RowPlaces(source.name, n_done))
+            n_done = n_read - parts[0].n_rows
+            del rows
+    if parts:
+        yield GroupBlock(Rows.joined(parts), RowPlaces(source.name, n_done))
+
+
+def _begins_a_group(parts: list[Rows]) -> bool:
+    """Return whether the last part has rows of another group than the part before it ends with."""
+    keys = parts[-1].run_keys
+    if len(keys) > 1 or len(parts) == 1:
+        return len(keys) > 1
+    before = parts[-2].run_keys
+    return keys.bytes_at(0) != before.bytes_at(len(before) - 1)
+
+
+def _batches(
+    file: Any, source: Source, columns: Columns, wanted: Wanted, n_rows: int, options: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Yield per role an Arrow array of the next rows, at most ``n_rows`` of them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from ndcg_tracker.ingest.arrow_values import id_array, number_array
+
+    n_done = 0
+    places = RowPlaces(source.name)
     try:
-        with pq.ParquetFile(input_, page_checksum_verification=True) as file:
-            _refuse_bomb(file.metadata.num_rows, source)
-            found = columns.positions(file.schema_arrow.names, wanted, source.error)
+        with pq.ParquetFile(file, page_checksum_verification=True, **options) as opened:
+            n_bytes = source.n_bytes_read
+            n_all = opened.metadata.num_rows
+            if n_all > max(_SURELY_FINE, _MOST_ROWS_PER_BYTE * n_bytes):
+                raise source.error(f"promises {n_all} rows in {n_bytes} bytes; write it again if it is right")
+            found = columns.positions(opened.schema_arrow.names, wanted, source.error)
             names = {role: columns.name_of(role) for role in found}
-            for batch in file.iter_batches(_BATCH, columns=list(names.values())):
+            for batch in opened.iter_batches(n_rows, columns=list(names.values())):
                 arrays = {}
                 for role, name in names.items():
                     array = batch.column(batch.schema.get_field_index(name))
                     if role in IDS:
-                        arrays[role] = id_array(array, name, places, collected.n_rows)
+                        arrays[role] = id_array(array, name, places, n_done)
                     else:
                         arrays[role] = number_array(array, name, role, places)
-                collected.add(arrays)
-                source.report(source.size * collected.n_rows // file.metadata.num_rows)
+                n_done += batch.num_rows
+                yield arrays
+                source.report(n_bytes * n_done // n_all)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())[:100]
         raise source.error(f"no readable Parquet file ({reason}); write it again") from None
-    return collected.rows(), places
-
-
-def _refuse_bomb(n_rows: int, source: Source) -> None:
-    if n_rows > max(_SURELY_FINE, _MOST_ROWS_PER_BYTE * source.size):
-        raise source.error(f"promises {n_rows} rows in {source.size} bytes; write it again if it is right")

@@ -50,6 +50,10 @@ class LinePlaces:
         self._name = name
         self._lines = lines
 
+    def line_of(self, row: int) -> int:
+        """Return the line in which a row begins."""
+        return self._lines[row]
+
     def error(self, row: int, what: str) -> InputError:
         """Return ``FILE:LINE: what``."""
         return InputError(f"{self._name}:{self._lines[row]}: {what}")
@@ -64,14 +68,18 @@ class LinePlaces:
 
 
 class RowPlaces:
-    """Rows of a frame or of a Parquet file, counted from 1; ``name`` is the file's name, None for a frame."""
+    """Rows of a frame or of a Parquet file, counted from 1.
 
-    def __init__(self, name: str | None = None) -> None:
+    ``name`` is the file's name, None for a frame; ``first_row`` how many rows stand before these in the file.
+    """
+
+    def __init__(self, name: str | None = None, first_row: int = 0) -> None:
         self._prefix = "" if name is None else f"{name}: "
+        self._first = first_row + 1
 
     def error(self, row: int, what: str) -> InputError:
         """Return ``row N: what``, after the file's name if there is one."""
-        return InputError(f"{self._prefix}row {row + 1}: {what}")
+        return InputError(f"{self._prefix}row {row + self._first}: {what}")
 
     def whole(self, what: str) -> InputError:
         """Return ``what``, after the file's name if there is one."""
@@ -79,7 +87,7 @@ class RowPlaces:
 
     def mention(self, row: int) -> str:
         """Return ``row N``."""
-        return f"row {row + 1}"
+        return f"row {row + self._first}"
 
 
 class NoPlaces:

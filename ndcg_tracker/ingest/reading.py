@@ -11,8 +11,10 @@ from ndcg_tracker.ingest import delimited, jsonl, parquet, svmlight, trec
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, detect_reader
 from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces, Places
+from ndcg_tracker.ingest.rows import Rows
+from ndcg_tracker.ingest.scores import needed_scores
 from ndcg_tracker.ingest.sources import Progress, Source
-from ndcg_tracker.ingest.table import RankedTable, Rows, label_lists, ranked_table
+from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_table
 from ndcg_tracker.rankings.ranking import LabelLists
 
 SMALL = 1 << 21  # bytes up to which the exact path is faster than importing Arrow
@@ -45,19 +47,15 @@ def read_run(
     Raises: InputError, one line, ``FILE:LINE: what; what to do``.
     """
     with Source(path, stdin=stdin, progress=progress) as source:
-        head, name = _reader(source, reader)
-        role = columns.any_given()
-        if name in ("trec", "svmlight") and role is not None:
-            raise source.error(f"a {name} file has no named columns; drop --{role}, or choose another --reader")
-        if name == "svmlight":
-            paths = Paths(lambda: svmlight.scored_rows(source, scores_path, stdin))
-        elif scores_path is not None:
-            raise source.error(
-                f"--scores is for label/qid files, this is read as {name}; drop it or use --reader svmlight"
+        head, name = run_reader(source, reader, columns, scores_path)
+        small = len(head) <= SMALL
+        if name != "svmlight":
+            return assembled(_paths(source, name, columns, RUN_TABLE, trec.RUN), ranked_table, small=small)
+        with Source(needed_scores(source, scores_path), stdin=stdin) as scores:
+            paths = Paths(
+                lambda: svmlight.scored_rows(source, scores), lambda: svmlight.fast_scored_rows(source, scores)
             )
-        else:
-            paths = _paths(source, name, columns, RUN_TABLE, trec.RUN)
-        return assembled(paths, ranked_table, small=len(head) <= SMALL)
+            return assembled(paths, ranked_table, small=small)
 
 
 def read_labels(
@@ -73,6 +71,17 @@ def read_labels(
         head, name = _reader(source, reader)
         paths = _paths(source, name, columns, LABEL_TABLE, trec.QRELS)
         return assembled(paths, label_lists, small=len(head) <= SMALL)
+
+
+def run_reader(source: Source, reader: str | None, columns: Columns, scores_path: str | None) -> tuple[bytes, str]:
+    """Return the beginning of a run, one byte more than is small, and the name of its reader (see ``read_run``)."""
+    head, name = _reader(source, reader)
+    role = columns.any_given()
+    if name in ("trec", "svmlight") and role is not None:
+        raise source.error(f"a {name} file has no named columns; drop --{role}, or choose another --reader")
+    if name != "svmlight" and scores_path is not None:
+        raise source.error(f"--scores is for label/qid files, this is read as {name}; drop it or use --reader svmlight")
+    return head, name
 
 
 def assembled(paths: Paths, assemble: Callable[[Rows, Places], T], *, small: bool) -> T:
@@ -100,11 +109,13 @@ def _paths(source: Source, reader: str, columns: Columns, wanted: Wanted, layout
     if reader == "trec":
         return Paths(lambda: trec.exact_rows(source, layout), lambda: trec.fast_rows(source, layout))
     if reader == "jsonl":
-        return Paths(lambda: jsonl.exact_rows(source, columns, wanted))
+        return Paths(
+            lambda: jsonl.exact_rows(source, columns, wanted), lambda: jsonl.fast_rows(source, columns, wanted)
+        )
     if reader == "parquet":
         return Paths(lambda: parquet.exact_rows(source, columns, wanted))
     if reader == "svmlight":
-        return Paths(lambda: svmlight.exact_rows(source))
+        return Paths(lambda: svmlight.exact_rows(source), lambda: svmlight.fast_rows(source))
     delimiter = b"," if reader == "csv" else b"\t"
     return Paths(
         lambda: delimited.exact_rows(source, delimiter, columns, wanted),

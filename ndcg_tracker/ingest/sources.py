@@ -13,14 +13,16 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import IO, BinaryIO, Protocol, Self
+from typing import IO, BinaryIO, Protocol, Self, cast
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.places import shown_name
+from ndcg_tracker.ingest.single_pass import SinglePass
+from ndcg_tracker.ingest.text_blocks import TextBlock, count_lines
 
 Progress = Callable[[int, int | None], None]
 
-BLOCK = 1 << 24
+BLOCK = 1 << 22  # bytes; larger ones leave the cache and have their memory cleared anew each time
 LONGEST_LINE = 1 << 24
 LARGEST_RATIO = 100  # rankings shrink to a fifth or a tenth; deflate ends at 1032
 SURELY_FINE = 1 << 28  # decompressed bytes below which the ratio does not matter
@@ -39,19 +41,27 @@ class Source:
     """One input, readable from its start as often as needed; use it in a ``with`` statement.
 
     Parameters: ``path``, a file, or ``-`` for ``stdin`` (None: the process's own). ``progress`` is called with the
-    bytes read so far and the size of the input (None while that is unknown). Raises: InputError for what cannot be
-    opened.
+    bytes read so far and the size of the input (None while that is unknown). ``once``: that no copy is wanted of what
+    gives its bytes only once; such an input can then be gone through once, by ``head`` and after that one of the
+    other ways to read. Raises: InputError for what cannot be opened.
     """
 
-    def __init__(self, path: str, *, stdin: BinaryIO | None = None, progress: Progress | None = None) -> None:
+    first_row = 0
+    is_first = is_last = True  # a whole file, where a part of one is asked for
+
+    def __init__(
+        self, path: str, *, stdin: BinaryIO | None = None, progress: Progress | None = None, once: bool = False
+    ) -> None:
         self.path = path
         self.name = "<stdin>" if path == "-" else shown_name(path)
         self._progress = progress
+        self._once = once
         self._raw = self._opened(stdin)
-        self.size = self._raw.seek(0, io.SEEK_END)
+        self.size = None if isinstance(self._raw, SinglePass) else self._raw.seek(0, io.SEEK_END)
         self._raw.seek(0)
-        self.is_gzip = self._raw.read(2) == b"\x1f\x8b"
-        if path.lower().endswith(".gz") and not self.is_gzip and self.size:
+        beginning = self._part(self._raw.read, 2)
+        self.is_gzip = beginning == b"\x1f\x8b"
+        if path.lower().endswith(".gz") and not self.is_gzip and beginning:
             self.close()
             raise self.error("is no gzip data in spite of its name; compress it with gzip or rename it")
 
@@ -76,6 +86,11 @@ class Source:
         if self._progress is not None:
             self._progress(self._raw.tell() if n_bytes is None else n_bytes, self.size)
 
+    @property
+    def n_bytes_read(self) -> int:
+        """The size of the input, or of what was read of it while that is not known."""
+        return self._raw.tell() if self.size is None else self.size
+
     def head(self, n_bytes: int) -> bytes:
         """Return the first bytes, decompressed; fewer only if there are no more."""
         return self._read(self._stream(), n_bytes, 0)
@@ -86,16 +101,27 @@ class Source:
 
     def content(self) -> bytes:
         """Return all bytes, decompressed."""
-        stream, parts, done = self._stream(), [], 0
+        return b"".join(self._parts())
+
+    def copy(self) -> IO[bytes]:
+        """Return all bytes, decompressed, as a file in memory or, if it is large, a temporary one."""
+        with ExitStack() as stack:
+            copy: IO[bytes] = stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY))
+            copy.writelines(self._parts())
+            copy.seek(0)
+            stack.pop_all()
+            return copy
+
+    def _parts(self) -> Iterator[bytes]:
+        stream, done = self._stream(is_final=True), 0
         while part := self._read(stream, BLOCK, done):
-            parts.append(part)
+            yield part
             done += len(part)
             self.report()
-        return b"".join(parts)
 
     def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
         """Yield the content in blocks of about ``size`` bytes that end with a line; a leading BOM is dropped."""
-        stream, rest, done = self._stream(), b"", 0
+        stream, rest, done, n_lines = self._stream(is_final=True), b"", 0, 0
         while block := self._read(stream, size, done):
             if done == 0 and size < len(BOM):
                 block += self._read(stream, len(BOM), done)
@@ -103,60 +129,51 @@ class Source:
             done += len(block)
             self.report()
             end = whole.rfind(b"\n") + 1
+            if self.size is None:
+                n_lines += count_lines(whole)
             if end:
-                yield rest + whole[:end]
+                yield b"".join((rest, memoryview(whole)[:end]))
                 rest = whole[end:]
             else:
                 rest += whole
             if len(rest) > LONGEST_LINE:
-                raise self._long_line(done - len(rest))
+                number = n_lines if self.size is None else self._n_lines(done - len(rest))
+                what = f"a line longer than {LONGEST_LINE >> 20} MiB; check that this is the right file"
+                raise self.error(what, number + 1)
         if rest:
             yield rest
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield the number, from 1, and the bytes of every line, without its end; checked to be UTF-8 without NUL."""
-        number = 0
-        for block in self.blocks(1 << 20):
-            plain = is_plain_text(block)
-            lines = block.split(b"\n")
-            if not lines[-1]:
-                lines.pop()
-            for line in lines:
-                number += 1
-                if not plain:
-                    self._check_text(line, number)
-                yield number, line[:-1] if line.endswith(b"\r") else line
-
-    def _check_text(self, line: bytes, number: int) -> None:
-        if b"\0" in line:
-            raise self.error("a NUL byte; write the file again as text without it", number)
-        try:
-            line.decode()
-        except UnicodeDecodeError as error:
-            raise self.error(f"byte 0x{line[error.start]:02x} is not UTF-8; save the file as UTF-8", number) from None
-
-    def _long_line(self, start: int) -> InputError:
         number = 1
-        stream = self._stream()
-        while start > 0 and (part := self._read(stream, min(start, BLOCK), 0)):
-            number += part.count(b"\n")
-            start -= len(part)
-        limit = LONGEST_LINE >> 20
-        return self.error(f"a line longer than {limit} MiB; check that this is the right file", number)
+        for block in self.blocks(1 << 20):
+            last = number - 1
+            for last, line in TextBlock(self.name, block, number).lines():
+                yield last, line
+            number = last + 1
 
-    def _opened(self, stdin: BinaryIO | None) -> IO[bytes]:
+    def _n_lines(self, n_bytes: int) -> int:
+        """Return how many lines the first bytes have."""
+        stream, number = self._stream(), 0
+        while n_bytes > 0 and (part := self._read(stream, min(n_bytes, BLOCK), 0)):
+            number += count_lines(part)
+            n_bytes -= len(part)
+        return number
+
+    def _opened(self, stdin: BinaryIO | None) -> IO[bytes] | SinglePass:
         if self.path == "-":
             stream = stdin if stdin is not None else getattr(sys.stdin, "buffer", None)
             if stream is None:
                 raise self.error("there is no standard input here; give a file")
-            return self._spooled(stream)
+            return SinglePass(stream) if self._once else self._spooled(stream)
         try:
             with ExitStack() as stack:
                 file = stack.enter_context(Path(self.path).open("rb"))
-                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+                if not is_regular and not self._once:
                     return self._spooled(file)
                 stack.pop_all()
-                return file
+                return file if is_regular else SinglePass(file, closes=True)
         except FileNotFoundError:
             raise self.error("no such file; check the path") from None
         except IsADirectoryError:
@@ -179,9 +196,12 @@ class Source:
             stack.pop_all()
             return copy
 
-    def _stream(self) -> Readable:
+    def _stream(self, *, is_final: bool = False) -> Readable:
+        """Return the content from its start; ``is_final``: that it need not be read again."""
         self._raw.seek(0)
-        return gzip.GzipFile(fileobj=self._raw, mode="rb") if self.is_gzip else self._raw
+        if is_final and isinstance(self._raw, SinglePass):
+            self._raw.release()
+        return gzip.GzipFile(fileobj=cast("IO[bytes]", self._raw), mode="rb") if self.is_gzip else self._raw
 
     def _read(self, stream: Readable, n_bytes: int, done: int) -> bytes:
         """Return the next bytes; ``done`` is how many came before, for the cap on what a gzip file may become."""
@@ -200,20 +220,3 @@ class Source:
             raise self.error(f"the gzip data is broken ({error}); fetch or compress the file again") from None
         except OSError as error:
             raise self.error(f"cannot be read ({error.strerror or error}); check the disk and try again") from None
-
-
-def is_plain_text(block: bytes) -> bool:
-    """Return whether a block is UTF-8 without NUL bytes.
-
-    >>> is_plain_text("größer".encode()), is_plain_text(b"\\xff")
-    (True, False)
-    """
-    if b"\0" in block:
-        return False
-    if block.isascii():
-        return True
-    try:
-        block.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -3,92 +3,168 @@
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import repeat
+from itertools import chain, count, repeat
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
+from ndcg_tracker.ingest.blocks import plain_lines
 from ndcg_tracker.ingest.gathering import GatheredRows
+from ndcg_tracker.ingest.group_blocks import fast_table_rows
 from ndcg_tracker.ingest.numbers import number
-from ndcg_tracker.ingest.places import Places, shown, shown_name
-from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.table import Rows
+from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, shown, shown_name
+from ndcg_tracker.ingest.rows import Rows
+from ndcg_tracker.ingest.scores import Scores
+from ndcg_tracker.ingest.sources import BLOCK, Source
+from ndcg_tracker.ingest.text_blocks import Lines, TextBlock, count_lines
+from ndcg_tracker.rankings.keys import Index, Keys
 
 _LINE = re.compile(
     rb"[ \t]*+([^ \t#]++)(?:[ \t]++qid:([^ \t#]++))?+(?:[ \t]++[0-9]++:[^ \t#:]++)*+[ \t]*+(?:#.*+)?+", re.DOTALL
 )
+_LINES = re.compile(
+    rb"^[ \t]*+([0-9.eE+-]++)[ \t]++qid:([^ \t#\n]++)(?:[ \t]++[0-9]++:[^ \t#:\n]++)*+[ \t]*+(?:#[^\n]*+)?+\n", re.M
+)
 _NO_ROW = re.compile(rb"[ \t]*(?:#.*)?", re.DOTALL)
+_NO_ROWS = re.compile(rb"^[ \t]*+(?:#[^\n]*+)?+\r?\n", re.M)
 _FEATURE = re.compile(rb"[0-9]+:[^ \t#:]+")
 _SIZE = re.compile(rb"[0-9]{1,15}")
 
 
-def exact_rows(source: Source) -> tuple[Rows, Places]:
+def exact_rows(source: Source) -> tuple[Rows, LinePlaces]:
     """Return the rows of a label/qid file and their lines; items are known by their row's number within the group.
 
     Without ``qid:`` fields the sizes of the groups stand in the file's sibling ``FILE.query``, as LightGBM has it,
     and a group's id is its number from 1. Raises: InputError naming the line for what is no label/qid line and for a
     grade that is no number; also for group sizes that do not fit the rows.
     """
-    gathered = GatheredRows(["label"])
-    sizes: list[int] | None = None
-    groups: Iterator[bytes] = iter(())
-    first_line = 0
-    for line_number, line in source.lines():
-        match = _LINE.fullmatch(line)
-        if match is None:
-            if _NO_ROW.fullmatch(line) is None:
-                raise source.error(_wrong_line(line), line_number)
-            continue
-        try:
-            grade = number(match[1])
-        except ValueError as error:
-            raise source.error(f"label {error}", line_number) from None
-        group = match[2]
-        if not first_line:
-            first_line = line_number
-            if group is None:
-                sizes = _group_sizes(source)
-                groups = _group_of_rows(sizes)
-        if (group is None) != (sizes is not None):
-            what = "no qid: field, but line" if group is None else "a qid: field, but none in line"
-            raise source.error(f"{what} {first_line}{' has one' if group is None else ''}; use one form", line_number)
-        gathered.add(line_number, next(groups, b"0") if group is None else group, None, (grade,))
-    if sizes is not None and sum(sizes) != len(gathered):
-        total = sum(sizes)
-        raise source.error(
-            f"{len(gathered)} rows, but the group sizes in {source.name}.query sum to {total}; make them fit"
-        )
-    return gathered.rows(source.name)
+    table = LabelQidTable(source)
+    rows, places = table.exact(source)
+    table.finish(source, rows.n_rows)
+    return rows, places
 
 
-def scored_rows(source: Source, scores_path: str | None, stdin: BinaryIO | None) -> tuple[Rows, Places]:
-    """Return the rows of ``exact_rows`` with the scores that stand in another file, one per line.
+def fast_rows(source: Source, block_size: int = BLOCK) -> Rows:
+    """Return the same rows as ``exact_rows``, read block by block.
 
-    Raises: InputError for a missing ``scores_path``, for a line that is no number and for another number of scores
-    than rows.
+    Raises: DoubtfulError for whatever the exact path has to judge, and InputError as ``source`` does.
     """
-    if scores_path is None:
-        raise source.error("a label/qid file has no scores; give the predictions, one per line, with --scores FILE")
-    if scores_path == source.path == "-":
-        raise source.error("the run and its scores cannot both come from standard input; put one in a file")
-    rows, places = exact_rows(source)
-    scores = array("d")
-    with Source(scores_path, stdin=stdin) as file:
-        for line_number, line in file.lines():
-            text = line.strip(b" \t")
-            if not text:
+    return fast_table_rows(source, LabelQidTable(source), block_size)
+
+
+class LabelQidTable:
+    """The rows of a label/qid file block by block (see ``TextTable``)."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._first_line = 0
+        self._sizes: Index | None = None
+
+    def exact(self, block: Lines) -> tuple[Rows, LinePlaces]:
+        """Return the rows of a block, read line by line."""
+        gathered = GatheredRows(["label"])
+        groups = self._groups_from(block.first_row)
+        for line_number, line in block.lines():
+            match = _LINE.fullmatch(line)
+            if match is None:
+                if _NO_ROW.fullmatch(line) is None:
+                    raise block.error(_wrong_line(line), line_number)
                 continue
             try:
-                scores.append(number(text))
+                grade = number(match[1])
             except ValueError as error:
-                raise file.error(f"score {error}", line_number) from None
-        if len(scores) != rows.n_rows:
-            raise file.error(f"{_counted(len(scores))} for the {rows.n_rows} rows of {source.name}; give one per row")
-    return replace(rows, scores=np.array(scores, dtype=np.float64)), places
+                raise block.error(f"label {error}", line_number) from None
+            group = match[2]
+            if not self._first_line:
+                self._first_line = line_number
+                if group is None:
+                    self._sizes = np.array(_group_sizes(self._source), dtype=np.int64)
+                    groups = self._groups_from(0)
+            if (group is None) != (self._sizes is not None):
+                there, here = (" has one", "no qid: field, but") if group is None else ("", "a qid: field, but none in")
+                raise block.error(f"{here} line {self._first_line}{there}; use one form", line_number)
+            gathered.add(line_number, next(groups) if group is None else group, None, (grade,))
+        return gathered.rows(block.name)
+
+    def fast(self, block: TextBlock) -> Rows:
+        """Return the rows of a block whose rows all have a qid: field, found by one expression."""
+        rows = Rows.joined([_found_rows(text) for text in block.pieces(BLOCK)])
+        if self._sizes is not None:
+            raise DoubtfulError("group sizes beside the file, and qid: fields")
+        if not self._first_line:
+            first = _LINES.search(plain_lines(block.text))
+            self._first_line = block.first_line + (0 if first is None else count_lines(first.string, first.start()))
+        return rows
+
+    def is_row(self, line: bytes) -> bool:
+        """Return whether a line is not blank and no comment."""
+        return _NO_ROWS.fullmatch(line) is None
+
+    def finish(self, source: Source, n_rows: int) -> None:
+        """Refuse group sizes that do not fit the rows."""
+        if self._sizes is not None and sum(self._sizes.tolist()) != n_rows:
+            total = sum(self._sizes.tolist())
+            raise source.error(
+                f"{n_rows} rows, but the group sizes in {source.name}.query sum to {total}; make them fit"
+            )
+
+    def _groups_from(self, row: int) -> Iterator[bytes]:
+        """Return the group id of each row from this one; what is beyond the sizes is one group per row."""
+        if self._sizes is None:
+            return iter(())
+        ends = np.cumsum(self._sizes)
+        first = int(np.searchsorted(ends, row, "right"))
+        lengths = self._sizes[first:].tolist()
+        if lengths:
+            lengths[0] = int(ends[first]) - row
+        known = chain.from_iterable(repeat(b"%d" % group, size) for group, size in enumerate(lengths, first + 1))
+        beyond = 0 if lengths else row - sum(self._sizes.tolist())
+        return chain(known, (b"%d" % group for group in count(self._sizes.size + 1 + beyond)))
+
+
+def scored_rows(source: Source, scores: Source) -> tuple[Rows, LinePlaces]:
+    """Return the rows of ``exact_rows`` with the scores that stand in another file, one per line.
+
+    Raises: InputError also for a line that is no number and for another number of scores than rows.
+    """
+    rows, places = exact_rows(source)
+    return _with_scores(source, rows, scores), places
+
+
+def fast_scored_rows(source: Source, scores: Source) -> Rows:
+    """Return the same rows as ``scored_rows``, those of the label/qid file read as ``fast_rows`` does."""
+    return _with_scores(source, fast_rows(source), scores)
+
+
+def _with_scores(source: Source, rows: Rows, file: Source) -> Rows:
+    scores = Scores(file)
+    found = scores.take(rows.n_rows)
+    scores.finish(source, rows.n_rows)
+    return replace(rows, scores=found)
+
+
+def _found_rows(text: bytes) -> Rows:
+    """Return the rows of some lines with qid: fields. Raises: DoubtfulError for any other lines."""
+    text = plain_lines(text)
+    if not text.endswith(b"\n"):
+        text += b"\n"
+    found = _LINES.findall(text)
+    n_others = count_lines(text) - len(found)
+    if not found or (n_others and n_others != len(_NO_ROWS.findall(text))):
+        raise DoubtfulError("no rows, rows without qid: field, or wrong lines")
+    grades, groups = zip(*found, strict=True)
+    try:
+        grade_of = {grade: number(grade) for grade in set(grades)}
+    except ValueError as error:
+        raise DoubtfulError(str(error)) from None
+    return Rows(
+        Keys.from_bytes(groups),
+        np.ones(len(found), dtype=np.int64),
+        None,
+        grades=np.fromiter(map(grade_of.__getitem__, grades), dtype=np.float64, count=len(found)),
+    ).merged()
 
 
 def _group_sizes(source: Source) -> list[int]:
@@ -112,17 +188,8 @@ def _group_sizes(source: Source) -> list[int]:
     return sizes
 
 
-def _group_of_rows(sizes: list[int]) -> Iterator[bytes]:
-    for number_of_group, size in enumerate(sizes, 1):
-        yield from repeat(b"%d" % number_of_group, size)
-
-
 def _wrong_line(line: bytes) -> str:
     fields = [field for field in line.partition(b"#")[0].replace(b"\t", b" ").split(b" ") if field]
     after = 2 if len(fields) > 1 and re.fullmatch(rb"qid:.+", fields[1], re.DOTALL) else 1
     wrong = next((field for field in fields[after:] if _FEATURE.fullmatch(field) is None), fields[0])
     return f"{shown(wrong)} is no feature:value field; a line is 'label qid:ID 1:0.5 2:0.1 ...'"
-
-
-def _counted(n_scores: int) -> str:
-    return "1 score" if n_scores == 1 else f"{n_scores} scores"

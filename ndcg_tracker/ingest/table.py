@@ -8,38 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.ingest.places import Places, shown
+from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings.keys import Index, Keys, Mask
 from ndcg_tracker.rankings.ranking import Floats, GroupedItems, LabelLists, Ranking
 from ndcg_tracker.rankings.weights import GroupWeights, single_means
 
 LONGEST_ID = 2000  # bytes; beyond 2.7 kB a Postgres index refuses an id
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """A table with one row per (group, item), in the order of its source.
-
-    ``run_keys`` and ``run_lengths``: the group ids, runs of equal ids held once, with the number of rows in each run.
-    ``items``: one id per row, None for items known by their row's number within its group. ``scores``, ``grades``,
-    ``weights``: float64, one per row, finite, NaN for null; None for an absent column.
-    """
-
-    run_keys: Keys
-    run_lengths: Index
-    items: Keys | None
-    scores: Floats | None = None
-    grades: Floats | None = None
-    weights: Floats | None = None
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return int(self.run_lengths.sum())
+NO_ROW = "there are no rows; give at least one"
+NO_SCORE = "no row has a score; name the score column, or read the file as labels"
 
 
 @dataclass(frozen=True, slots=True)
 class RankedTable:
-    """What a run's file or frame holds: the run itself and, if they came along, labels and group weights."""
+    """What a run's file or frame holds: the run itself and, if they came along, labels and group weights.
+
+    The ranking has items, but for a block of a stream in which every row is judged and none was retrieved.
+    """
 
     ranking: Ranking
     labels: LabelLists | None
@@ -64,24 +48,26 @@ class _Grouped:
         return place if self.order is None else int(self.order[place])
 
 
-def ranked_table(rows: Rows, places: Places) -> RankedTable:
+def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> RankedTable:
     """Return the run, the labels and the weights of a table.
 
-    A row without score is judged but not retrieved, a row without grade is unjudged. Raises: what ``places`` makes
-    of an id that is empty, too long or has a NUL byte, of two rows for one (group, item), of a table without any
-    row or any score, and of a weight that is empty or negative.
+    A row without score is judged but not retrieved, a row without grade is unjudged. ``is_part``: whether this is a
+    part of a table, which may be without any score. Raises: what ``places`` makes of an id that is empty, too long or
+    has a NUL byte, of two rows for one (group, item), of a table without any row or any score, and of a weight that
+    is empty or negative.
     """
     table = _grouped_rows(rows, places)
-    if rows.scores is None:
+    if rows.scores is None and not is_part:
         raise places.whole("there are no scores; a run needs one per item")
+    given = np.full(rows.n_rows, np.nan) if rows.scores is None else rows.scores
     weights = None if rows.weights is None else _group_weights(table, rows.weights, places)
     labels = None
     if rows.grades is not None:
         judged = _without_nulls(table, table.arranged(rows.grades))
         labels = LabelLists(*judged) if judged[3].size else None
-    keys, offsets, items, scores = _without_nulls(table, table.arranged(rows.scores))
-    if not scores.size:
-        raise places.whole("no row has a score; name the score column, or read the file as labels")
+    keys, offsets, items, scores = _without_nulls(table, table.arranged(given))
+    if not scores.size and not is_part:
+        raise places.whole(NO_SCORE)
     ranking = Ranking.from_groups(keys, offsets, items, scores)
     if rows.items is not None:
         _refuse_duplicates(table, places, ranking, labels)
@@ -103,9 +89,8 @@ def label_lists(rows: Rows, places: Places) -> LabelLists:
 
 def _grouped_rows(rows: Rows, places: Places) -> _Grouped:
     if not rows.n_rows:
-        raise places.whole("there are no rows; give at least one")
-    starts = np.cumsum(rows.run_lengths) - rows.run_lengths
-    _check_ids(rows.run_keys, "group", places, starts)
+        raise places.whole(NO_ROW)
+    _check_ids(rows.run_keys, "group", places, rows.run_starts)
     if rows.items is not None:
         _check_ids(rows.items, "item", places, None)
     code_of: dict[bytes, int] = {}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ndcg_tracker.ingest.gathering import GatheredRows
 from ndcg_tracker.ingest.numbers import number
-from ndcg_tracker.ingest.places import Places
+from ndcg_tracker.ingest.places import LinePlaces
+from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.sources import BLOCK, Source
-from ndcg_tracker.ingest.table import Rows
+from ndcg_tracker.ingest.text_blocks import Lines, TextBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +28,8 @@ RUN = Layout("run", ("group", "Q0", "item", "rank", "score", "tag"), 2, 4, "scor
 QRELS = Layout("labels", ("group", "iteration", "item", "grade"), 2, 3, "label")
 
 
-def exact_rows(source: Source, layout: Layout) -> tuple[Rows, Places]:
-    """Return the rows of a TREC file, read line by line, and their lines.
+def exact_rows(source: Lines, layout: Layout) -> tuple[Rows, LinePlaces]:
+    """Return the rows of a TREC file, or a part of it, read line by line, and their lines.
 
     Raises: InputError naming the line for a wrong number of fields and for a text that is no number.
     """
@@ -54,14 +56,37 @@ def fast_rows(source: Source, layout: Layout, block_size: int = BLOCK) -> Rows:
 
     Raises: DoubtfulError for whatever the exact path has to judge, and InputError as ``source`` does.
     """
+    return _parsed(source.blocks(block_size), layout)
+
+
+class TrecTable:
+    """The rows of a TREC file block by block (see ``TextTable``)."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+
+    def exact(self, block: TextBlock) -> tuple[Rows, LinePlaces]:
+        """Return the rows of a block, read line by line."""
+        return exact_rows(block, self._layout)
+
+    def fast(self, block: TextBlock) -> Rows:
+        """Return the rows of a block, read by Arrow's parser."""
+        return _parsed(block.pieces(BLOCK), self._layout)
+
+    def is_row(self, line: bytes) -> bool:
+        """Return whether a line is not blank."""
+        return bool(line.strip(b" \t\r\n"))
+
+    def finish(self, source: Source, n_rows: int) -> None:
+        """Do nothing: all that can be wrong shows in some line."""
+
+
+def _parsed(blocks: Iterable[bytes], layout: Layout) -> Rows:
     from ndcg_tracker.ingest.arrow_csv import ArrowCsv
-    from ndcg_tracker.ingest.blocks import plain_lines, single_blanks
+    from ndcg_tracker.ingest.blocks import single_blanks
 
     columns = {"group": 0, "item": layout.item, layout.role: layout.number}
-    parser = ArrowCsv(b" ", len(layout.fields), columns, quoting=False)
-    for block in source.blocks(block_size):
-        parser.add(single_blanks(plain_lines(block)))
-    return parser.rows()
+    return ArrowCsv(b" ", len(layout.fields), columns, quoting=False, checked=single_blanks).rows(blocks)
 
 
 def _wrong_fields(found: int, layout: Layout) -> str:

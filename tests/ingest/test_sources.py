@@ -151,3 +151,27 @@ def test_progress_of_standard_input_knows_no_total_until_all_is_there() -> None:
     seen: list[tuple[int, int | None]] = []
     read_run("-", stdin=io.BytesIO(RUN), progress=lambda done, total: seen.append((done, total)))
     assert seen == [(len(RUN), None), (len(RUN), len(RUN))]
+
+
+def test_what_is_gone_through_once_can_be_looked_at_before() -> None:
+    for content in (RUN * 1000, gzip.compress(RUN * 1000)):
+        with Source("-", stdin=io.BytesIO(content), once=True) as source:
+            assert source.size is None
+            assert source.head(40) == source.head(40) == RUN[:40]
+            assert b"".join(source.blocks(100)) == RUN * 1000
+        with Source("-", stdin=io.BytesIO(content), once=True) as source, source.copy() as copy:
+            assert copy.read() == RUN * 1000
+
+
+def test_what_was_not_kept_cannot_be_read_again() -> None:
+    with Source("-", stdin=io.BytesIO(RUN * 1000), once=True) as source:
+        assert len(list(source.blocks(1 << 14))) > 2
+        with pytest.raises(ValueError, match="cannot be read again"):
+            source.head(1)
+
+
+def test_a_line_without_end_is_refused_in_a_pipe_too() -> None:
+    content = RUN + b"x" * (20 << 20)
+    with Source("-", stdin=io.BytesIO(content), once=True) as source, pytest.raises(InputError) as caught:
+        list(source.blocks(1 << 20))
+    assert str(caught.value) == "<stdin>:4: a line longer than 16 MiB; check that this is the right file"

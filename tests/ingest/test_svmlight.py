@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from ingest_outcomes import exact_outcome, listed
+from ingest_outcomes import DOUBT, exact_outcome, fast_outcome, listed
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest import Columns, read_labels, read_run
 from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.svmlight import exact_rows
+from ndcg_tracker.ingest.svmlight import exact_rows, fast_rows
 
 LETOR = b"# made by hand\n2 qid:a 1:0.5 2:1e-3 # doc7\r\n\n0 qid:a\t1:.5\n1 qid:b # x\n-1  qid:a 1:2\n"
 
@@ -165,3 +165,62 @@ def test_a_long_line_that_almost_fits_is_refused_in_linear_time() -> None:
     line = b"1 qid:1 " + b"1:0.5 " * 200_000 + b"x\n"
     expected = "<stdin>:1: 'x' is no feature:value field; a line is 'label qid:ID 1:0.5 2:0.1 ...'"
     assert exact_outcome(line, labels, labels=True) == expected
+
+
+def quick(content: bytes, block_size: int = 1 << 24) -> Any:
+    return fast_outcome(content, lambda source: fast_rows(source, block_size), labels=True)
+
+
+GOOD = b"2 qid:a 1:0.5 2:1e-3 # doc7\r\n0.5 qid:a\t1:.5\n# x\n\n1 qid:b # x\n-1  qid:c 1:2"
+MORE = [
+    *PIECES,
+    b"\r\n",
+    b"\x0b",
+    b"\xc2\xa0",
+    b"+1",
+    b"1.",
+    b".5",
+    b"1e",
+    b"e5",
+    b"1e400",
+    b"2:1",
+    b"inf",
+    b"\xef\xbb\xbf",
+]
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> bytes:
+    """Return a well-formed file with a few pieces put in or in place of something."""
+    content = GOOD
+    for _ in range(draw(st.integers(0, 3))):
+        start = draw(st.integers(0, len(content)))
+        end = min(len(content), start + draw(st.integers(0, 4)))
+        content = content[:start] + draw(st.sampled_from(MORE)) + content[end:]
+    return content
+
+
+@settings(max_examples=600)
+@given(damaged() | st.lists(st.sampled_from(MORE), max_size=14).map(b"".join), st.integers(1, 64))
+@example(b"1 qid:1 1:1\n\xef\xbb\xbf1 qid:2\n", 5)
+@example(b"1 qid:a 1:0.5 #\rx\n", 64)
+def test_the_fast_path_reads_what_the_exact_one_reads_or_doubts(content: bytes, block_size: int) -> None:
+    assert quick(content, block_size) in (DOUBT, exact_outcome(content, labels, labels=True))
+
+
+def test_the_fast_path_takes_plain_files() -> None:
+    assert quick(GOOD) == [("a", "1", 2.0), ("a", "2", 0.5), ("b", "1", 1.0), ("c", "1", -1.0)]
+    assert quick(LETOR) == exact_outcome(LETOR, labels, labels=True)
+
+
+def test_scores_from_standard_input_are_there_for_the_exact_path_too(tmp_path: Path) -> None:
+    rows = [b"%d qid:%d 1:0.5 2:0.25 3:0.125\n" % (row % 3, row // 10) for row in range(100_000)]
+    rows[70_000] = b"1 qid:7000 # " + b"x" * 10 + b"\n"
+    rows[70_001] = b"1 qid:" + b"7" * 2001 + b"\n"
+    path = written(tmp_path, "a.svm", b"".join(rows))
+    with pytest.raises(InputError) as caught:
+        read_run(path, scores_path="-", stdin=io.BytesIO(b"1\n" * 100_000))
+    assert str(caught.value) == f"{path}:70002: the group id has 2001 bytes; shorten it to 2000 or fewer"
+    del rows[70_001]
+    path = written(tmp_path, "a.svm", b"".join(rows))
+    assert read_run(path, scores_path="-", stdin=io.BytesIO(b"1\n" * 99_999)).ranking.n_items == 99_999

@@ -1,0 +1,81 @@
+"""A table with one row per (group, item), as readers make it and before anything is grouped or ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ndcg_tracker.rankings.keys import Index, Keys
+from ndcg_tracker.rankings.ranking import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A table with one row per (group, item), in the order of its source.
+
+    ``run_keys`` and ``run_lengths``: the group ids, runs of equal ids held once, with the number of rows in each run.
+    ``items``: one id per row, None for items known by their row's number within its group. ``scores``, ``grades``,
+    ``weights``: float64, one per row, finite, NaN for null; None for an absent column.
+    """
+
+    run_keys: Keys
+    run_lengths: Index
+    items: Keys | None
+    scores: Floats | None = None
+    grades: Floats | None = None
+    weights: Floats | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.run_lengths.sum())
+
+    @property
+    def run_starts(self) -> Index:
+        """The first row of each run: int64, shape (n_runs,)."""
+        return np.cumsum(self.run_lengths) - self.run_lengths
+
+    def runs(self, first: int, last: int) -> Rows:
+        """Return the runs ``first`` to ``last`` (exclusive) of the table, without copying their items."""
+        start = int(self.run_lengths[:first].sum())
+        rows = slice(start, start + int(self.run_lengths[first:last].sum()))
+        return Rows(
+            self.run_keys.slice(first, last),
+            self.run_lengths[first:last],
+            None if self.items is None else self.items.slice(rows.start, rows.stop),
+            *(None if numbers is None else numbers[rows] for numbers in (self.scores, self.grades, self.weights)),
+        )
+
+    def merged(self) -> Rows:
+        """Return the table with neighbouring runs of one group as one run: what was read in parts may have them.
+
+        >>> rows = Rows(Keys.from_strings(["q", "q", "r"]), np.array([2, 1, 4]), None).merged()
+        >>> rows.run_keys.to_list(), rows.run_lengths.tolist()
+        (['q', 'r'], [3, 4])
+        """
+        later = np.arange(1, len(self.run_keys))
+        again = self.run_keys.equal(later, self.run_keys, later - 1)
+        if not again.any():
+            return self
+        firsts = np.flatnonzero(np.insert(~again, 0, True))
+        lengths = np.add.reduceat(self.run_lengths, firsts)
+        return Rows(self.run_keys.take(firsts), lengths, self.items, self.scores, self.grades, self.weights)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Rows]) -> Rows:
+        """Return several tables of the same columns, at least one, one after the other; everything is copied."""
+        items = [part.items for part in parts if part.items is not None]
+        columns = ([part.scores for part in parts], [part.grades for part in parts], [part.weights for part in parts])
+        return cls(
+            Keys.joined([part.run_keys for part in parts]),
+            np.concatenate([part.run_lengths for part in parts]),
+            Keys.joined(items) if items else None,
+            *(_joined(column) for column in columns),
+        ).merged()
+
+
+def _joined(columns: Sequence[Floats | None]) -> Floats | None:
+    numbers = [column for column in columns if column is not None]
+    return np.concatenate(numbers) if numbers else None

@@ -1,0 +1,163 @@
+"""Runs that are larger than memory: a file as a stream of blocks of whole groups."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from types import TracebackType
+from typing import BinaryIO, Self
+
+from ndcg_tracker.ingest import parquet
+from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, RUN_TABLE, Columns
+from ndcg_tracker.ingest.delimited import DelimitedTable
+from ndcg_tracker.ingest.group_blocks import GroupBlock, TextTable, text_group_blocks
+from ndcg_tracker.ingest.jsonl import JsonTable
+from ndcg_tracker.ingest.places import DoubtfulError, Places, shown
+from ndcg_tracker.ingest.reading import SMALL, run_reader
+from ndcg_tracker.ingest.rows import Rows
+from ndcg_tracker.ingest.scores import Scores, needed_scores
+from ndcg_tracker.ingest.seen_groups import SeenGroups
+from ndcg_tracker.ingest.sources import Progress, Source
+from ndcg_tracker.ingest.svmlight import LabelQidTable
+from ndcg_tracker.ingest.table import NO_ROW, NO_SCORE, RankedTable, ranked_table
+from ndcg_tracker.ingest.trec import RUN, TrecTable
+from ndcg_tracker.rankings.ranking import Floats
+
+BLOCK_ROWS = 1 << 20
+BYTES_PER_ROW = 32
+
+
+class RunStream:
+    """A run's blocks, in the order of its file; iterate over it once, in a ``with`` statement or to its end.
+
+    Each block is the ``RankedTable`` that ``read_run`` would return for its groups alone, but that its ranking may be
+    empty. What only a whole file shows, no row having a score for one, is refused after the last block: until the
+    iteration has ended, nothing that came out of it is sure. Raises, while iterating: InputError (see ``stream_run``).
+    """
+
+    def __init__(self, blocks: Generator[RankedTable, None, None], files: ExitStack) -> None:
+        self._blocks = blocks
+        self._files = files
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> RankedTable:
+        try:
+            return next(self._blocks)
+        except BaseException:  # the end of the blocks included
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files, temporary ones included; no more blocks come."""
+        self._blocks.close()
+        self._files.close()
+
+
+def stream_run(
+    path: str,
+    *,
+    reader: str | None = None,
+    columns: Columns = DEFAULT_COLUMNS,
+    scores_path: str | None = None,
+    stdin: BinaryIO | None = None,
+    progress: Progress | None = None,
+    block_rows: int = BLOCK_ROWS,
+) -> RunStream:
+    """Return the run that a file holds block by block, for files that are larger than memory.
+
+    The rows of a group must stand together. Memory: a few times the size of a block, and 16 bytes and its id for each
+    group so far. Parameters: ``block_rows``: about how many rows a block has, at least 1; of text files, the rows in
+    that many times 32 bytes. A group that is larger makes a larger block. The others: see ``read_run``; standard input
+    is read as it comes, and nothing of it kept. Raises: InputError as ``read_run`` does, some of it while iterating,
+    and for a group that comes again after another one.
+
+    >>> import io
+    >>> run = io.BytesIO(b"".join(b"q%d Q0 a 1 0.5 t\\n" % group for group in range(6)))
+    >>> with stream_run("-", reader="trec", stdin=run, block_rows=2) as blocks:
+    ...     [block.ranking.group_keys.to_list() for block in blocks]
+    [['q0', 'q1', 'q2'], ['q3', 'q4', 'q5']]
+    """
+    files = ExitStack()
+    try:
+        source = files.enter_context(Source(path, stdin=stdin, progress=progress, once=True))
+        head, name = run_reader(source, reader, columns, scores_path)
+        scores = None
+        if name == "svmlight":
+            scores_path = needed_scores(source, scores_path)
+            scores = Scores(files.enter_context(Source(scores_path, stdin=stdin, once=True)))
+        if name == "parquet":
+            blocks = parquet.group_blocks(source, columns, RUN_TABLE, block_rows)
+        else:
+            table = text_table(source, name, columns)
+            blocks = text_group_blocks(source, table, block_rows * BYTES_PER_ROW, fast=len(head) > SMALL)
+    except BaseException:
+        files.close()
+        raise
+    return RunStream(ranked_blocks(source, blocks, scores), files)
+
+
+def text_table(source: Source, name: str, columns: Columns) -> TextTable:
+    """Return the table of rows that a run is in a text format."""
+    if name == "trec":
+        return TrecTable(RUN)
+    if name == "jsonl":
+        return JsonTable(columns, RUN_TABLE)
+    if name == "svmlight":
+        return LabelQidTable(source)
+    return DelimitedTable(b"," if name == "csv" else b"\t", columns, RUN_TABLE)
+
+
+def ranked_blocks(
+    source: Source, blocks: Iterator[GroupBlock], scores: Scores | None
+) -> Generator[RankedTable, None, None]:
+    """Yield what blocks of whole groups hold, checked, with the scores of a file of their own if there is one."""
+    seen = SeenGroups()
+    n_rows = n_items = 0
+    for block in blocks:
+        block_scores = None if scores is None else scores.take(block.rows.n_rows)
+        n_rows += block.rows.n_rows
+        if not block.rows.n_rows:
+            continue
+        table = _ranked(block, block_scores, seen)
+        seen.add(block.rows.run_keys)
+        n_items += table.ranking.n_items
+        yield table
+        del table, block  # not to be held while the next block is read
+    if scores is not None:
+        scores.finish(source, n_rows)
+    if not n_rows:
+        raise source.error(NO_ROW)
+    if not n_items:
+        raise source.error(NO_SCORE)
+
+
+def _ranked(block: GroupBlock, scores: Floats | None, seen: SeenGroups) -> RankedTable:
+    try:
+        return _checked(block.rows, block.places, scores, seen)
+    except DoubtfulError:
+        if block.exact is None:
+            raise
+        return _checked(*block.exact(), scores, seen)
+
+
+def _checked(rows: Rows, places: Places, scores: Floats | None, seen: SeenGroups) -> RankedTable:
+    if scores is not None:
+        rows = replace(rows, scores=scores)
+    table = ranked_table(rows, places, is_part=True)
+    again = seen.first_repeat(rows.run_keys)
+    if again >= 0:
+        what = f"group {shown(rows.run_keys.bytes_at(again))} comes again after another group"
+        advice = "sort the file by group first, or ingest it without --stream"
+        raise places.error(int(rows.run_starts[again]), f"{what}; {advice}")
+    return table

@@ -1,0 +1,119 @@
+"""Lines of text with their numbers, checked; and the part of a file that is held at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ndcg_tracker.errors import InputError
+
+_AT_ONCE = 1 << 20  # bytes cut into lines at a time
+_WINDOW = 1 << 18  # bytes looked at a time: the temporaries stay in the cache
+_NEWLINE = 0x0A
+
+
+class Lines(Protocol):
+    """A file, or a part of it, that can be read line by line."""
+
+    @property
+    def name(self) -> str:
+        """The file's name, as messages show it."""
+
+    @property
+    def first_row(self) -> int:
+        """How many rows stand before it in the file."""
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it begins with the file."""
+
+    @property
+    def is_last(self) -> bool:
+        """Whether nothing comes after it, so that its last record is whole."""
+
+    def error(self, what: str, line: int | None = None) -> InputError:
+        """Return the error that says ``what`` is wrong here."""
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the number, from 1, and the bytes of every line, without its end; checked to be UTF-8 without NUL."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """Whole lines of a file; ``first_line`` is the number of the first of them (for the rest see ``Lines``)."""
+
+    name: str
+    text: bytes
+    first_line: int = 1
+    first_row: int = 0
+    is_last: bool = True
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it begins with the file."""
+        return self.first_line == 1
+
+    def error(self, what: str, line: int | None = None) -> InputError:
+        """Return the error that says ``what`` is wrong here."""
+        return InputError(f"{self.name}: {what}" if line is None else f"{self.name}:{line}: {what}")
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the number and the bytes of every line (see ``Lines``)."""
+        number = self.first_line - 1
+        for part in self.pieces(_AT_ONCE):
+            plain = is_plain_text(part)
+            lines = part.split(b"\n")
+            if not lines[-1]:
+                lines.pop()
+            for line in lines:
+                number += 1
+                if not plain:
+                    self._check_text(line, number)
+                yield number, line[:-1] if line.endswith(b"\r") else line
+
+    def pieces(self, n_bytes: int) -> Iterator[bytes]:
+        """Yield the text in pieces of whole lines, of at least ``n_bytes`` bytes but for the last one."""
+        start = 0
+        while start < len(self.text):
+            end = self.text.find(b"\n", start + n_bytes - 1) + 1 or len(self.text)
+            yield self.text[start:end]
+            start = end
+
+    def _check_text(self, line: bytes, number: int) -> None:
+        if b"\0" in line:
+            raise self.error("a NUL byte; write the file again as text without it", number)
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            raise self.error(f"byte 0x{line[error.start]:02x} is not UTF-8; save the file as UTF-8", number) from None
+
+
+def count_lines(text: bytes, end: int | None = None) -> int:
+    """Return how many lines end in a text, or in its first bytes.
+
+    >>> count_lines(b"a\\nb\\nc"), count_lines(b"a\\nb\\nc", 3)
+    (2, 1)
+    """
+    data = np.frombuffer(text, dtype=np.uint8)[:end]
+    windows = range(0, data.size, _WINDOW)
+    return sum(int(np.count_nonzero(data[first : first + _WINDOW] == _NEWLINE)) for first in windows)
+
+
+def is_plain_text(block: bytes) -> bool:
+    """Return whether a block is UTF-8 without NUL bytes.
+
+    >>> is_plain_text("größer".encode()), is_plain_text(b"\\xff")
+    (True, False)
+    """
+    if b"\0" in block:
+        return False
+    if block.isascii():
+        return True
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

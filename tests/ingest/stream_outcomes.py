@@ -1,0 +1,48 @@
+"""What comes out of a stream of blocks, to be held to what reading the whole comes to."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from ingest_outcomes import run_parts
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest import Columns, RankedTable, read_run
+from ndcg_tracker.ingest.group_blocks import text_group_blocks
+from ndcg_tracker.ingest.scores import Scores
+from ndcg_tracker.ingest.sources import Source
+from ndcg_tracker.ingest.streaming import ranked_blocks, text_table
+
+AGAIN = "comes again after another group; sort the file by group first, or ingest it without --stream"
+
+
+def joined(blocks: list[RankedTable]) -> tuple[Any, ...]:
+    """Return the parts of several tables, one after the other, as ``run_parts`` returns those of one."""
+    parts = [run_parts(block) for block in blocks]
+    ranking = [row for part in parts for row in part[0]]
+    labels = [row for part in parts for row in part[1] or []] or None
+    weights = [part[2] for part in parts if part[2] is not None]
+    columns = zip(*weights, strict=True)
+    return ranking, labels, tuple([one for part in column for one in part] for column in columns) if weights else None
+
+
+def whole(content: bytes, reader: str, **options: Any) -> Any:
+    """Return what ``read_run`` makes of some bytes, or its refusal."""
+    try:
+        return run_parts(read_run("-", reader=reader, stdin=io.BytesIO(content), **options))
+    except InputError as error:
+        return str(error)
+
+
+def streamed(content: bytes, reader: str, n_bytes: int, *, fast: bool, scores: bytes | None = None) -> Any:
+    """Return what comes out of a stream of blocks of so many bytes, or its refusal."""
+    try:
+        with Source("-", stdin=io.BytesIO(content), once=True) as source:
+            blocks = text_group_blocks(source, text_table(source, reader, Columns()), n_bytes, fast=fast)
+            if scores is None:
+                return joined(list(ranked_blocks(source, blocks, None)))
+            with Source("-", stdin=io.BytesIO(scores), once=True) as file:
+                return joined(list(ranked_blocks(source, blocks, Scores(file))))
+    except InputError as error:
+        return str(error)
