@@ -59,22 +59,6 @@ VIEWS = {
         JOIN group_results v ON v.evaluation_id = e.id
         JOIN groups g ON g.id = v.group_id AND g.dataset_id = r.dataset_id
     """,
-    "group_diff": """
-        SELECT d.name AS dataset, rb.name AS baseline, rc.name AS candidate, m.text AS metric,
-               s.version AS label_set_version, g.key AS group_key, vb.value AS baseline_value,
-               vc.value AS candidate_value, vc.value - vb.value AS delta
-        FROM evaluations eb
-        JOIN evaluations ec ON ec.label_set_id = eb.label_set_id AND ec.metric_id = eb.metric_id
-             AND ec.run_id <> eb.run_id
-        JOIN runs rb ON rb.id = eb.run_id
-        JOIN runs rc ON rc.id = ec.run_id
-        JOIN datasets d ON d.id = rb.dataset_id
-        JOIN metrics m ON m.id = eb.metric_id
-        JOIN label_sets s ON s.id = eb.label_set_id
-        JOIN group_results vb ON vb.evaluation_id = eb.id
-        JOIN group_results vc ON vc.evaluation_id = ec.id AND vc.group_id = vb.group_id
-        JOIN groups g ON g.id = vb.group_id AND g.dataset_id = rb.dataset_id
-    """,
     "label_coverage": """
         SELECT r.name AS run, d.name AS dataset, s.version AS label_set_version,
                nullif(c.cutoff, 0) AS cutoff, c.judged_share AS judged_share
@@ -85,8 +69,24 @@ VIEWS = {
     """,
 }
 
-LIST_VIEWS = {
+ENGINE_VIEWS = {
     "sqlite": {
+        "group_diff": """
+            SELECT d.name AS dataset, rb.name AS baseline, rc.name AS candidate, m.text AS metric,
+                   s.version AS label_set_version, g.key AS group_key, vb.value AS baseline_value,
+                   vc.value AS candidate_value, vc.value - vb.value AS delta
+            FROM evaluations eb
+            JOIN evaluations ec ON ec.label_set_id = eb.label_set_id AND ec.metric_id = eb.metric_id
+                 AND ec.run_id <> eb.run_id
+            JOIN runs rb ON rb.id = eb.run_id
+            JOIN runs rc ON rc.id = ec.run_id
+            JOIN datasets d ON d.id = rb.dataset_id
+            JOIN metrics m ON m.id = eb.metric_id
+            JOIN label_sets s ON s.id = eb.label_set_id
+            JOIN group_results vb ON vb.evaluation_id = eb.id
+            JOIN group_results vc ON vc.evaluation_id = ec.id AND vc.group_id = vb.group_id
+            JOIN groups g ON g.id = vb.group_id AND g.dataset_id = rb.dataset_id
+        """,
         "items": """
             SELECT r.name AS run, r.id AS run_id, d.name AS dataset, g.key AS group_key, i.key + 1 AS rank,
                    i.value AS item_key, CAST(json_extract(l.scores, '$[' || i.key || ']') AS REAL) AS score
@@ -107,6 +107,23 @@ LIST_VIEWS = {
         """,
     },
     "postgresql": {
+        # The planner of Postgres orders up to eight joined tables freely, and plans more than that badly or slowly.
+        "group_diff": """
+            SELECT (SELECT d.name FROM datasets d WHERE d.id = rb.dataset_id) AS dataset, rb.name AS baseline,
+                   rc.name AS candidate, m.text AS metric,
+                   (SELECT s.version FROM label_sets s WHERE s.id = eb.label_set_id) AS label_set_version,
+                   g.key AS group_key, vb.value AS baseline_value, vc.value AS candidate_value,
+                   vc.value - vb.value AS delta
+            FROM evaluations eb
+            JOIN evaluations ec ON ec.label_set_id = eb.label_set_id AND ec.metric_id = eb.metric_id
+                 AND ec.run_id <> eb.run_id
+            JOIN runs rb ON rb.id = eb.run_id
+            JOIN runs rc ON rc.id = ec.run_id
+            JOIN metrics m ON m.id = eb.metric_id
+            JOIN group_results vb ON vb.evaluation_id = eb.id
+            JOIN group_results vc ON vc.evaluation_id = ec.id AND vc.group_id = vb.group_id
+            JOIN groups g ON g.id = vb.group_id AND g.dataset_id = rb.dataset_id
+        """,
         "items": """
             SELECT r.name AS run, r.id AS run_id, d.name AS dataset, g.key AS group_key, i.rank AS rank,
                    i.item_key AS item_key, i.score AS score
@@ -128,7 +145,9 @@ LIST_VIEWS = {
     },
 }
 
-LISTS = (
+LONG_COLUMNS = (
+    ("evaluations", "packed_group_ids"),
+    ("evaluations", "packed_values"),
     ("label_lists", "item_keys"),
     ("label_lists", "grades"),
     ("ranked_lists", "item_keys"),
@@ -143,15 +162,15 @@ def upgrade() -> None:
     if connection.dialect.name == "postgresql":
         # Without lz4, compressing a list (pglz) takes three times as long as storing it: then it is not compressed.
         setting = "COMPRESSION lz4" if has_lz4(connection) else "STORAGE EXTERNAL"
-        for table, column in LISTS:
+        for table, column in LONG_COLUMNS:
             op.execute(f"ALTER TABLE {table} ALTER COLUMN {column} SET {setting}")
-    for name, query in (VIEWS | LIST_VIEWS[connection.dialect.name]).items():
+    for name, query in (VIEWS | ENGINE_VIEWS[connection.dialect.name]).items():
         op.execute(sa.text(f"CREATE VIEW {name} AS {query.strip()}"))
 
 
 def downgrade() -> None:
     """Drop everything."""
-    for name in VIEWS | LIST_VIEWS["sqlite"]:
+    for name in VIEWS | ENGINE_VIEWS["sqlite"]:
         op.execute(f"DROP VIEW {name}")
     for name in reversed(TABLES):
         op.drop_table(name)
@@ -300,6 +319,16 @@ def create_tables() -> None:
         ),
         sa.Column("n_undefined", IDENTIFIER, nullable=False, comment="How many groups the metric is undefined for."),
         sa.Column("created_at_utc", TEXT, nullable=False, comment="When the evaluation was stored, ISO 8601 in UTC."),
+        sa.Column(
+            "packed_group_ids",
+            sa.LargeBinary(),
+            comment="The groups of packed_values, int64; the first if each is one more.",
+        ),
+        sa.Column(
+            "packed_values",
+            sa.LargeBinary(),
+            comment="All group results again, by group id, float64, to be read at once.",
+        ),
         sa.CheckConstraint("abs(mean) <= 1.7e308", name=op.f("ck_evaluations_mean_finite")),
         sa.CheckConstraint("n_groups >= 0 AND n_missing >= 0 AND n_undefined >= 0", name=op.f("ck_evaluations_counts")),
         sa.ForeignKeyConstraint(["label_set_id"], ["label_sets.id"], name=op.f("fk_evaluations_label_set_id")),

@@ -42,10 +42,12 @@ class Lists:
     numbers: Floats
 
     def blocks(self) -> Iterator[slice]:
-        """Yield ranges of whole lists with about ``BLOCK_ITEMS`` items each."""
+        """Yield ranges of whole lists with about equally many items each, up to ``BLOCK_ITEMS``."""
+        n_items = int(self.offsets[-1] - self.offsets[0])
+        share = -(-n_items // max(1, -(-n_items // BLOCK_ITEMS)))
         first = 0
         while first < self.group_ids.size:
-            last = int(np.searchsorted(self.offsets, self.offsets[first] + BLOCK_ITEMS, "right")) - 1
+            last = int(np.searchsorted(self.offsets, self.offsets[first] + share, "right")) - 1
             last = min(max(last, first + 1), self.group_ids.size)
             yield slice(first, last)
             first = last
@@ -78,7 +80,7 @@ class Bulk(Protocol):
         """Return the key of each of a few groups, None for one that is not of this dataset."""
 
     def group_weights(self, dataset_id: int) -> tuple[Index, Floats]:
-        """Return the ids, ascending, and weights (NaN for NULL) of all groups of a dataset."""
+        """Return the ids, ascending, and weights of the groups of a dataset that have one."""
 
     def set_group_weights(self, ids: Index, weights: Floats) -> None:
         """Give groups new weights; NaN takes the weight away."""
@@ -86,14 +88,23 @@ class Bulk(Protocol):
     def insert_lists(self, table: ListTable, owner_id: int, lists: Lists) -> None:
         """Add the lists of a run or a label set."""
 
-    def lists(self, table: ListTable, owner_id: int) -> Lists:
-        """Return the lists of a run or a label set, numbers exactly as they were."""
+    def lists(self, table: ListTable, owner_id: int, group_ids: Index | None = None) -> Lists:
+        """Return the lists of a run or a label set, of some groups or all, numbers exactly as they were."""
+
+    def list_group_ids(self, table: ListTable, owner_id: int) -> Index:
+        """Return the ids, ascending, of the groups that a run or a label set has lists for."""
 
     def insert_results(self, evaluation_id: int, rows: ResultRows) -> None:
-        """Add the group results of an evaluation."""
+        """Give an evaluation its group results: the rows, and their values packed."""
 
-    def results(self, evaluation_id: int) -> tuple[Index, Floats, list[tuple[int, str]]]:
-        """Return ids and values of the groups with a value, and (id, reason) of those without, each by id."""
+    def results(self, evaluation_id: int) -> tuple[Index, Floats]:
+        """Return ids and values (NaN for NULL) of all groups of an evaluation, by id, as they were packed."""
+
+    def values(self, evaluation_id: int) -> tuple[Index, Floats]:
+        """Return what ``results`` returns, but from the rows."""
+
+    def reasons(self, evaluation_id: int) -> list[str]:
+        """Return why the groups without a value have none, by id."""
 
     def components(self, evaluation_id: int) -> tuple[Index, Floats, Floats]:
         """Return ids, dcg and ideal_dcg (NaN for NULL) of all groups of an evaluation, by id."""

@@ -12,6 +12,7 @@ from ndcg_tracker.rankings.keys import Index, Keys
 from ndcg_tracker.rankings.ranking import Floats
 from ndcg_tracker.storage import copy_format
 from ndcg_tracker.storage.bulk import Lists, ListTable, ResultRows, joined_lists
+from ndcg_tracker.storage.packed_results import packed, unpacked
 
 _SEPARATOR = 1  # a byte that ids hardly contain: lists that do are read again, id by id
 _ROWS_PER_BLOCK = 1 << 18
@@ -58,8 +59,9 @@ class PostgresBulk:
         return [found.get(number) for number in ids]
 
     def group_weights(self, dataset_id: int) -> tuple[Index, Floats]:
-        """Return the ids, ascending, and weights (NaN for NULL) of all groups of a dataset."""
-        ids, (weights,) = self._columns("groups", "id", ["coalesce(weight, 'NaN')"], "dataset_id = %s", dataset_id)
+        """Return the ids, ascending, and weights of the groups of a dataset that have one."""
+        condition = "dataset_id = %s AND weight IS NOT NULL"
+        ids, (weights,) = self._columns("groups", "id", ["weight"], condition, dataset_id)
         return ids, weights
 
     def set_group_weights(self, ids: Index, weights: Floats) -> None:
@@ -87,34 +89,46 @@ class PostgresBulk:
             ),
         )
 
-    def lists(self, table: ListTable, owner_id: int) -> Lists:
-        """Return the lists of a run or a label set, numbers exactly as they were."""
+    def lists(self, table: ListTable, owner_id: int, group_ids: Index | None = None) -> Lists:
+        """Return the lists of a run or a label set, of some groups or all, numbers exactly as they were."""
+        wanted = "" if group_ids is None else "AND group_id = ANY(%s)"
+        values = (owner_id,) if group_ids is None else (owner_id, group_ids.tolist())
         query = (
             f"SELECT group_id, convert_to(array_to_string(item_keys, E'\\x01'), 'UTF8'), array_send({table.numbers}) "
-            f"FROM {table.name} WHERE {table.owner} = %s ORDER BY group_id"
+            f"FROM {table.name} WHERE {table.owner} = %s {wanted} ORDER BY group_id"
         )
-        group_ids: list[int] = []
+        found: list[int] = []
         parts: list[tuple[Keys, Index, Floats]] = []
         with self._connection.cursor(name="ndcg_lists", binary=True) as cursor:
             cursor.itersize = _ROWS_PER_FETCH
-            cursor.execute(query.encode(), (owner_id,))
+            cursor.execute(query.encode(), values)
             while rows := cursor.fetchmany(_ROWS_PER_FETCH):
                 ids = [row[0] for row in rows]
-                group_ids.extend(ids)
+                found.extend(ids)
                 numbers, offsets = copy_format.parsed_arrays([row[2] for row in rows])
                 keys = copy_format.parsed_keys([row[1] for row in rows], offsets, _SEPARATOR)
                 if keys is None:
                     keys = self._keys_one_by_one(table, owner_id, ids)
                 parts.append((keys, offsets, numbers))
-        return joined_lists(parts, np.array(group_ids, dtype=np.int64))
+        return joined_lists(parts, np.array(found, dtype=np.int64))
 
     def _keys_one_by_one(self, table: ListTable, owner_id: int, group_ids: list[int]) -> Keys:
         query = f"SELECT item_keys FROM {table.name} WHERE {table.owner} = %s AND group_id = ANY (%s) ORDER BY group_id"
         rows = self._connection.execute(query.encode(), (owner_id, group_ids)).fetchall()
         return Keys.from_strings([key for (keys,) in rows if isinstance(keys, list) for key in keys])
 
+    def list_group_ids(self, table: ListTable, owner_id: int) -> Index:
+        """Return the ids, ascending, of the groups that a run or a label set has lists for."""
+        query = f"SELECT group_id FROM {table.name} WHERE {table.owner} = %s ORDER BY group_id"
+        rows = self._connection.execute(query.encode(), (owner_id,))
+        return np.fromiter((row[0] for row in rows), dtype=np.int64)
+
     def insert_results(self, evaluation_id: int, rows: ResultRows) -> None:
-        """Add the group results of an evaluation."""
+        """Give an evaluation its group results: the rows, and their values packed."""
+        self._connection.execute(
+            "UPDATE evaluations SET packed_group_ids = %b, packed_values = %b WHERE id = %s",
+            (*packed(rows.group_ids, rows.values), evaluation_id),
+        )
         self._copy_in(
             "group_results (evaluation_id, group_id, value, dcg, ideal_dcg, undefined_reason)",
             (
@@ -123,17 +137,26 @@ class PostgresBulk:
             ),
         )
 
-    def results(self, evaluation_id: int) -> tuple[Index, Floats, list[tuple[int, str]]]:
-        """Return ids and values of the groups with a value, and (id, reason) of those without, each by id."""
-        ids, (values,) = self._columns(
-            "group_results", "group_id", ["value"], "evaluation_id = %s AND value IS NOT NULL", evaluation_id
-        )
-        undefined = self._connection.execute(
-            "SELECT group_id, undefined_reason FROM group_results WHERE evaluation_id = %s AND value IS NULL "
-            "ORDER BY group_id",
+    def results(self, evaluation_id: int) -> tuple[Index, Floats]:
+        """Return ids and values (NaN for NULL) of all groups of an evaluation, by id, as they were packed."""
+        query = "SELECT packed_group_ids, packed_values FROM evaluations WHERE id = %s"
+        with self._connection.cursor(binary=True) as cursor:
+            row = cursor.execute(query, (evaluation_id,)).fetchone()
+        return unpacked(*(row or (b"", b"")))
+
+    def values(self, evaluation_id: int) -> tuple[Index, Floats]:
+        """Return what ``results`` returns, but from the rows."""
+        columns = ["coalesce(value, 'NaN')"]
+        ids, (values,) = self._columns("group_results", "group_id", columns, "evaluation_id = %s", evaluation_id)
+        return ids, values
+
+    def reasons(self, evaluation_id: int) -> list[str]:
+        """Return why the groups without a value have none, by id."""
+        rows = self._connection.execute(
+            "SELECT undefined_reason FROM group_results WHERE evaluation_id = %s AND value IS NULL ORDER BY group_id",
             (evaluation_id,),
-        ).fetchall()
-        return ids, values, undefined
+        )
+        return [reason for (reason,) in rows]
 
     def components(self, evaluation_id: int) -> tuple[Index, Floats, Floats]:
         """Return ids, dcg and ideal_dcg (NaN for NULL) of all groups of an evaluation, by id."""

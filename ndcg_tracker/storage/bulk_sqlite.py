@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
@@ -18,6 +19,7 @@ from ndcg_tracker.storage.list_encoding import (
     parsed_key_lists,
     parsed_number_lists,
 )
+from ndcg_tracker.storage.packed_results import packed, unpacked
 
 _ROWS_PER_STATEMENT = 100
 _BLOCK_BYTES = BLOCK_ITEMS * 10
@@ -44,23 +46,31 @@ class SqliteBulk:
 
     def group_ids(self, dataset_id: int, keys: Sequence[bytes]) -> list[int]:
         """Return the id of each of a few groups, -1 for one that does not exist."""
-        query = "SELECT id FROM groups WHERE dataset_id = ? AND key = ?"
-        found = (self._connection.execute(query, (dataset_id, key.decode())).fetchone() for key in keys)
-        return [-1 if row is None else row[0] for row in found]
+        wanted = json.dumps([key.decode() for key in keys], ensure_ascii=False)
+        found = self._connection.execute(
+            "SELECT coalesce(g.id, -1) FROM json_each(?) w "
+            "LEFT JOIN groups g ON g.dataset_id = ? AND g.key = w.value ORDER BY w.key",
+            (wanted, dataset_id),
+        )
+        return [group_id for (group_id,) in found]
 
     def group_keys(self, dataset_id: int, ids: Sequence[int]) -> list[bytes | None]:
         """Return the key of each of a few groups, None for one that is not of this dataset."""
-        query = "SELECT CAST(key AS BLOB) FROM groups WHERE id = ? AND dataset_id = ?"
-        found = (self._connection.execute(query, (number, dataset_id)).fetchone() for number in ids)
-        return [None if row is None else row[0] for row in found]
+        found = self._connection.execute(
+            "SELECT CAST(g.key AS BLOB) FROM json_each(?) w "
+            "LEFT JOIN groups g ON g.id = w.value AND g.dataset_id = ? ORDER BY w.key",
+            (json.dumps(list(ids)), dataset_id),
+        )
+        return [key for (key,) in found]
 
     def group_weights(self, dataset_id: int) -> tuple[Index, Floats]:
-        """Return the ids, ascending, and weights (NaN for NULL) of all groups of a dataset."""
+        """Return the ids, ascending, and weights of the groups of a dataset that have one."""
         rows = self._connection.execute(
-            "SELECT id, coalesce(weight, 9e999) FROM groups WHERE dataset_id = ? ORDER BY id", (dataset_id,)
+            "SELECT id, weight FROM groups NOT INDEXED WHERE dataset_id = ? AND weight IS NOT NULL ORDER BY id",
+            (dataset_id,),
         )
         columns = np.fromiter(rows, dtype=[("id", np.int64), ("weight", np.float64)])
-        return np.ascontiguousarray(columns["id"]), _nan_for_inf(columns["weight"])
+        return np.ascontiguousarray(columns["id"]), np.ascontiguousarray(columns["weight"])
 
     def set_group_weights(self, ids: Index, weights: Floats) -> None:
         """Give groups new weights; NaN takes the weight away."""
@@ -75,23 +85,37 @@ class SqliteBulk:
             _list_rows(owner_id, lists),
         )
 
-    def lists(self, table: ListTable, owner_id: int) -> Lists:
-        """Return the lists of a run or a label set, numbers exactly as they were."""
+    def lists(self, table: ListTable, owner_id: int, group_ids: Index | None = None) -> Lists:
+        """Return the lists of a run or a label set, of some groups or all, numbers exactly as they were."""
+        wanted = ""
+        values: list[int | str] = [owner_id]
+        if group_ids is not None:
+            wanted = "AND group_id IN (SELECT value FROM json_each(?))"
+            values.append(str(group_ids.tolist()))
         cursor = self._connection.execute(
             f"SELECT group_id, CAST(item_keys AS BLOB), CAST({table.numbers} AS BLOB) FROM {table.name} "
-            f"WHERE {table.owner} = ? ORDER BY group_id",
-            (owner_id,),
+            f"WHERE {table.owner} = ? {wanted} ORDER BY group_id",
+            values,
         )
         parts: list[tuple[Keys, Index, Floats]] = []
-        group_ids: list[int] = []
+        found: list[int] = []
         for rows in _blocks(cursor):
-            group_ids.extend(row[0] for row in rows)
+            found.extend(row[0] for row in rows)
             keys, offsets = parsed_key_lists([row[1] for row in rows])
             parts.append((keys, offsets, parsed_number_lists([row[2] for row in rows])))
-        return joined_lists(parts, np.array(group_ids, dtype=np.int64))
+        return joined_lists(parts, np.array(found, dtype=np.int64))
+
+    def list_group_ids(self, table: ListTable, owner_id: int) -> Index:
+        """Return the ids, ascending, of the groups that a run or a label set has lists for."""
+        query = f"SELECT group_id FROM {table.name} WHERE {table.owner} = ? ORDER BY group_id"
+        return np.fromiter((row[0] for row in self._connection.execute(query, (owner_id,))), dtype=np.int64)
 
     def insert_results(self, evaluation_id: int, rows: ResultRows) -> None:
-        """Add the group results of an evaluation."""
+        """Give an evaluation its group results: the rows, and their values packed."""
+        self._connection.execute(
+            "UPDATE evaluations SET packed_group_ids = ?, packed_values = ? WHERE id = ?",
+            (*packed(rows.group_ids, rows.values), evaluation_id),
+        )
         defined = ~np.isnan(rows.values)
         owner = int(evaluation_id)
         self._insert_rows(
@@ -115,19 +139,28 @@ class SqliteBulk:
                 _parameters([column[first:last] for column in columns], n_together),
             )
 
-    def results(self, evaluation_id: int) -> tuple[Index, Floats, list[tuple[int, str]]]:
-        """Return ids and values of the groups with a value, and (id, reason) of those without, each by id."""
-        cursor = self._connection.execute(
-            "SELECT group_id, value FROM group_results WHERE evaluation_id = ? AND value IS NOT NULL ORDER BY group_id",
+    def results(self, evaluation_id: int) -> tuple[Index, Floats]:
+        """Return ids and values (NaN for NULL) of all groups of an evaluation, by id, as they were packed."""
+        query = "SELECT packed_group_ids, packed_values FROM evaluations WHERE id = ?"
+        row = self._connection.execute(query, (evaluation_id,)).fetchone()
+        return unpacked(*(row or (b"", b"")))
+
+    def values(self, evaluation_id: int) -> tuple[Index, Floats]:
+        """Return what ``results`` returns, but from the rows."""
+        rows = self._connection.execute(
+            "SELECT group_id, coalesce(value, 9e999) FROM group_results WHERE evaluation_id = ? ORDER BY group_id",
             (evaluation_id,),
         )
-        defined = np.fromiter(cursor, dtype=[("id", np.int64), ("value", np.float64)])
-        undefined = self._connection.execute(
-            "SELECT group_id, undefined_reason FROM group_results WHERE evaluation_id = ? AND value IS NULL "
-            "ORDER BY group_id",
+        columns = np.fromiter(rows, dtype=[("id", np.int64), ("value", np.float64)])
+        return np.ascontiguousarray(columns["id"]), _nan_for_inf(columns["value"])
+
+    def reasons(self, evaluation_id: int) -> list[str]:
+        """Return why the groups without a value have none, by id."""
+        rows = self._connection.execute(
+            "SELECT undefined_reason FROM group_results WHERE evaluation_id = ? AND value IS NULL ORDER BY group_id",
             (evaluation_id,),
-        ).fetchall()
-        return np.ascontiguousarray(defined["id"]), np.ascontiguousarray(defined["value"]), undefined
+        )
+        return [reason for (reason,) in rows]
 
     def components(self, evaluation_id: int) -> tuple[Index, Floats, Floats]:
         """Return ids, dcg and ideal_dcg (NaN for NULL) of all groups of an evaluation, by id."""

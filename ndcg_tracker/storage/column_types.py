@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sqlalchemy import BigInteger, Dialect, Double, Integer, Text, TypeDecorator
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy import ARRAY, BigInteger, Dialect, Double, Integer, LargeBinary, Text, TypeDecorator
 from sqlalchemy.types import TypeEngine
 
 JsonObject = dict[str, Any]
@@ -19,6 +18,8 @@ REAL: Double[float] = Double()
 """A double-precision number, never NaN and never infinite."""
 TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 """Text that both engines order by its bytes."""
+BYTES = LargeBinary()
+"""Bytes that only this program reads."""
 KEY_LIST = Text().with_variant(ARRAY(Text(collation="C")), "postgresql")
 """The ids of a list: an array on Postgres, JSON text on SQLite."""
 NUMBER_LIST = Text().with_variant(ARRAY(Double()), "postgresql")
@@ -33,7 +34,11 @@ class JsonText(TypeDecorator[JsonObject]):
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         """Return the type that this engine stores."""
-        return dialect.type_descriptor(JSONB(none_as_null=True) if dialect.name == "postgresql" else Text())
+        if dialect.name != "postgresql":
+            return dialect.type_descriptor(Text())
+        from sqlalchemy.dialects.postgresql import JSONB  # here, for SQLite would pay for its import
+
+        return dialect.type_descriptor(JSONB(none_as_null=True))
 
     def process_bind_param(self, value: JsonObject | None, dialect: Dialect) -> Any:
         """Return what is handed to the driver."""

@@ -62,6 +62,21 @@ class WriteTransaction(EvaluationWriter):
         self._forget_run(run_id)
         return run
 
+    def set_means(
+        self, evaluation_id: int, mean: float | None, tie_bounds: tuple[float | None, float | None] = (None, None)
+    ) -> None:
+        """Give an evaluation another mean, and other means for ties that fell for the worst and the best.
+
+        For weights of groups that have changed: the results of the groups stay. Parameters: None for no mean. Raises:
+        ReferenceNotFoundError where there is no such evaluation.
+        """
+        table = schema.evaluations
+        values = dict(zip(("mean", "worst_mean", "best_mean"), map(_finite_or_none, (mean, *tie_bounds)), strict=True))
+        if not self._connection.execute(table.update().where(table.c.id == evaluation_id).values(values)).rowcount:
+            raise ReferenceNotFoundError(
+                f"no evaluation with id {evaluation_id}; see those of a run with: ndcg-track runs show RUN"
+            )
+
     def set_alias(self, dataset_id: int, name: str, run_id: int) -> AliasRecord:
         """Point an alias, made if there is none, at a run of the same dataset and return its record."""
         checked_name("alias", name)

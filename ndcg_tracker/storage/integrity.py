@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection, FromClause, Select
 
 from ndcg_tracker.errors import DatabaseError
+from ndcg_tracker.storage.bulk import Bulk
 from ndcg_tracker.storage.schema import evaluations, group_results, groups, label_lists, label_sets, ranked_lists, runs
+
+_STRAY = "without their owner or group"
 
 
 def broken_references(
@@ -22,26 +26,48 @@ def broken_references(
     """Return one sentence per kind of damage among the rows of these owners (None: of all), none if all is well.
 
     A list or group result is whole if its owner exists and its group is one of the owner's dataset; a run and a label
-    set have as many lists as they say.
+    set have as many lists as they say, an evaluation as many group results as it has packed.
     """
+    n_packed = sa.func.coalesce(sa.func.length(evaluations.c.packed_values), 0) // 8
     found = []
     for name, query, owner, chosen in (
-        ("ranked lists", _strays_of_runs(), ranked_lists.c.run_id, run_ids),
-        ("label lists", _strays_of_label_sets(), label_lists.c.label_set_id, label_set_ids),
-        ("group results", _strays_of_evaluations(), group_results.c.evaluation_id, evaluation_ids),
-        ("runs", _wrong_counts(runs, ranked_lists, ranked_lists.c.run_id), runs.c.id, run_ids),
+        (f"ranked lists {_STRAY}", _strays_of_runs(), ranked_lists.c.run_id, run_ids),
+        (f"label lists {_STRAY}", _strays_of_label_sets(), label_lists.c.label_set_id, label_set_ids),
+        (f"group results {_STRAY}", _strays_of_evaluations(), group_results.c.evaluation_id, evaluation_ids),
         (
-            "label sets",
-            _wrong_counts(label_sets, label_lists, label_lists.c.label_set_id),
+            "runs without all their lists",
+            _wrong_counts(runs, runs.c.n_groups, ranked_lists.c.run_id),
+            runs.c.id,
+            run_ids,
+        ),
+        (
+            "label sets without all their lists",
+            _wrong_counts(label_sets, label_sets.c.n_groups, label_lists.c.label_set_id),
             label_sets.c.id,
             label_set_ids,
+        ),
+        (
+            "evaluations without all their group results",
+            _wrong_counts(evaluations, n_packed, group_results.c.evaluation_id),
+            evaluations.c.id,
+            evaluation_ids,
         ),
     ):
         n_broken = connection.execute(_of(query, owner, chosen)).scalar_one()
         if n_broken:
-            what = "without all their lists" if name in ("runs", "label sets") else "without their owner or group"
-            found.append(f"{n_broken} {name} {what}")
+            found.append(f"{n_broken} {name}")
     return found
+
+
+def differing_values(connection: Connection, bulk: Bulk) -> list[str]:
+    """Return one sentence if packed values and rows of some evaluations are not the same to the bit, else nothing."""
+    n_broken = 0
+    for (evaluation_id,) in connection.execute(sa.select(evaluations.c.id)).all():
+        ids, values = bulk.results(evaluation_id)
+        row_ids, row_values = bulk.values(evaluation_id)
+        same = np.array_equal(ids, row_ids) and np.array_equal(values.view(np.int64), row_values.view(np.int64))
+        n_broken += not same
+    return [f"{n_broken} evaluations whose packed values are not those of their group results"] if n_broken else []
 
 
 def engine_damage(connection: Connection) -> list[str]:
@@ -91,6 +117,6 @@ def _strays_of_evaluations() -> Select[Any]:
     return _strays(group_results, joined)
 
 
-def _wrong_counts(owners: sa.Table, lists: sa.Table, owner_id: ColumnElement[int]) -> Select[Any]:
-    n_lists = sa.select(sa.func.count()).select_from(lists).where(owner_id == owners.c.id).scalar_subquery()
-    return sa.select(sa.func.count()).select_from(owners).where(owners.c.n_groups != n_lists)
+def _wrong_counts(owners: sa.Table, expected: ColumnElement[int], owner_id: ColumnElement[int]) -> Select[Any]:
+    n_rows = sa.select(sa.func.count()).where(owner_id == owners.c.id).scalar_subquery()
+    return sa.select(sa.func.count()).select_from(owners).where(expected != n_rows)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from ndcg_tracker.errors import InputError
+
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # an escaped NUL, not the text of one behind an escaped backslash
 
 
 def checked_object(what: str, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -24,6 +27,6 @@ def checked_object(what: str, given: Mapping[str, Any] | None) -> dict[str, Any]
         raise InputError(
             f"{what} cannot be stored as JSON ({error}); use text, numbers, lists and true or false"
         ) from error
-    if "\\u0000" in text:
+    if _NUL.search(text):
         raise InputError(f"{what} contain a NUL character, which no database keeps; remove it")
     return dict(given)

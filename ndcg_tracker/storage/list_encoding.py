@@ -1,7 +1,7 @@
 """Lists of ids and of numbers to the JSON text that SQLite stores, and back, many lists at a time.
 
 An id or number at a time this would cost seconds for millions of items, so Arrow joins and parses whole blocks; lists
-with a character that JSON escapes, and small blocks, for which Arrow is not worth its import, go the exact slow way.
+with a character that JSON escapes, and what is too little for Arrow to be worth its import, go the exact slow way.
 """
 
 from __future__ import annotations
@@ -15,13 +15,28 @@ import numpy as np
 
 from ndcg_tracker.rankings.keys import Bytes, Index, Keys
 from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.storage.arrow_lists import joined_texts, parsed_doubles, split_text, text_column, text_of_doubles
 
-SMALL_BLOCK = 50_000
-"""Blocks of fewer items than this are encoded and parsed without Arrow."""
+SMALL_BLOCK = 100_000
+"""After this many items in one process, Arrow is worth its import."""
+FEW_ITEMS = 1_000
+"""For so few items, Arrow is never worth its calls."""
 
-_QUOTE, _BACKSLASH, _BLANK = 0x22, 0x5C, 0x20
+_QUOTE, _COMMA, _OPEN, _BACKSLASH, _CLOSE, _BLANK = b'",[\\] '
 _dumped = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
 _parsed_numbers = json.JSONDecoder(parse_int=float).decode  # a float, for the integer -0 would lose its sign
+
+_n_items_without_arrow = 0
+
+
+def _without_arrow(n_items: int) -> bool:
+    """Return whether these items are encoded or parsed the slow way; counts those that are."""
+    global _n_items_without_arrow
+    if n_items > min(FEW_ITEMS, SMALL_BLOCK):
+        if _n_items_without_arrow + n_items > SMALL_BLOCK:
+            return False
+        _n_items_without_arrow += n_items
+    return True
 
 
 def json_key_lists(keys: Keys, offsets: Index) -> list[str]:
@@ -34,19 +49,12 @@ def json_key_lists(keys: Keys, offsets: Index) -> list[str]:
     ['["a","b\\\\""]', '["c"]']
     """
     first, last = int(offsets[0]), int(offsets[-1])
-    if last - first < SMALL_BLOCK:
+    if _without_arrow(last - first):
         return [_slow_key_list(keys, offsets, number) for number in range(offsets.size - 1)]
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     block = keys.slice(first, last)
-    strings = pa.LargeStringArray.from_buffers(
-        last - first, pa.py_buffer(np.ascontiguousarray(block.offsets)), pa.py_buffer(block.data)
-    )
-    joined = pc.binary_join(_as_lists(strings, offsets), pa.scalar('","', pa.large_string()))
-    edges = [pa.scalar(text, pa.large_string()) for text in ('["', '"]', "")]
-    texts: list[str] = pc.binary_join_element_wise(edges[0], joined, edges[1], edges[2]).to_pylist()
-    for number in _lists_to_escape(block, offsets - first):
+    starts = offsets - first
+    texts = joined_texts(text_column(block.data, block.offsets), starts, (b'["', b'","', b'"]'))
+    for number in _lists_to_escape(block, starts):
         texts[number] = _slow_key_list(keys, offsets, number)
     return texts
 
@@ -75,24 +83,11 @@ def json_number_lists(numbers: Floats, offsets: Index) -> list[str]:
     ['[2.5,0.1]', '[3.0]']
     """
     first, last = int(offsets[0]), int(offsets[-1])
-    if last - first < SMALL_BLOCK:
+    if _without_arrow(last - first):
         values = numbers[first:last].tolist()
         ends = (offsets - first).tolist()
         return [_dumped(values[start:end]) for start, end in pairwise(ends)]
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    strings = pc.cast(pa.array(numbers[first:last]), pa.large_string())
-    joined = pc.binary_join(_as_lists(strings, offsets), pa.scalar(",", pa.large_string()))
-    edges = [pa.scalar(text, pa.large_string()) for text in ("[", "]", "")]
-    texts: list[str] = pc.binary_join_element_wise(edges[0], joined, edges[1], edges[2]).to_pylist()
-    return texts
-
-
-def _as_lists(strings: object, offsets: Index) -> object:
-    import pyarrow as pa
-
-    return pa.ListArray.from_arrays(pa.array((offsets - offsets[0]).astype(np.int32)), strings)
+    return joined_texts(text_of_doubles(numbers[first:last]), offsets - first, (b"[", b",", b"]"))
 
 
 def parsed_key_lists(texts: Sequence[bytes]) -> tuple[Keys, Index]:
@@ -104,17 +99,22 @@ def parsed_key_lists(texts: Sequence[bytes]) -> tuple[Keys, Index]:
     >>> keys.to_list(), offsets.tolist()
     (['a', 'b', 'c'], [0, 2, 3])
     """
-    data = np.frombuffer(b"".join(texts), dtype=np.uint8)
+    joined = b"".join(texts)
     offsets = np.zeros(len(texts) + 1, dtype=np.int64)
-    if (data == _BACKSLASH).any():
+    if b"\\" in joined:
         lists = [[key.encode() for key in json.loads(text)] for text in texts]
         np.cumsum([len(one) for one in lists], out=offsets[1:])
         return Keys.from_bytes([key for one in lists for key in one]), offsets
-    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+    data = np.frombuffer(joined, dtype=np.uint8)
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
     quotes = np.flatnonzero(data == _QUOTE)
-    offsets[1:] = np.searchsorted(quotes, ends) // 2
-    key_offsets = np.zeros(quotes.size // 2 + 1, dtype=np.int64)
+    offsets[1:] = np.searchsorted(quotes, np.cumsum(lengths)) // 2
+    n_keys = quotes.size // 2
+    key_offsets = np.zeros(n_keys + 1, dtype=np.int64)
     np.cumsum(quotes[1::2] - quotes[0::2] - 1, out=key_offsets[1:])
+    n_outside = {_OPEN: len(texts), _CLOSE: len(texts), _COMMA: n_keys - np.count_nonzero(np.diff(offsets))}
+    if all(np.count_nonzero(data == mark) == n_marks for mark, n_marks in n_outside.items()):  # none within an id
+        return Keys(np.frombuffer(joined.translate(None, b'",[]'), dtype=np.uint8), key_offsets), offsets
     return Keys(data[_within_quotes(data)], key_offsets), offsets
 
 
@@ -133,11 +133,7 @@ def parsed_number_lists(texts: Sequence[bytes]) -> Floats:
     >>> parsed_number_lists([b"[2.5,-0]", b"[]", b"[3]"]).tolist()
     [2.5, -0.0, 3.0]
     """
-    inner = b",".join([text[1:-1] for text in texts if len(text) > 2])
-    if len(inner) <= SMALL_BLOCK * 2:
+    inner = b",".join([text[1:-1] for text in texts if len(text) > len("[]")])
+    if _without_arrow(inner.count(b",")):
         return np.array(_parsed_numbers(f"[{inner.decode()}]"), dtype=np.float64)
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    strings = pc.split_pattern(pa.array([inner], pa.large_binary()).cast(pa.large_string()), ",").flatten()
-    return np.asarray(pc.cast(strings, pa.float64()).to_numpy())
+    return parsed_doubles(split_text(inner, ","))

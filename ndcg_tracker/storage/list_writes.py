@@ -70,6 +70,12 @@ class ListWriter(GroupWriter):
         self._connection.execute(table.update().where(table.c.id == label_set_id).values(values))
         return LabelSetRecord(**self._rows(sa.select(table).where(table.c.id == label_set_id))[0]._mapping)
 
+    def discard_label_set(self, label_set_id: int) -> None:
+        """Take back a label set under way."""
+        for table, owner in ((schema.label_lists, "label_set_id"), (schema.label_sets, "id")):
+            self._connection.execute(table.delete().where(table.c[owner] == label_set_id))
+        self._label_set_ids.discard(label_set_id)
+
     def insert_run(
         self,
         dataset_id: int,

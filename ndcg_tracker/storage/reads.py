@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +14,8 @@ from ndcg_tracker.errors import ReferenceNotFoundError
 from ndcg_tracker.rankings.keys import Index, Keys
 from ndcg_tracker.rankings.ranking import Floats, LabelLists, Ranking
 from ndcg_tracker.storage import schema
-from ndcg_tracker.storage.bulk import LABEL_LISTS, RANKED_LISTS, Bulk, Lists
-from ndcg_tracker.storage.integrity import broken_references, engine_damage
+from ndcg_tracker.storage.bulk import BLOCK_ITEMS, LABEL_LISTS, RANKED_LISTS, Bulk, Lists
+from ndcg_tracker.storage.integrity import broken_references, differing_values, engine_damage
 from ndcg_tracker.storage.records import (
     AliasRecord,
     CoverageRecord,
@@ -109,13 +109,27 @@ class ReadTransaction:
         sets = self.label_sets(dataset_id)
         return sets[-1] if sets else None
 
-    def read_labels(self, label_set_id: int) -> LabelLists:
-        """Return the labels of a label set, groups by ascending id."""
-        return LabelLists(*self._grouped(self._bulk.lists(LABEL_LISTS, label_set_id)))
+    def read_labels(self, label_set_id: int, group_ids: Index | None = None) -> LabelLists:
+        """Return the labels of a label set, of some groups or all, groups by ascending id."""
+        return LabelLists(*self._grouped(self._bulk.lists(LABEL_LISTS, label_set_id, group_ids)))
+
+    def label_group_ids(self, label_set_id: int) -> Index:
+        """Return the ids, ascending, of the groups that a label set has labels for."""
+        return self._bulk.list_group_ids(LABEL_LISTS, label_set_id)
 
     def read_ranking(self, run_id: int) -> Ranking:
         """Return the items of a run as they were stored, scores to the bit, groups by ascending id."""
         return Ranking(*self._grouped(self._bulk.lists(RANKED_LISTS, run_id)))
+
+    def ranking_blocks(self, run: RunRecord, n_items: int = BLOCK_ITEMS) -> Iterator[Ranking]:
+        """Yield the items of a run in blocks of about so many items (see ``read_ranking``)."""
+        if run.n_items <= n_items:
+            yield self.read_ranking(run.id)
+            return
+        ids = self._bulk.list_group_ids(RANKED_LISTS, run.id)
+        n_groups = max(1, n_items * run.n_groups // run.n_items)
+        for first in range(0, ids.size, n_groups):
+            yield Ranking(*self._grouped(self._bulk.lists(RANKED_LISTS, run.id, ids[first : first + n_groups])))
 
     def evaluations(self, run_id: int) -> list[EvaluationRecord]:
         """Return the evaluations of a run in the order in which they were stored."""
@@ -125,14 +139,10 @@ class ReadTransaction:
 
     def group_results(self, evaluation_id: int, *, components: bool = False) -> GroupResultColumns:
         """Return the group results of an evaluation as columns; ``components``: with dcg and ideal_dcg."""
-        ids, values, undefined = self._bulk.results(evaluation_id)
-        if undefined:
-            all_ids = np.concatenate([ids, np.array([group_id for group_id, _ in undefined], dtype=np.int64)])
-            order = np.argsort(all_ids, kind="stable")
-            all_values = np.concatenate([values, np.full(len(undefined), np.nan)])
-            ids, values = all_ids[order], all_values[order]
-        reasons = [reason for _, reason in undefined]
-        columns = GroupResultColumns(ids, values, np.flatnonzero(np.isnan(values)), reasons)
+        ids, values = self._bulk.results(evaluation_id)
+        undefined = np.flatnonzero(np.isnan(values))
+        reasons = self._bulk.reasons(evaluation_id) if undefined.size else []
+        columns = GroupResultColumns(ids, values, undefined, reasons)
         if not components:
             return columns
         _, dcg, ideal_dcg = self._bulk.components(evaluation_id)
@@ -161,8 +171,12 @@ class ReadTransaction:
         id_of = self._id_of_key(dataset_id)
         return np.array([id_of.get(key, -1) for key in wanted], dtype=np.int64)
 
+    def groups(self, dataset_id: int) -> tuple[Index, Keys]:
+        """Return the ids, ascending, and keys of all groups of a dataset."""
+        return self._bulk.group_rows(dataset_id)
+
     def group_weights(self, dataset_id: int) -> tuple[Index, Floats]:
-        """Return the ids, ascending, and weights of all groups of a dataset, NaN where there is no weight."""
+        """Return the ids, ascending, and weights of the groups of a dataset that have one."""
         return self._bulk.group_weights(dataset_id)
 
     def group_attributes(self, dataset_id: int) -> dict[int, dict[str, Any]]:
@@ -215,7 +229,8 @@ class ReadTransaction:
 
     def damage(self) -> list[str]:
         """Return one sentence per kind of damage in the whole database, none if it is whole."""
-        return [*engine_damage(self._connection), *broken_references(self._connection)]
+        found = [*engine_damage(self._connection), *broken_references(self._connection)]
+        return found or differing_values(self._connection, self._bulk)
 
     def _id_of_key(self, dataset_id: int) -> dict[bytes, int]:
         ids, keys = self._bulk.group_rows(dataset_id)

@@ -17,7 +17,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from ndcg_tracker.storage.column_types import COUNT, IDENTIFIER, KEY_LIST, NUMBER_LIST, REAL, TEXT, JsonText
+from ndcg_tracker.storage.column_types import BYTES, COUNT, IDENTIFIER, KEY_LIST, NUMBER_LIST, REAL, TEXT, JsonText
 
 VERSION_TABLE = "ndcg_tracker_version"
 """Alembic's table of the present revision; a name of our own, so that another program's is told apart."""
@@ -142,6 +142,8 @@ evaluations = Table(
     Column("n_missing", COUNT, nullable=False, comment="How many groups have labels that the run has no items for."),
     Column("n_undefined", COUNT, nullable=False, comment="How many groups the metric is undefined for."),
     Column("created_at_utc", TEXT, nullable=False, comment="When the evaluation was stored, ISO 8601 in UTC."),
+    Column("packed_group_ids", BYTES, comment="The groups of packed_values, int64; the first if each is one more."),
+    Column("packed_values", BYTES, comment="All group results again, by group id, float64, to be read at once."),
     UniqueConstraint("run_id", "label_set_id", "metric_id"),
     CheckConstraint("n_groups >= 0 AND n_missing >= 0 AND n_undefined >= 0", name="counts"),
     CheckConstraint("abs(mean) <= 1.7e308", name="mean_finite"),

@@ -1,5 +1,8 @@
 """Renaming, tagging, deleting, aliases and decisions."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from stored_samples import BM25, DENSE, add_run
 
@@ -141,3 +144,22 @@ def test_a_decision_is_one_of_three(store: Store) -> None:
         run = add_run(tx, "one", BM25)
     with pytest.raises(DatabaseError, match="ck_decisions_decision"), store.write() as tx:
         decide(tx, run.id, run.id, decision="perhaps")
+
+
+def test_an_evaluation_gets_other_means(store: Store) -> None:
+    with store.write() as tx:
+        run = add_run(tx, "bm25", BM25)
+        (before,) = tx.evaluations(run.id)
+        results = tx.group_results(before.id)
+        tx.set_means(before.id, 0.25, (0.125, None))
+    with store.read() as rx:
+        (after,) = rx.evaluations(run.id)
+        assert after == replace(before, mean=0.25, worst_mean=0.125, best_mean=None)
+        assert np.array_equal(rx.group_results(before.id).values, results.values, equal_nan=True)
+        assert rx.damage() == []
+    with store.write() as tx:
+        tx.set_means(before.id, float("nan"))
+        assert tx.evaluations(run.id) == [replace(before, mean=None, worst_mean=None, best_mean=None)]
+    with pytest.raises(ReferenceNotFoundError) as caught, store.write() as tx:
+        tx.set_means(99, 0.5)
+    assert str(caught.value) == "no evaluation with id 99; see those of a run with: ndcg-track runs show RUN"

@@ -53,6 +53,19 @@ def test_numbers_come_back_to_the_bit(lists: list[list[float]]) -> None:
     assert parsed.view(np.uint64).tolist() == numbers.view(np.uint64).tolist()
 
 
+def test_any_double_comes_back_to_the_bit() -> None:
+    numbers = np.random.default_rng(0).integers(0, 2**64, 100_000, dtype=np.uint64).view(np.float64)
+    edges = [0.0, -0.0, 5e-324, -5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 1e22, 1e23, 0.1 + 0.2, 9e15]
+    decimals = np.round(np.random.default_rng(1).normal(size=50_000), 6)
+    numbers = np.concatenate([edges, decimals, numbers[np.isfinite(numbers)]])
+    offsets = np.unique(np.concatenate([[0, 3, 4], np.arange(10, numbers.size, 1000), [numbers.size]]))
+    texts = json_number_lists(numbers, offsets)
+    assert len(texts) == offsets.size - 1
+    parsed = parsed_number_lists([text.encode() for text in texts])
+    assert np.array_equal(parsed.view(np.uint64), numbers.view(np.uint64))
+    assert [float(one) for text in texts[:60] for one in text[1:-1].split(",")] == numbers[: offsets[60]].tolist()
+
+
 def test_a_part_of_the_lists() -> None:
     keys, numbers = Keys.from_strings(["a", "b", 'c"', "d"]), np.array([1.0, 2.0, 3.0, -0.0])
     offsets = np.array([1, 3, 4])

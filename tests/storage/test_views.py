@@ -1,7 +1,4 @@
-"""The public views: the same rows on both engines, and filters that use an index."""
-
-from collections.abc import Iterator
-from typing import Any
+"""The public views: the same rows on both engines."""
 
 import numpy as np
 import pytest
@@ -142,60 +139,6 @@ def test_both_engines_show_the_same(both: tuple[Store, Store], runs: list[Run], 
             for number, run in enumerate(runs):
                 add_run(tx, f"run {number}", run, labels, dataset)
     check_parity(both, dataset)
-
-
-def plan_of(store: Store, query: str) -> list[tuple[str, str, str]]:
-    """Return how the engine would answer a query: each table or its alias, how it is read, and by which condition.
-
-    Postgres is asked to prefer indexes, for the tables of a test are small.
-    """
-    with store.read() as rx:
-        connection = rx._connection
-        if store.dialect == "sqlite":
-            lines = [row[3].split(" ", 2) for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}")]
-            return [(name, how, condition[0] if condition else "") for how, name, *condition in lines]
-        connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
-        plan = connection.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {query}").scalar_one()
-    return list(steps_of(plan[0]["Plan"]))
-
-
-def steps_of(node: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    yield node.get("Alias", ""), node["Node Type"], node.get("Index Cond", "")
-    for child in node.get("Plans", []):
-        yield from steps_of(child)
-
-
-@pytest.mark.parametrize(
-    ("condition", "columns_of"),
-    [
-        ("items WHERE run = 'bm25' AND group_key = 'q1'", {"l": ["run_id", "group_id"], "g": ["key"]}),
-        ("items WHERE run = 'bm25' AND group_key = 'q1' AND dataset = 'shop'", {"l": ["run_id", "group_id"]}),
-        ("items WHERE run_id = 1 AND group_key = 'q1'", {"l": ["run_id", "group_id"], "g": ["key"]}),
-        ("items WHERE run = 'bm25' AND rank <= 10", {"l": ["run_id"]}),
-        (
-            "labels WHERE dataset = 'shop' AND label_set_version = 1 AND group_key = 'q1'",
-            {"l": ["label_set_id", "group_id"], "g": ["key"]},
-        ),
-        (
-            "group_diff WHERE baseline = 'bm25' AND candidate = 'dense' AND metric = 'ndcg@10'",
-            {"vb": ["evaluation_id"], "vc": ["evaluation_id"], "eb": ["run_id"], "ec": ["run_id"]},
-        ),
-        ("group_history WHERE group_key = 'q1' AND metric = 'ndcg@10'", {"v": ["evaluation_id", "group_id"]}),
-        ("group_history WHERE run = 'bm25' AND metric = 'ndcg@10'", {"v": ["evaluation_id"]}),
-    ],
-)
-def test_filters_use_an_index(store: Store, condition: str, columns_of: dict[str, list[str]]) -> None:
-    with store.write() as tx:
-        for number in range(30):
-            add_run(tx, f"run {number}", BM25)
-        add_run(tx, "bm25", BM25)
-        add_run(tx, "dense", DENSE)
-    plan = plan_of(store, f"SELECT * FROM {condition}")
-    for alias, columns in columns_of.items():
-        steps = [(how, used) for name, how, used in plan if name == alias]
-        assert len(steps) == 1, plan
-        assert steps[0][0].startswith(("SEARCH", "Index", "Bitmap")), plan
-        assert store.dialect == "postgresql" or all(f"{column}=?" in steps[0][1] for column in columns), plan
 
 
 def test_one_group_is_found_without_the_others(store: Store) -> None:
