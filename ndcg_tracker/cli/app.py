@@ -20,6 +20,7 @@ from ndcg_tracker.cli import (
     demo,
     doctor,
     evaluate,
+    groups,
     history,
     ingest,
     labels,
@@ -81,6 +82,7 @@ app.command("demo")(demo.demo)
 app.add_typer(runs.app, name="runs")
 app.add_typer(alias.app, name="alias")
 app.add_typer(labels.app, name="labels")
+app.add_typer(groups.app, name="groups")
 app.add_typer(metrics.app, name="metrics")
 app.add_typer(database.app, name="db")
 app.add_typer(doctor.app, name="doctor")

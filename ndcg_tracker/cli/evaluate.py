@@ -24,13 +24,14 @@ def evaluate(
     label: options.LabelColumn = None,
     weight: options.WeightColumn = None,
     scores: options.Scores = None,
+    stream: options.Stream = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Compute metrics of runs without storing anything."""
-    from ndcg_tracker.cli.reading import labels_of, run_of
+    from ndcg_tracker.cli.reading import labels_of, run_of, stream_of
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.ingest import Columns, default_run_name
-    from ndcg_tracker.tracker.evaluation import evaluate_table
+    from ndcg_tracker.tracker.evaluation import NoLabelsError, evaluate_stream, evaluate_table
     from ndcg_tracker.tracker.tracker import DEFAULT_METRIC
 
     if scores is not None and len(files) > 1:
@@ -40,11 +41,17 @@ def evaluate(
     given = None if labels is None else labels_of(labels, columns=Columns(group=group, item=item, label=label))
     found = []
     for path in files:
-        table = run_of(path, reader=reader, columns=columns, scores=scores)
-        if given is None and table.labels is None:
-            raise InputError(f"{path} has no labels of its own; give them with --labels FILE")
         name = "-" if path == "-" else default_run_name(path)
-        found.append((name, evaluate_table(table, given, metric or [DEFAULT_METRIC])))
+        metrics = metric or [DEFAULT_METRIC]
+        try:
+            if stream:
+                with stream_of(path, reader=reader, columns=columns, scores=scores) as blocks:
+                    evaluation = evaluate_stream(blocks, given, metrics)
+            else:
+                evaluation = evaluate_table(run_of(path, reader=reader, columns=columns, scores=scores), given, metrics)
+        except NoLabelsError:
+            raise InputError(f"{path} has no labels of its own; give them with --labels FILE") from None
+        found.append((name, evaluation))
     options.show(_per_group(found, format) if per_group else _means(found, format))
 
 

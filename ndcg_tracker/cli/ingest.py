@@ -50,13 +50,14 @@ def ingest(
         str | None, typer.Option(help="Commit that made the run.", show_default="HEAD, if in a repository")
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
+    stream: options.Stream = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Read runs, compute the metrics, and store all of it down to the single group.
 
     Each file is stored in one transaction. The same run again is no error and adds nothing.
     """
-    from ndcg_tracker.cli.reading import labels_of, run_of, source_name
+    from ndcg_tracker.cli.reading import labels_of, run_of, source_name, stream_of
     from ndcg_tracker.ingest import Columns, default_run_name
     from ndcg_tracker.tracker.ingestion import RunDetails
     from ndcg_tracker.tracker.tracker import DEFAULT_METRIC
@@ -76,9 +77,14 @@ def ingest(
         with options.tracker() as tracker:
             given = None if labels is None else labels_of(labels, columns=label_columns)
             for path, run_name in zip(files, names, strict=True):
-                table = run_of(path, reader=reader, columns=columns, scores=scores)
                 details = RunDetails(run_name, dataset, source_name(path), commit, parameters, tags)
-                result = tracker.ingest_table(table, given, details, metric or [DEFAULT_METRIC], replace=replace)
+                metrics = metric or [DEFAULT_METRIC]
+                if stream:
+                    with stream_of(path, reader=reader, columns=columns, scores=scores) as blocks:
+                        result = tracker.ingest_stream(blocks, given, details, metrics, replace=replace)
+                else:
+                    table = run_of(path, reader=reader, columns=columns, scores=scores)
+                    result = tracker.ingest_table(table, given, details, metrics, replace=replace)
                 for note in result.notes:
                     options.say(f"note: {result.run}: {note}")
                 results.append(result)

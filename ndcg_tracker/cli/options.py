@@ -70,6 +70,11 @@ Scores = Annotated[
     typer.Option("--scores", metavar="FILE", help="Predictions, one per line of a label/qid file.", show_default=False),
 ]
 
+Stream = Annotated[
+    bool,
+    typer.Option("--stream", help="Read block by block, for files larger than memory; a group's rows stand together."),
+]
+
 
 @dataclass
 class Surroundings:

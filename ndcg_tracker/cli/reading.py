@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ndcg_tracker.ingest import Columns, RankedTable
+    from ndcg_tracker.ingest import Columns, RankedTable, RunStream
     from ndcg_tracker.rankings import LabelLists
 
 _SECONDS_BETWEEN = 0.2
@@ -23,6 +23,18 @@ def run_of(path: str, *, reader: str | None, columns: Columns, scores: str | Non
 
     with _progress(path) as progress:
         return read_run(path, reader=reader, columns=columns, scores_path=scores, progress=progress)
+
+
+@contextmanager
+def stream_of(path: str, *, reader: str | None, columns: Columns, scores: str | None) -> Iterator[RunStream]:
+    """Give the run that a file holds block by block, ``-`` being standard input."""
+    from ndcg_tracker.ingest import stream_run
+
+    with (
+        _progress(path) as progress,
+        stream_run(path, reader=reader, columns=columns, scores_path=scores, progress=progress) as blocks,
+    ):
+        yield blocks
 
 
 def labels_of(path: str, *, reader: str | None = None, columns: Columns | None = None) -> LabelLists:

@@ -11,7 +11,7 @@ from ndcg_tracker.metrics.aggregation import aggregated, rounded_values
 from ndcg_tracker.metrics.companions import companion
 from ndcg_tracker.metrics.cumulated import Cumulated, cumulated
 from ndcg_tracker.metrics.definition import Metric
-from ndcg_tracker.metrics.listing import Lists
+from ndcg_tracker.metrics.lists import Lists
 from ndcg_tracker.metrics.measures import CUMULATED
 from ndcg_tracker.metrics.results import DEFINED, EMPTY, EXTRA, MISSING, GroupResults, GroupValues, Reasons
 from ndcg_tracker.rankings.join import JudgedRanking
@@ -48,7 +48,7 @@ def group_results(
 
 def group_values(judged: JudgedRanking, metrics: Sequence[Metric]) -> list[GroupValues]:
     """Return the values of some metrics for every group, without their means (see ``group_results``)."""
-    lists = Lists(judged)
+    lists = Lists(judged, metrics)
     return [_values(lists, metric) for metric in metrics]
 
 
@@ -65,9 +65,16 @@ def _values(lists: Lists, metric: Metric) -> GroupValues:
     _settle_absent(lists, metric, values, reasons)
     values = rounded_values(metric, values)
     values[reasons != DEFINED] = np.nan
-    n_items = np.append(np.diff(judged.ranking.offsets), -1)[judged.run_groups]
     return GroupValues(
-        metric, judged.group_keys, values, numbers.dcg, numbers.ideal_dcg, reasons, numbers.empty, n_items
+        metric,
+        judged.group_keys,
+        values,
+        numbers.dcg,
+        numbers.ideal_dcg,
+        reasons,
+        numbers.empty,
+        lists.n_items,
+        ~lists.extra,
     )
 
 
@@ -90,7 +97,7 @@ def _settle_empty(lists: Lists, metric: Metric, numbers: Cumulated, reasons: Rea
 def _settle_absent(lists: Lists, metric: Metric, values: Floats, reasons: Reasons) -> None:
     """Apply the missing and extra axes to the groups that stand on one side only."""
     judged = lists.judged
-    missing, extra = judged.run_groups < 0, judged.label_groups < 0
+    missing, extra = lists.missing, lists.extra
     if missing.any() and metric["missing"] == "error":
         group = judged.group_keys[int(np.argmax(missing))]
         mend = "use missing=zero or missing=skip"

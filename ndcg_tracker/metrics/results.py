@@ -26,6 +26,7 @@ class GroupValues:
     and ``ideal_dcg`` also where the measure has none). ``reasons``: int8, shape (n,), 0 where ``values`` is defined,
     else the index of the reason in ``REASONS``. ``empty``: bool, shape (n,), which groups had nothing to find.
     ``n_items``: int64, shape (n,), how many items the run has in the group, -1 where the group is missing from it.
+    ``labelled``: bool, shape (n,), which groups the labels have.
     """
 
     metric: Metric
@@ -36,6 +37,7 @@ class GroupValues:
     reasons: Reasons
     empty: Mask
     n_items: Index
+    labelled: Mask
 
 
 def joined_values(parts: Sequence[GroupValues], order: Index | None = None) -> GroupValues:
@@ -45,7 +47,7 @@ def joined_values(parts: Sequence[GroupValues], order: Index | None = None) -> G
     keys = Keys.joined([part.group_keys for part in parts])
     columns = [
         np.concatenate([getattr(part, name) for part in parts])
-        for name in ("values", "dcg", "ideal_dcg", "reasons", "empty", "n_items")
+        for name in ("values", "dcg", "ideal_dcg", "reasons", "empty", "n_items", "labelled")
     ]
     if order is not None:
         keys, columns = keys.take(order), [column[order] for column in columns]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,22 @@ class GroupWeights:
     values: Floats
     varies: Mask
     single_means: NDArray[np.float32] | None = None
+
+
+def joined_weights(parts: Sequence[GroupWeights]) -> GroupWeights:
+    """Return the weights of several sets of groups, none of which shares a group with another.
+
+    >>> one, other = (GroupWeights(Keys.from_strings([key]), np.ones(1), np.zeros(1, dtype=np.bool_)) for key in "qr")
+    >>> joined_weights([one, other]).group_keys.to_list()
+    ['q', 'r']
+    """
+    singles = [part.single_means for part in parts if part.single_means is not None]
+    return GroupWeights(
+        Keys.joined([part.group_keys for part in parts]),
+        np.concatenate([part.values for part in parts]),
+        np.concatenate([part.varies for part in parts]),
+        np.concatenate(singles) if len(singles) == len(parts) else None,
+    )
 
 
 def single_means(weights: Floats, offsets: Index) -> NDArray[np.float32]:

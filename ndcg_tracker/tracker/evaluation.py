@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest import Columns, RankedTable, read_frame, read_label_frame
-from ndcg_tracker.metrics import GroupResults, group_results, parse_metric
-from ndcg_tracker.rankings import LabelLists, judged
+from ndcg_tracker.metrics import GroupResults, Metric, group_results, group_values, parse_metric
+from ndcg_tracker.rankings import GroupWeights, LabelLists, judged
+from ndcg_tracker.rankings.weights import joined_weights
+from ndcg_tracker.tracker.ahead import reading_ahead
+from ndcg_tracker.tracker.known_labels import NO_LABELS, HeldLabels
+from ndcg_tracker.tracker.scoring import NO_ITEMS, GatheredValues
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class NoLabelsError(InputError):
+    """A ranking came without labels."""
+
+    def __init__(self) -> None:
+        super().__init__("the ranking has no labels; give a label column, or the labels as a second table")
 
 
 @dataclass(frozen=True)
@@ -91,12 +104,39 @@ def read_frames(
 def evaluate_table(table: RankedTable, labels: LabelLists | None, metrics: Sequence[str]) -> Evaluation:
     """Return some metrics of a table that a reader made; ``labels`` given take the place of the table's own."""
     texts = tuple(dict.fromkeys(metrics))
-    parsed = [parse_metric(text) for text in texts]
-    if not parsed:
-        raise InputError("no metric was asked for; name at least one, such as ndcg@10")
+    parsed = parsed_metrics(texts)
     labels = labels if labels is not None else table.labels
     if labels is None:
-        raise InputError("the ranking has no labels; give a label column, or the labels as a second table")
-    if table.ranking is None:
-        raise InputError("the table has no scores; give a score column")
+        raise NoLabelsError
     return Evaluation(texts, tuple(group_results(judged(table.ranking, labels), parsed, table.weights)))
+
+
+def evaluate_stream(blocks: Iterable[RankedTable], labels: LabelLists | None, metrics: Sequence[str]) -> Evaluation:
+    """Return what ``evaluate_table`` does of a table that comes in blocks of whole groups, in little memory."""
+    texts = tuple(dict.fromkeys(metrics))
+    parsed = parsed_metrics(texts)
+    held = None if labels is None else HeldLabels(labels)
+    values = GatheredValues()
+    weights: list[GroupWeights] = []
+    any_labels = held is not None
+    with reading_ahead(blocks) as read:
+        for block in read:
+            any_labels |= block.labels is not None
+            of_block = (block.labels or NO_LABELS) if held is None else held.of(block.ranking.group_keys)
+            values.add(group_values(judged(block.ranking, of_block), parsed))
+            if block.weights is not None:
+                weights.append(block.weights)
+            del block, of_block  # not to be held while the next block is read
+    if not any_labels:
+        raise NoLabelsError
+    for rest in () if held is None else held.rest():
+        values.add(group_values(judged(NO_ITEMS, rest), parsed))
+    order = values.order(held.places if held is not None else lambda keys: np.arange(len(keys)))
+    return Evaluation(texts, tuple(values.results(joined_weights(weights) if weights else None, order)))
+
+
+def parsed_metrics(texts: Sequence[str]) -> list[Metric]:
+    """Return the metrics that some texts name (InputError where there is none, MetricError for what is no metric)."""
+    if not texts:
+        raise InputError("no metric was asked for; name at least one, such as ndcg@10")
+    return [parse_metric(text) for text in texts]

@@ -1,4 +1,4 @@
-"""The stored runs and aliases: looking them up, renaming, tagging, deleting."""
+"""The stored runs, aliases and groups: looking them up, renaming, tagging, deleting."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import ReferenceNotFoundError
+from ndcg_tracker.ingest import GroupColumns, GroupTable, read_group_frame
 from ndcg_tracker.tracker.datasets import known_dataset
+from ndcg_tracker.tracker.group_facts import GroupRecord, GroupsSet, group_records, store_group_facts
 from ndcg_tracker.tracker.opened import OpenedStore
 
 if TYPE_CHECKING:
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Housekeeping(OpenedStore):
-    """What one does with runs and aliases beside ingesting and comparing."""
+    """What one does with runs, aliases and groups beside ingesting and comparing."""
 
     def runs(self, dataset: str | None = None) -> list[RunRecord]:
         """Return the stored runs, oldest first."""
@@ -80,3 +82,30 @@ class Housekeeping(OpenedStore):
                 raise ReferenceNotFoundError(f"alias @{name} is in several datasets ({names}); give --dataset")
             tx.delete_alias(found[0].dataset_id, name)
             return found[0]
+
+    def groups(self, dataset: str = "default") -> list[GroupRecord]:
+        """Return the groups of a dataset with their weights and attributes."""
+        with self.store().read() as tx:
+            return group_records(tx, dataset)
+
+    def set_groups(
+        self,
+        frame: object,
+        *,
+        dataset: str = "default",
+        group: str | None = None,
+        weight: str | None = None,
+        attributes: Sequence[str] | None = None,
+    ) -> GroupsSet:
+        """Give groups of a dataset attributes and weights, from a frame with one row per group, in one transaction.
+
+        Parameters: ``frame``: a pandas DataFrame, a pyarrow Table, a dict of columns, or the table that a reader made
+        (``ndcg_tracker.ingest.read_groups``). ``group``, ``weight``: names of columns, by default ``group`` and, if
+        there is one, ``weight``. ``attributes``: names of columns, by default all others. A null takes the attribute or
+        the weight away; what the frame does not name stays. Means that rest on a weight that changes are computed
+        again. Raises: InputError for a frame that cannot be taken, and where the dataset has none of its groups.
+        """
+        columns = GroupColumns(group, weight, None if attributes is None else tuple(attributes))
+        table = frame if isinstance(frame, GroupTable) else read_group_frame(frame, columns)
+        with self.store().write() as tx:
+            return store_group_facts(tx, dataset, table)

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.errors import ConflictError, InputError
+from ndcg_tracker.errors import ConflictError
 from ndcg_tracker.ingest import RankedTable
 from ndcg_tracker.metrics import Metric
 from ndcg_tracker.rankings import LabelLists, Ranking, judged
-from ndcg_tracker.tracker.label_versions import Labels, settle_labels
+from ndcg_tracker.tracker.label_versions import settle_labels
 from ndcg_tracker.tracker.scoring import Scores, StoredMetric, settle_weights, store_scores
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.records import DatasetRecord, RunRecord
-    from ndcg_tracker.storage.store import Store, WriteTransaction
+    from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 NOTHING_JUDGED = "none of its items has a label, so every result is 0 or undefined; do the ids match?"
 
@@ -66,27 +66,14 @@ def store_run(
     where there are neither scores nor labels.
     """
     ranking = table.ranking
-    if ranking is None:
-        raise InputError(f"run {details.name!r} has no scores; give a score column")
     digest = ranking.digest()
     with store.write() as tx:
         dataset = tx.ensure_dataset(details.dataset)
         settled = settle_labels(tx, dataset, labels, table.labels, details.source)
         weights = settle_weights(tx, dataset, table.weights)
-        notes = _twin_notes(tx, dataset, digest, details.name)
+        notes = twin_notes(tx, dataset, digest, details.name)
         run, outcome, moved = _settle_run(tx, dataset, ranking, digest, details, replace)
-        done = {
-            evaluation.metric: StoredMetric(
-                evaluation.metric,
-                evaluation.mean,
-                evaluation.n_groups,
-                evaluation.n_missing,
-                evaluation.n_undefined,
-                is_new=False,
-            )
-            for evaluation in tx.evaluations(run.id)
-            if evaluation.label_set_id == settled.label_set.id
-        }
+        done = stored_metrics(tx, run, settled.label_set)
         wanted = list(dict.fromkeys(metrics))
         new = [metric for metric in wanted if str(metric) not in done]
         if new:
@@ -97,7 +84,7 @@ def store_run(
             done |= {one.metric: one for one in store_scores(tx, run, settled.label_set, scores, weights)}
             if not scores.any_judged:
                 notes.append(NOTHING_JUDGED)
-    notes += _moved_notes(moved, run)
+    notes += moved_notes(moved, run)
     return IngestResult(
         run.name,
         run.id,
@@ -107,8 +94,17 @@ def store_run(
         run.n_items,
         settled.label_set.version,
         tuple(done[str(metric)] for metric in wanted),
-        (*notes, *_label_notes(settled)),
+        (*notes, *label_notes(settled.label_set, settled.is_new)),
     )
+
+
+def stored_metrics(tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecord) -> dict[str, StoredMetric]:
+    """Return the metrics that a run has under a label set, by canonical text."""
+    return {
+        one.metric: StoredMetric(one.metric, one.mean, one.n_groups, one.n_missing, one.n_undefined, is_new=False)
+        for one in tx.evaluations(run.id)
+        if one.label_set_id == label_set.id
+    }
 
 
 def _settle_run(
@@ -121,13 +117,8 @@ def _settle_run(
     moved = []
     if existing is not None:
         if not replace:
-            raise ConflictError(
-                f"run {details.name!r} of dataset {dataset.name!r} is already stored with other content; keep both "
-                f"with --name {details.name}-2, or put this one in its place with --replace"
-            )
-        moved = [alias.name for alias in tx.aliases(dataset.name) if alias.run_id == existing.id]
-        for alias in moved:
-            tx.delete_alias(dataset.id, alias)
+            raise other_content(dataset, details)
+        moved = taken_aliases(tx, dataset, existing)
         tx.delete_run(existing.id)
     run = tx.insert_run(
         dataset.id,
@@ -143,17 +134,37 @@ def _settle_run(
     return run, "stored" if existing is None else "replaced", moved
 
 
-def _twin_notes(tx: WriteTransaction, dataset: DatasetRecord, digest: str, name: str) -> list[str]:
+def other_content(dataset: DatasetRecord, details: RunDetails) -> ConflictError:
+    """Return the error for a name that other content has."""
+    return ConflictError(
+        f"run {details.name!r} of dataset {dataset.name!r} is already stored with other content; keep both "
+        f"with --name {details.name}-2, or put this one in its place with --replace"
+    )
+
+
+def taken_aliases(tx: WriteTransaction, dataset: DatasetRecord, run: RunRecord) -> list[str]:
+    """Return the aliases of a run, taken from it."""
+    names = [alias.name for alias in tx.aliases(dataset.name) if alias.run_id == run.id]
+    for name in names:
+        tx.delete_alias(dataset.id, name)
+    return names
+
+
+def twin_notes(tx: ReadTransaction, dataset: DatasetRecord, digest: str, name: str) -> list[str]:
+    """Return a note where another run has this content."""
     twins = [run.name for run in tx.runs_with_digest(dataset.id, digest) if run.name != name]
     return [f"its content equals that of run {twins[0]!r}"] if twins else []
 
 
-def _moved_notes(moved: list[str], run: RunRecord) -> list[str]:
+def moved_notes(moved: list[str], run: RunRecord) -> list[str]:
+    """Return a note per alias that stands for another run now."""
     return [f"alias @{alias} now points at the new content (run {run.id})" for alias in moved]
 
 
-def _label_notes(labels: Labels) -> list[str]:
-    version = labels.label_set.version
-    if labels.is_new and version > 1:
-        return [f"its labels are new: version {version} of the dataset; older runs need rescore to be comparable"]
+def label_notes(label_set: LabelSetRecord, is_new: bool) -> list[str]:
+    """Return a note where a run has brought new labels."""
+    if is_new and label_set.version > 1:
+        return [
+            f"its labels are new: version {label_set.version} of the dataset; older runs need rescore to be comparable"
+        ]
     return []

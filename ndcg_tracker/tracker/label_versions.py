@@ -14,7 +14,7 @@ from ndcg_tracker.rankings.join import matching_rows
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
-    from ndcg_tracker.storage.store import WriteTransaction
+    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +45,38 @@ def settle_labels(
     newest = tx.newest_label_set(dataset.id)
     if newest is None:
         if of_run is None:
-            raise InputError(f"dataset {dataset.name!r} has no labels yet; give them with --labels FILE")
+            raise no_labels(dataset)
         return add_labels(tx, dataset, of_run, source)
     stored = tx.read_labels(newest.id)
     if of_run is None or of_run.digest() == newest.digest:
         return Labels(newest, stored, is_new=False)
-    merged = _union(stored, of_run, dataset)
+    merged = union(stored, of_run, dataset)
     return Labels(newest, stored, is_new=False) if merged is stored else add_labels(tx, dataset, merged, source)
 
 
 def add_labels(tx: WriteTransaction, dataset: DatasetRecord, lists: LabelLists, source: str | None) -> Labels:
     """Return the version that equals some labels, made the newest one where there is none."""
-    digest = lists.digest()
-    for label_set in tx.label_sets(dataset.id):
-        if label_set.digest == digest:
-            return Labels(label_set, lists, is_new=False)
+    known = stored_version(tx, dataset, lists.digest())
+    if known is not None:
+        return Labels(known, lists, is_new=False)
     return Labels(tx.insert_label_set(dataset.id, lists, source), lists, is_new=True)
 
 
-def _union(stored: LabelLists, further: LabelLists, dataset: DatasetRecord) -> LabelLists:
-    """Return the labels of both, which is ``stored`` itself where ``further`` has no new pair."""
+def stored_version(tx: ReadTransaction, dataset: DatasetRecord, digest: str) -> LabelSetRecord | None:
+    """Return the version of a dataset's labels that has this content, None where there is none."""
+    return next((one for one in tx.label_sets(dataset.id) if one.digest == digest), None)
+
+
+def no_labels(dataset: DatasetRecord) -> InputError:
+    """Return the error for a dataset that has no labels where some are needed."""
+    return InputError(f"dataset {dataset.name!r} has no labels yet; give them with --labels FILE")
+
+
+def union(stored: LabelLists, further: LabelLists, dataset: DatasetRecord) -> LabelLists:
+    """Return the labels of both, which is ``stored`` itself where ``further`` has no new pair.
+
+    Raises: ConflictError for a grade of ``further`` that contradicts a stored one.
+    """
     rows, stored_rows = matching_rows(further, stored)
     differs = further.grades[rows] != stored.grades[stored_rows]
     if differs.any():

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics import Metric, parse_metric
-from ndcg_tracker.rankings import LabelLists, judged
-from ndcg_tracker.tracker.label_versions import Labels, add_labels
-from ndcg_tracker.tracker.scoring import Scores, StoredMetric, settle_weights, store_scores
+from ndcg_tracker.rankings import GroupWeights, LabelLists, judged
+from ndcg_tracker.tracker.known_labels import KnownLabels, label_source
+from ndcg_tracker.tracker.label_versions import add_labels
+from ndcg_tracker.tracker.scoring import Scores, StoredMetric, store_scores, stored_weights
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.records import RunRecord
-    from ndcg_tracker.storage.store import WriteTransaction
+    from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,28 +34,49 @@ def rescore_runs(tx: WriteTransaction, runs: Sequence[RunRecord], metrics: Seque
 
     ``metrics``: none for those that each run has under any labels.
     """
-    newest: dict[int, Labels] = {}
+    newest: dict[int, _Newest] = {}
     rescored = []
     for run in runs:
         if run.dataset_id not in newest:
-            label_set = tx.newest_label_set(run.dataset_id)
-            if label_set is None:
-                raise InputError(f"dataset {run.dataset!r} has no labels; add them with ndcg-track labels add FILE")
-            newest[run.dataset_id] = Labels(label_set, tx.read_labels(label_set.id), is_new=False)
-        labels = newest[run.dataset_id]
+            newest[run.dataset_id] = _newest(tx, run)
+        of_dataset = newest[run.dataset_id]
+        label_set = of_dataset.label_set
         evaluations = tx.evaluations(run.id)
-        done = {record.metric for record in evaluations if record.label_set_id == labels.label_set.id}
+        done = {record.metric for record in evaluations if record.label_set_id == label_set.id}
         wanted = list(metrics) or [parse_metric(record.metric) for record in evaluations]
         new = [metric for metric in dict.fromkeys(wanted) if str(metric) not in done]
         stored: list[StoredMetric] = []
         if new:
-            dataset = tx.dataset(run.dataset)
-            weights = None if dataset is None else settle_weights(tx, dataset, None)
-            scores = Scores(new)
-            scores.add(judged(tx.read_ranking(run.id), labels.lists))
-            stored = store_scores(tx, run, labels.label_set, scores, weights)
-        rescored.append(RescoredRun(run.name, run.id, run.dataset, labels.label_set.version, tuple(stored)))
+            scores = stored_scores(tx, run, new, of_dataset.labels())
+            stored = store_scores(tx, run, label_set, scores, of_dataset.weights)
+        rescored.append(RescoredRun(run.name, run.id, run.dataset, label_set.version, tuple(stored)))
     return rescored
+
+
+def stored_scores(tx: ReadTransaction, run: RunRecord, metrics: Sequence[Metric], labels: KnownLabels) -> Scores:
+    """Return what metrics say of a stored run, read from its stored items a block at a time."""
+    scores = Scores(metrics)
+    for ranking in tx.ranking_blocks(run):
+        scores.add(judged(ranking, labels.of(ranking.group_keys)))
+    scores.add_missing(labels.rest())
+    scores.arrange(labels.places)
+    return scores
+
+
+@dataclass(frozen=True, slots=True)
+class _Newest:
+    """The newest labels of a dataset, ready for one run after the other, and the weights of its groups."""
+
+    label_set: LabelSetRecord
+    labels: Callable[[], KnownLabels]
+    weights: GroupWeights | None
+
+
+def _newest(tx: ReadTransaction, run: RunRecord) -> _Newest:
+    label_set = tx.newest_label_set(run.dataset_id)
+    if label_set is None:
+        raise InputError(f"dataset {run.dataset!r} has no labels; add them with ndcg-track labels add FILE")
+    return _Newest(label_set, label_source(tx, label_set), stored_weights(tx, run.dataset_id))
 
 
 def add_label_version(

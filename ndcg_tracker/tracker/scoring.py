@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,13 +20,16 @@ from ndcg_tracker.metrics import (
     judged_shares,
     tie_bound_values,
 )
-from ndcg_tracker.rankings import GroupWeights, JudgedRanking, Keys
+from ndcg_tracker.rankings import GroupWeights, JudgedRanking, Keys, LabelLists, Ranking, judged
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.keys import Index
     from ndcg_tracker.rankings.ranking import Floats
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
+
+
+NO_ITEMS = Ranking(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +54,20 @@ class GatheredValues:
         """Take the values of some groups, one entry per metric, always in the same order of metrics."""
         self._parts.append(values)
 
-    def group_keys(self) -> Keys:
-        """Return the groups in the order in which they came."""
-        return Keys.joined([part[0].group_keys for part in self._parts])
-
     def results(self, weights: GroupWeights | None, order: Index | None = None) -> list[GroupResults]:
         """Return the results over all groups; ``order``: which group stands at each place."""
         return [aggregated(joined_values(parts, order), weights) for parts in zip(*self._parts, strict=True)]
+
+    def order(self, places: Callable[[Keys], Index]) -> Index | None:
+        """Return which group stands at each place of a run that is scored at once, None for the order they came in.
+
+        ``places``: the number of each group in the order of the labels; groups without labels stand last.
+        """
+        if len(self._parts) == 1:
+            return None
+        keys = Keys.joined([part[0].group_keys for part in self._parts])
+        labelled = np.concatenate([part[0].labelled for part in self._parts])
+        return np.lexsort((places(keys), ~labelled))
 
 
 class Scores:
@@ -68,6 +78,7 @@ class Scores:
         self._shares: dict[int | None, list[Floats]] = {metric.cutoff: [] for metric in self._metrics}
         self.values, self.worst, self.best = GatheredValues(), GatheredValues(), GatheredValues()
         self.any_judged = False
+        self._order: Index | None = None
 
     def add(self, judged: JudgedRanking) -> None:
         """Score groups that were not scored before."""
@@ -78,6 +89,20 @@ class Scores:
         self.worst.add([worst for worst, _ in bounds])
         self.best.add([best for _, best in bounds])
         self.any_judged |= judged.rows.size > 0
+
+    def add_missing(self, labels: Iterable[LabelLists]) -> None:
+        """Score groups that have labels alone."""
+        for lists in labels:
+            self.add(judged(NO_ITEMS, lists))
+
+    def arrange(self, places: Callable[[Keys], Index]) -> None:
+        """Put the groups in the order in which they stand where a run is scored at once (see ``GatheredValues``)."""
+        self._order = self.values.order(places)
+
+    def results(self, weights: GroupWeights | None) -> list[tuple[GroupResults, GroupResults, GroupResults]]:
+        """Return per metric the results, those with every tie broken for the worst, and those for the best."""
+        gathered = (self.values, self.worst, self.best)
+        return list(zip(*(values.results(weights, self._order) for values in gathered), strict=True))
 
     def coverage(self) -> dict[int | None, float]:
         """Return the mean judged share by cutoff, where there is one (see ``judged_shares``)."""
@@ -91,21 +116,16 @@ def store_scores(
     label_set: LabelSetRecord,
     scores: Scores,
     weights: GroupWeights | None,
-    order: Index | None = None,
 ) -> list[StoredMetric]:
-    """Store what some metrics say of a run under a label set, every group's result included, and return the means.
-
-    ``order``: which group stands at each place of a mean's sum, None for the order in which they were scored.
-    """
+    """Store what some metrics say of a run under a label set, every group's result included, and return the means."""
     known = {share.cutoff for share in tx.coverages(run.id, label_set.id)}
     for cutoff, share in scores.coverage().items():
         if cutoff not in known:
             tx.insert_coverage(run.id, label_set.id, cutoff, share)
-    results = scores.values.results(weights, order)
-    group_ids = tx.ensure_groups(run.dataset_id, results[0].group_keys)
+    results = scores.results(weights)
+    group_ids = tx.ensure_groups(run.dataset_id, results[0][0].group_keys)
     stored = []
-    bounds = zip(scores.worst.results(weights, order), scores.best.results(weights, order), strict=True)
-    for result, (worst, best) in zip(results, bounds, strict=True):
+    for result, worst, best in results:
         tx.insert_evaluation(
             run.id,
             label_set.id,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.comparison import t_interval
 from ndcg_tracker.comparison.pairing import Missing
-from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest import RankedTable
 from ndcg_tracker.metrics import Metric, parse_metric
 from ndcg_tracker.rankings import LabelLists
@@ -15,12 +14,13 @@ from ndcg_tracker.reporting import HistoryRow
 from ndcg_tracker.tracker.comparing import compared
 from ndcg_tracker.tracker.conventions import Convention, conventions
 from ndcg_tracker.tracker.datasets import known_dataset
-from ndcg_tracker.tracker.evaluation import read_frames
+from ndcg_tracker.tracker.evaluation import parsed_metrics, read_frames
 from ndcg_tracker.tracker.housekeeping import Housekeeping
 from ndcg_tracker.tracker.ingestion import IngestResult, RunDetails, store_run
 from ndcg_tracker.tracker.rescoring import RescoredRun, add_label_version, rescore_runs
 from ndcg_tracker.tracker.results import ComparisonResult
 from ndcg_tracker.tracker.scoring import stored_weights
+from ndcg_tracker.tracker.streaming import store_stream
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,10 +88,19 @@ class Tracker(Housekeeping):
         replace: bool = False,
     ) -> IngestResult:
         """Store a run that a reader has read (see ``ingest``)."""
-        parsed = [parse_metric(text) for text in metrics]
-        if not parsed:
-            raise InputError("no metric was asked for; name at least one, such as ndcg@10")
-        return store_run(self.store(create=True), table, labels, details, parsed, replace=replace)
+        return store_run(self.store(create=True), table, labels, details, parsed_metrics(metrics), replace=replace)
+
+    def ingest_stream(
+        self,
+        blocks: Iterable[RankedTable],
+        labels: LabelLists | None,
+        details: RunDetails,
+        metrics: Sequence[str],
+        *,
+        replace: bool = False,
+    ) -> IngestResult:
+        """Store a run that a reader reads block by block (see ``ingest`` and ``ndcg_tracker.ingest.stream_run``)."""
+        return store_stream(self.store(create=True), blocks, labels, details, parsed_metrics(metrics), replace=replace)
 
     def compare(
         self,

@@ -12,13 +12,14 @@ from ndcg_tracker.cli.app import run
 COMMANDS = [
     ["ingest"], ["evaluate"], ["compare"], ["history"], ["rescore"], ["sql"], ["demo"], ["runs", "list"],
     ["runs", "show"], ["runs", "rename"], ["runs", "tag"], ["runs", "delete"], ["alias", "set"], ["alias", "list"],
-    ["alias", "delete"], ["labels", "add"], ["metrics", "list"], ["metrics", "explain"], ["db", "upgrade"],
-    ["db", "current"], ["db", "check"], ["db", "backup"], ["doctor", "conventions"],
+    ["alias", "delete"], ["labels", "add"], ["groups", "set"], ["groups", "list"], ["metrics", "list"],
+    ["metrics", "explain"], ["db", "upgrade"], ["db", "current"], ["db", "check"], ["db", "backup"],
+    ["doctor", "conventions"],
 ]  # fmt: skip
 PRINTING = [
     ["ingest", "x"], ["evaluate", "x"], ["compare", "a", "b"], ["history"], ["rescore", "a"], ["sql", "SELECT 1"],
-    ["runs", "list"], ["runs", "show", "a"], ["alias", "list"], ["metrics", "list"], ["metrics", "explain", "ndcg"],
-    ["db", "current"], ["doctor", "conventions", "x"],
+    ["runs", "list"], ["runs", "show", "a"], ["alias", "list"], ["groups", "list"], ["metrics", "list"],
+    ["metrics", "explain", "ndcg"], ["db", "current"], ["doctor", "conventions", "x"],
 ]  # fmt: skip
 
 
@@ -74,7 +75,7 @@ def test_wrong_usage_is_2(
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("arguments", [[], ["runs"], ["alias"], ["labels"], ["metrics"], ["db"]])
+@pytest.mark.parametrize("arguments", [[], ["runs"], ["alias"], ["labels"], ["groups"], ["metrics"], ["db"]])
 def test_a_command_that_is_missing_shows_the_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(arguments) == 2
     printed = capsys.readouterr()

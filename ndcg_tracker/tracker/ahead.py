@@ -1,0 +1,73 @@
+"""Work that runs ahead: the next block is read while this one is computed and written."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class _End:
+    """What follows the last block: the error that ended the reading, if one did."""
+
+    def __init__(self, error: BaseException | None) -> None:
+        self.error = error
+
+
+class _Ahead(Generic[T]):
+    def __init__(self, blocks: Iterable[T]) -> None:
+        self._blocks = blocks
+        self._waiting: queue.Queue[T | _End] = queue.Queue(maxsize=1)
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._read, name="reading ahead", daemon=True)
+        self._thread.start()
+
+    def __iter__(self) -> Iterator[T]:
+        while not isinstance(found := self._waiting.get(), _End):
+            yield found
+            del found  # not to be held while the next one is waited for
+        if found.error is not None:
+            raise found.error
+
+    def stop(self) -> None:
+        """End the reading, whether or not all was taken."""
+        self._stopped.set()
+        while self._thread.is_alive():
+            try:
+                self._waiting.get(timeout=0.01)
+            except queue.Empty:
+                continue
+
+    def _read(self) -> None:
+        error: BaseException | None = None
+        try:
+            for block in self._blocks:
+                self._waiting.put(block)
+                del block  # not to be held while the next one is made
+                if self._stopped.is_set():
+                    return
+        except BaseException as raised:  # it is raised again where the blocks are used
+            error = raised
+        self._waiting.put(_End(error))
+
+
+@contextmanager
+def reading_ahead(blocks: Iterable[T]) -> Iterator[Iterable[T]]:
+    """Give the blocks of an iterable, each made by a thread of its own while the one before is in use.
+
+    At most three blocks are alive: the one in use, one that waits, one in the making. What the iterable raises is
+    raised where the blocks are used; leaving the context ends the thread.
+
+    >>> with reading_ahead(iter(range(3))) as blocks:
+    ...     list(blocks)
+    [0, 1, 2]
+    """
+    ahead = _Ahead(blocks)
+    try:
+        yield ahead
+    finally:
+        ahead.stop()
