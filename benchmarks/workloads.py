@@ -2,15 +2,19 @@
 
 W1: 6,980 groups of 1,000 items with ids like MS MARCO's, 1 to 4 relevant items per group. W2: 30,000 groups of about
 120 items, a grade from 0 to 4 on every one. W3: the first 50 groups of W1. W4: 1,000,000 groups of 20 items, binary.
+``BENCHMARK_DATA`` names another folder for them.
 
     python benchmarks/workloads.py w1 w3     # writes the files of W1 and W3 to benchmarks/data
+    python benchmarks/workloads.py w1x10     # files of 10 times W1's groups, for growth
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +23,7 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.rankings import Keys, LabelLists, Ranking
 
-DATA = Path(__file__).resolve().parent / "data"
+DATA = Path(os.environ.get("BENCHMARK_DATA", Path(__file__).resolve().parent / "data")).resolve()
 _GROUPS_PER_WRITE = 2_000
 
 Integers = NDArray[np.int64]
@@ -175,7 +179,27 @@ def w4() -> Table:
     )
 
 
-WORKLOADS: dict[str, Callable[[], Table]] = {"w1": w1, "w2": w2, "w3": w3, "w4": w4}
+def tiny() -> Table:
+    """Return 40 groups of 30 items with grades from 0 to 2 on about every third item, for the tests."""
+    random = np.random.default_rng(0)
+    n_groups, n_ranks = 40, 30
+    items = np.argsort(random.random((n_groups, 100)), axis=1)[:, :n_ranks]
+    scores = -np.sort(-random.random((n_groups, n_ranks)).round(6), axis=1)
+    label_groups, ranks = np.nonzero(random.random((n_groups, n_ranks)) < 0.3)
+    return Table(
+        "q",
+        "d",
+        np.arange(n_groups),
+        np.arange(n_groups + 1) * n_ranks,
+        items.ravel(),
+        scores.ravel(),
+        label_groups,
+        items[label_groups, ranks],
+        random.integers(0, 3, label_groups.size),
+    )
+
+
+WORKLOADS: dict[str, Callable[[], Table]] = {"w1": w1, "w2": w2, "w3": w3, "w4": w4, "tiny": tiny}
 
 
 def table(name: str) -> Table:
@@ -194,6 +218,11 @@ def trec_files(name: str) -> tuple[Path, Path]:
     """Return the TREC run and the qrels of a workload, written where they are not there yet."""
     run, qrels = DATA / f"{name}.run", DATA / f"{name}.qrels"
     if not (run.exists() and qrels.exists()):
+        if "x" in name:
+            base, times = name.split("x")
+            for path, one in zip((run, qrels), trec_files(base), strict=True):
+                _replace(path, partial(_write_repeated, one=one, times=int(times)))
+            return run, qrels
         made = table(name)
         _replace(qrels, lambda part: _write_qrels(part, made))
         _replace(run, lambda part: _write_run(part, made, name))
@@ -216,7 +245,7 @@ def parquet_files(name: str) -> tuple[Path, Path]:
                 "item": pa.array(lists_of.item_keys.to_list()),
                 number: lists_of.numbers,
             }
-            _replace(path, lambda part, columns=columns: pq.write_table(pa.table(columns), part))
+            _replace(path, partial(pq.write_table, pa.table(columns)))
     return run, labels
 
 
@@ -243,6 +272,16 @@ def _write_qrels(path: Path, made: Table) -> None:
         file.writelines(b"%b 0 %b%d %d\n" % (group_ids[group], head, item, grade) for group, item, grade in rows)
 
 
+def _write_repeated(path: Path, one: Path, times: int) -> None:
+    """Write a file several times over, each time with two digits of its own before the ids of the groups."""
+    with path.open("wb") as file:
+        for number in range(10, 10 + times):
+            head = b"%d" % number
+            with one.open("rb") as lines:
+                while block := lines.readlines(1 << 24):
+                    file.write(head + head.join(block))
+
+
 def _replace(path: Path, write: Callable[[Path], Any]) -> None:
     """Write a file under another name first, so that an interrupted run leaves no half of one."""
     part = path.with_name(f"part-{path.name}")
@@ -255,5 +294,5 @@ def _plain(stored: NDArray[Any]) -> Any:
 
 
 if __name__ == "__main__":
-    for chosen in sys.argv[1:] or list(WORKLOADS):
+    for chosen in sys.argv[1:] or ["w1", "w2", "w3", "w4"]:
         sys.stdout.write(f"{' '.join(str(path) for path in trec_files(chosen))}\n")

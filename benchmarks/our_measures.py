@@ -1,0 +1,114 @@
+"""The phases of our own: commands on databases that stand ready, and what keeps a database in order."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from contenders import ndcg_track
+from measures import Choice, removed, started
+from phases import Phase, Task, kept
+from processes import HERE, Sample, Worker, done, measured
+
+
+def commands(choice: Choice) -> Phase:
+    """Return the phase of our own commands on databases that stand ready, and of the permutation test."""
+    many, few = ("tiny", "tiny") if choice.quick else ("w4", "w1")
+    n_runs = 5 if choice.quick else 1_000
+    n_flipped = 1_000 if choice.quick else 6_980
+    of_many, of_few, of_history = (choice.folder / f"{name}.db" for name in ("many", "few", "history"))
+    program, workers = [sys.executable, str(HERE / "prepared.py")], list[Worker]()
+
+    def asked(database: Path, *arguments: str) -> Callable[[int], Sample]:
+        command = ndcg_track(sys.executable, "--db", str(database), *arguments)
+        return lambda _: measured(command, limit=choice.limit)
+
+    compare = ("compare", "run0", "run1", "--format", "json")
+    tasks = [
+        Task("interpreter", "Python starts and ends", lambda _: measured([sys.executable, "-c", ""])),
+        Task("--help", "`ndcg-track --help`", lambda _: measured(ndcg_track(sys.executable, "--help"))),
+        Task("compare, 7,000 groups", "two stored runs of W1's groups, SQLite", asked(of_few, *compare)),
+        Task("compare, 1,000,000 groups", "two stored runs of W4's groups, SQLite", asked(of_many, *compare)),
+        Task("compare, 1,000,000 groups: statistics", "the part of it that computes"),
+        Task(
+            "history, 1,000 runs", "`ndcg-track history` over 1,000 runs of W1's groups, SQLite",
+            asked(of_history, "history", "--metric", "ndcg@10", "--format", "json"),
+        ),
+        Task("permutation", "10,000 sign flips of 6,980 differences", reference="p", tolerance=0.02),
+        Task("permutation: scipy", "the same by `scipy.stats.permutation_test`", reference="p", tolerance=0.02),
+    ]  # fmt: skip
+
+    def opened(phase: Phase) -> None:
+        asked_for = {task.name for task in phase.tasks}
+        if any("1,000,000" in name for name in asked_for):
+            done([*program, "runs", str(of_many), many, "2", "20"])
+        if "compare, 7,000 groups" in asked_for:
+            done([*program, "runs", str(of_few), few, "2", "100"])
+        if "history, 1,000 runs" in asked_for:
+            found = json.loads(done([*program, "runs", str(of_history), few, str(n_runs), "10"]))
+            phase.figures["history_mb"] = found["bytes"][-1] / 1e6
+        own = {
+            "compare, 1,000,000 groups: statistics": ["statistics", str(of_many)],
+            "permutation": ["permutation", str(n_flipped)],
+            "permutation: scipy": ["scipy", str(n_flipped)],
+        }
+        for task in phase.tasks:
+            if task.name in own:
+                task.measure = started(task, [*program, *own[task.name]], workers)
+        if "permutation: scipy" in asked_for and len(workers):
+            phase.references["p"] = dict(workers[-1].first.get("means", {}))  # type: ignore[call-overload]
+
+    def closed(_: Phase) -> None:
+        for worker in workers:
+            worker.close()
+        for path in (of_many, of_few, of_history):
+            removed(path)
+
+    return Phase("commands", "", "our own commands", kept(tasks, choice.only, ("interpreter",)), opened, closed)
+
+
+def housekeeping(choice: Choice, rounds: int) -> Phase:
+    """Return the phase of what keeps a database in order: sizes, deleting, rescoring."""
+    workload = "tiny" if choice.quick else "w1"
+    n_rescored = 3 if choice.quick else 100
+    of_runs, of_rescored = choice.folder / "runs.db", choice.folder / "rescored.db"
+    program = [sys.executable, str(HERE / "prepared.py"), "runs"]
+
+    def delete(round_: int) -> Sample:
+        command = ndcg_track(sys.executable, "--db", str(of_runs), "runs", "delete", f"run{round_}", "--yes")
+        return measured(command, limit=choice.limit)
+
+    def rescore(round_: int) -> Sample:
+        metric = f"ndcg@{20 + round_}"  # one that no run has yet
+        database = ("--db", str(of_rescored))
+        command = ndcg_track(sys.executable, *database, "rescore", "--all", "--metric", metric, "--format", "csv")
+        return measured(command, limit=choice.limit)
+
+    def opened(phase: Phase) -> None:
+        asked_for = {task.name for task in phase.tasks}
+        if "delete a run" in asked_for:
+            found = json.loads(done([*program, str(of_runs), workload, str(rounds + 1), "1000"]))
+            sizes, n_items = found["bytes"], found["n_items"]
+            further = sizes[1] - sizes[0]
+            phase.figures |= {
+                "first_run_mb": sizes[0] / 1e6,
+                "further_run_mb": further / 1e6,
+                "bytes_per_item": further / n_items,
+                "mb_before_deleting": sizes[-1] / 1e6,
+            }
+        if "rescore 100 runs" in asked_for:
+            done([*program, str(of_rescored), workload, str(n_rescored), "100"])
+
+    def closed(phase: Phase) -> None:
+        if of_runs.exists():
+            phase.figures["mb_after_deleting"] = of_runs.stat().st_size / 1e6
+        removed(of_runs)
+        removed(of_rescored)
+
+    tasks = [
+        Task("delete a run", "`ndcg-track runs delete`, a run of W1 among several, SQLite", delete),
+        Task("rescore 100 runs", "`ndcg-track rescore --all` under a new metric: W1's groups, 100 items each", rescore),
+    ]
+    return Phase("housekeeping", "", "housekeeping", kept(tasks, choice.only), opened, closed)

@@ -1,0 +1,149 @@
+"""The tables of a run, as Markdown, and the pages that show them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from goals import duration, goals, medians, megabytes, short
+
+Phase = Mapping[str, Any]
+_BEGIN, _END = "<!-- benchmark: {} -->", "<!-- /benchmark -->"
+PEERS = ("trec_eval", "pytrec_eval", "pytrec_eval, in order")
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table; a heading that ends with a blank has its column to the right."""
+    rule = ["--:" if heading.endswith(" ") else "---" for heading in headings]
+    lines = [[heading.strip() for heading in headings], rule, *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def peer_table(phase: Phase) -> str:
+    """Return the contenders of a workload, the fastest first, with the times that the peers take as ratios."""
+    measured = [row for row in phase["rows"] if "seconds" in row]
+    peers = [row for name in PEERS for row in measured if row["name"] == name]
+    in_files = phase["section"] == "files"
+    headings = ["contender", "time ", *[f"{peer['name']} takes " for peer in peers]]
+    headings += ["CPU ", "peak memory "] if in_files else []
+    headings += ["ndcg@10 ", "means", "what"]
+    lines = []
+    for row in sorted(measured, key=lambda row: float(row["seconds"])):
+        means = row["means"]
+        line = [str(row["name"]), duration(row["seconds"])]
+        line += [f"{short(peer['seconds'] / row['seconds'])}x" if means else "" for peer in peers]
+        line += [duration(row["cpu_seconds"]), megabytes(row["peak_mb"])] if in_files else []
+        line += [f"{means['ndcg@10']:.4f}" if means else "", row["check"], row["what"]]
+        lines.append(line)
+    return table(headings, lines) + _left_out(phase)
+
+
+def plain_table(phase: Phase) -> str:
+    """Return the times and peaks of a phase, in its own order."""
+    measured = [row for row in phase["rows"] if "seconds" in row]
+    with_size = any("database_mb" in row for row in measured)
+    headings = ["", "time ", "CPU ", "peak memory ", *(["database "] if with_size else []), "what"]
+    lines = []
+    for row in measured:
+        line = [str(row["name"]), duration(row["seconds"])]
+        line.append(duration(row["cpu_seconds"]) if "cpu_seconds" in row else "")
+        line.append(megabytes(row["peak_mb"]) if "peak_mb" in row else "")
+        line += [megabytes(row["database_mb"])] if with_size else []
+        lines.append([*line, row["what"]])
+    return table(headings, lines) + _left_out(phase)
+
+
+def _left_out(phase: Phase) -> str:
+    absent = [f"{row['name']} ({row['left_out']})" for row in phase["rows"] if "seconds" not in row]
+    return f"\n\nLeft out: {'; '.join(absent)}." if absent else ""
+
+
+def goal_table(results: Mapping[str, Any]) -> str:
+    """Return the goals with their figures."""
+    words = {True: "met", False: "**not met**", None: "-"}
+    return table(
+        ["what", "goal", "figure", ""], [[one.about, one.text, one.figure, words[one.met]] for one in goals(results)]
+    )
+
+
+def growth_table(phase: Phase) -> str:
+    """Return time and memory by size, one row per way to ingest."""
+    cells: dict[str, dict[str, str]] = {}
+    for row in phase["rows"]:
+        times, _, way = str(row["name"]).partition(" ")
+        if "seconds" in row:
+            words = f"{duration(row['seconds'])}, {megabytes(row['peak_mb'])}, {megabytes(row['database_mb'])}"
+        else:
+            words = "-"
+        cells.setdefault(way, {})[times] = words
+    sizes = list(next(iter(cells.values()), {}))
+    headings = ["time, peak memory, database", *[f"{size} " for size in sizes]]
+    rows = [[f"`{way.rpartition(', ')[0]}`, {way.rpartition(', ')[2]}", *of.values()] for way, of in cells.items()]
+    return table(headings, rows) + _left_out(phase)
+
+
+def housekeeping_text(phase: Phase) -> str:
+    """Return what keeping a database in order costs."""
+    figures, text = phase["figures"], plain_table(phase)
+    if "further_run_mb" in figures:
+        text += (
+            f"\n\nThe first run takes {megabytes(figures['first_run_mb'])} of a SQLite file, labels included, every "
+            f"further one {megabytes(figures['further_run_mb'])}: {figures['bytes_per_item']:.1f} bytes per item."
+        )
+    if "mb_after_deleting" in figures:
+        before, after = megabytes(figures["mb_before_deleting"]), megabytes(figures["mb_after_deleting"])
+        text += f" Deleting left the file at {after} (before: {before}): SQLite keeps the room for the next run."
+    return text
+
+
+def machine_text(results: Mapping[str, Any]) -> str:
+    """Return where and with what a run was made."""
+    machine = results["machine"]
+    tools = ", ".join(f"{name} {version}" for name, version in machine["tools"].items() if version)
+    return (
+        f"{machine['date']}, {machine['processor']}, {machine['cores']} cores, {machine['memory_gb']} GB; "
+        f"{machine['system']}, Python {machine['python']}, Postgres {machine['postgres'] or '-'}; "
+        f"{medians(results['rounds'])}{', on small data' if results['quick'] else ''}. {tools}."
+    )
+
+
+def blocks(results: Mapping[str, Any]) -> dict[str, str]:
+    """Return the parts of the page by name."""
+    found = {"machine": machine_text(results), "goals": goal_table(results)}
+    for phase in results["phases"]:
+        section, workload = phase["section"], phase["workload"]
+        if section in ("files", "kernel"):
+            found[f"{section} {workload}"] = peer_table(phase)
+        elif section == "growth":
+            found["growth"] = growth_table(phase)
+        elif section == "housekeeping":
+            found["housekeeping"] = housekeeping_text(phase)
+        else:
+            found[section] = plain_table(phase)
+    return found
+
+
+def markdown(results: Mapping[str, Any]) -> str:
+    """Return the whole run as one document."""
+    titles = {f"{phase['section']} {phase['workload']}".strip(): phase["title"] for phase in results["phases"]}
+    titles["growth"] = next((phase["title"] for phase in results["phases"] if phase["section"] == "growth"), "")
+    parts = []
+    for name, text in blocks(results).items():
+        title = {"machine": "Benchmark", "goals": "Goals"}.get(name) or titles.get(name) or name
+        parts.append(f"## {title[0].upper()}{title[1:]}\n\n{text}\n")
+    return "\n".join(parts)
+
+
+def rewrite(page: Path, results: Mapping[str, Any]) -> None:
+    """Put the parts of a run between the page's marks ``<!-- benchmark: NAME -->`` and ``<!-- /benchmark -->``."""
+    text = page.read_text(encoding="utf-8")
+    for name, part in blocks(results).items():
+        begin = _BEGIN.format(name)
+        before, mark, rest = text.partition(begin)
+        if mark:
+            _, end, after = rest.partition(_END)
+            if not end:
+                raise SystemExit(f"{page}: there is no {_END} after {begin}")
+            text = f"{before}{begin}\n\n{part}\n\n{_END}{after}"
+    page.write_text(text, encoding="utf-8")

@@ -1,0 +1,157 @@
+"""The benchmark command on tiny data: it runs, its tables say what was measured, and its means agree."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+BENCHMARKS = REPOSITORY / "benchmarks"
+PAGE = REPOSITORY / "docs" / "performance.md"
+
+
+@pytest.fixture
+def module(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Import a module of the benchmarks, which are programs side by side and no package."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+
+    def imported(name: str) -> ModuleType:
+        return importlib.import_module(name)
+
+    return imported
+
+
+def run(folder: Path, *options: str) -> tuple[dict[str, Any], str]:
+    """Run the command, with its data in a folder of the test, and return its figures and tables."""
+    command = [sys.executable, str(BENCHMARKS / "run.py"), "--quick", "--json", "run.json", *options]
+    surroundings = os.environ | {"BENCHMARK_DATA": str(folder / "data"), "TREC_EVAL": ""}
+    done = subprocess.run(command, cwd=folder, env=surroundings, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads((folder / "run.json").read_text(encoding="utf-8")), done.stdout
+
+
+def rows(results: dict[str, Any], section: str) -> dict[str, dict[str, Any]]:
+    (phase,) = [phase for phase in results["phases"] if phase["section"] == section]
+    return {row["name"]: row for row in phase["rows"]}
+
+
+def test_tools_find_the_same_means_and_stand_in_the_tables(tmp_path: Path) -> None:
+    options = ("--sections", "files", "kernel", "--only", "evaluate", "ingest, SQLite", "pytrec_eval", "trec_eval")
+    results, printed = run(tmp_path, *options, "--chart", "chart.svg")
+    files, kernel = rows(results, "files"), rows(results, "kernel")
+    for name in ("evaluate", "evaluate --per-group", "ingest, SQLite", "pytrec_eval"):
+        assert files[name]["check"] == "same"
+        assert files[name]["seconds"] > 0
+        assert files[name]["peak_mb"] > 0
+        assert f"| {name} |" in printed
+    assert files["ingest, SQLite"]["database_mb"] > 0
+    assert files["trec_eval"]["left_out"] == "no --trec-eval PATH was given"
+    assert "Left out: trec_eval (no --trec-eval PATH was given)." in printed
+    assert kernel["pytrec_eval"]["check"] == "same"
+    assert kernel["ndcg_tracker, any order"]["check"] == "ties in input order"
+    names = {text.text for text in ElementTree.parse(tmp_path / "chart.svg").iter("{http://www.w3.org/2000/svg}text")}
+    assert {"ndcg-track evaluate", "ndcg-track ingest, SQLite", "pytrec_eval"} <= names
+    assert list((tmp_path / "data").glob("bench-*")) == []
+
+
+def test_our_own_commands_are_measured(tmp_path: Path) -> None:
+    only = ("delete a run", "compare, 7,000 groups", "permutation")
+    results, _ = run(tmp_path, "--sections", "commands", "housekeeping", "--only", *only)
+    commands = rows(results, "commands")
+    assert commands["compare, 7,000 groups"]["seconds"] > 0
+    assert commands["permutation"]["check"] == commands["permutation: scipy"]["check"] == "same"
+    assert rows(results, "housekeeping")["delete a run"]["seconds"] > 0
+    assert results["phases"][1]["figures"]["further_run_mb"] > 0
+
+
+def test_a_mean_that_is_off_ends_the_command(tmp_path: Path) -> None:
+    kept = {
+        "machine": {
+            "date": "", "processor": "", "cores": 1, "memory_gb": 1, "system": "", "python": "", "postgres": "",
+            "tools": {},
+        },
+        "rounds": 1,
+        "quick": False,
+        "phases": [
+            {
+                "section": "kernel", "workload": "w1", "title": "W1, in memory", "figures": {},
+                "rows": [
+                    {"name": "odd", "what": "", "seconds": 1.0, "means": {"ndcg@10": 0.5}, "check": "OFF BY 0.1"}
+                ],
+            }
+        ],
+    }  # fmt: skip
+    (tmp_path / "kept.json").write_text(json.dumps(kept), encoding="utf-8")
+    command = [sys.executable, str(BENCHMARKS / "run.py"), "--from", "kept.json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "means that do not agree: W1, in memory: odd OFF BY 0.1\n"
+
+
+def results_with(section: str, workload: str, *rows: dict[str, Any]) -> dict[str, Any]:
+    phase = {"section": section, "workload": workload, "title": "", "figures": {}, "rows": list(rows)}
+    return {"phases": [phase], "quick": False}
+
+
+@pytest.mark.parametrize(("seconds", "met", "figure"), [(1.0, True, "6.00x (1.00 s)"), (2.0, False, "3.00x (2.00 s)")])
+def test_a_goal_is_met_or_not(module: Any, seconds: float, met: bool, figure: str) -> None:
+    results = results_with(
+        "files", "w1", {"name": "evaluate --per-group", "seconds": seconds}, {"name": "trec_eval", "seconds": 6.0}
+    )
+    found = {(goal.about, goal.text): goal for goal in module("goals").goals(results)}
+    goal = found["`evaluate`, W1", ">= 5x trec_eval"]
+    assert (goal.met, goal.figure) == (met, figure)
+
+
+def test_a_goal_whose_row_is_left_out_is_not_measured(module: Any) -> None:
+    results = results_with(
+        "files", "w1", {"name": "evaluate --per-group", "seconds": 1.0}, {"name": "trec_eval", "left_out": "no path"}
+    )
+    found = {goal.about: goal for goal in module("goals").goals(results)}
+    assert found["`evaluate`, W1"].met is None
+    assert found["`evaluate`, W1"].figure == "not measured: trec_eval: no path"
+    assert found["`compare`, 6,980 groups"].figure == "not measured: compare, 7,000 groups"
+
+
+def test_only_what_stands_between_the_marks_of_a_page_is_rewritten(module: Any, tmp_path: Path) -> None:
+    tables, page = module("tables"), tmp_path / "page.md"
+    mark = "<!-- benchmark: kernel w1 -->"
+    page.write_text(f"before\n\n{mark}\n\nold\n\n<!-- /benchmark -->\n\nafter\n", encoding="utf-8")
+    row = {"name": "tool", "what": "does it", "seconds": 0.5, "means": {"ndcg@10": 0.25}, "check": "same"}
+    machine = dict.fromkeys(("date", "processor", "cores", "memory_gb", "system", "python", "postgres"), "")
+    results = results_with("kernel", "w1", row) | {"machine": machine | {"tools": {}}, "rounds": 3}
+    tables.rewrite(page, results)
+    once = page.read_text(encoding="utf-8")
+    assert once.startswith(f"before\n\n{mark}\n\n| contender |")
+    assert "| tool | 0.50 s | 0.2500 | same | does it |" in once
+    assert once.endswith("|\n\n<!-- /benchmark -->\n\nafter\n")
+    tables.rewrite(page, results)
+    assert page.read_text(encoding="utf-8") == once
+
+
+def test_the_page_has_a_place_for_every_part_of_a_run() -> None:
+    parts = [f"files w{number}" for number in (1, 2, 3, 4)] + [f"kernel w{number}" for number in (1, 2, 4)]
+    text = PAGE.read_text(encoding="utf-8")
+    for part in [*parts, "machine", "goals", "commands", "growth", "housekeeping"]:
+        assert text.count(f"<!-- benchmark: {part} -->") == 1
+    assert text.count("<!-- /benchmark -->") == 12
+
+
+def test_repeated_files_have_groups_of_their_own(module: Any, tmp_path: Path) -> None:
+    environment = os.environ | {"BENCHMARK_DATA": str(tmp_path)}
+    program = [sys.executable, str(BENCHMARKS / "workloads.py"), "tinyx3"]
+    subprocess.run(program, env=environment, check=True, capture_output=True)
+    one, three = (
+        [line.split() for line in (tmp_path / f"{name}.run").read_text(encoding="utf-8").splitlines()]
+        for name in ("tiny", "tinyx3")
+    )
+    assert len(three) == 3 * len(one)
+    assert len({line[0] for line in three}) == 3 * len({line[0] for line in one})
+    assert [line[2] for line in three] == 3 * [line[2] for line in one]
