@@ -10,7 +10,7 @@ from ndcg_tracker.ingest.columns import IDS
 from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.sources import BOM
-from ndcg_tracker.ingest.workers import mapped
+from ndcg_tracker.overlap.workers import mapped
 
 
 class ArrowCsv:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import psycopg
 
+from ndcg_tracker.overlap.workers import mapped
 from ndcg_tracker.rankings.keys import Index, Keys
 from ndcg_tracker.rankings.ranking import Floats
 from ndcg_tracker.storage import copy_format
@@ -74,19 +75,15 @@ class PostgresBulk:
         )
 
     def insert_lists(self, table: ListTable, owner_id: int, lists: Lists) -> None:
-        """Add the lists of a run or a label set."""
+        """Add the lists of a run or a label set, their bytes made on all cores while those before are sent."""
+
+        def rows(block: slice) -> bytes:
+            offsets = lists.offsets[block.start : block.stop + 1]
+            return copy_format.list_rows(owner_id, lists.group_ids[block], offsets, lists.item_keys, lists.numbers)
+
         self._copy_in(
             f"{table.name} ({table.owner}, group_id, item_keys, {table.numbers})",
-            (
-                copy_format.list_rows(
-                    owner_id,
-                    lists.group_ids[block],
-                    lists.offsets[block.start : block.stop + 1],
-                    lists.item_keys,
-                    lists.numbers,
-                )
-                for block in lists.blocks()
-            ),
+            mapped(rows, lists.blocks()),
         )
 
     def lists(self, table: ListTable, owner_id: int, group_ids: Index | None = None) -> Lists:

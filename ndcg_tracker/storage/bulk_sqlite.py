@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ndcg_tracker.overlap.workers import mapped
 from ndcg_tracker.rankings.keys import Index, Keys
 from ndcg_tracker.rankings.ranking import Floats
 from ndcg_tracker.storage.bulk import BLOCK_ITEMS, Lists, ListTable, ResultRows, joined_lists
@@ -179,11 +180,15 @@ def _nan_for_inf(values: Floats) -> Floats:
 
 
 def _list_rows(owner_id: int, lists: Lists) -> Iterator[tuple[int, int, str, str]]:
-    for block in lists.blocks():
+    """Yield the rows, their texts made on all cores while those before are written."""
+
+    def texts(block: slice) -> tuple[slice, list[str], list[str]]:
         offsets = lists.offsets[block.start : block.stop + 1]
-        texts = json_key_lists(lists.item_keys, offsets), json_number_lists(lists.numbers, offsets)
-        for group_id, keys, numbers in zip(lists.group_ids[block].tolist(), *texts, strict=True):
-            yield owner_id, group_id, keys, numbers
+        return block, json_key_lists(lists.item_keys, offsets), json_number_lists(lists.numbers, offsets)
+
+    for block, keys, numbers in mapped(texts, lists.blocks()):
+        for group_id, *row in zip(lists.group_ids[block].tolist(), keys, numbers, strict=True):
+            yield owner_id, group_id, *row
 
 
 def _blocks(cursor: sqlite3.Cursor) -> Iterator[list[tuple[int, bytes, bytes]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -66,13 +67,13 @@ def store_run(
     where there are neither scores nor labels.
     """
     ranking = table.ranking
-    digest = ranking.digest()
-    with store.write() as tx:
+    with ThreadPoolExecutor(1) as worker, store.write() as tx:
+        digest = worker.submit(ranking.digest)  # while the items are written
         dataset = tx.ensure_dataset(details.dataset)
         settled = settle_labels(tx, dataset, labels, table.labels, details.source)
         weights = settle_weights(tx, dataset, table.weights)
-        notes = twin_notes(tx, dataset, digest, details.name)
         run, outcome, moved = _settle_run(tx, dataset, ranking, digest, details, replace)
+        notes = twin_notes(tx, dataset, run.digest, run.name)
         done = stored_metrics(tx, run, settled.label_set)
         wanted = list(dict.fromkeys(metrics))
         new = [metric for metric in wanted if str(metric) not in done]
@@ -108,11 +109,16 @@ def stored_metrics(tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecor
 
 
 def _settle_run(
-    tx: WriteTransaction, dataset: DatasetRecord, ranking: Ranking, digest: str, details: RunDetails, replace: bool
+    tx: WriteTransaction,
+    dataset: DatasetRecord,
+    ranking: Ranking,
+    digest: Future[str],
+    details: RunDetails,
+    replace: bool,
 ) -> tuple[RunRecord, str, list[str]]:
     """Return the run that holds this content, how it came to be, and the aliases that moved to it."""
     existing = tx.find_run(dataset.id, details.name)
-    if existing is not None and existing.digest == digest:
+    if existing is not None and existing.digest == digest.result():
         return existing, "already stored", []
     moved = []
     if existing is not None:
@@ -120,18 +126,24 @@ def _settle_run(
             raise other_content(dataset, details)
         moved = taken_aliases(tx, dataset, existing)
         tx.delete_run(existing.id)
-    run = tx.insert_run(
+    run_id = begun_run(tx, dataset, details)
+    tx.append_items(run_id, dataset.id, ranking)
+    run = tx.finish_run(run_id, digest.result(), ranking.n_groups, ranking.n_items)
+    for alias in moved:
+        tx.set_alias(dataset.id, alias, run.id)
+    return run, "stored" if existing is None else "replaced", moved
+
+
+def begun_run(tx: WriteTransaction, dataset: DatasetRecord, details: RunDetails) -> int:
+    """Return the id of a run made of what is kept of it beside its content."""
+    return tx.begin_run(
         dataset.id,
         details.name,
-        ranking,
         source=details.source,
         git_commit=details.git_commit,
         parameters=dict(details.parameters),
         tags=dict(details.tags),
     )
-    for alias in moved:
-        tx.set_alias(dataset.id, alias, run.id)
-    return run, "stored" if existing is None else "replaced", moved
 
 
 def other_content(dataset: DatasetRecord, details: RunDetails) -> ConflictError:

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 from ndcg_tracker.ingest import RankedTable
 from ndcg_tracker.metrics import Metric
+from ndcg_tracker.overlap.ahead import reading_ahead
 from ndcg_tracker.rankings import GroupWeights, LabelLists, Ranking, judged
 from ndcg_tracker.rankings.digests import joined_digest
 from ndcg_tracker.rankings.weights import joined_weights
-from ndcg_tracker.tracker.ahead import reading_ahead
 from ndcg_tracker.tracker.block_labels import BlockLabels, block_labels
 from ndcg_tracker.tracker.ingestion import (
     NOTHING_JUDGED,
     IngestResult,
     RunDetails,
+    begun_run,
     label_notes,
     moved_notes,
     other_content,
@@ -146,14 +147,7 @@ def _written(
     tx: WriteTransaction, dataset: DatasetRecord, coming: _Coming, details: RunDetails, metrics: Sequence[Metric]
 ) -> tuple[RunRecord, Scores]:
     """Store and score the blocks as they come."""
-    run_id = tx.begin_run(
-        dataset.id,
-        details.name,
-        source=details.source,
-        git_commit=details.git_commit,
-        parameters=dict(details.parameters),
-        tags=dict(details.tags),
-    )
+    run_id = begun_run(tx, dataset, details)
     scores = Scores(metrics)
     for ranking, labels in coming.blocks():
         scores.add(judged(ranking, labels))
