@@ -25,10 +25,11 @@ from random import Random
 import numpy as np
 import workloads
 
-from ndcg_tracker.metrics import Metric, group_results, parse_metric
+from ndcg_tracker.metrics import Metric, group_results, parse_metric, values_with_bounds
 from ndcg_tracker.metrics.axes import AXES
 from ndcg_tracker.metrics.definition import default_of
 from ndcg_tracker.rankings import GroupWeights, LabelLists, Ranking, judged
+from ndcg_tracker.rankings.sorting import descending_order
 
 DEFAULT = "ndcg@10"
 THREE = ("ndcg@10", "ndcg@100", "ndcg")
@@ -76,20 +77,27 @@ def tasks(name: str, *, peers: bool) -> dict[str, dict[str, Task]]:
     on_joined: dict[str, Task] = {
         words: lambda metrics=metrics: group_results(both, metrics, weights) for words, metrics in single.items()
     }
+    three = single["three at once: " + ", ".join(THREE)]
+    on_joined["three at once, with the bounds that ties leave"] = lambda: values_with_bounds(both, three)
     coarse = judged(replace(ranking, numbers=ranking.numbers.round(1)), labels)
     on_coarse: dict[str, Task] = {
         words: lambda metrics=metrics: group_results(coarse, metrics)
         for words, metrics in single.items()
-        if words in (DEFAULT, "ndcg", "AP") or words.startswith("ties=")
+        if words in (DEFAULT, "ndcg", "AP") or words.startswith(("ties=", "three"))
     }
+    on_coarse["three at once, with the bounds that ties leave"] = lambda: values_with_bounds(coarse, three)
     in_run_order = _in_run_order(labels, both.rows, both.label_rows)
     from_tables: dict[str, Task] = {
+        "the join alone": lambda: _joined(ranking, labels),
         DEFAULT: lambda: group_results(_joined(ranking, labels), single[DEFAULT]),
         "ndcg@10, labels in the run's order": lambda: group_results(_joined(ranking, in_run_order), single[DEFAULT]),
-        "three at once": lambda: group_results(_joined(ranking, labels), [parse_metric(text) for text in THREE]),
+        "three at once": lambda: group_results(_joined(ranking, labels), three),
+        "digests of run and labels": lambda: (replace(ranking).digest(), replace(labels).digest()),
+        "the check for duplicates": lambda: replace(ranking).has_duplicates(),
     }
     unsorted = table.shuffled()
     from_tables["Ranking.from_groups of shuffled rows"] = lambda: Ranking.from_groups(*unsorted)
+    from_tables["the order of shuffled rows alone"] = lambda: descending_order(unsorted[3], unsorted[1])
     return {
         "joined": on_joined,
         "coarse scores": on_coarse,

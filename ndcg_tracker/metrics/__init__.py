@@ -6,7 +6,7 @@ from ndcg_tracker.metrics.definition import Metric
 from ndcg_tracker.metrics.kernel import group_results, group_values
 from ndcg_tracker.metrics.results import REASONS, GroupResults, GroupValues, joined_values
 from ndcg_tracker.metrics.text_form import parse_metric
-from ndcg_tracker.metrics.tie_bounds import tie_bound_values, tie_bounds
+from ndcg_tracker.metrics.tie_bounds import tie_bound_values, tie_bounds, values_with_bounds
 
 __all__ = [
     "REASONS",
@@ -22,4 +22,5 @@ __all__ = [
     "parse_metric",
     "tie_bound_values",
     "tie_bounds",
+    "values_with_bounds",
 ]

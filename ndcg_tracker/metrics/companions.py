@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ndcg_tracker.metrics.definition import Metric
-from ndcg_tracker.metrics.listing import Lists
+from ndcg_tracker.metrics.lists import Lists
 from ndcg_tracker.metrics.ranked import RankedGains, ranked_gains
 from ndcg_tracker.rankings.grouping import group_sums
 from ndcg_tracker.rankings.keys import Index
@@ -34,7 +34,7 @@ def companion(lists: Lists, metric: Metric) -> Floats:
         level_gains = np.exp2(np.clip(grades, 0, None)) - 1
     else:
         level_gains = (grades >= float(metric["rel"])).astype(np.float64)
-    ranked = ranked_gains(graded, lists.judged.ranking, metric, level_gains, every=metric.measure == "Judged")
+    ranked = ranked_gains(lists, metric, level_gains, every=metric.measure == "Judged")
     lengths = graded.lengths
     n_groups = lengths.size
     shown = lengths if metric.cutoff is None else np.minimum(lengths, metric.cutoff)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ndcg_tracker.metrics.ordering import places_by_rank, tied_places
+from ndcg_tracker.metrics.gain_classes import GainClasses
+from ndcg_tracker.metrics.listing import graded_list
+from ndcg_tracker.metrics.ordering import item_order, open_runs
 from ndcg_tracker.rankings.join import JudgedRanking
 from ndcg_tracker.rankings.ranking import Floats
 
@@ -28,7 +30,7 @@ def judged_shares(judged: JudgedRanking, cutoff: int | None) -> Floats:
     """Return the share of labelled items among the first ``cutoff`` of each list: float64, shape (m,), in [0, 1].
 
     Lists are those of the m groups that the run and the labels share; one that is shorter than the cutoff is measured
-    over its own length; ties by item id, descending.
+    over its own length; ties by item id, ascending.
     """
     ranking = judged.ranking
     lengths = np.diff(ranking.offsets)
@@ -37,12 +39,17 @@ def judged_shares(judged: JudgedRanking, cutoff: int | None) -> Floats:
     shared &= lengths > 0
     if not shared.any():
         return np.empty(0)
-    places = judged.rows
-    groups = np.searchsorted(ranking.offsets, places, "right") - 1
+    if judged.rows.size == ranking.n_items:
+        return np.ones(int(shared.sum()))
+    one_level = np.zeros(judged.labels.n_items, dtype=np.uint8)
+    graded = graded_list(judged, one_level, single=False, drop_unjudged=False, negative=None)
+    n_judged = np.diff(graded.bounds)
     if cutoff is not None:
-        found = tied_places(ranking.scores, ranking.offsets, places)
-        places = places_by_rank(found, lambda members: ranking.item_keys.take(members).byte_ranks())
-        groups = groups[places - ranking.offsets[groups] < cutoff]
+        labelled = GainClasses.of(np.ones(1), 0.0, every=True)
+        runs = open_runs(graded, labelled, cutoff)
+        order = item_order(graded, runs, ranking.item_keys, "item_asc", labelled)
+        places = order.places_of(np.arange(graded.codes.size))
+        reached = np.append(0, np.cumsum(places - ranking.offsets[graded.groups] < cutoff))
+        n_judged = np.diff(reached[graded.bounds])
         lengths = np.minimum(lengths, cutoff)
-    n_judged = np.bincount(groups, minlength=ranking.n_groups)
     return n_judged[shared] / lengths[shared]

@@ -2,45 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ndcg_tracker.metrics.columns import columns, prefix_sums
+from ndcg_tracker.metrics.levels import Codes
+from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.keys import Index
 from ndcg_tracker.rankings.ranking import Floats
 from ndcg_tracker.rankings.sorting import descending_order
 
-Counts = NDArray[np.int64]
-
 
 @dataclass(frozen=True, slots=True)
-class GradeLevels:
-    """The distinct grades and which of them each label has.
+class LevelRuns:
+    """The ideal order of every group as runs of equal gain.
 
-    ``levels``: float64, ascending. ``codes``: integer, shape (n_labels,), ``levels[codes]`` are the grades.
+    ``gains``: float64, shape (n_runs,), the same runs for every group. ``ends``: int64, shape (n_runs, n_groups), how
+    many items stand up to the end of each run.
     """
 
-    levels: Floats
-    codes: NDArray[np.int64]
+    gains: Floats
+    ends: Index
 
-    @classmethod
-    def of(cls, grades: Floats) -> GradeLevels:
-        """Return the levels of some grades: by counting where the grades are small integers, else by sorting.
+    def sums(self, weight_of_rank: Floats, cutoffs: Sequence[int]) -> Floats:
+        """Return the sums of gain x weight for ascending cutoffs: float64, shape (n_cutoffs, n_groups)."""
+        n_groups = self.ends.shape[1]
+        if not self.gains.size:
+            return np.zeros((len(cutoffs), n_groups))
+        if self.gains.size == 1:  # then a group's sum depends on one number alone
+            running = np.cumsum(self.gains * weight_of_rank)
+            return np.stack([running[np.minimum(self.ends[0], cutoff)] for cutoff in cutoffs])
+        ends = np.minimum(self.ends, cutoffs[-1])
+        repeats = np.diff(ends, axis=0, prepend=0).T
+        sums = np.zeros((len(cutoffs), n_groups))
+        for block in columns(ends[-1]):
+            gains = np.repeat(np.tile(self.gains, block.groups.size), repeats[block.groups].ravel())
+            terms = gains.take(block.rows(np.cumsum(block.lengths) - block.lengths), mode="clip")
+            terms *= weight_of_rank[1 : block.width + 1, None]
+            block.clear_behind(terms)
+            sums[:, block.groups] = prefix_sums(terms, cutoffs)
+        return sums + 0.0  # no sum is -0.0
 
-        >>> found = GradeLevels.of(np.array([2.0, 0.0, 2.0]))
-        >>> found.levels.tolist(), found.codes.tolist()
-        ([0.0, 2.0], [1, 0, 1])
-        """
-        if grades.size and grades.min() >= 0 and grades.max() < 256:
-            small = grades.astype(np.int64)
-            if (small == grades).all():
-                present = np.flatnonzero(np.bincount(small))
-                code_of = np.zeros(256, dtype=np.int64)
-                code_of[present] = np.arange(present.size)
-                return cls(present.astype(np.float64), code_of[small])
-        levels, codes = np.unique(grades, return_inverse=True)
-        return cls(levels, codes.astype(np.int64))
+
+def level_runs(
+    counts: Index, level_gains: Floats, n_other: Index | None, *, by_label: bool = False, cut: Index | None = None
+) -> LevelRuns | None:
+    """Return the ideal order of groups whose items are counted by level, None where no such runs have it.
+
+    Parameters: ``counts``: int64, shape (n_levels, n_groups); ``level_gains``: float64, shape (n_levels,);
+    ``n_other``: int64, shape (n_groups,), how many further items gain 0, or None for none; ``by_label``: whether the
+    order goes by the level itself, whatever it gains; ``cut``: int64, shape (n_groups,), where each group's order
+    ends, None for nowhere.
+
+    Items that gain 0 stand before those of negative gain. Where the labels' order puts a negative gain before another
+    one, there is no one place for them.
+    """
+    order = np.arange(level_gains.size)[::-1] if by_label else np.argsort(-level_gains, kind="stable")
+    order = order[: int(np.max(np.flatnonzero(level_gains[order]), initial=-1)) + 1]
+    gains, counts = level_gains[order], counts[order]
+    negative = gains < 0
+    if n_other is not None and negative.any():
+        at = int(np.argmax(negative))
+        if not negative[at:].all():
+            return None
+        gains, counts = np.insert(gains, at, 0.0), np.insert(counts, at, n_other, axis=0)
+    ends = np.cumsum(counts, axis=0)
+    return LevelRuns(gains, ends if cut is None else np.minimum(ends, cut))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,51 +81,16 @@ class IdealOrder:
     ranks: Index
 
 
-def ideal_order(
-    codes: Index,
-    groups: Index,
-    n_groups: int,
-    level_gains: Floats,
-    n_other: Index | None,
-    *,
-    by_label: bool = False,
-    cutoff: int | None = None,
+def sorted_ideal(
+    codes: Codes, offsets: Index, level_gains: Floats, n_other: Index | None, *, by_label: bool = False
 ) -> IdealOrder:
-    """Return the gains of each group's items in descending order; items that gain 0 take ranks and are left out.
+    """Return the gains of each group's items in ideal order by sorting; items that gain 0 take ranks and are left out.
 
-    Parameters: ``codes``: int64, shape (n,), the level of each item; ``groups``: int64, ascending, its group;
-    ``level_gains``: float64, the gain of each level; ``n_other``: int64, shape (n_groups,), how many further items
-    gain 0, or None for none; ``by_label``: whether the order goes by the level itself, whatever it gains; ``cutoff``:
-    items behind this rank may be left out.
-
-    Where the levels are few, items are counted per group and level instead of sorted.
+    Parameters: ``codes``: the level of each item, group by group; ``offsets``: int64, shape (n_groups + 1,); else see
+    ``level_runs``.
     """
-    n_levels = level_gains.size
-    if n_groups * n_levels > 4 * codes.size + (1 << 20):
-        return _by_sorting(codes, groups, n_groups, level_gains, n_other, by_label)
-    best_first = np.arange(n_levels)[::-1] if by_label else np.argsort(-level_gains, kind="stable")
-    counts = np.bincount(groups * n_levels + codes, minlength=n_groups * n_levels).reshape(n_groups, n_levels)
-    counts = counts[:, best_first]
-    gains = level_gains[best_first]
-    before = np.cumsum(counts, axis=1) - counts
-    if n_other is not None:
-        before[:, gains < 0] += n_other[:, None]
-    used = np.flatnonzero(gains != 0)
-    repeats = counts[:, used].ravel()
-    if cutoff is not None:
-        repeats = np.clip(cutoff - before[:, used].ravel(), 0, repeats)
-    starts = np.cumsum(repeats) - repeats
-    ranks = np.repeat(before[:, used].ravel() + 1 - starts, repeats) + np.arange(int(repeats.sum()))
-    group_of = np.repeat(np.repeat(np.arange(n_groups), used.size), repeats)
-    return IdealOrder(np.repeat(np.tile(gains[used], n_groups), repeats), group_of, ranks)
-
-
-def _by_sorting(
-    codes: Index, groups: Index, n_groups: int, level_gains: Floats, n_other: Index | None, by_label: bool
-) -> IdealOrder:
-    gains = level_gains[codes]
-    offsets = np.searchsorted(groups, np.arange(n_groups + 1))
-    gains = gains[descending_order(gains, offsets)]
+    gains, groups = level_gains[codes], group_codes(offsets)
+    gains = gains[descending_order(codes.astype(np.float64) if by_label else gains, offsets)]
     ranks = np.arange(gains.size) - offsets[groups] + 1
     if n_other is not None:
         ranks[gains < 0] += n_other[groups[gains < 0]]

@@ -49,10 +49,11 @@ def group_results(
 def group_values(judged: JudgedRanking, metrics: Sequence[Metric]) -> list[GroupValues]:
     """Return the values of some metrics for every group, without their means (see ``group_results``)."""
     lists = Lists(judged, metrics)
-    return [_values(lists, metric) for metric in metrics]
+    return [values_of(lists, metric) for metric in metrics]
 
 
-def _values(lists: Lists, metric: Metric) -> GroupValues:
+def values_of(lists: Lists, metric: Metric) -> GroupValues:
+    """Return the values of one of the metrics that some lists were made for."""
     judged = lists.judged
     if metric.measure in CUMULATED:
         numbers = cumulated(lists, metric)

@@ -1,130 +1,144 @@
-"""The ties axis: at which rank each judged item stands, for whole runs at once."""
+"""The ties axis: which labelled item stands where, for whole runs at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ndcg_tracker.metrics.gain_classes import GainClasses
+from ndcg_tracker.metrics.levels import Codes
+from ndcg_tracker.metrics.listing import GradedList
+from ndcg_tracker.metrics.tied_runs import TiedRuns, runs_around, runs_with_differing
 from ndcg_tracker.rankings.grouping import segment_rows
-from ndcg_tracker.rankings.keys import Index, Mask
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.id_order import id_order
+from ndcg_tracker.rankings.keys import Index, Keys
+from ndcg_tracker.rankings.sorting import ascending_order
 
-Scores = NDArray[np.floating[Any]]
+BY_ID = ("item_desc", "item_asc")
+BY_GAIN = ("pessimistic", "optimistic")
 
 
 @dataclass(frozen=True, slots=True)
-class TiedPlaces:
-    """Where some places of a list (ranks from 0, over all groups) stand among places of equal score.
+class ItemOrder:
+    """The labelled items in the order that a tie rule gives: ``places`` and ``codes`` as in ``GradedList``.
 
-    ``places``: int64, shape (m,), ascending. ``first`` and ``last``: int64, shape (m,), the ends of the run of equal
-    scores that each of them lies in. ``tied``: int64, the entries of ``places`` whose run is longer than one.
+    ``changed``: int64, ascending, the groups in which the order may be another one than that in which they came.
     """
 
-    places: Index
-    first: Index
-    last: Index
-    tied: Index
+    places: Index | None
+    codes: Codes
+    changed: Index
+
+    def places_of(self, items: Index) -> Index:
+        """Return the places at which some of the labelled items stand."""
+        return items if self.places is None else self.places[items]
 
 
-def tied_places(scores: Scores, offsets: Index, places: Index) -> TiedPlaces:
-    """Return the runs of equal scores around some places.
+def as_they_came(graded: GradedList) -> ItemOrder:
+    """Return the labelled items in the order of their scores, items of equal score as they came."""
+    return ItemOrder(graded.places, graded.codes, np.zeros(0, dtype=np.int64))
 
-    Parameters: ``scores``, never rising within a group; ``offsets``, int64, shape (n_groups + 1,); ``places``, int64,
-    ascending. Raises: nothing.
 
-    >>> found = tied_places(np.array([2.0, 1.0, 1.0, 1.0]), np.array([0, 3, 4]), np.array([0, 2, 3]))
-    >>> found.first.tolist(), found.last.tolist(), found.tied.tolist()
-    ([0, 1, 3], [0, 2, 3], [1])
+def reorders(ties: str, graded: GradedList) -> bool:
+    """Return whether a value of the ties axis can change the order; ``average`` leaves items as they came."""
+    return ties in BY_ID or ties in BY_GAIN or (ties == "input" and graded.came is not None)
+
+
+def open_runs(graded: GradedList, classes: GainClasses, reach: int | None) -> TiedRuns:
+    """Return the runs of equal scores in which the order of the items can matter.
+
+    Those are the runs whose items differ in their class, except those that begin behind the rank ``reach``.
     """
-    first, last = places.copy(), places.copy()
-    tied = np.flatnonzero(_is_tied(scores, offsets, places))
-    if tied.size:
-        first[tied], last[tied] = _runs(scores, offsets, places[tied])
-    return TiedPlaces(places, first, last, tied)
+    if graded.places is None:
+        runs = runs_with_differing(graded.scores, graded.offsets, classes.of_codes(graded.codes))
+    else:
+        places = graded.places
+        if classes.unlabelled >= 0:
+            places = places[(classes.of_level != classes.unlabelled)[graded.codes]]
+        _, first, last = runs_around(graded.scores, graded.offsets, places)
+        new = np.append(True, first[1:] != first[:-1])[: first.size]
+        runs = TiedRuns(first[new], last[new])
+    if reach is None:
+        return runs
+    return runs.only(runs.first - graded.offsets[_groups(graded, runs)] < reach)
 
 
-def _is_tied(scores: Scores, offsets: Index, places: Index) -> Mask:
-    """Return whether the place before or after each place is of equal score."""
-    if 8 * places.size > scores.size:  # then comparing all neighbours is faster than picking some
-        same_as_before = np.zeros(scores.size + 1, dtype=np.bool_)
-        same_as_before[1:-1] = scores[1:] == scores[:-1]
-        same_as_before[offsets] = False
-        return np.asarray(same_as_before[places] | same_as_before[places + 1])
-    starts = np.zeros(scores.size + 1, dtype=np.bool_)
-    starts[offsets] = True
-    neighbour = np.zeros(places.size, dtype=np.bool_)
-    behind = places > 0
-    at = places[behind]
-    neighbour[behind] = (scores[at - 1] == scores[at]) & ~starts[at]
-    ahead = places < scores.size - 1
-    at = places[ahead]
-    neighbour[ahead] |= (scores[at + 1] == scores[at]) & ~starts[at + 1]
-    return neighbour
+def _groups(graded: GradedList, runs: TiedRuns) -> Index:
+    """Return the group of each run."""
+    return np.searchsorted(graded.offsets, runs.first, "right") - 1
 
 
-def _runs(scores: Scores, offsets: Index, places: Index) -> tuple[Index, Index]:
-    """Return the first and the last place of the run of equal scores that each place lies in."""
-    held = np.zeros(offsets.size - 1, dtype=np.bool_)
-    held[np.searchsorted(offsets, places, "right") - 1] = True
-    groups = np.flatnonzero(held)
-    lengths = offsets[groups + 1] - offsets[groups]
-    bounds = np.concatenate([[0], np.cumsum(lengths)])
-    if 4 * bounds[-1] > scores.size:
-        return _runs_of_all(scores, offsets, places)
-    rows = segment_rows(offsets[groups], lengths)  # the lists that hold such a place, and no others
-    first, last = _runs_of_all(scores[rows], bounds, np.searchsorted(rows, places))
-    return rows[first], rows[last]
+def item_order(graded: GradedList, runs: TiedRuns, keys: Keys, ties: str, classes: GainClasses) -> ItemOrder:
+    """Return the order of the labelled items under a value of the ties axis that reorders some runs.
 
-
-def _runs_of_all(scores: Scores, offsets: Index, places: Index) -> tuple[Index, Index]:
-    starts = np.zeros(scores.size + 1, dtype=np.bool_)
-    starts[1:-1] = scores[1:] != scores[:-1]
-    starts[offsets] = True
-    bounds = np.flatnonzero(starts)
-    run = np.searchsorted(bounds, places, "right") - 1
-    return bounds[run], bounds[run + 1] - 1
-
-
-def places_by_rank(found: TiedPlaces, rank_of: Callable[[Index], Index]) -> Index:
-    """Return the places with ties broken by a rank, the smallest first: int64, shape of ``found.places``.
-
-    Parameters: ``rank_of`` gives the ranks (int64) of some places; it is asked once, for all members of all runs of
-    equal scores that matter.
+    Parameters: ``runs``: see ``open_runs``; ``keys``: the ids of the rows of the ranking.
     """
-    places = found.places.copy()
-    if not found.tied.size:
-        return places
-    firsts, run = np.unique(found.first[found.tied], return_inverse=True)
-    lasts = np.zeros_like(firsts)
-    lasts[run] = found.last[found.tied]
-    members = segment_rows(firsts, lasts - firsts + 1)
-    member_run = np.repeat(firsts, lasts - firsts + 1)
-    order = np.lexsort((rank_of(members), member_run))
+    if not runs.first.size:
+        return as_they_came(graded)
+    groups = _groups(graded, runs)
+    changed = groups[np.append(True, groups[1:] != groups[:-1])]
+    places = None if graded.places is None else graded.places.copy()
+    order = ItemOrder(places, graded.codes.copy(), changed)
+    for part in runs.parts():
+        if ties in BY_GAIN:
+            _fill_by_gain(order, graded, part, classes, best_first=ties == "optimistic")
+        else:
+            _fill_by_rank(order, graded, part, _by_rank(graded, part, keys, ties))
+    return order
+
+
+def _by_rank(graded: GradedList, runs: TiedRuns, keys: Keys, ties: str) -> Index:
+    """Return which of the members of some runs stands at the place of each: by item id, or as the rows came."""
+    rows, bounds = graded.rows(runs.members()), runs.bounds
+    if ties == "input" and graded.came is not None:
+        return ascending_order(graded.came[rows], bounds)
+    order = id_order(keys, rows, bounds)
+    if ties == "item_asc":
+        return order
+    return order[np.repeat(bounds[:-1] + bounds[1:] - 1, runs.lengths) - np.arange(rows.size)]
+
+
+def _items_of(graded: GradedList, runs: TiedRuns) -> tuple[Index, Index]:
+    """Return the labelled items of some runs, and how many each run has."""
+    if graded.places is None:
+        return runs.members(), runs.lengths
+    begins = np.searchsorted(graded.places, runs.first)
+    n_items = np.searchsorted(graded.places, runs.last, "right") - begins
+    return segment_rows(begins, n_items), n_items
+
+
+def _fill_by_rank(order: ItemOrder, graded: GradedList, runs: TiedRuns, by_rank: Index) -> None:
+    """Put the members of some runs at each other's places."""
+    members = runs.members()
+    if graded.places is None or order.places is None:
+        order.codes[members] = graded.codes[members[by_rank]]
+        return
     new_place = np.empty(members.size, dtype=np.int64)
-    new_place[order] = members  # the runs ascend, so the sorted members fill the same places in order
-    places[found.tied] = new_place[np.searchsorted(members, found.places[found.tied])]
-    return places
+    new_place[by_rank] = members
+    items, _ = _items_of(graded, runs)
+    moved = new_place[np.searchsorted(members, graded.places[items])]
+    by_place = np.argsort(moved)
+    order.places[items], order.codes[items] = moved[by_place], graded.codes[items[by_place]]
 
 
-def places_by_gain(found: TiedPlaces, gains: Floats, *, best_first: bool, other_gain: float = 0.0) -> Index:
-    """Return the places with ties broken by gain, best or worst first; places not listed gain ``other_gain``.
-
-    Parameters: ``gains``, float64, shape of ``found.places``. Returns: int64 of the same shape.
-    """
-    places = found.places.copy()
-    tied = found.tied
-    if not tied.size:
-        return places
-    key = -gains[tied] if best_first else gains[tied]
-    order = tied[np.lexsort((key, found.first[tied]))]
-    run_first = found.first[order]
-    begins = np.searchsorted(run_first, run_first, "left")
-    ends = np.searchsorted(run_first, run_first, "right")
-    number = np.arange(order.size)
-    before_others = gains[order] > other_gain if best_first else gains[order] < other_gain
-    places[order] = np.where(before_others, run_first + number - begins, found.last[order] - (ends - 1 - number))
-    return places
+def _fill_by_gain(
+    order: ItemOrder, graded: GradedList, runs: TiedRuns, classes: GainClasses, *, best_first: bool
+) -> None:
+    """Sort the members of some runs by gain, best or worst first; items without label stand among them."""
+    items, n_items = _items_of(graded, runs)
+    n_classes = classes.gains.size
+    of_items = classes.of_level[graded.codes[items]]
+    run_key = np.repeat(np.arange(n_items.size) * n_classes, n_items)
+    keys = np.sort(run_key + (n_classes - 1 - of_items if best_first else of_items), kind="stable")  # sorted by run
+    of_items = n_classes - 1 - (keys - run_key) if best_first else keys - run_key
+    order.codes[items] = classes.levels[of_items]
+    if order.places is None:
+        return
+    gains = classes.gains[of_items]
+    before_others = gains > classes.other_gain if best_first else gains < classes.other_gain
+    ends = np.cumsum(n_items)
+    from_first, from_last = runs.first - (ends - n_items), runs.last - (ends - 1)
+    order.places[items] = np.arange(items.size) + np.where(
+        before_others, np.repeat(from_first, n_items), np.repeat(from_last, n_items)
+    )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ndcg_tracker.metrics.definition import Metric
-from ndcg_tracker.metrics.listing import GradedList
-from ndcg_tracker.metrics.ordering import TiedPlaces, places_by_gain, places_by_rank, tied_places
+from ndcg_tracker.metrics.gain_classes import GainClasses
+from ndcg_tracker.metrics.lists import Lists
+from ndcg_tracker.metrics.ordering import BY_GAIN, ItemOrder, as_they_came, item_order, open_runs, reorders
+from ndcg_tracker.metrics.tied_runs import runs_around
 from ndcg_tracker.rankings.keys import Index
-from ndcg_tracker.rankings.ranking import Floats, Ranking
+from ndcg_tracker.rankings.ranking import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,44 +46,44 @@ class RankedGains:
         return weights
 
 
-def ranked_gains(
-    graded: GradedList, ranking: Ranking, metric: Metric, level_gains: Floats, *, every: bool
-) -> RankedGains:
+def order_of(lists: Lists, metric: Metric, level_gains: Floats, *, every: bool) -> ItemOrder:
+    """Return the labelled items in the order of a metric's ``ties``, found once for all metrics that order alike.
+
+    Parameters: ``level_gains``: float64, the gain of each level; ``every``: whether it matters that an item of no
+    gain has a label.
+    """
+    graded, rule = lists.graded(metric), metric["ties"]
+    if not reorders(rule, graded):
+        return as_they_came(graded)
+    unjudged = metric["unjudged"]
+    classes = GainClasses.of(level_gains, 0.0 if unjudged in ("zero", "drop") else float(unjudged), every=every)
+    key: Hashable = (lists.list_key(metric), classes.key)
+    runs = lists.once(("runs", key), lambda: open_runs(graded, classes, lists.reach))
+    if rule in BY_GAIN:
+        key = (key, classes.gains.tobytes(), classes.other_gain)
+    keys = lists.judged.ranking.item_keys
+    return lists.once(("order", key, rule), lambda: item_order(graded, runs, keys, rule, classes))
+
+
+def ranked_gains(lists: Lists, metric: Metric, level_gains: Floats, *, every: bool) -> RankedGains:
     """Return the labelled items at the ranks that a metric's ``ties`` gives them; some may lie behind its cutoff.
 
     Parameters: ``level_gains``: float64, the gain of each level; ``every``: whether items that gain 0 are wanted too.
     """
+    graded = lists.graded(metric)
+    order = order_of(lists, metric, level_gains, every=every)
     reached = graded.reached(metric.cutoff)
-    codes = graded.codes if reached is None else graded.codes[reached]
+    codes = order.codes if reached is None else order.codes[reached]
     wanted = np.arange(codes.size) if every else np.flatnonzero((level_gains != 0)[codes])
+    gains = level_gains[codes[wanted]]
     if reached is not None:
         wanted = reached[wanted]
-    gains, groups = level_gains[graded.codes[wanted]], graded.groups[wanted]
-    found = tied_places(graded.scores, graded.offsets, graded.places[wanted])
-    places = _places(found, graded, ranking, metric, gains)
+    groups = graded.groups[wanted]
+    places = order.places_of(wanted)
+    before = graded.offsets[groups] - 1
     nothing = np.zeros(0, dtype=np.int64)
     tied, first, last = nothing, nothing, nothing
-    if metric["ties"] == "average" and found.tied.size:
-        before = graded.offsets[groups[found.tied]] - 1
-        tied, first, last = found.tied, found.first[found.tied] - before, found.last[found.tied] - before
-    if places is not found.places:
-        by_place = np.argsort(places, kind="stable")  # sums run in rank order, as the ideal's do
-        places, gains = places[by_place], gains[by_place]
-    return RankedGains(gains, groups, places - graded.offsets[groups] + 1, tied, first, last)
-
-
-def _places(found: TiedPlaces, graded: GradedList, ranking: Ranking, metric: Metric, gains: Floats) -> Index:
-    ties = metric["ties"]
-    if ties in ("item_desc", "item_asc"):
-        direction = -1 if ties == "item_desc" else 1
-        return places_by_rank(
-            found, lambda members: direction * ranking.item_keys.take(graded.rows(members)).byte_ranks()
-        )
-    if ties in ("pessimistic", "optimistic"):
-        unjudged = metric["unjudged"]
-        other_gain = 0.0 if unjudged in ("zero", "drop") else float(unjudged)
-        return places_by_gain(found, gains, best_first=ties == "optimistic", other_gain=other_gain)
-    came = ranking.input_places
-    if ties == "input" and came is not None and metric["score_type"] == "f32":
-        return places_by_rank(found, lambda members: came[graded.rows(members)])
-    return found.places
+    if metric["ties"] == "average":
+        tied, first, last = runs_around(graded.scores, graded.offsets, places)
+        first, last = first - before[tied], last - before[tied]
+    return RankedGains(gains, groups, places - before, tied, first, last)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ndcg_tracker.metrics.aggregation import aggregated
 from ndcg_tracker.metrics.definition import Metric
-from ndcg_tracker.metrics.kernel import group_values
+from ndcg_tracker.metrics.kernel import group_values, values_of
+from ndcg_tracker.metrics.lists import Lists
 from ndcg_tracker.metrics.results import GroupResults, GroupValues
 from ndcg_tracker.rankings.join import JudgedRanking
 from ndcg_tracker.rankings.weights import GroupWeights
@@ -35,10 +36,26 @@ def tie_bounds(
 
 def tie_bound_values(judged: JudgedRanking, metrics: Sequence[Metric]) -> list[tuple[GroupValues, GroupValues]]:
     """Return the values of each metric with every tie broken for the worst, and for the best (see ``tie_bounds``)."""
-    variants = [
-        metric.with_axes(ties=ties, clip="none")  # a bound may lie above 1 where the value itself does not
-        for metric in metrics
-        for ties in ("pessimistic", "optimistic")
-    ]
+    variants = [variant for metric in metrics for variant in _variants(metric)]
     found = group_values(judged, variants)
     return list(zip(found[::2], found[1::2], strict=True))
+
+
+def values_with_bounds(
+    judged: JudgedRanking, metrics: Sequence[Metric]
+) -> list[tuple[GroupValues, GroupValues, GroupValues]]:
+    """Return the values of each metric, and those with every tie broken for the worst, and for the best.
+
+    What ``group_values`` and ``tie_bound_values`` return, at little more than the cost of the first: only the groups
+    in which ties matter are summed again. A refusal names the metric as it was given.
+    """
+    lists = Lists(judged, [variant for metric in metrics for variant in (metric, *_variants(metric))])
+    values = [values_of(lists, metric) for metric in metrics]
+    bounds = [tuple(values_of(lists, variant) for variant in _variants(metric)) for metric in metrics]
+    return [(own, worst, best) for own, (worst, best) in zip(values, bounds, strict=True)]
+
+
+def _variants(metric: Metric) -> tuple[Metric, Metric]:
+    """Return a metric with ties broken for the worst and for the best; a bound may lie above 1 where no value does."""
+    worst, best = (metric.with_axes(ties=ties, clip="none") for ties in ("pessimistic", "optimistic"))
+    return worst, best

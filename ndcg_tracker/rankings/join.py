@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ndcg_tracker.rankings.grouping import group_blocks, segment_rows
-from ndcg_tracker.rankings.keys import MULTIPLIER, Hash, Index, Keys, Mask
+from ndcg_tracker.rankings.hash_partners import hash_partners
+from ndcg_tracker.rankings.keys import Index, Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking
-
-_SLOTS = 4  # more cost memory, fewer cost rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ def judged(ranking: Ranking, labels: LabelLists) -> JudgedRanking:
     present = run_group_of_label >= 0
     label_group_of_run[run_group_of_label[present]] = np.flatnonzero(present)
     extra = np.flatnonzero(label_group_of_run < 0)
-    rows, label_rows = matching_rows(ranking, labels)
+    rows, label_rows = _matching_rows(ranking, labels, label_group_of_run)
     return JudgedRanking(
         ranking,
         labels,
@@ -77,34 +76,44 @@ def places_of(wanted: Keys, keys: Keys) -> Index:
     >>> places_of(Keys.from_strings(["b", "x"]), Keys.from_strings(["a", "b"])).tolist()
     [1, -1]
     """
-    if not len(keys):
-        return np.full(len(wanted), -1, dtype=np.int64)
-    hashes = keys.hashes()
-    order = np.argsort(hashes)
-    found = order[np.minimum(np.searchsorted(hashes[order], wanted.hashes()), order.size - 1)]
-    return np.where(keys.equal(found, wanted, np.arange(len(wanted))), found, -1)
+    if keys.is_same(wanted):
+        return np.arange(len(wanted))
+    one_group = (np.array([len(wanted)]), np.array([len(keys)]))
+    found = hash_partners(wanted.hashes(), one_group[0], keys.hashes(), one_group[1])
+    known = np.flatnonzero(found >= 0)
+    found[known[~wanted.equal(known, keys, found[known])]] = -1
+    return found
 
 
 def matching_rows(items: GroupedItems, others: GroupedItems) -> tuple[Index, Index]:
     """Return the rows of both sides that are the same (group, item), ascending for ``items``: int64, shape (m,)."""
+    return _matching_rows(items, others, places_of(items.group_keys, others.group_keys))
+
+
+def _matching_rows(items: GroupedItems, others: GroupedItems, other_groups: Index) -> tuple[Index, Index]:
+    """Return what ``matching_rows`` does, given the number in ``others`` of each group of ``items``, -1 for none."""
     if _is_same_list(items, others):
         rows = np.arange(items.n_items)
         return rows, rows
-    other_groups = places_of(items.group_keys, others.group_keys)
-    found = [np.zeros((2, 0), dtype=np.int64)]
+    found, others_found = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    lengths = np.diff(items.offsets)
+    starts = others.offsets[other_groups]
+    other_lengths = np.where(other_groups < 0, 0, others.offsets[other_groups + 1] - starts)
     for first, last in group_blocks(items.offsets):
         low, high = items.offsets[[first, last]]
-        partners = _partners(
-            items.pair_hashes[low:high],
-            np.diff(items.offsets[first : last + 1]),
-            others,
-            other_groups[first:last],
+        groups = slice(first, last)
+        other_rows = segment_rows(starts[groups], other_lengths[groups])
+        partners = hash_partners(
+            items.pair_hashes[low:high], lengths[groups], others.pair_hashes[other_rows], other_lengths[groups]
         )
         rows = np.flatnonzero(partners >= 0)
-        found.append(np.stack([rows + low, partners[rows]]))
-    rows, other_rows = np.concatenate(found, axis=1)
-    same = items.item_keys.equal(rows, others.item_keys, other_rows)
-    return rows[same], other_rows[same]
+        found_rows, found_others = rows + low, other_rows[partners[rows]]
+        same = items.item_keys.equal(found_rows, others.item_keys, found_others)
+        if not same.all():
+            found_rows, found_others = found_rows[same], found_others[same]
+        found.append(found_rows)
+        others_found.append(found_others)
+    return np.concatenate(found), np.concatenate(others_found)
 
 
 def _is_same_list(items: GroupedItems, others: GroupedItems) -> bool:
@@ -114,64 +123,3 @@ def _is_same_list(items: GroupedItems, others: GroupedItems) -> bool:
         and items.group_keys.is_same(others.group_keys)
         and items.item_keys.is_same(others.item_keys)
     )
-
-
-def _partners(hashes: Hash, lengths: Index, others: GroupedItems, other_groups: Index) -> Index:
-    """Return the row of ``others`` whose hash each row of some groups has, -1 for none: int64, shape of ``hashes``.
-
-    Parameters: ``lengths`` and ``other_groups``, int64, shape (n_groups,): how many rows each group has, and its
-    number in ``others``, -1 where it is absent.
-
-    Each group has a stretch of one hash table, ``_SLOTS`` for each of its other rows. Other rows that lose their slot
-    to another one try again with other bits of their hash, and so do the rows that may be looking for them.
-    """
-    known = np.flatnonzero(other_groups >= 0)
-    starts = others.offsets[other_groups[known]]
-    n_others = np.zeros(lengths.size, dtype=np.int64)
-    n_others[known] = others.offsets[other_groups[known] + 1] - starts
-    n_slots = _SLOTS * n_others
-    first_slot = np.cumsum(n_slots) - n_slots
-    table = np.full(int(n_slots.sum()) + 1, -1, dtype=np.int64)
-    first_slot[n_slots == 0] = table.size - 1
-    other_rows = segment_rows(starts, n_others[known])
-    other_hashes = others.pair_hashes[other_rows]
-    partners = np.full(hashes.size, -1, dtype=np.int64)
-    seekers = _Probes(np.arange(hashes.size), hashes, np.repeat(first_slot, lengths), np.repeat(n_slots, lengths))
-    sought = _Probes(
-        np.arange(other_rows.size), other_hashes, np.repeat(first_slot, n_others), np.repeat(n_slots, n_others)
-    )
-    multiplier = 1
-    while sought.rows.size and seekers.rows.size:
-        multiplier = multiplier * MULTIPLIER % 2**64
-        slots = sought.slots(multiplier)
-        table[slots] = sought.rows
-        lost = other_hashes[table[slots]] != sought.hashes
-        contested = np.zeros(table.size, dtype=np.bool_)
-        contested[slots[lost]] = True
-        slots = seekers.slots(multiplier)
-        candidates = table[slots]
-        hit = (candidates >= 0) & (other_hashes[candidates] == seekers.hashes)
-        found = np.flatnonzero(hit)
-        partners[seekers.rows[found]] = other_rows[candidates[found]]
-        sought, seekers = sought.only(lost), seekers.only(~hit & contested[slots])
-    return partners
-
-
-@dataclass(frozen=True, slots=True)
-class _Probes:
-    """Rows, their hashes, and the stretch of the hash table that each row's group has."""
-
-    rows: Index
-    hashes: Hash
-    first_slot: Index
-    n_slots: Index
-
-    def slots(self, multiplier: int) -> Index:
-        """Return the slot of each row: which one of its stretch is for the hash times an odd multiplier to say."""
-        fraction = (self.hashes * np.uint64(multiplier)) >> np.uint64(32)
-        return self.first_slot + ((fraction.view(np.int64) * self.n_slots) >> 32)
-
-    def only(self, kept: Mask) -> _Probes:
-        """Return some of the rows."""
-        at = np.flatnonzero(kept)
-        return _Probes(self.rows[at], self.hashes[at], self.first_slot[at], self.n_slots[at])

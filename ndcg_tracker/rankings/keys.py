@@ -24,6 +24,11 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
+_WORD = 8
+_MASKS = np.array([(1 << (8 * n_bytes)) - 1 for n_bytes in range(_WORD + 1)], dtype=np.uint64)
+"""For each number of bytes the word in which that many are set."""
+
+
 def mixed(values: Hash) -> Hash:
     """Return the SplitMix64 finaliser of each value: a bijection that spreads every input bit over all 64.
 
@@ -33,9 +38,18 @@ def mixed(values: Hash) -> Hash:
     >>> mixed(np.array([0, 1], dtype=np.uint64)).tolist()
     [0, 6238072747940578789]
     """
-    values = (values ^ (values >> np.uint64(30))) * _MIX_1
-    values = (values ^ (values >> np.uint64(27))) * _MIX_2
-    return np.asarray(values ^ (values >> np.uint64(31)))
+    found = values >> np.uint64(30)
+    found ^= values
+    found *= _MIX_1
+    found ^= found >> np.uint64(27)
+    found *= _MIX_2
+    found ^= found >> np.uint64(31)
+    return found
+
+
+def _unaligned_words(data: Bytes) -> Hash:
+    """Return the little-endian word that begins at each byte but the last seven: a view, shape (n_bytes - 7,)."""
+    return np.ndarray((data.size - _WORD + 1,), dtype="<u8", buffer=data, strides=(1,))
 
 
 class Keys:
@@ -124,28 +138,45 @@ class Keys:
         lengths = self.offsets[1:][rows] - starts
         offsets = np.zeros(rows.size + 1, dtype=np.int64)
         np.cumsum(lengths, out=offsets[1:])
-        data = np.empty(int(offsets[-1]), dtype=np.uint8)
+        n_bytes = int(offsets[-1])
+        data = np.empty(n_bytes + _WORD, dtype=np.uint8)
         for first in range(0, rows.size, BLOCK):
-            last = min(first + BLOCK, rows.size)
-            low, high = int(offsets[first]), int(offsets[last])
-            shift = starts[first:last] - offsets[first:last]
-            data[low:high] = self.data[np.repeat(shift, lengths[first:last]) + np.arange(low, high)]
-        return Keys(data, offsets)
+            block = slice(first, first + BLOCK)
+            self._copy(starts[block], lengths[block], data, offsets[:-1][block])
+        return Keys(data[:n_bytes], offsets)
+
+    def _copy(self, starts: Index, lengths: Index, data: Bytes, targets: Index) -> None:
+        """Write the bytes from each start to the targets, which ascend without a gap.
+
+        Whole words are written: NumPy assigns them in turn, so the next id writes over what a short one has too much.
+        Of a longer id the last word ends where the id ends.
+        """
+        words = _unaligned_words(data)
+        words[targets] = self._words_at(starts)
+        done = _WORD
+        while (longer := np.flatnonzero(lengths > done)).size:
+            starts, lengths, targets = starts[longer], lengths[longer], targets[longer]
+            at = np.minimum(lengths - _WORD, done)
+            words[targets + at] = self._words_at(starts + at)
+            done += _WORD
 
     def words(self, starts: Index, remaining: Index) -> Hash:
         """Return the eight bytes from each start as a little-endian word, bytes past ``remaining`` being zero."""
+        words = self._words_at(starts)
+        if remaining.size and remaining.min() < _WORD:
+            words &= _MASKS.take(remaining, mode="clip")
+        return words
+
+    def _words_at(self, starts: Index) -> Hash:
+        """Return the eight bytes from each start as a little-endian word; what lies behind all ids is no matter."""
         data = self.data
-        if data.size < 8:
-            data = np.concatenate([data, np.zeros(8, dtype=np.uint8)])
-        unaligned: Hash = np.ndarray((data.size - 7,), dtype="<u8", buffer=data, strides=(1,))
-        at = np.minimum(starts, data.size - 8)
-        word = unaligned[at] >> ((starts - at) << 3).astype(np.uint64)
-        unused = (8 - np.minimum(remaining, 8)) << 3
-        partial = unused > 0
-        if partial.any():
-            shift = unused.astype(np.uint64)
-            word = (word << shift) >> shift
-        return np.asarray(word, dtype=np.uint64)
+        if data.size < _WORD:
+            data = np.concatenate([data, np.zeros(_WORD, dtype=np.uint8)])
+        last = data.size - _WORD
+        if not starts.size or int(starts.max()) <= last:
+            return _unaligned_words(data)[starts].astype(np.uint64, copy=False)
+        at = np.minimum(starts, last)
+        return np.asarray(_unaligned_words(data)[at] >> ((starts - at) << 3).astype(np.uint64), dtype=np.uint64)
 
     def hashes(self, seed: int = 0) -> Hash:
         """Return a 64-bit hash of each id: equal ids hash equally, whatever column they stand in.
@@ -190,14 +221,12 @@ class Keys:
         starts, other_starts = self.offsets[rows], other.offsets[other_rows]
         lengths = self.offsets[rows + 1] - starts
         same: Mask = lengths == other.offsets[other_rows + 1] - other_starts
-        left = np.flatnonzero(same & (lengths > 0))
-        done = 0
-        while left.size:
+        same &= self.words(starts, lengths) == other.words(other_starts, lengths)
+        done = _WORD
+        while (left := np.flatnonzero(same & (lengths > done))).size:
             remaining = lengths[left] - done
-            equal = self.words(starts[left] + done, remaining) == other.words(other_starts[left] + done, remaining)
-            same[left[~equal]] = False
-            done += 8
-            left = left[equal & (remaining > 8)]
+            same[left] = self.words(starts[left] + done, remaining) == other.words(other_starts[left] + done, remaining)
+            done += _WORD
         return same
 
     def is_same(self, other: Keys) -> bool:
@@ -206,8 +235,14 @@ class Keys:
         >>> Keys.from_strings(["a", "bc"]).slice(1, 2).is_same(Keys.from_strings(["bc"]))
         True
         """
-        mine, theirs = (keys.data[keys.offsets[0] : keys.offsets[-1]] for keys in (self, other))
-        return np.array_equal(self.lengths, other.lengths) and np.array_equal(mine, theirs)
+        if len(self) != len(other):
+            return False
+        for first in range(0, len(self), BLOCK):  # columns that differ mostly do so in the first block
+            some, others = (keys.slice(first, min(first + BLOCK, len(self))) for keys in (self, other))
+            mine, theirs = (keys.data[keys.offsets[0] : keys.offsets[-1]] for keys in (some, others))
+            if not (np.array_equal(some.lengths, others.lengths) and np.array_equal(mine, theirs)):
+                return False
+        return True
 
     def byte_ranks(self) -> Index:
         """Return each id's place in ascending byte order, equal ids sharing one: int64, shape (n,), from 0.

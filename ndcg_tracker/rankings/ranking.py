@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.rankings.grouping import grouped, is_descending
+from ndcg_tracker.rankings.grouping import group_blocks, grouped, is_descending
 from ndcg_tracker.rankings.keys import BLOCK, Hash, Index, Keys, mixed
 from ndcg_tracker.rankings.sorting import descending_order, repeats_within_groups
 
@@ -47,7 +47,10 @@ class GroupedItems:
     def _pair_hashes(self, seed: int) -> Hash:
         groups = mixed(self.group_keys.hashes(~seed))
         hashes = self.item_keys.hashes(seed)
-        hashes += np.repeat(groups, np.diff(self.offsets))
+        lengths = np.diff(self.offsets)
+        for first, last in group_blocks(self.offsets):
+            block = hashes[self.offsets[first] : self.offsets[last]]
+            block += np.repeat(groups[first:last], lengths[first:last])
         return hashes
 
     def has_duplicates(self) -> bool:

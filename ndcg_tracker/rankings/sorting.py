@@ -2,45 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ndcg_tracker.rankings.group_matrix import group_matrices, similar_groups
 from ndcg_tracker.rankings.keys import Hash, Index, Mask
 
-_BLOCK = 1 << 16  # places of a matrix: a few of them fit into the cache
+_FEW = 8  # up to so many numbers are put in order by comparing each with each
 _LAST = np.iinfo(np.int64).max
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """Some groups as a matrix: ``rows`` and ``inside``, shape (n_groups, width); places not inside repeat a row."""
-
-    rows: Index
-    inside: Mask
-
-    @property
-    def is_full(self) -> bool:
-        """Whether all groups are of the same length."""
-        return bool(self.inside[0, -1])  # the groups ascend in length
-
-
-def _blocks(offsets: Index) -> Iterator[_Block]:
-    lengths = np.diff(offsets)
-    by_length = np.argsort(lengths, kind="stable")
-    ascending = lengths[by_length]
-    first = int(np.searchsorted(ascending, 0, "right"))
-    while first < by_length.size:
-        limit = max(int(ascending[first]) * 5 // 4, 8)
-        last = int(np.searchsorted(ascending, limit, "right"))
-        groups = by_length[first : min(last, first + max(_BLOCK // limit, 1))]
-        first += groups.size
-        sizes = lengths[groups][:, None]
-        column = np.arange(int(sizes[-1, 0]))
-        yield _Block(offsets[groups][:, None] + np.minimum(column, sizes - 1), column < sizes)
+_LARGEST = np.iinfo(np.uint64).max
 
 
 def descending_order(values: NDArray[np.floating[Any]], offsets: Index) -> Index:
@@ -52,32 +24,94 @@ def descending_order(values: NDArray[np.floating[Any]], offsets: Index) -> Index
     >>> descending_order(np.array([1.0, 3.0, 1.0, 0.5, 0.7]), np.array([0, 3, 5])).tolist()
     [1, 0, 2, 4, 3]
     """
-    order = np.empty(values.size, dtype=np.int64)
-    for block in _blocks(offsets):
-        n_places = block.rows.shape[1]
-        place_bits = np.int64((1 << (n_places - 1).bit_length()) - 1)
-        rising = 0.0 - values[block.rows].astype(np.float64)  # never -0.0
-        keys = _ordered_bits(rising) & ~place_bits | np.arange(n_places)
-        keys[~block.inside] = _LAST
+    order = np.empty(values.size + 1, dtype=np.int64)
+    for block in group_matrices(offsets):
+        width = block.shape[1]
+        place_bits = np.int64((1 << (width - 1).bit_length()) - 1)
+        rising = np.subtract(0.0, block.taken(values), dtype=np.float64)  # never -0.0
+        keys = _ordered_bits(rising)
+        keys &= ~place_bits
+        keys |= np.arange(width)
+        block.fill_behind(keys, _LAST)
         keys.sort(axis=1)
-        places = np.minimum(keys & place_bits, n_places - 1)
-        found = np.take_along_axis(rising, places, axis=1)
-        wrong = ((found[:, 1:] < found[:, :-1]) & block.inside[:, 1:]).any(axis=1)
-        if wrong.any():
-            exact = np.where(block.inside[wrong], rising[wrong], np.inf)
-            places[wrong] = np.argsort(exact, axis=1, kind="stable")
-        sorted_rows = block.rows[:, :1] + places
-        if block.is_full:
-            order[block.rows] = sorted_rows
-        else:
-            order[block.rows[block.inside]] = sorted_rows[block.inside]
-    return order
+        places = keys & place_bits
+        keys >>= int(place_bits).bit_length()
+        close = np.flatnonzero(block.repeats(keys).any(axis=1))
+        if close.size:
+            places[close] = _mended(places[close], rising[close], block.sizes[close])
+        places += block.starts
+        block.put(places, order)
+    return order[:-1]
+
+
+def _mended(places: Index, rising: NDArray[np.float64], sizes: Index) -> Index:
+    """Return the places of groups in which some values look alike without their last bits, in the exact order."""
+    inside = np.arange(places.shape[1]) < sizes
+    places = np.where(inside, places, np.arange(places.shape[1]))
+    found = np.take_along_axis(rising, places, axis=1)
+    wrong = ((found[:, 1:] < found[:, :-1]) & inside[:, 1:]).any(axis=1)
+    if wrong.any():
+        exact = np.where(inside[wrong], rising[wrong], np.inf)
+        places[wrong] = np.argsort(exact, axis=1, kind="stable")
+    return places
 
 
 def _ordered_bits(values: NDArray[np.float64]) -> Index:
     """Return integers that are ordered as the values are (without NaN and -0.0)."""
     bits = values.view(np.int64)
-    return bits ^ ((bits >> 63) & _LAST)
+    flips = bits >> 63
+    flips &= _LAST
+    flips ^= bits
+    return flips
+
+
+def ascending_order(numbers: NDArray[np.integer[Any]], offsets: Index) -> Index:
+    """Return the rows with each group's numbers in ascending order; the largest number of their type is not allowed.
+
+    Equal numbers may change places in groups of more than a few rows.
+
+    >>> ascending_order(np.array([7, 5, 5, 4]), np.array([0, 3, 4])).tolist()
+    [1, 2, 0, 3]
+    """
+    order = np.empty(numbers.size, dtype=np.int64)
+    lengths = np.diff(offsets)
+    behind = np.iinfo(numbers.dtype).max
+    for groups in similar_groups(lengths):
+        sizes, starts = lengths[groups], offsets[groups]
+        column = np.arange(int(sizes[-1]))[:, None]
+        rows = starts + np.minimum(column, sizes - 1)
+        found = numbers[rows]
+        inside = column < sizes
+        found[~inside] = behind
+        if column.size <= _FEW:
+            order[(starts + _ranks(found))[inside]] = rows[inside]
+        else:
+            sources = np.argsort(found.T, axis=1).T
+            order[rows[inside]] = (starts + sources)[inside]
+    return order
+
+
+def _ranks(columns: NDArray[np.integer[Any]]) -> NDArray[np.uint8]:
+    """Return the rank of each number in its short column, from 0, by comparing each with each."""
+    ranks = np.zeros(columns.shape, dtype=np.uint8)
+    for upper in range(len(columns)):
+        for lower in range(upper + 1, len(columns)):
+            in_order = columns[upper] <= columns[lower]
+            ranks[lower] += in_order
+            ranks[upper] += ~in_order
+    return ranks
+
+
+def repeats_before(values: NDArray[Any], offsets: Index) -> Mask:
+    """Return whether each value equals the one before it in its group: bool, shape (n_rows,).
+
+    >>> repeats_before(np.array([2.0, 1.0, 1.0, 1.0]), np.array([0, 3, 4])).tolist()
+    [False, False, True, False]
+    """
+    repeats = np.zeros(values.size, dtype=np.bool_)
+    np.equal(values[1:], values[:-1], out=repeats[1:])
+    repeats[offsets[offsets < values.size]] = False
+    return repeats
 
 
 def repeats_within_groups(hashes: Hash, offsets: Index) -> bool:
@@ -86,10 +120,12 @@ def repeats_within_groups(hashes: Hash, offsets: Index) -> bool:
     >>> repeats_within_groups(np.array([5, 7, 7, 7], dtype=np.uint64), np.array([0, 2, 3, 4]))
     False
     """
-    for block in _blocks(offsets):
-        inside = hashes[block.rows]
-        inside[~block.inside] = np.iinfo(np.uint64).max
-        inside.sort(axis=1)
-        if ((inside[:, 1:] == inside[:, :-1]) & block.inside[:, 1:]).any():
+    for block in group_matrices(offsets):
+        found = block.taken(hashes)
+        if block.span is not None:
+            found = found.copy()
+        block.fill_behind(found, _LARGEST)
+        found.sort(axis=1)
+        if block.repeats(found).any():
             return True
     return False

@@ -225,6 +225,15 @@ def test_many_distinct_grades_are_sorted_instead_of_counted() -> None:
     np.testing.assert_array_equal(alone.values, among_many.values[:3])
 
 
+def test_an_ideal_by_label_is_the_same_for_few_and_for_many_groups() -> None:
+    rng = np.random.default_rng(6)
+    text = "idcg(gain={3:0.5}, ideal_order=label)@5"
+    labels = {f"q{g}": {f"d{i}": float(x) for i, x in enumerate(rng.integers(0, 900, 3))} for g in range(2500)}
+    labels["q0"] = {"a": 3.0, "b": 1.0, "c": 2.0}
+    alone, among_many = results(text, {}, {"q0": labels["q0"]}), results(text, {}, labels)
+    assert alone.values[0] == among_many.values[0] == 0.5 + 2 / math.log2(3) + 1 / 2
+
+
 def test_nothing_at_all() -> None:
     found = results("ndcg@10", {}, {})
     assert (found.mean, found.n_groups, found.values.size) == (None, 0, 0)

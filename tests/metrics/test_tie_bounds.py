@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_rankings import random_case
 from rankings_of import joined, results
 
-from ndcg_tracker.metrics import group_results, parse_metric, tie_bounds
+from ndcg_tracker.metrics import (
+    group_results,
+    group_values,
+    parse_metric,
+    tie_bound_values,
+    tie_bounds,
+    values_with_bounds,
+)
 from ndcg_tracker.rankings import GroupWeights, Keys
 
 METRICS = [
@@ -57,3 +65,16 @@ def test_a_bound_above_1_refuses_nothing() -> None:
     assert group_results(both, [metric], weights)[0].mean == 1.0
     ((worst, best),) = tie_bounds(both, [metric], weights)
     assert (worst.mean, best.mean) == (1.0, 1.5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_values_and_bounds_at_once_are_those_of_either(seed: int) -> None:
+    judged = joined(*random_case(seed))
+    metrics = [parse_metric(text) for text in (*METRICS, "ndcg@10", "ndcg", "idcg", "ndcg(ideal=retrieved)@3")]
+    together = values_with_bounds(judged, metrics)
+    apart = zip(group_values(judged, metrics), tie_bound_values(judged, metrics), strict=True)
+    for found, (own, (worst, best)) in zip(together, apart, strict=True):
+        for one, other in zip(found, (own, worst, best), strict=True):
+            assert one.metric == other.metric
+            np.testing.assert_array_equal(one.values, other.values)
+            np.testing.assert_array_equal(one.reasons, other.reasons)

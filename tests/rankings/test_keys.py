@@ -69,3 +69,25 @@ def test_byte_ranks(strings: list[str]) -> None:
     encoded = [string.encode() for string in strings]
     place_of = {key: place for place, key in enumerate(sorted(set(encoded)))}
     assert Keys.from_strings(strings).byte_ranks().tolist() == [place_of[key] for key in encoded]
+
+
+@given(st.lists(st.text("aé", max_size=30), min_size=1), st.data())
+def test_take_copies_ids_of_any_length_in_any_order(strings: list[str], data: st.DataObject) -> None:
+    rows = data.draw(st.lists(st.integers(0, len(strings) - 1)))
+    found = Keys.from_strings(strings).take(np.array(rows, dtype=np.int64))
+    assert found.to_list() == [strings[row] for row in rows]
+    assert found.data.size == sum(len(strings[row].encode()) for row in rows)
+
+
+def test_take_of_more_ids_than_a_block_has() -> None:
+    strings = [str(number) * (number % 4) for number in range(70_000)]
+    rows = np.random.default_rng(1).permutation(len(strings))
+    assert Keys.from_strings(strings).take(rows).to_list() == [strings[row] for row in rows.tolist()]
+
+
+def test_columns_that_differ_late_are_not_the_same() -> None:
+    keys = Keys.from_row_numbers(np.arange(70_000))
+    other = np.arange(70_000)
+    assert keys.is_same(Keys.from_row_numbers(other))
+    other[-1] = 12_345
+    assert not keys.is_same(Keys.from_row_numbers(other))

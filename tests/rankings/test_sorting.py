@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ndcg_tracker.rankings.grouping import group_codes, is_descending
-from ndcg_tracker.rankings.sorting import descending_order, repeats_within_groups
+from ndcg_tracker.rankings.sorting import ascending_order, descending_order, repeats_before, repeats_within_groups
 
 near = [1.0, np.nextafter(1.0, 2.0), np.nextafter(1.0, 0.0), 1.0 + 1e-13]
 values_of_groups = st.lists(
@@ -49,3 +49,19 @@ def test_repeats_are_those_within_a_group(hashes: list[list[int]]) -> None:
     offsets = np.concatenate([[0], np.cumsum([len(group) for group in hashes])]).astype(np.int64)
     flat = np.array([value for group in hashes for value in group], dtype=np.uint64)
     assert repeats_within_groups(flat, offsets) == any(len(set(group)) < len(group) for group in hashes)
+
+
+@given(st.lists(st.lists(st.integers(0, 2**63), unique=True, max_size=14), max_size=9))
+def test_numbers_in_ascending_order(numbers: list[list[int]]) -> None:
+    offsets = np.concatenate([[0], np.cumsum([len(group) for group in numbers])]).astype(np.int64)
+    flat = np.array([number for group in numbers for number in group], dtype=np.uint64)
+    order = ascending_order(flat, offsets)
+    assert flat[order].tolist() == [number for group in numbers for number in sorted(group)]
+
+
+@given(st.lists(st.lists(st.integers(0, 2), max_size=5), max_size=9))
+def test_repeats_of_the_value_before(values: list[list[int]]) -> None:
+    offsets = np.concatenate([[0], np.cumsum([len(group) for group in values])]).astype(np.int64)
+    expected = [place > 0 and group[place] == group[place - 1] for group in values for place in range(len(group))]
+    flat = np.array([value for group in values for value in group], dtype=np.int64)
+    assert repeats_before(flat, offsets).tolist() == expected

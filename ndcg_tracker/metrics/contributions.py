@@ -1,0 +1,183 @@
+"""What every item of a run adds to the value of its group: the sum that cg, dcg and ndcg are, term by term.
+
+This is the metric written down a second time and in the plainest way, item by item; the kernel, which forgets which
+item stands where, is held against it in the tests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.definition import Metric
+from ndcg_tracker.metrics.gains import gains
+from ndcg_tracker.metrics.kernel import group_values
+from ndcg_tracker.metrics.levels import GradeLevels
+from ndcg_tracker.metrics.precision import in_precision_of, rank_weights
+from ndcg_tracker.metrics.results import GroupValues
+from ndcg_tracker.rankings.grouping import group_codes, group_sums
+from ndcg_tracker.rankings.join import JudgedRanking
+from ndcg_tracker.rankings.keys import Index
+from ndcg_tracker.rankings.ranking import Floats
+
+ADDITIVE = ("cg", "dcg", "ndcg")
+"""The measures that are a sum over the items of a list."""
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """What every item of a run adds to the value of its group.
+
+    ``judged``: the run with its labels. ``values``: the values of its groups as the kernel computes them. ``groups``:
+    int64, shape (n_items,), the place of each row of the ranking on the group axis. ``ranks``: int64, shape
+    (n_items,), the rank under the metric's ``ties`` from 1, 0 for an item that the metric takes out of the list; under
+    ``ties=average`` items of equal score share the first rank that they may have. ``grades``: float64, shape
+    (n_items,), NaN for an unjudged item. ``contributions``: float64, shape (n_items,), gain x discount, for ndcg
+    divided by the ideal of the group.
+    """
+
+    judged: JudgedRanking
+    values: GroupValues
+    groups: Index
+    ranks: Index
+    grades: Floats
+    contributions: Floats
+
+    @property
+    def metric(self) -> Metric:
+        """The metric whose values these are parts of."""
+        return self.values.metric
+
+    @cached_property
+    def remainders(self) -> Floats:
+        """What of each group's value no item accounts for: float64, shape (n_groups,), NaN where there is no value.
+
+        0 but for rounding errors, except where values are rounded or computed in single precision, and in groups that
+        have a value by convention (``empty=1``).
+        """
+        return self.values.values - group_sums(self.groups, self.contributions, self.judged.n_groups)
+
+
+def refuse_what_is_no_sum(metric: Metric) -> None:
+    """Raise MetricError for a metric that is no sum over the items of a list."""
+    if metric.measure not in ADDITIVE:
+        raise MetricError(
+            f"{metric} is no sum over the items of a list, so no item has a part of it; explain takes "
+            f"{', '.join(ADDITIVE[:-1])} and {ADDITIVE[-1]}, such as ndcg@{metric.cutoff or 10}"
+        )
+
+
+def contributions(judged: JudgedRanking, metric: Metric) -> Contributions:
+    """Return what every item of a run adds to the value of its group under cg, dcg or ndcg.
+
+    contribution = gain x discount(rank) / ideal, without the division for cg and dcg; 0 behind the cutoff and in
+    groups that have nothing to find. Under ``ties=average`` the discount is the mean over the ranks that items of
+    equal score share.
+
+    Parameters: ``judged``, a run with its labels; ``metric``, on any axes. Raises: MetricError for a measure that is no
+    sum over items, and for a label or a group that an axis refuses. Agrees with: the kernel, the sum of a group's
+    contributions being its value (tests/metrics/test_contributions.py).
+
+    >>> from ndcg_tracker.rankings import Keys, LabelLists, Ranking, judged
+    >>> group, items = Keys.from_strings("qqq"), Keys.from_strings("abc")
+    >>> run = Ranking.from_rows(group, items, np.array([3.0, 2.0, 1.0]))
+    >>> labels = LabelLists.from_rows(group, items, np.array([0.0, 1.0, 2.0]))
+    >>> found = contributions(judged(run, labels), Metric.of("dcg", discount="position"))
+    >>> found.contributions.round(4).tolist(), found.ranks.tolist()
+    ([0.0, 0.5, 0.6667], [1, 2, 3])
+    """
+    refuse_what_is_no_sum(metric)
+    (values,) = group_values(judged, [metric])
+    ranking = judged.ranking
+    grades = np.full(ranking.n_items, np.nan)
+    grades[judged.rows] = judged.labels.grades[judged.label_rows]
+    worth = _gains(judged, metric)
+    kept = _kept(judged, metric, grades)
+    ranks = np.zeros(ranking.n_items, dtype=np.int64)
+    weights = np.zeros(ranking.n_items)
+    ranks[kept], weights[kept] = _ranks_and_weights(judged, metric, kept, worth)
+    groups = _places_on_axis(judged)[group_codes(ranking.offsets)]
+    terms = worth * weights
+    if metric.measure == "ndcg":
+        has_ideal = ~values.empty & (values.ideal_dcg != 0)
+        ideal = np.where(has_ideal, values.ideal_dcg, 1.0)
+        terms = np.where(has_ideal[groups], terms / ideal[groups], 0.0)
+    return Contributions(judged, values, groups, ranks, grades, terms)
+
+
+def _gains(judged: JudgedRanking, metric: Metric) -> Floats:
+    """Return what the item of each row of the ranking gains: float64, shape (n_items,)."""
+    levels = GradeLevels.of(judged.labels.grades)
+    grades = levels.levels
+    if metric["label_type"] == "f32":
+        grades = grades.astype(np.float32).astype(np.float64)
+    elif metric["label_type"] == "int":
+        grades = np.trunc(grades)
+    of_level = gains(metric["gain"], grades)
+    if metric["negative"] != "keep":
+        of_level[grades < 0] = 0.0
+    of_level = in_precision_of(metric, of_level)
+    unjudged = metric["unjudged"]
+    found = np.full(judged.ranking.n_items, 0.0 if unjudged in ("zero", "drop") else float(unjudged))
+    found[judged.rows] = of_level[levels.codes[judged.label_rows]]
+    return found
+
+
+def _kept(judged: JudgedRanking, metric: Metric, grades: Floats) -> Index:
+    """Return the rows of the ranking that the metric leaves in their lists."""
+    kept = ~np.isnan(grades) if metric["unjudged"] == "drop" else np.ones(grades.size, dtype=np.bool_)
+    if metric["negative"] == "drop":
+        kept &= ~(grades < 0)
+    return np.flatnonzero(kept)
+
+
+def _ranks_and_weights(judged: JudgedRanking, metric: Metric, kept: Index, worth: Floats) -> tuple[Index, Floats]:
+    """Return rank and weight of each row that is kept: int64 and float64, shape of ``kept``."""
+    ranking = judged.ranking
+    scores = ranking.scores.astype(np.float32) if metric["score_type"] == "f32" else ranking.scores
+    scores, groups = scores[kept], group_codes(ranking.offsets)[kept]
+    list_start = np.searchsorted(kept, ranking.offsets)
+    ranks = np.arange(kept.size) - list_start[groups] + 1
+    starts = np.ones(kept.size, dtype=np.bool_)
+    starts[1:] = (scores[1:] != scores[:-1]) | (groups[1:] != groups[:-1])
+    begins = np.flatnonzero(starts)
+    lengths = np.diff(np.append(begins, kept.size))
+    run = np.cumsum(starts) - 1
+    tied = np.flatnonzero(lengths[run] > 1)
+    weight_of_rank = rank_weights(metric, int(np.diff(list_start).max(initial=0)))
+    if metric.cutoff is not None:
+        weight_of_rank[metric.cutoff + 1 :] = 0.0
+    if metric["ties"] == "average":
+        first = ranks[begins]
+        sums = np.cumsum(weight_of_rank)
+        weights = weight_of_rank[ranks]
+        weights[tied] = ((sums[first + lengths - 1] - sums[first - 1]) / lengths)[run[tied]]
+        return first[run], weights
+    if tied.size:
+        order = np.lexsort((_tie_key(judged, metric, kept[tied], worth), run[tied]))
+        ranks[tied[order]] = ranks[tied].copy()
+    return ranks, weight_of_rank[ranks]
+
+
+def _tie_key(judged: JudgedRanking, metric: Metric, rows: Index, worth: Floats) -> Index | Floats:
+    """Return numbers by which rows of equal score are ordered, the smallest first."""
+    ranking, rule = judged.ranking, metric["ties"]
+    if rule == "pessimistic":
+        return worth[rows]
+    if rule == "optimistic":
+        return -worth[rows]
+    if rule == "input":
+        return rows if ranking.input_places is None else ranking.input_places[rows]
+    places = ranking.item_keys.take(rows).byte_ranks()
+    return places if rule == "item_asc" else -places
+
+
+def _places_on_axis(judged: JudgedRanking) -> Index:
+    """Return the place of each group of the run on the group axis."""
+    places = np.zeros(judged.ranking.n_groups, dtype=np.int64)
+    present = np.flatnonzero(judged.run_groups >= 0)
+    places[judged.run_groups[present]] = present
+    return places
