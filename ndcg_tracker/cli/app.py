@@ -20,6 +20,8 @@ from ndcg_tracker.cli import (
     demo,
     doctor,
     evaluate,
+    explain,
+    gate,
     groups,
     history,
     ingest,
@@ -75,6 +77,8 @@ def _before_command(
 app.command("ingest")(ingest.ingest)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
+app.command("explain")(explain.explain)
+app.command("gate")(gate.gate)
 app.command("history")(history.history)
 app.command("rescore")(rescore.rescore)
 app.command("sql")(sql.sql)

@@ -18,6 +18,22 @@ class Missing(StrEnum):
     intersect = "intersect"
 
 
+class Significance(StrEnum):
+    """Where p-values come from."""
+
+    t = "t"
+    permutation = "permutation"
+    wilcoxon = "wilcoxon"
+
+
+class Interval(StrEnum):
+    """Where intervals come from."""
+
+    t = "t"
+    bootstrap = "bootstrap"
+    betting = "betting"
+
+
 def compare(
     baseline: Annotated[str, typer.Argument(help="A run: name, id, @alias, latest, latest~2 or a unique prefix.")],
     candidates: Annotated[
@@ -25,6 +41,24 @@ def compare(
     ],
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ATTRIBUTE",
+            help="Compare slices, too: by an attribute given with groups set.",
+            show_default=False,
+        ),
+    ] = None,
+    test: Annotated[
+        Significance, typer.Option(help="p-values: paired t, sign flips, or Wilcoxon (tests symmetry, not the mean).")
+    ] = Significance.t,
+    ci: Annotated[
+        Interval, typer.Option(help="95% intervals: t, bootstrap (BCa), or betting, which holds at any n.")
+    ] = Interval.t,
+    equivalence: Annotated[
+        float | None,
+        typer.Option(metavar="MARGIN", help="Test whether delta lies within +-MARGIN (TOST).", show_default=False),
+    ] = None,
     missing: Annotated[Missing, typer.Option(help="Groups with a result in one run only.")] = Missing.error,
     top: Annotated[int, typer.Option(min=0, help="How many worst and best groups to show.")] = 10,
     tie_bounds: Annotated[
@@ -35,6 +69,7 @@ def compare(
     """Compare runs group by group: difference, interval, wins and losses, worst and best groups.
 
     Labels are the newest version under which both runs have the metrics (all they share, unless --metric names some).
+    The first metric decides the worst and best groups and the slices.
     """
     from ndcg_tracker.reporting import comparison_as
 
@@ -47,5 +82,9 @@ def compare(
             missing=missing.value,
             top=top,
             tie_bounds=tie_bounds,
+            test=test.value,
+            ci=ci.value,
+            equivalence=equivalence,
+            by=by,
         )
     options.show(comparison_as(format.plain, *result.comparisons, color=options.wants_color()))

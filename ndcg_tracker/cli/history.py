@@ -13,15 +13,45 @@ from ndcg_tracker.cli import options
 def history(
     metric: Annotated[str, typer.Option("--metric", help="The metric.")] = "ndcg@10",
     dataset: options.Dataset = "default",
+    tag: Annotated[
+        list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.", show_default=False)
+    ] = None,
+    branch: Annotated[str | None, typer.Option(help="Only runs with the tag branch=NAME.", metavar="NAME")] = None,
+    commit: Annotated[str, typer.Option(help="Only runs whose git commit begins so.", metavar="PREFIX")] = "",
+    since: Annotated[
+        str | None, typer.Option(help="Only runs stored then or later: ISO 8601, in UTC.", metavar="DATE")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(help="Only runs stored then or earlier; a date is its whole day.", metavar="DATE")
+    ] = None,
+    last: Annotated[int | None, typer.Option(min=1, help="Only so many of the newest.", metavar="N")] = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Show a metric over runs, oldest first, each with its 95% interval and the change since the run before."""
+    """Show a metric over runs, oldest first, with its 95% intervals and the runs at which the mean stepped.
+
+    Steps are looked for among the runs that are shown, never across versions of the labels.
+    """
     from ndcg_tracker.errors import ReferenceNotFoundError
     from ndcg_tracker.reporting import history_as
+    from ndcg_tracker.tracker.history_filter import HistoryFilter
 
+    tags = options.pairs(tag, "--tag") | ({} if branch is None else {"branch": branch})
+    wanted = HistoryFilter(tags, commit, since, until, last)
     with options.tracker() as tracker:
-        rows = tracker.history_rows(metric, dataset=dataset)
-        if not rows:
-            mend = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric])
-            raise ReferenceNotFoundError(f"no run of dataset {dataset!r} has {metric}; compute it with: {mend}")
-    options.show(history_as(format.plain, rows, color=options.wants_color()))
+        found = tracker.history_report(metric, dataset=dataset, wanted=wanted)
+    if not found.n_without_filter:
+        mend = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric])
+        raise ReferenceNotFoundError(f"no run of dataset {dataset!r} has {metric}; compute it with: {mend}")
+    if not found.rows:
+        n_runs = found.n_without_filter
+        raise ReferenceNotFoundError(
+            f"none of the {n_runs:,} runs of dataset {dataset!r} with {metric} has {wanted.words}; ask for less, or "
+            f"see them with: {shlex.join(['ndcg-track', 'runs', 'list', '--dataset', dataset])}"
+        )
+    shown_as = format.metric(found.rows[0]["metric"])
+    for row in found.rows:
+        row["metric"] = shown_as
+    if not format.is_for_people:
+        for note in found.notes:
+            options.say(f"note: {note}")
+    options.show(history_as(format.plain, found.rows, notes=found.notes, color=options.wants_color()))

@@ -19,6 +19,7 @@ from ndcg_tracker.comparison.equivalence import Equivalence, equivalence_test
 from ndcg_tracker.comparison.gate import population_decision, set_decision, spent_alpha
 from ndcg_tracker.comparison.inference import CiMethod, TestName
 from ndcg_tracker.comparison.information import Information, information_in
+from ndcg_tracker.comparison.moves import ItemMove
 from ndcg_tracker.comparison.pairing import Missing, Pairing, pair
 from ndcg_tracker.comparison.permutation import PermutationTest, sign_flip_test
 from ndcg_tracker.comparison.rank_test import wilcoxon_p_value
@@ -44,7 +45,7 @@ from ndcg_tracker.comparison.significance import (
     t_upper_bound,
     weighted_t,
 )
-from ndcg_tracker.comparison.slices import SliceComparison, compare_slices
+from ndcg_tracker.comparison.slices import SliceComparison, Slicing, compare_slices, worst_first
 from ndcg_tracker.comparison.steps import Step, history_steps
 from ndcg_tracker.comparison.tie_effect import GroupTieBounds, TieBounds, TieEffect
 
@@ -58,6 +59,7 @@ __all__ = [
     "GroupDelta",
     "GroupTieBounds",
     "Information",
+    "ItemMove",
     "JudgedShare",
     "LabelSetRef",
     "MetricComparison",
@@ -68,6 +70,7 @@ __all__ = [
     "RunRef",
     "Scope",
     "SliceComparison",
+    "Slicing",
     "Step",
     "TTest",
     "TestName",
@@ -102,4 +105,5 @@ __all__ = [
     "t_upper_bound",
     "weighted_t",
     "wilcoxon_p_value",
+    "worst_first",
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ndcg_tracker.comparison.equivalence import Equivalence
 from ndcg_tracker.comparison.inference import NOTHING, CiMethod, Methods, TestName, infer
 from ndcg_tracker.comparison.information import information_in
 from ndcg_tracker.comparison.pairing import Pairing
@@ -24,7 +25,9 @@ from ndcg_tracker.comparison.results import (
     Verdict,
 )
 from ndcg_tracker.comparison.significance import checked_weights, detectable_delta, holm, paired_t, weighted_t
+from ndcg_tracker.comparison.slices import SliceComparison, Slicing, compare_slices, worst_first
 from ndcg_tracker.comparison.tie_effect import TieEffect
+from ndcg_tracker.errors import InputError
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -68,6 +71,7 @@ def compare_runs(
     ci: CiMethod = "t",
     equivalence: float | None = None,
     resamples: int = FLIPS,
+    by: Slicing | None = None,
 ) -> Comparison:
     """Return the comparison of two runs under one label set.
 
@@ -76,12 +80,16 @@ def compare_runs(
     worst and best groups to keep. ``test``: where the p-values come from: "t" (paired t-test), "permutation" (sign
     flips) or "wilcoxon". ``ci``: where the 95% intervals come from: "t", "bootstrap" or "betting". ``equivalence``: the
     margin within which delta counts as no difference, to be shown by two one-sided t-tests. ``resamples``: sign flips
-    or bootstrap resamples. Raises: ValueError without any metric; InputError for an unknown test or interval, and for
-    one that does not apply (weights with "wilcoxon", differences beyond 1 with "betting").
+    or bootstrap resamples. ``by``: slices of the first metric's groups to compare as well, by t-tests whatever
+    ``test`` is. Raises: ValueError without any metric; InputError for an unknown test or interval, and for one that
+    does not apply (weights with "wilcoxon", differences beyond 1 with "betting", slices where no test applies).
     """
     if not results:
         raise ValueError("a comparison needs at least one metric")
     metrics = compare_metrics(results, test=test, ci=ci, equivalence=equivalence, resamples=resamples)
+    first = results[0]
+    if by is not None and first.no_inference:
+        raise InputError(f"{first.metric} cannot be sliced: {first.no_inference}; name another metric first")
     return Comparison(
         baseline,
         candidate,
@@ -89,10 +97,12 @@ def compare_runs(
         label_set,
         metrics[0].groups,
         metrics,
-        worst=extreme_groups(results[0], group_names, top=top, sign=-1),
-        best=extreme_groups(results[0], group_names, top=top, sign=1),
+        worst=extreme_groups(first, group_names, top=top, sign=-1),
+        best=extreme_groups(first, group_names, top=top, sign=1),
         notes=(*notes, *coverage_notes(coverage)),
         coverage=tuple(coverage),
+        slices=None if by is None else worst_first(_sliced(first, by)),
+        slice_attribute=None if by is None else by.attribute,
     )
 
 
@@ -197,8 +207,18 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         ),
         tie_effect=results.tie_effect,
         betting_ci=found.betting_ci,
-        equivalence=found.equivalence,
+        equivalence=found.equivalence if inferred else _uninferred(methods.equivalence, equivalent=identical),
     )
+
+
+def _sliced(results: PairedResults, by: Slicing) -> tuple[SliceComparison, ...]:
+    pairing = results.pairing
+    return compare_slices(pairing.baseline, pairing.candidate, by.values, results.weights)
+
+
+def _uninferred(margin: float | None, *, equivalent: bool) -> Equivalence | None:
+    """Return what is known of equivalence without a test: runs that are identical are equivalent."""
+    return None if margin is None else Equivalence(margin, None, None, equivalent)
 
 
 def _adjusted(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ...]:

@@ -17,10 +17,12 @@ class GateDecision:
     ``decision`` and ``reason``: what was decided, and why in words. ``scope``: "population" or "set". ``margin``: the
     drop that is allowed (the tolerance of a set). ``n``: the groups that count. ``delta``: their (weighted) mean
     difference. ``lower``: the one-sided bound at ``pass_level`` that PASS was decided by, ``lower_method`` how it was
-    found; ``upper``, ``upper_method``: the same for FAIL, at 1 - ``fail_alpha``. ``t_lower``, ``betting_lower``: both
-    lower bounds, the latter where information is low. ``low_information``: why the t bound was not trusted, "" if it
-    was. ``is_small_drop``: a PASS whose upper bound lies below 0. ``n_needed``: about how many groups like these would
-    decide, ``n_needed_for`` what; ``margin_needed``: the margin above which these groups would PASS.
+    found; ``upper``, ``upper_method``: the same for FAIL, at 1 - ``fail_alpha``. ``t_lower``, ``betting_lower``,
+    ``t_upper``, ``betting_upper``: both kinds of bounds, the latter where information is low, or all differences are
+    the same. ``low_information``: why the t bounds were not trusted alone, "" if they were. ``is_small_drop``: a PASS
+    whose upper bound lies below 0. ``n_needed``: about how many groups like these would decide, ``n_needed_for`` what;
+    ``margin_needed``: the margin above which these groups would PASS. ``to_decide``: these in words, the end of
+    ``reason``.
     """
 
     decision: Decision
@@ -35,6 +37,8 @@ class GateDecision:
     upper_method: BoundMethod | None = None
     t_lower: float | None = None
     betting_lower: float | None = None
+    t_upper: float | None = None
+    betting_upper: float | None = None
     pass_level: float | None = None
     fail_alpha: float | None = None
     low_information: str = ""
@@ -42,6 +46,12 @@ class GateDecision:
     n_needed: int | None = None
     n_needed_for: Literal["pass", "fail"] | None = None
     margin_needed: float | None = None
+    to_decide: str = ""
+
+    @property
+    def why(self) -> str:
+        """The reason without what would decide: ``reason`` up to ``to_decide``."""
+        return self.reason.removesuffix(f"; {self.to_decide}") if self.to_decide else self.reason
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of this decision."""
@@ -58,6 +68,8 @@ class GateDecision:
             "upper_method": self.upper_method,
             "t_lower": self.t_lower,
             "betting_lower": self.betting_lower,
+            "t_upper": self.t_upper,
+            "betting_upper": self.betting_upper,
             "pass_level": self.pass_level,
             "fail_alpha": self.fail_alpha,
             "low_information": self.low_information or None,
@@ -65,4 +77,5 @@ class GateDecision:
             "n_needed": self.n_needed,
             "n_needed_for": self.n_needed_for,
             "margin_needed": self.margin_needed,
+            "to_decide": self.to_decide or None,
         }

@@ -15,7 +15,8 @@ class Equivalence:
     """What two one-sided t-tests say about |mean difference| < ``margin``.
 
     ``p_value``: the larger of the two, in (0, 1], None where nothing can be inferred. ``ci``: the interval whose lying
-    within the margins is the same as p < alpha: both one-sided bounds at 1 - alpha. ``equivalent``: whether p < alpha.
+    within the margins is the same as p < alpha: both one-sided bounds at 1 - alpha. ``equivalent``: whether p < alpha,
+    or the runs are identical, where there is no p.
     """
 
     margin: float

@@ -38,8 +38,9 @@ def population_decision(
     PASS if the one-sided 95% lower bound of the mean difference lies above -margin (a "small but real drop" if the
     upper bound below also lies under 0); FAIL if not PASS and the one-sided 1 - ``fail_alpha`` upper bound lies below
     0; else INCONCLUSIVE, with the number of groups or the margin that would decide. Both are paired t bounds, but
-    where information is low (``information_in``) the betting bound decides PASS, and where all differences are the same
-    it decides FAIL too. All differences zero: PASS.
+    where information is low (``information_in``) the betting bound decides PASS, and FAIL needs it below 0 beside the t
+    bound: on skewed differences of mean 0 the t bound alone gave a false FAIL in 5 to 7% instead of 1% of all cases.
+    Where all differences are the same the betting bounds decide alone. All differences zero: PASS.
 
     Parameters: ``delta``: float64, shape (n,), finite, candidate minus baseline. ``margin``: the drop that is allowed,
     finite, >= 0. ``weights``: float64, shape (n,), finite, >= 0; groups of weight 0 do not count. ``fail_alpha``: how
@@ -72,10 +73,11 @@ def population_decision(
     if known.is_low or t_lower is None:
         betting_lower = betting_lower_bound(delta, weights, level=PASS_LEVEL) if is_bounded else None
         lower, lower_method = betting_lower, _method(betting_lower, "betting")
-    upper = t_upper_bound(test, level=1 - fail_alpha)
-    upper_method = _method(upper, "t")
-    if upper is None and is_bounded:
-        upper, upper_method = betting_upper_bound(delta, weights, level=1 - fail_alpha), "betting"
+    t_upper = t_upper_bound(test, level=1 - fail_alpha)
+    upper, betting_upper, upper_method = t_upper, None, _method(t_upper, "t")
+    if known.is_low or t_upper is None:
+        betting_upper = betting_upper_bound(delta, weights, level=1 - fail_alpha) if is_bounded else None
+        upper, upper_method = _upper_of_both(t_upper, betting_upper)
     passes = lower is not None and lower > -margin
     fails = not passes and upper is not None and upper < 0
     n_needed, purpose = (None, None) if passes or fails else groups_needed(test, known, margin, fail_alpha)
@@ -92,6 +94,8 @@ def population_decision(
         upper_method=upper_method,
         t_lower=t_lower,
         betting_lower=betting_lower,
+        t_upper=t_upper,
+        betting_upper=betting_upper,
         pass_level=PASS_LEVEL,
         fail_alpha=fail_alpha,
         low_information=known.warning,
@@ -100,7 +104,8 @@ def population_decision(
         n_needed_for=purpose,
         margin_needed=None if passes or lower is None else -lower,
     )
-    return replace(found, reason=_reason(found))
+    found = replace(found, to_decide=_ways(found))
+    return replace(found, reason=_reason(found) + (f"; {found.to_decide}" if found.to_decide else ""))
 
 
 def set_decision(
@@ -163,6 +168,18 @@ def _identical(n: int) -> str:
     return f"identical on all {n:,} groups" if n > 1 else "identical on the one group there is"
 
 
+def _upper_of_both(t_upper: float | None, betting_upper: float | None) -> tuple[float | None, BoundMethod | None]:
+    """Return the bound that FAIL needs below 0 where information is low: the higher of both, or the one there is.
+
+    A t bound below 0 does not stand alone where information is low.
+    """
+    if betting_upper is not None and (t_upper is None or betting_upper >= t_upper):
+        return betting_upper, "betting"
+    if betting_upper is None and t_upper is not None and t_upper < 0:
+        return None, None
+    return t_upper, _method(t_upper, "t")
+
+
 def _method(bound: float | None, method: BoundMethod) -> BoundMethod | None:
     return None if bound is None else method
 
@@ -183,16 +200,29 @@ def _reason(found: GateDecision) -> str:
         drop = f"; a small but real drop: with {fail_level} confidence at most {found.upper:.4g}"
         return above + (drop if found.is_small_drop else "")
     if found.upper is None:
-        return above
+        unknown = "nor below 0, where the t bound alone does not count" if found.t_upper is not None else ""
+        return ", ".join(filter(None, (above, unknown)))
+    by = _upper_kind(found, cause)
     if found.decision == "fail":
-        return f"with {fail_level} confidence delta is below 0: at most {found.upper:.4g}; and {above}"
+        return f"with {fail_level} confidence delta is below 0: at most {found.upper:.4g}{by}; and {above}"
+    return f"{above}, nor below 0: its {fail_level} bound is {found.upper:.4g}{by}"
+
+
+def _upper_kind(found: GateDecision, cause: str) -> str:
+    """Return how the upper bound was found, "" where it is no other than the lower one."""
+    if found.upper_method == found.lower_method or found.lower is None:
+        return ""
+    return f" (betting bound, as {cause})" if found.upper_method == "betting" else " (t bound)"
+
+
+def _ways(found: GateDecision) -> str:
+    """Return what would decide an open question, "" where nothing is known to."""
     ways = []
-    if found.n_needed is not None and found.n_needed_for is not None:
+    if found.decision == "inconclusive" and found.n_needed is not None and found.n_needed_for is not None:
         ways.append(f"about {found.n_needed:,} groups like these would decide ({found.n_needed_for.upper()})")
-    if found.margin_needed is not None:
+    if found.decision == "inconclusive" and found.margin_needed is not None:
         ways.append(f"a margin above {found.margin_needed:.4g} would PASS")
-    nor = f", nor below 0: its {fail_level} bound is {found.upper:.4g}"
-    return above + nor + (f"; {', '.join(ways)}" if ways else "")
+    return ", ".join(ways)
 
 
 def _negative(margin: float) -> str:

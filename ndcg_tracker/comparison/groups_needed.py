@@ -17,8 +17,8 @@ def groups_needed(
     """Return about how many groups would decide a gate, if further ones are like these, and what they would decide.
 
     Mean, standard deviation, skewness and the share of nonzero differences are taken as they are: PASS comes at the
-    first n at which mean - t(n - 1) sd / sqrt(n) > -margin and information is no longer low, FAIL at the first one at
-    which mean + t(n - 1) sd / sqrt(n) < 0; the earlier one counts.
+    first n at which mean - t(n - 1) sd / sqrt(n) > -margin, FAIL at the first one at which mean + t(n - 1) sd / sqrt(n)
+    < 0, both not before information is no longer low; the earlier one counts.
 
     Parameters: ``test`` and ``known``: of the differences. ``margin``, ``fail_alpha``, ``pass_level``: of the gate.
     Returns: n, and "pass" or "fail"; (None, None) where no number of groups would decide, or nothing varies.
@@ -32,6 +32,8 @@ def groups_needed(
     for_fail = _first(-test.mean, test.sd, 1 - fail_alpha)
     if for_pass is not None:
         for_pass = max(for_pass, known.groups_for_enough)
+    if for_fail is not None:
+        for_fail = max(for_fail, known.groups_for_enough)
     if for_fail is not None and (for_pass is None or for_fail < for_pass):
         return for_fail, "fail"
     return (None, None) if for_pass is None else (for_pass, "pass")

@@ -46,24 +46,30 @@ def remarks(no_inference: str, n_weightless: int, known: Information, found: Inf
 
 
 def coverage_notes(coverage: Sequence[JudgedShare]) -> list[str]:
-    """Return a note for every cutoff at which one run has clearly fewer judged items.
+    """Return a note for each run that has clearly fewer judged items, with the cutoffs at which it has.
 
     >>> coverage_notes([JudgedShare(10, 0.98, 0.975)])
     []
+    >>> coverage_notes([JudgedShare(10, 0.98, 0.9), JudgedShare(5, 0.98, 0.9)])[0].partition(":")[0]
+    'the candidate has fewer judged items in its top 10 and top 5'
     """
-    notes = []
+    found: dict[tuple[str, str], list[str]] = {}
     for share in coverage:
         if share.baseline is None or share.candidate is None:
             continue
         gap = share.baseline - share.candidate
         if abs(gap) >= COVERAGE_GAP:
             where = "whole lists" if share.cutoff is None else f"top {share.cutoff}"
-            run, effect = ("candidate", "understated") if gap > 0 else ("baseline", "overstated")
-            notes.append(
-                f"the {run} has fewer judged items in its {where}: delta may be {effect}, "
-                "which could change the verdict"
-            )
-    return notes
+            found.setdefault(("candidate", "understated") if gap > 0 else ("baseline", "overstated"), []).append(where)
+    return [
+        f"the {run} has fewer judged items in its {_listed(places)}: delta may be {effect}, "
+        "which could change the verdict"
+        for (run, effect), places in found.items()
+    ]
+
+
+def _listed(things: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(things[:-1]), things[-1]]))
 
 
 def _groups(n: int) -> str:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ndcg_tracker.comparison.equivalence import Equivalence
+from ndcg_tracker.comparison.moves import ItemMove
 from ndcg_tracker.comparison.pairing import Missing
 from ndcg_tracker.comparison.tie_effect import GroupTieBounds, TieEffect
 
+if TYPE_CHECKING:
+    from ndcg_tracker.comparison.slices import SliceComparison
+
 Verdict = Literal["improved", "regressed", "no_difference_detected", "identical", "not_comparable"]
+
+LOW_INFORMATION = "low information"
+"""How the warning of low information begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +123,11 @@ class MetricComparison:
     equivalence: Equivalence | None = None
 
     @property
+    def has_low_information(self) -> bool:
+        """Whether one of the warnings is that of low information."""
+        return any(warning.startswith(LOW_INFORMATION) for warning in self.warnings)
+
+    @property
     def ties_could_change_verdict(self) -> bool:
         """Whether another order of items of equal score could give another verdict."""
         effect = self.tie_effect
@@ -143,6 +155,7 @@ class MetricComparison:
             "n": self.n,
             "groups": self.groups.to_dict(),
             "tie_bounds": self._tie_bounds(),
+            "betting_ci": None if self.betting_ci is None else list(self.betting_ci),
         } | ({} if self.equivalence is None else {"equivalence": self.equivalence.to_dict()})
 
     def _tie_bounds(self) -> dict[str, Any] | None:
@@ -159,12 +172,16 @@ class MetricComparison:
 
 @dataclass(frozen=True, slots=True)
 class GroupDelta:
-    """One group's result in both runs, and candidate minus baseline."""
+    """One group's result in both runs, and candidate minus baseline.
+
+    ``moves``: the items that moved the result most, None where nobody looked at items.
+    """
 
     group: str
     baseline: float
     candidate: float
     delta: float
+    moves: tuple[ItemMove, ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of this group."""
@@ -173,7 +190,7 @@ class GroupDelta:
             "baseline": self.baseline,
             "candidate": self.candidate,
             "delta": self.delta,
-        }
+        } | ({} if self.moves is None else {"moves": [move.to_dict() for move in self.moves]})
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +199,9 @@ class Comparison:
 
     ``groups``, ``worst`` (most negative delta first) and ``best`` (most positive first) belong to the first metric.
     ``coverage``: the judged share of both runs per cutoff. ``notes``: what else to know, in words.
-    ``tie_groups``: the groups that ties leave most open in the first metric, None where nobody asked.
+    ``tie_groups``: the groups that ties leave most open in the first metric, None where nobody asked. ``slices``: the
+    first metric by the values of the group attribute ``slice_attribute``, most negative delta first, None where nobody
+    asked.
     """
 
     baseline: RunRef
@@ -196,10 +215,12 @@ class Comparison:
     notes: tuple[str, ...] = ()
     coverage: tuple[JudgedShare, ...] = ()
     tie_groups: tuple[GroupTieBounds, ...] | None = None
+    slices: tuple[SliceComparison, ...] | None = None
+    slice_attribute: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of this comparison: plain Python values, None for what is undefined."""
-        return {
+        found: dict[str, Any] = {
             "baseline": self.baseline.to_dict(),
             "candidate": self.candidate.to_dict(),
             "dataset": self.dataset,
@@ -210,4 +231,9 @@ class Comparison:
             "best": [group.to_dict() for group in self.best],
             "notes": list(self.notes),
             "coverage": [share.to_dict() for share in self.coverage],
-        } | ({} if self.tie_groups is None else {"tie_groups": [group.to_dict() for group in self.tie_groups]})
+        }
+        if self.tie_groups is not None:
+            found["tie_groups"] = [group.to_dict() for group in self.tie_groups]
+        if self.slices is not None:
+            found["slices"] = [{"attribute": self.slice_attribute} | row.to_dict() for row in self.slices]
+        return found

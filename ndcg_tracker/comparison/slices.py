@@ -19,6 +19,14 @@ ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True)
+class Slicing:
+    """By which attribute to slice, and its value for each paired group of the first metric, None for none."""
+
+    attribute: str
+    values: Sequence[str | None]
+
+
+@dataclass(frozen=True, slots=True)
 class SliceComparison:
     """One slice of the groups in two runs.
 
@@ -100,6 +108,18 @@ def compare_slices(
     p_values = [row.p_value for row in rows]
     corrected = zip(rows, benjamini_hochberg(p_values), holm(p_values), strict=True)
     return tuple(replace(row, q_value=q, p_adjusted=p, verdict=_verdict(row, p)) for row, q, p in corrected)
+
+
+def worst_first(rows: Sequence[SliceComparison]) -> tuple[SliceComparison, ...]:
+    """Return slices by delta, the most negative first; those without one come last.
+
+    >>> rows = compare_slices(np.zeros(4), np.array([0.5, -0.25, 0.0, 0.0]), ["de", "fr", "fr", None])
+    >>> [row.value for row in worst_first(rows)]
+    ['fr', None, 'de']
+    """
+    return tuple(
+        sorted(rows, key=lambda row: (row.delta is None, row.delta or 0.0, -row.n, row.value is None, row.value or ""))
+    )
 
 
 def _compared(value: str | None, baseline: Floats, candidate: Floats, weights: Floats | None) -> SliceComparison:

@@ -1,8 +1,8 @@
-"""Where in a history of runs the mean stepped."""
+"""Where in a history of runs the mean stepped: paired tests of what came after against what came before."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,79 +10,179 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.comparison.betting import betting_p_value
 from ndcg_tracker.comparison.information import information_in
-from ndcg_tracker.comparison.significance import holm, paired_t, weighted_t
+from ndcg_tracker.comparison.run_windows import absolute_t, clearest_place, windows_of
+from ndcg_tracker.comparison.significance import TTest, checked_weights, paired_t, weighted_t
 
 Floats = NDArray[np.float64]
 
 ALPHA = 0.05
+_SCREEN = 1 - 1e-6  # the screen works with sums of squares; what it lets through is tested again, exactly
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What happened between one run and the next.
+    """What happened at one run of a history.
 
-    ``delta``: the mean difference, None where the two could not be paired. ``p_value``: of a difference of 0, None
-    where there is nothing to infer; ``p_adjusted``: after Holm's correction over the history. ``is_step``: whether the
-    mean stepped here, which marks the later of the two runs.
+    ``delta``: its mean difference to the run before, None at the first. ``p_value``: of a difference of 0, None where
+    there is nothing to infer; ``p_adjusted``: corrected over the whole history (at a step: of the test that found it).
+    ``is_step``: whether the mean stepped here. The others are None elsewhere: ``first`` and ``last``, the runs (by
+    place) of which one is the first after the step, both this run where neighbours told it; ``change`` and
+    ``change_ci``: how far the mean of the runs compared lies above that of those before, with its 95% interval.
     """
 
     delta: float | None
     p_value: float | None
     p_adjusted: float | None
     is_step: bool
+    first: int | None = None
+    last: int | None = None
+    change: float | None = None
+    change_ci: tuple[float, float] | None = None
 
 
-def history_steps(
-    deltas: Iterable[Floats | None], weights: Iterable[Floats | None] | None = None, *, alpha: float = ALPHA
-) -> tuple[Step, ...]:
-    """Return, for each run after the first, whether the mean stepped between the run before and it.
+def history_steps(values: Floats, weights: Floats | None = None, *, alpha: float = ALPHA) -> tuple[Step, ...]:
+    """Return, for each run of a history, whether the mean stepped there.
 
-    The paired t-test of every two consecutive runs, Holm-corrected over the history: **a history in which no mean
-    ever moves has a step marked with probability ``alpha`` at most**, however long it is and however its runs depend
-    on each other (neighbouring differences share a run). Where information is low (few nonzero or very skewed
-    differences, as when a change touches a handful of groups) the tail of t is not to be trusted at alpha / length:
-    what t calls significant there must be so by the betting capital too, which is valid for any differences within -1
-    to 1 (others of low information are never marked). t alone marks up to 94% of very skewed histories in which
-    nothing ever moves.
+    Each run is compared with the run before it, and the mean of 2, 4, 8, ... runs with that of as many before them
+    (wide windows do not begin at every run but every quarter of their width). Every such comparison is a t-test over
+    the *groups*, so it does not matter how the runs depend on each other. Half of ``alpha`` is shared by the
+    neighbours, half by the wider windows (Bonferroni); runs that equal the one before add no test. Of the windows that
+    are significant the narrowest is taken, then the narrowest that shares no change of runs with it, and so on: **with
+    probability 1 - ``alpha`` every window taken holds a step, so there are never more marks than steps** (narrowest
+    significance pursuit). Within a window of several runs the mark goes where the paired t is largest.
 
-    A change-point search over the means (CUSUM, PELT) would find a drift of many small drops, but it needs independent
-    errors and a penalty to tune, and the same groups in each run make the errors strongly dependent; paired
-    differences cancel that. A drift is the gate's to find, against a pinned baseline. As a history grows, the
-    correction grows with it, and a mark that was barely made may go.
+    Where information is low (few nonzero or very skewed differences) the far tail of t is not to be trusted: what t
+    calls significant must be so by the betting capital too, which is valid for any differences within -1 to 1.
 
-    Parameters: ``deltas``: for each run after the first, its paired differences with the run before (float64, shape
-    (n,), finite), None where the two cannot be compared. ``weights``: the weights of these groups, likewise.
-    ``alpha``: in (0, 1). Returns: one row per item of ``deltas``. Raises: ValueError for any other number or shape.
-    Source: Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 6, 1979.
+    Measured with group results that scatter by .05 from run to run, or with commits of which each moves 5% of the
+    groups for good without moving the mean: a mark in 0 to 6% of histories of 20 or 100 runs in which no mean moves (a
+    change-point search over the means alone, PELT with a BIC penalty: 2 to 12%, and 95 to 100%, because it takes what
+    neighbouring runs share for a level). A step of .004 within 40 runs of 2,000 groups that scatter is found, within
+    two runs, in 100% of histories (neighbours alone 23%, each run against the mean of the segment before it 93%); of
+    .006 among commits in 83% (87%, 0%). docs/history.md has the table.
+
+    Parameters: ``values``: float64, shape (n_runs, n_groups), oldest run first, finite. ``weights``: of the groups,
+    shape (n_groups,). ``alpha``: in (0, 1). Returns: one per run. Raises: ValueError for any other number or shape.
+    Source: Fryzlewicz, "Narrowest significance pursuit", J. Am. Stat. Assoc. 119, 2024; windows of a paired mean
+    instead of its regression.
 
     >>> noise = np.tile([0.1, -0.1], 100)
-    >>> [step.is_step for step in history_steps([noise + 0.001, noise + 0.05, None, -noise])]
-    [False, True, False, False]
+    >>> found = history_steps(0.5 + np.array([noise, -noise, noise + 0.1, 0.1 - noise]))
+    >>> [step.is_step for step in found]
+    [False, False, True, False]
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, not at {alpha}")
-    if weights is None:
-        found = [_tested(delta, None, alpha) for delta in deltas]
-    else:
-        found = [_tested(delta, own, alpha) for delta, own in zip(deltas, weights, strict=True)]
-    adjusted = holm([p for _, p in found])
-    return tuple(
-        Step(mean, p, corrected, corrected is not None and corrected < alpha)
-        for (mean, p), corrected in zip(found, adjusted, strict=True)
-    )
+    if values.ndim != 2 or not np.isfinite(values).all():
+        raise ValueError("a history is a table of finite numbers, runs by groups; NaN is refused")
+    if weights is not None:
+        checked_weights(np.zeros(values.shape[1]), weights)
+        values, weights = values[:, weights > 0], weights[weights > 0]
+    if not len(values):
+        return ()
+    history = _History(values, weights, alpha)
+    return history.steps()
 
 
-def _tested(delta: Floats | None, weights: Floats | None, alpha: float) -> tuple[float | None, float | None]:
-    """Return the mean difference and its p-value."""
-    if delta is None:
-        return None, None
-    if weights is not None and delta.shape == weights.shape:
-        delta, weights = delta[weights > 0], weights[weights > 0]
-    test = paired_t(delta) if weights is None else weighted_t(delta, weights)
-    if test.n < 2 or not delta.any():
-        return test.mean, None
-    if test.p_value is not None and (test.p_value >= alpha or not information_in(delta, weights).is_low):
-        return test.mean, test.p_value
-    if float(np.abs(delta).max()) > 1:
-        return test.mean, None
-    return test.mean, max(test.p_value or 0.0, betting_p_value(delta, weights, alpha=alpha))
+class _History:
+    """The runs of a history, and the tests of one against the other."""
+
+    def __init__(self, values: Floats, weights: Floats | None, alpha: float) -> None:
+        self._values, self._weights, self._alpha = values, weights, alpha
+        n_runs, n_groups = values.shape
+        self._changed = np.zeros(n_runs, dtype=np.bool_)
+        for run in range(1, n_runs):
+            self._changed[run] = n_groups > 0 and not np.array_equal(values[run], values[run - 1])
+        self._windows = windows_of(n_runs, self._changed)
+        n_pairs, n_wide = int(self._changed.sum()), self._windows.place.size
+        share = alpha / 2 if n_wide else alpha
+        self._pair_factor = n_pairs * alpha / share
+        self._wide_factor = n_wide * alpha / (alpha - share) if n_wide else 1.0
+
+    def steps(self) -> tuple[Step, ...]:
+        """Return what happened at each run."""
+        found = [self._beside(run) for run in range(len(self._values))]
+        taken: list[tuple[int, int]] = []
+        marks: dict[int, Step] = {}
+        for place, left, right, p in self._significant(found):
+            first, last = place - left + 1, place + right - 1
+            if any(first <= other_last and last >= other_first for other_first, other_last in taken):
+                continue
+            taken.append((first, last))
+            run = place if first == last else self._place(place - left, place + right)
+            test = self._test(self._contrast(place - left, run, place + right))
+            beside = found[run]
+            marks[run] = Step(beside.delta, beside.p_value, p, True, first, last, test.mean, test.ci)
+        return tuple(marks.get(run, step) for run, step in enumerate(found))
+
+    def _beside(self, run: int) -> Step:
+        """Return how a run differs from the one before."""
+        if not run or not self._values.shape[1]:
+            return Step(None, None, None, False)
+        if not self._changed[run]:
+            return Step(0.0, None, None, False)
+        delta = self._contrast(run - 1, run, run + 1)
+        test = self._test(delta)
+        p = self._p_value(delta, test, self._pair_factor)
+        return Step(test.mean, p, None if p is None else min(1.0, p * self._pair_factor), False)
+
+    def _significant(self, pairs: list[Step]) -> Iterator[tuple[int, int, int, float]]:
+        """Yield place, runs before, runs after and corrected p-value of what is significant, the narrowest first."""
+        alone = [(step.p_adjusted, run) for run, step in enumerate(pairs) if step.p_adjusted is not None]
+        for p_adjusted, run in sorted(alone):
+            if p_adjusted < self._alpha:
+                yield run, 1, 1, p_adjusted
+        for place, left, right in self._screened():
+            delta = self._contrast(place - left, place, place + right)
+            p = self._p_value(delta, self._test(delta), self._wide_factor)
+            if p is not None and p * self._wide_factor < self._alpha:
+                yield place, left, right, p * self._wide_factor
+
+    def _screened(self) -> list[tuple[int, int, int]]:
+        """Return the wide windows that t calls significant, the narrowest first, of equals the clearest."""
+        n_groups = self._values.shape[1]
+        if n_groups < 2 or not self._windows.place.size:
+            return []
+        from scipy.special import stdtrit
+
+        critical = float(stdtrit(n_groups - 1.0, 1 - self._alpha / self._wide_factor / 2)) * _SCREEN
+        t = absolute_t(self._values, self._weights, self._windows)
+        kept = np.flatnonzero(t >= critical)
+        windows = self._windows.take(kept)
+        order = np.lexsort((-t[kept], windows.left + windows.right))
+        columns = (windows.place[order], windows.left[order], windows.right[order])
+        return list(zip(*(column.tolist() for column in columns), strict=True))
+
+    def _contrast(self, first: int, place: int, end: int) -> Floats:
+        """Return the mean of the runs from a place to an end minus that of those before, group by group."""
+        rows = self._values
+        before = rows[first] if place - first == 1 else rows[first:place].mean(axis=0)
+        after = rows[place] if end - place == 1 else rows[place:end].mean(axis=0)
+        delta = np.asarray(after - before)
+        if end - first > 2:  # the rounding of means is no difference
+            delta[np.abs(delta) <= 1e-13 * np.maximum(np.abs(after), np.abs(before)) * (end - first)] = 0.0
+        return delta
+
+    def _test(self, delta: Floats) -> TTest:
+        return paired_t(delta) if self._weights is None else weighted_t(delta, self._weights)
+
+    def _p_value(self, delta: Floats, test: TTest, factor: float) -> float | None:
+        """Return the p-value of a difference, which low information makes a betting one where it would count."""
+        if test.n < 2 or not delta.any():
+            return None
+        limit = self._alpha / factor
+        if test.p_value is not None and (test.p_value >= limit or not information_in(delta, self._weights).is_low):
+            return test.p_value
+        if float(np.abs(delta).max()) > 1:
+            return None
+        shares = 1.0 if self._weights is None else self._weights / self._weights.max()
+        stakes = shares * delta
+        most = 0.75 * float(max(stakes[delta > 0].sum(), -stakes[delta < 0].sum()))  # no bet stakes more
+        if 2 * np.exp(-most) >= limit:
+            return 1.0
+        return max(test.p_value or 0.0, betting_p_value(delta, self._weights, alpha=limit))
+
+    def _place(self, first: int, end: int) -> int:
+        """Return where between two runs the mean stepped: where before and after differ most clearly."""
+        places = np.flatnonzero(self._changed[first + 1 : end]) + 1
+        return first + clearest_place(self._values[first:end], self._weights, places)

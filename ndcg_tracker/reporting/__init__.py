@@ -1,11 +1,8 @@
 """What the other layers return, as text, JSON, Markdown and CSV; it formats and computes nothing."""
 
-from ndcg_tracker.reporting.comparison_formats import (
-    comparison_as,
-    comparison_csv,
-    comparison_json,
-    comparison_markdown,
-)
+from ndcg_tracker.reporting.comparison_csv import comparison_csv
+from ndcg_tracker.reporting.comparison_formats import comparison_as, comparison_json
+from ndcg_tracker.reporting.comparison_markdown import comparison_markdown
 from ndcg_tracker.reporting.comparison_report import comparison_text
 from ndcg_tracker.reporting.csv_writer import csv_text
 from ndcg_tracker.reporting.history_text import HistoryRow, history_as

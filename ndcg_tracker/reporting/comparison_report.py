@@ -2,76 +2,152 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ndcg_tracker.reporting import comparison_tables as tables
 from ndcg_tracker.reporting import comparison_words as words
+from ndcg_tracker.reporting.comparison_tables import ReportTable
 from ndcg_tracker.reporting.table import text_table
-from ndcg_tracker.reporting.terminal import Painted, Style, display_width, padded, painted, visible
+from ndcg_tracker.reporting.terminal import (
+    Painted,
+    display_width,
+    padded,
+    painted,
+    shortened_inside,
+    visible,
+    wrapped,
+)
 
 if TYPE_CHECKING:
-    from ndcg_tracker.comparison.results import Comparison, MetricComparison
+    from ndcg_tracker.comparison.results import Comparison
+
+WIDTH = 100
+
+_LEAST_NAME = 12
+_COMMAND = "ndcg-track "
 
 
 def comparison_text(*comparisons: Comparison, color: bool = False) -> str:
     """Return the text report of one comparison, or of several candidates against one baseline.
 
     Parameters: ``color``: whether styles are written; the caller knows the terminal and NO_COLOR. Returns: text with a
-    line end; everything that came from outside is escaped.
+    line end, 100 columns wide as far as names allow; everything that came from outside is escaped.
     """
-    comparisons = tuple(words.for_people(comparison) for comparison in comparisons)
-    blocks = [_block(comparison, comparisons, color) for comparison in comparisons]
-    return "\n\n".join("\n".join(lines) for lines in blocks) + "\n"
+    shown = tuple(words.for_people(comparison) for comparison in comparisons)
+    lines: list[str] = []
+    if len(shown) > 1:
+        lines += [*_table(tables.overview_table(shown), color, second=True), "", *_legend(shown, color), "", ""]
+    for number, (comparison, stored) in enumerate(zip(shown, comparisons, strict=True)):
+        if number:
+            lines += ["", ""]
+        lines += _block(comparison, stored, shown, color)
+    return "\n".join(lines) + "\n"
 
 
-def _block(comparison: Comparison, all_comparisons: tuple[Comparison, ...], color: bool) -> list[str]:
+def _block(comparison: Comparison, stored: Comparison, shown: Sequence[Comparison], color: bool) -> list[str]:
     """Return the lines of one comparison."""
-    lines = [painted(visible(words.headline(comparison)), "bold", color=color), ""]
-    footnotes: list[str] = []
-    rows = [
-        [
-            Painted(cell, _style(metric) if heading == "delta" else None)
-            for heading, cell in zip(words.METRIC_HEADINGS, words.metric_cells(metric, footnotes), strict=True)
-        ]
-        for metric in comparison.metrics
-    ]
-    lines += text_table(words.METRIC_HEADINGS, rows, words.METRIC_RIGHT, color=color)
-    lines += [visible(f"{words.mark(number)} {note}") for number, note in enumerate(footnotes, 1)]
-    lines += ["", *(painted(line, "dim", color=color) for line in words.legend(all_comparisons))]
-    lines += [visible(sentence) for sentence in words.detectable(comparison)]
-    lines += ["", *_facts(comparison)]
-    for title, groups in words.group_tables(comparison):
-        cells = [
-            [Painted(cell, _sign_style(row[-1]) if place == len(row) - 1 else None) for place, cell in enumerate(row)]
-            for row in groups
-        ]
-        lines += ["", painted(visible(title), "bold", color=color)]
-        lines += text_table(words.GROUP_HEADINGS, cells, words.GROUP_RIGHT, color=color)
-    if comparison.tie_groups is not None:
-        title = f"groups that ties in scores leave open in {comparison.metrics[0].metric}"
-        rows_of_ties = words.tie_rows(comparison)
-        lines += ["", painted(visible(title if rows_of_ties else f"no {title}"), "bold", color=color)]
-        if rows_of_ties:
-            lines += text_table(words.TIE_HEADINGS, rows_of_ties, words.TIE_RIGHT, color=color)
-    notes = words.notes(comparison)
-    if notes:
-        lines += ["", *(visible(f"note: {note}") for note in notes)]
+    lines = [painted(visible(words.headline(comparison)), "bold", color=color)]
+    if len(comparison.metrics) > 1 and len(shown) == 1:
+        for metric in comparison.metrics:
+            verdict = visible(f"{words.sign(metric)} {words.finding(metric)}")
+            lines.append("  " + painted(verdict, tables.verdict_style(metric.verdict), color=color))
+    lines += ["", *_table(tables.metric_table(comparison, shown), color)]
+    lines += ["", *_table(tables.evidence_table(comparison), color)]
+    equivalences = words.equivalences(comparison)
+    if equivalences:
+        lines += ["", *(_named(metric, found) for metric, found in equivalences)]
+    if len(shown) == 1:
+        lines += ["", *_legend(shown, color)]
+    lines += ["", *_facts([*words.facts(comparison), *words.canonical_names(comparison, stored)])]
+    lines += _notes(words.notes(comparison))
+    slices = tables.slice_table(comparison)
+    if slices is not None:
+        lines += ["", *_table(slices, color)]
+        lines += [painted(line, "dim", color=color) for line in tables.slice_legend(comparison)]
+    for table in tables.group_tables(comparison):
+        lines += ["", *_table(table, color)]
+    ties = tables.tie_table(comparison)
+    if ties is not None:
+        lines += ["", *_table(ties, color)]
     return lines
 
 
-def _facts(comparison: Comparison) -> list[str]:
+def _table(table: ReportTable, color: bool, *, second: bool = False) -> list[str]:
+    """Return a table with its title and footnotes; names in front (``second``: also in the next column) are cut."""
+    lines = [painted(visible(table.title), "bold", color=color)] if table.title else []
+    if second:
+        lines.append("")
+    if table.rows:
+        printed = _printed(table, 2 if second else 1, color)
+        lines += printed if not table.details else _with_details(printed, table.details)
+    for number, note in enumerate(table.footnotes, 1):
+        lines += wrapped(visible(note), WIDTH, f"{words.mark(number)} ")
+    return lines
+
+
+def _printed(table: ReportTable, n_names: int, color: bool) -> list[str]:
+    """Return the lines of a table whose first columns are names, cut so that the numbers stay within the width."""
+    head, *rows = [[Painted(visible(heading)) for heading in table.headings], *table.rows]
+    blank = [Painted("")] * n_names
+    taken = max(
+        map(
+            display_width,
+            text_table([""] * len(head), [[*blank, *row[n_names:]] for row in (head, *rows)], table.right),
+        )
+    )
+    widths = [max(display_width(visible(row[place].text)) for row in (head, *rows)) for place in range(n_names)]
+    room = WIDTH - taken
+    cut = []
+    for row in (head, *rows):
+        names = [
+            Painted(shortened_inside(visible(cell.text), width), cell.style)
+            for cell, width in zip(row[:n_names], _shares(room, widths), strict=True)
+        ]
+        cut.append([*names, *row[n_names:]])
+    return text_table([cell.text for cell in cut[0]], cut[1:], table.right, color=color, cell_width=WIDTH)
+
+
+def _shares(room: int, widths: Sequence[int]) -> list[int]:
+    """Return how wide each of one or two columns of names may be: what one does not need, the other has."""
+    if sum(widths) <= room:
+        return list(widths)
+    if len(widths) == 1:
+        return [max(_LEAST_NAME, room)]
+    first = max(_LEAST_NAME, min(widths[0], max(room // 2, room - widths[1])))
+    return [first, max(_LEAST_NAME, room - first)]
+
+
+def _with_details(printed: Sequence[str], details: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table with each row's details below it."""
+    lines = [printed[0]]
+    for row, below in zip(printed[1:], details, strict=True):
+        lines += [row, *(f"    {visible(line)}" for line in below)]
+    return lines
+
+
+def _legend(shown: Sequence[Comparison], color: bool) -> list[str]:
+    return [painted(line, "dim", color=color) for sentence in words.legend(shown) for line in wrapped(sentence, WIDTH)]
+
+
+def _facts(facts: Sequence[tuple[str, str]]) -> list[str]:
     """Return the lines that say what was compared."""
-    facts = words.facts(comparison)
     width = max(display_width(name) for name, _ in facts)
-    return [f"{padded(name, width)}  {visible(value)}" for name, value in facts]
+    return [line for name, value in facts for line in wrapped(visible(value), WIDTH, padded(name, width) + "  ")]
 
 
-def _style(metric: MetricComparison) -> Style | None:
-    """Return the style of a metric's difference."""
-    if metric.verdict == "improved":
-        return "good"
-    return "bad" if metric.verdict == "regressed" else None
+def _named(name: str, sentence: str) -> str:
+    """Return a sentence about a metric, its name cut where the line would be too long."""
+    room = max(_LEAST_NAME, WIDTH - display_width(sentence) - 2)
+    return f"{shortened_inside(visible(name), room)}: {sentence}"
 
 
-def _sign_style(delta: str) -> Style:
-    """Return the style of a signed number."""
-    return "bad" if delta.startswith("-") else "good"
+def _notes(notes: Sequence[str]) -> list[str]:
+    """Return the notes; a command stands whole on a line of its own, ready to be copied."""
+    lines = [""] if notes else []
+    for note in notes:
+        sentence, before, command = visible(note).partition(f": {_COMMAND}")
+        lines += wrapped(sentence + before[:1], WIDTH, "note: ")
+        if before:
+            lines.append(f"      {_COMMAND}{command}")
+    return lines

@@ -6,21 +6,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.reporting.numbers import counted, interval, p_text, percent, points
+from ndcg_tracker.reporting.numbers import counted, interval, p_text, percent, points, shown_margin
 
 if TYPE_CHECKING:
     from ndcg_tracker.comparison.results import Comparison, GroupCounts, MetricComparison
     from ndcg_tracker.comparison.tie_effect import TieBounds
 
-METRIC_HEADINGS = ("metric", "baseline", "candidate", "delta", "95% interval", "p", "d_z", "wins/ties/losses")
-METRIC_RIGHT = (False, True, True, True, True, True, True, False)
-GROUP_HEADINGS = ("group", "baseline", "candidate", "delta")
-GROUP_RIGHT = (False, True, True, True)
-TIE_HEADINGS = ("group", "run", "worst", "value", "best")
-TIE_RIGHT = (False, False, True, True, True)
+SIGNS = {"improved": "▲", "regressed": "▼", "no_difference_detected": "~", "identical": "=", "not_comparable": "?"}
+ALPHA = 0.05
 
-_TESTS = {"t": "paired t-test"}
+_TESTS = {
+    "t": "paired t-test",
+    "permutation": "permutation test (sign flips)",
+    "wilcoxon": "Wilcoxon signed-rank test (tests symmetry, not the mean)",
+}
+_INTERVALS = {"t": "paired t", "bootstrap": "bootstrap (BCa)", "betting": "betting (holds at any n)"}
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+METRIC_HEADINGS = ("metric", "baseline", "candidate", "delta", "95% interval", "p")
+FEW_OR_SKEWED = "low information (under 100 nonzero, or very skewed differences): the t interval may be too narrow"
+
+_TESTS_SYMMETRY = "the Wilcoxon test tests symmetry"
 
 
 def for_people(comparison: Comparison) -> Comparison:
@@ -31,10 +36,32 @@ def for_people(comparison: Comparison) -> Comparison:
     return replace(comparison, metrics=metrics)
 
 
+def runs(comparison: Comparison) -> str:
+    """Return which runs were compared, and on what."""
+    return f"{comparison.candidate.name} against {comparison.baseline.name} on {comparison.dataset}"
+
+
 def headline(comparison: Comparison) -> str:
-    """Return the verdict on the first metric, in one sentence."""
-    runs = f"{comparison.candidate.name} against {comparison.baseline.name} on {comparison.dataset}"
-    return f"{runs}: {finding(comparison.metrics[0])}"
+    """Return the verdict in one sentence: on the metric, or on how many of several."""
+    metrics = comparison.metrics
+    return f"{runs(comparison)}: {finding(metrics[0]) if len(metrics) == 1 else tally(metrics)}"
+
+
+def tally(metrics: Sequence[MetricComparison]) -> str:
+    """Return how many of several metrics moved, and which way."""
+    counts = {verdict: sum(metric.verdict == verdict for metric in metrics) for verdict in SIGNS}
+    n_metrics = counted(len(metrics), "metric")
+    moved = [f"{counts[verdict]} {verdict}" for verdict in ("regressed", "improved") if counts[verdict]]
+    if moved:
+        first, *others = moved
+        number, verdict = first.split(" ")
+        share = f"all {n_metrics}" if not others and int(number) == len(metrics) else f"{number} of {n_metrics}"
+        return ", ".join([f"{share} {verdict}", *others])
+    if counts["identical"] == len(metrics):
+        return f"identical in all {n_metrics}"
+    if counts["not_comparable"] == len(metrics):
+        return f"none of {n_metrics} can be compared"
+    return f"no difference detected in any of {n_metrics}"
 
 
 def finding(metric: MetricComparison) -> str:
@@ -47,29 +74,72 @@ def finding(metric: MetricComparison) -> str:
         return f"{metric.metric} differs by {points(metric.delta, signed=True)}, which no test can judge"
     if metric.verdict == "no_difference_detected":
         return f"no difference detected in {metric.metric} ({points(metric.delta, signed=True)})"
-    return f"{metric.metric} {metric.verdict} by {points(abs(metric.delta))}"
+    unsafe = " (low information: not a safe verdict)" if _betting_disagrees(metric) else ""
+    return f"{metric.metric} {metric.verdict} by {points(abs(metric.delta))}{unsafe}"
 
 
-def metric_cells(metric: MetricComparison, footnotes: list[str]) -> list[str]:
-    """Return one metric's row; its footnotes join the list, which all rows share, and the row points to them."""
-    numbers = []
-    untested = ["identical in every group: no interval, no p-value"] if metric.verdict == "identical" else []
-    for note in [*_count_notes(metric.groups), *metric.warnings, *untested]:
-        if note not in footnotes:
-            footnotes.append(note)
-        numbers.append(footnotes.index(note) + 1)
+def sign(metric: MetricComparison) -> str:
+    """Return the sign of a metric's verdict; "?" also where nothing could be tested."""
+    tested = metric.p_value is not None or metric.verdict == "identical"
+    return SIGNS[metric.verdict] if tested else "?"
+
+
+def metric_cells(metric: MetricComparison, footnotes: list[str], comparisons: Sequence[Comparison] = ()) -> list[str]:
+    """Return one metric's row and, as its last cell, the signs of its footnotes, which join the list all rows share.
+
+    ``comparisons``: all that are shown together, for what speaks against a verdict at second sight.
+    """
+    notes = _count_notes(metric.groups)
+    notes += [_warning(warning, comparisons) for warning in metric.warnings if not warning.startswith(_TESTS_SYMMETRY)]
+    if metric.verdict == "identical":
+        notes.append("identical in every group: no interval, no p-value")
+    if metric.p_value is not None and comparisons:
+        notes += _second_thoughts(metric, metric.p_value, n_tested(comparisons))
     delta = points(metric.delta, signed=True)
-    undetected = metric.verdict == "no_difference_detected"
     return [
         metric.metric,
         points(metric.baseline),
         points(metric.candidate),
-        f"~ {delta}" if undetected else delta,
+        f"~ {delta}" if metric.verdict == "no_difference_detected" else delta,
         interval(metric.ci, signed=True),
         p_text(metric.p_adjusted),
-        points(metric.effect_size, signed=True, digits=2),
-        " ".join([f"{metric.wins}/{metric.ties}/{metric.losses}", *map(mark, sorted(numbers))]),
+        marks(notes, footnotes),
     ]
+
+
+def _warning(warning: str, comparisons: Sequence[Comparison]) -> str:
+    """Return a warning, worded so that metrics can share it where several of them lack information."""
+    is_shared = sum(metric.has_low_information for comparison in comparisons for metric in comparison.metrics) > 1
+    return FEW_OR_SKEWED if is_shared and warning.startswith("low information") else warning
+
+
+def _second_thoughts(metric: MetricComparison, p_value: float, n_metrics: int) -> list[str]:
+    """Return what speaks against a verdict at second sight."""
+    notes = []
+    if metric.has_low_information and metric.betting_ci is None:
+        notes.append("no betting interval: it needs differences within -1 to 1")
+    if _betting_disagrees(metric):
+        notes.append("the betting interval, which holds at any n, includes 0: not a safe verdict")
+    if metric.verdict == "no_difference_detected" and p_value < ALPHA:
+        notes.append(f"p {p_text(p_value)} on its own: not enough where {n_metrics} are tested together")
+    return notes
+
+
+def _betting_disagrees(metric: MetricComparison) -> bool:
+    """Whether a difference was found that the betting interval does not find."""
+    betting = metric.betting_ci
+    return metric.verdict in ("improved", "regressed") and betting is not None and betting[0] <= 0 <= betting[1]
+
+
+def marks(notes: Sequence[str], all_notes: list[str]) -> str:
+    """Return the signs of footnotes, which join those that all rows share.
+
+    >>> shared = ["left out"]
+    >>> marks(["undefined", "left out"], shared), shared
+    ('¹ ²', ['left out', 'undefined'])
+    """
+    all_notes += [note for note in dict.fromkeys(notes) if note not in all_notes]
+    return " ".join(mark(number) for number in sorted({all_notes.index(note) + 1 for note in notes}))
 
 
 def mark(number: int) -> str:
@@ -81,28 +151,59 @@ def mark(number: int) -> str:
     return str(number).translate(_SUPERSCRIPTS)
 
 
+def n_tested(comparisons: Sequence[Comparison]) -> int:
+    """Return over how many p-values Holm's correction went."""
+    return sum(metric.p_value is not None for comparison in comparisons for metric in comparison.metrics)
+
+
 def legend(comparisons: Sequence[Comparison]) -> list[str]:
     """Return how to read the numbers of these comparisons, which share one correction of their p-values."""
     metrics = [metric for comparison in comparisons for metric in comparison.metrics]
     tested = [metric for metric in metrics if metric.p_value is not None]
     undetected = any(metric.verdict == "no_difference_detected" for metric in metrics)
     lines = ["delta: candidate - baseline, in absolute points" + ("; ~: no difference detected" if undetected else "")]
-    if tested:
-        tests = " and ".join(dict.fromkeys(_TESTS.get(metric.test, metric.test) for metric in tested))
-        over = "metrics" if len(comparisons) == 1 else "metrics of all candidates"
-        holm = f", Holm-corrected over {len(tested)} {over}" if len(tested) > 1 else ""
-        lines.append(f"p: {tests}{holm}; d_z: mean difference / standard deviation")
+    if not tested:
+        return lines
+    intervals = " and ".join(dict.fromkeys(_INTERVALS.get(metric.ci_method, metric.ci_method) for metric in tested))
+    tests = " and ".join(dict.fromkeys(_TESTS.get(metric.test, metric.test) for metric in tested))
+    over = "metrics" if len(comparisons) == 1 else "metrics of all candidates"
+    holm = f", Holm-corrected over {len(tested)} {over}" if len(tested) > 1 else ""
+    lines.append(f"95% interval: {intervals}; p: {tests}{holm}")
+    lines.append("d_z: mean difference / standard deviation")
+    if any(is_detectable_shown(metric) for metric in metrics):
+        lines.append("detectable: the smallest difference found with 80% power; shown where none was found")
+    if any(is_betting_shown(metric) for metric in metrics):
+        lines.append("betting interval: holds at any n; shown where information is low")
+    if any(metric.equivalence is not None and metric.equivalence.p_value is not None for metric in metrics):
+        lines.append("equivalence: two one-sided t-tests (TOST), each metric on its own")
     return lines
 
 
-def detectable(comparison: Comparison) -> list[str]:
-    """Return, for each metric without a detected difference, the difference that would have been found."""
-    return [
-        f"{metric.metric}: smallest detectable difference {points(metric.detectable_delta)} "
-        f"(80% power, {counted(metric.n, 'group')})"
-        for metric in comparison.metrics
-        if metric.verdict == "no_difference_detected" and metric.detectable_delta is not None
-    ]
+def is_detectable_shown(metric: MetricComparison) -> bool:
+    """Whether to say which difference would have been found: only where none was."""
+    return metric.verdict == "no_difference_detected" and metric.detectable_delta is not None
+
+
+def is_betting_shown(metric: MetricComparison) -> bool:
+    """Whether to show the betting interval: not where it is the interval anyway."""
+    return metric.betting_ci is not None and metric.ci_method != "betting"
+
+
+def equivalences(comparison: Comparison) -> list[tuple[str, str]]:
+    """Return each metric and what the test of equivalence says of it, nothing where nobody asked."""
+    lines = []
+    for metric in comparison.metrics:
+        found = metric.equivalence
+        if found is None:
+            continue
+        within = f"within ±{shown_margin(found.margin)}"
+        if found.p_value is None:
+            shown = f"equivalent {within}: identical" if found.equivalent else f"equivalence {within} cannot be tested"
+        else:
+            evidence = f"(p {p_text(found.p_value)}, 90% interval {interval(found.ci, signed=True)})"
+            shown = f"{'equivalent' if found.equivalent else 'not shown equivalent'} {within} {evidence}"
+        lines.append((metric.metric, shown))
+    return lines
 
 
 def facts(comparison: Comparison) -> list[tuple[str, str]]:
@@ -114,7 +215,10 @@ def facts(comparison: Comparison) -> list[tuple[str, str]]:
     ]
     for share in comparison.coverage:
         where = "judged" if share.cutoff is None else f"judged@{share.cutoff}"
-        pairs.append((where, f"baseline {percent(share.baseline)}, candidate {percent(share.candidate)}"))
+        baseline, candidate = (
+            "not known" if one is None else percent(one) for one in (share.baseline, share.candidate)
+        )
+        pairs.append((where, f"baseline {baseline}, candidate {candidate}"))
     for metric in comparison.metrics:
         effect = metric.tie_effect
         if effect is not None and effect.is_open:
@@ -122,6 +226,12 @@ def facts(comparison: Comparison) -> list[tuple[str, str]]:
                 ("ties", f"{metric.metric}: baseline {_range(effect.baseline)}, candidate {_range(effect.candidate)}")
             )
     return pairs
+
+
+def canonical_names(shown: Comparison, stored: Comparison) -> list[tuple[str, str]]:
+    """Return, as facts, the canonical text of every metric that is shown under a tool's name."""
+    pairs = zip(shown.metrics, stored.metrics, strict=True)
+    return [("metric", f"{one.metric} = {other.metric}") for one, other in pairs if one.metric != other.metric]
 
 
 def notes(comparison: Comparison) -> list[str]:
@@ -139,31 +249,6 @@ def notes(comparison: Comparison) -> list[str]:
 
 def _range(bounds: TieBounds) -> str:
     return f"{points(bounds.worst)} to {points(bounds.best)}" if bounds.is_open else points(bounds.best)
-
-
-def tie_rows(comparison: Comparison) -> list[list[str]]:
-    """Return the rows of the table of groups that ties leave most open."""
-    return [
-        [group.group, group.run, points(group.worst), points(group.value), points(group.best)]
-        for group in comparison.tie_groups or ()
-    ]
-
-
-def group_tables(comparison: Comparison) -> list[tuple[str, list[list[str]]]]:
-    """Return title and rows of the tables of the worst and the best groups, those without rows left out."""
-    metric = comparison.metrics[0].metric
-    tables = [(f"worst groups in {metric}", comparison.worst), (f"best groups in {metric}", comparison.best)]
-    return [
-        (
-            title,
-            [
-                [group.group, points(group.baseline), points(group.candidate), points(group.delta, signed=True)]
-                for group in groups
-            ],
-        )
-        for title, groups in tables
-        if groups
-    ]
 
 
 def _count_notes(groups: GroupCounts) -> list[str]:

@@ -2,26 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
 from ndcg_tracker.reporting.csv_writer import csv_text
+from ndcg_tracker.reporting.history_steps import pairs_text, step_sentence
 from ndcg_tracker.reporting.json_writer import json_text
 from ndcg_tracker.reporting.markdown import markdown_table, markdown_text
 from ndcg_tracker.reporting.numbers import interval, points
 from ndcg_tracker.reporting.sparkline import sparkline
 from ndcg_tracker.reporting.table import Format, text_table
-from ndcg_tracker.reporting.terminal import painted, visible
+from ndcg_tracker.reporting.terminal import Painted, Style, painted, shortened_inside, visible, wrapped
 
+LINE_WIDTH = 100
 SPARKLINE_RUNS = 60
+"""How many runs, the newest, the sparkline shows."""
+RUN_WIDTH = 36
+"""How wide a run's name may be for the table to fit in 100 columns."""
 
 _HEADINGS = ("run", "created (UTC)", "mean", "95% interval", "change", "")
 _RIGHT = (False, False, True, True, True, False)
-_CSV_COLUMNS = ("run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step")
+_CSV_COLUMNS = (
+    "run",
+    "run_id",
+    "created_at_utc",
+    "metric",
+    "mean",
+    "ci_low",
+    "ci_high",
+    "step",
+    "delta",
+    "p_adjusted",
+    "git_commit",
+    "label_set_version",
+    "tags",
+    "parameters",
+    "step_change",
+    "step_ci_low",
+    "step_ci_high",
+    "step_first",
+    "step_last",
+)
 
 
 class HistoryRow(TypedDict):
-    """One metric of one run: ``ci`` is (low, high) or None, ``step`` whether the level changed at this run."""
+    """One metric of one run.
+
+    ``ci``: (low, high) or None. ``step``: whether the mean stepped at this run. ``delta``: the paired difference to the
+    run before, None where they cannot be compared. ``p_adjusted``: of no difference, corrected over the history.
+    ``step_change`` and ``step_ci``: how far the mean stepped; ``step_between``: the first and the last run that may be
+    the first one after the step.
+    """
 
     run: str
     run_id: int
@@ -30,13 +61,23 @@ class HistoryRow(TypedDict):
     mean: float | None
     ci: Sequence[float] | None
     step: NotRequired[bool]
+    delta: NotRequired[float | None]
+    p_adjusted: NotRequired[float | None]
+    git_commit: NotRequired[str | None]
+    label_set_version: NotRequired[int]
+    tags: NotRequired[Mapping[str, object]]
+    parameters: NotRequired[Mapping[str, object]]
+    step_change: NotRequired[float | None]
+    step_ci: NotRequired[Sequence[float] | None]
+    step_between: NotRequired[Sequence[str] | None]
 
 
-def history_as(format: Format, rows: Sequence[HistoryRow], *, color: bool = False) -> str:
+def history_as(format: Format, rows: Sequence[HistoryRow], *, notes: Sequence[str] = (), color: bool = False) -> str:
     """Return the history in a format, with a line end.
 
-    Parameters: ``rows``: oldest run first; several metrics are shown one after the other. Text and Markdown show the
-    change to the run before and a sparkline of the newest runs; JSON and CSV carry the rows as they are.
+    Parameters: ``rows``: oldest run first; several metrics are shown one after the other. ``notes``: what must be known
+    to read them. Text and Markdown show a sparkline of the newest runs, the change to the run before, and a sentence
+    for each step; JSON and CSV carry the rows as they are, and no notes.
     """
     if format == "json":
         return json_text(rows)
@@ -44,6 +85,10 @@ def history_as(format: Format, rows: Sequence[HistoryRow], *, color: bool = Fals
         return csv_text(_CSV_COLUMNS, [_csv_row(row) for row in rows])
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
     blocks = [_block(metric, [row for row in rows if row["metric"] == metric], format, color) for metric in metrics]
+    if notes and format == "markdown":
+        blocks.append([f"- {markdown_text(f'note: {note}')}" for note in notes])
+    elif notes:
+        blocks.append([line for note in notes for line in wrapped(visible(note), LINE_WIDTH, "note: ")])
     return "\n\n".join("\n".join(lines) for lines in blocks) + "\n" if blocks else ""
 
 
@@ -51,28 +96,56 @@ def _block(metric: str, rows: Sequence[HistoryRow], format: Format, color: bool)
     """Return the lines of one metric."""
     line = sparkline([row["mean"] for row in rows[-SPARKLINE_RUNS:]])
     cells = [_cells(row, previous) for row, previous in zip(rows, [None, *rows], strict=False)]
+    sentences = [step_sentence(row) for row in rows if row.get("step") and "step_change" in row]
     if format == "markdown":
-        return [f"### {markdown_text(metric)} {line}".rstrip(" "), "", *markdown_table(_HEADINGS, cells, _RIGHT)]
-    table = text_table(_HEADINGS, cells, _RIGHT, color=color)
-    return [f"{painted(visible(metric), 'bold', color=color)}  {line}".rstrip(" "), "", *table]
+        lines = [f"### {markdown_text(metric)} {line}".rstrip(" "), "", *markdown_table(_HEADINGS, cells, _RIGHT)]
+        return (
+            lines + ([""] if sentences else []) + [f"- {markdown_text(f'step {sentence}')}" for sentence in sentences]
+        )
+    painted_cells = [_painted(row) for row in cells]
+    table = text_table(_HEADINGS, painted_cells, _RIGHT, color=color)
+    lines = [f"{painted(visible(metric), 'bold', color=color)}  {line}".rstrip(" "), "", *table]
+    lines += [""] if sentences else []
+    return lines + [part for sentence in sentences for part in wrapped(visible(sentence), LINE_WIDTH, "step ")]
 
 
 def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[str]:
     """Return what people see of one run."""
     mean, before = row["mean"], None if previous is None else previous["mean"]
+    delta = row["delta"] if "delta" in row else None if mean is None or before is None else mean - before
     ci = row["ci"]
     return [
         row["run"],
         row["created_at_utc"][:16].replace("T", " "),
         points(mean),
         interval(None if ci is None else (ci[0], ci[1])),
-        points(None if mean is None or before is None else mean - before, signed=True),
+        points(delta, signed=True),
         "step" if row.get("step") else "",
     ]
 
 
+def _painted(cells: Sequence[str]) -> list[str | Painted]:
+    """Return a run's cells as a terminal shows them: a long name cut, a step coloured."""
+    style = _style(cells)
+    name = shortened_inside(visible(cells[0]), RUN_WIDTH)
+    return [name, *cells[1:4], *(Painted(cell, style) for cell in cells[4:])]
+
+
+def _style(cells: Sequence[str]) -> Style | None:
+    """Return the style of a step's cells."""
+    if not cells[-1]:
+        return None
+    return "bad" if cells[4].startswith("-") else "good"
+
+
 def _csv_row(row: HistoryRow) -> list[object]:
     """Return one run's values in the order of the columns."""
-    low, high = row["ci"] if row["ci"] is not None else (None, None)
-    step = row.get("step")
-    return [row["run"], row["run_id"], row["created_at_utc"], row["metric"], row["mean"], low, high, step]
+    return [
+        *(row["run"], row["run_id"], row["created_at_utc"], row["metric"], row["mean"]),
+        *(row["ci"] or (None, None)),
+        *(row.get("step"), row.get("delta"), row.get("p_adjusted"), row.get("git_commit")),
+        *(row.get("label_set_version"), pairs_text(row.get("tags")), pairs_text(row.get("parameters"))),
+        row.get("step_change"),
+        *(row.get("step_ci") or (None, None)),
+        *(row.get("step_between") or (None, None)),
+    ]

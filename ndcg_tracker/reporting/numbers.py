@@ -57,3 +57,12 @@ def counted(n: int, noun: str) -> str:
     ('1 group', '12,000 groups')
     """
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def shown_margin(margin: float) -> str:
+    """Return a margin as it was given, and not in more digits.
+
+    >>> shown_margin(0.01), shown_margin(0.0125)
+    ('0.01', '0.0125')
+    """
+    return f"{margin:.6g}"

@@ -90,6 +90,38 @@ def shortened(text: str, width: int) -> str:
     return "".join(kept) + "…"
 
 
+def shortened_inside(text: str, width: int) -> str:
+    """Return the text cut to a width with an ellipsis inside, because the end of a name often tells it from others.
+
+    >>> shortened_inside("torchmetrics:RetrievalNormalizedDCG(top_k=10)", 30)
+    'torchmetrics:Re…DCG(top_k=10)'
+    """
+    if display_width(text) <= width:
+        return text
+    head = shortened(text, width // 2 + 1)
+    tail = shortened(text[::-1], width - display_width(head) + 1)[::-1]
+    return head + tail.removeprefix("…")
+
+
+def wrapped(text: str, width: int, start: str = "") -> list[str]:
+    """Return a sentence as lines of a width, broken at blanks; further lines stand below where the first one starts.
+
+    Parameters: ``start``: what stands before the sentence. A word that is too long stays whole.
+
+    >>> wrapped("3 groups undefined in both runs: left out", 24, "note: ")
+    ['note: 3 groups undefined', '      in both runs: left', '      out']
+    """
+    first, *words = text.split(" ")
+    lines, line = [], start + first
+    for word in words:
+        if display_width(line) + 1 + display_width(word) > width:
+            lines.append(line)
+            line = " " * display_width(start) + word
+        else:
+            line += " " + word
+    return [*lines, line]
+
+
 def painted(text: str, style: Style | None, *, color: bool) -> str:
     """Return the text in a style where colour is on, else as it is.
 

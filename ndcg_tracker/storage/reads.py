@@ -117,9 +117,9 @@ class ReadTransaction:
         """Return the ids, ascending, of the groups that a label set has labels for."""
         return self._bulk.list_group_ids(LABEL_LISTS, label_set_id)
 
-    def read_ranking(self, run_id: int) -> Ranking:
-        """Return the items of a run as they were stored, scores to the bit, groups by ascending id."""
-        return Ranking(*self._grouped(self._bulk.lists(RANKED_LISTS, run_id)))
+    def read_ranking(self, run_id: int, group_ids: Index | None = None) -> Ranking:
+        """Return the items of a run as they were stored, scores to the bit, of some groups or all, by ascending id."""
+        return Ranking(*self._grouped(self._bulk.lists(RANKED_LISTS, run_id, group_ids)))
 
     def ranking_blocks(self, run: RunRecord, n_items: int = BLOCK_ITEMS) -> Iterator[Ranking]:
         """Yield the items of a run in blocks of about so many items (see ``read_ranking``)."""

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ndcg_tracker.comparison import (
+    CiMethod,
     Comparison,
     JudgedShare,
     LabelSetRef,
     PairedResults,
     Pairing,
     RunRef,
+    TestName,
     TieBounds,
     TieEffect,
     adjusted_jointly,
@@ -27,6 +29,7 @@ from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.metrics import Metric, parse_metric
 from ndcg_tracker.tracker.open_ties import open_groups
 from ndcg_tracker.tracker.scoring import stored_weights
+from ndcg_tracker.tracker.slicing import AttributeValues, attribute_values
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.keys import Index
@@ -44,6 +47,18 @@ NO_INFERENCE = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a comparison is asked for beside runs and metrics (see ``Tracker.compare``)."""
+
+    missing: Missing = "error"
+    top: int = 10
+    tie_groups: bool = False
+    test: TestName = "t"
+    ci: CiMethod = "t"
+    equivalence: float | None = None
+
+
 def compared(
     tx: ReadTransaction,
     baseline: RunRecord,
@@ -53,19 +68,24 @@ def compared(
     missing: Missing = "error",
     top: int = 10,
     tie_groups: bool = False,
+    test: TestName = "t",
+    ci: CiMethod = "t",
+    equivalence: float | None = None,
+    by: str | None = None,
 ) -> tuple[Comparison, ...]:
     """Return the comparison of a run with each candidate, their p-values corrected together.
 
     ``metrics``: none for all that a candidate shares with the baseline. ``tie_groups``: look for the groups that ties
-    in scores leave open as well, which reads the items of all runs. Raises: InputError without a candidate;
+    in scores leave open as well, which reads the items of all runs. ``by``: a group attribute to slice by. Raises:
+    InputError without a candidate, for an attribute that no group has, and for methods that do not apply;
     NotComparableError where two runs share no metric, naming the command that mends it.
     """
     if not candidates:
         raise InputError("a comparison needs a candidate; name one after the baseline")
     metrics = list(dict.fromkeys(metrics))
-    each = [
-        _compared(tx, baseline, candidate, metrics, missing, top, tie_groups=tie_groups) for candidate in candidates
-    ]
+    asked = Asked(missing, top, tie_groups, test, ci, equivalence)
+    values = None if by is None else attribute_values(tx, baseline, by)
+    each = [_compared(tx, baseline, candidate, metrics, asked, values) for candidate in candidates]
     return adjusted_jointly(each) if len(each) > 1 else tuple(each)
 
 
@@ -74,10 +94,8 @@ def _compared(
     baseline: RunRecord,
     candidate: RunRecord,
     metrics: Sequence[Metric],
-    missing: Missing,
-    top: int,
-    *,
-    tie_groups: bool,
+    asked: Asked,
+    values: AttributeValues | None,
 ) -> Comparison:
     """Return the comparison of two stored runs under the newest label set under which both have the metrics."""
     if baseline.dataset_id != candidate.dataset_id:
@@ -102,21 +120,28 @@ def _compared(
             f"labels version {newest.version} is newer than version {label_set.version}, which both runs share; "
             f"to use it: {_rescore_command(baseline, candidate, texts)}"
         )
+    results = [
+        paired_results(tx, of_baseline[text], of_candidate[text], baseline.dataset_id, asked.missing) for text in texts
+    ]
     comparison = compare_runs(
         RunRef(baseline.name, baseline.id),
         RunRef(candidate.name, candidate.id),
         baseline.dataset,
         LabelSetRef(label_set.version, label_set.digest),
-        [_paired(tx, of_baseline[text], of_candidate[text], baseline.dataset_id, missing) for text in texts],
+        results,
         lambda group_ids: tx.group_keys(baseline.dataset_id, group_ids).to_list(),
-        top=top,
+        top=asked.top,
         coverage=coverage,
         notes=notes,
+        test=asked.test,
+        ci=asked.ci,
+        equivalence=asked.equivalence,
+        by=None if values is None else values.of(results[0].pairing.group_ids),
     )
-    if not tie_groups:
+    if not asked.tie_groups:
         return comparison
     labels, weights = tx.read_labels(label_set.id), stored_weights(tx, baseline.dataset_id)
-    found = open_groups(tx, (baseline, candidate), labels, parse_metric(texts[0]), weights, top)
+    found = open_groups(tx, (baseline, candidate), labels, parse_metric(texts[0]), weights, asked.top)
     return replace(comparison, tie_groups=found)
 
 
@@ -156,9 +181,10 @@ def _rescore_command(baseline: RunRecord, candidate: RunRecord, metrics: Sequenc
     return shlex.join(words)
 
 
-def _paired(
+def paired_results(
     tx: ReadTransaction, baseline: EvaluationRecord, candidate: EvaluationRecord, dataset_id: int, missing: Missing
 ) -> PairedResults:
+    """Return the stored results of two evaluations of one metric under one label set, group by group."""
     one, other = tx.group_results(baseline.id), tx.group_results(candidate.id)
     pairing = pair(one.group_ids, one.values, other.group_ids, other.values, missing=missing, metric=baseline.metric)
     weights = None

@@ -12,9 +12,9 @@ import numpy as np
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest import Columns, RankedTable, read_frame, read_label_frame
 from ndcg_tracker.metrics import GroupResults, Metric, group_results, group_values, parse_metric
+from ndcg_tracker.overlap.ahead import reading_ahead
 from ndcg_tracker.rankings import GroupWeights, LabelLists, judged
 from ndcg_tracker.rankings.weights import joined_weights
-from ndcg_tracker.tracker.ahead import reading_ahead
 from ndcg_tracker.tracker.known_labels import NO_LABELS, HeldLabels
 from ndcg_tracker.tracker.scoring import NO_ITEMS, GatheredValues
 

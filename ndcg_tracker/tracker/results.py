@@ -28,17 +28,33 @@ class ComparisonResult:
         return first | {"further": further} if further else first
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per candidate and metric, with the interval in the columns ``ci_low`` and ``ci_high``."""
+        """Return one row per candidate and metric; intervals are in columns such as ``ci_low`` and ``ci_high``."""
         import pandas as pd
 
         rows = []
         for comparison in self.comparisons:
-            runs = {"baseline_run": comparison.baseline.name, "candidate_run": comparison.candidate.name}
             for metric in comparison.metrics:
-                row = metric.to_dict()
-                low, high = row.pop("ci") or (None, None)
+                row = _runs(comparison) | metric.to_dict()
+                intervals = {name: row.pop(name) or (None, None) for name in ("ci", "betting_ci")}
                 del row["groups"], row["warnings"]
-                rows.append(runs | row | {"ci_low": low, "ci_high": high})
+                equivalence = row.pop("equivalence", None)
+                for name, (low, high) in intervals.items():
+                    row |= {f"{name}_low": low, f"{name}_high": high}
+                if equivalence is not None:
+                    row |= {"equivalent": equivalence["equivalent"], "equivalence_p_value": equivalence["p_value"]}
+                rows.append(row)
+        return pd.DataFrame(rows)
+
+    def slices_to_frame(self) -> pd.DataFrame:
+        """Return one row per candidate and slice of the first metric; no row where ``by`` was not given."""
+        import pandas as pd
+
+        rows = []
+        for comparison in self.comparisons:
+            for row in comparison.to_dict().get("slices", ()):
+                low, high = row.pop("ci") or (None, None)
+                metric = {"metric": comparison.metrics[0].metric}
+                rows.append(_runs(comparison) | metric | row | {"ci_low": low, "ci_high": high})
         return pd.DataFrame(rows)
 
     def to_html(self) -> str:
@@ -50,3 +66,7 @@ class ComparisonResult:
 
     def __str__(self) -> str:
         return comparison_text(*self.comparisons)
+
+
+def _runs(comparison: Comparison) -> dict[str, Any]:
+    return {"baseline_run": comparison.baseline.name, "candidate_run": comparison.candidate.name}

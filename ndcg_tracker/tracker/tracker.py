@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ndcg_tracker.comparison import t_interval
+from ndcg_tracker.comparison import CiMethod, TestName
+from ndcg_tracker.comparison.decisions import Scope
 from ndcg_tracker.comparison.pairing import Missing
 from ndcg_tracker.ingest import RankedTable
 from ndcg_tracker.metrics import Metric, parse_metric
@@ -15,6 +16,13 @@ from ndcg_tracker.tracker.comparing import compared
 from ndcg_tracker.tracker.conventions import Convention, conventions
 from ndcg_tracker.tracker.datasets import known_dataset
 from ndcg_tracker.tracker.evaluation import parsed_metrics, read_frames
+from ndcg_tracker.tracker.explained_runs import explained_sides
+from ndcg_tracker.tracker.explaining import group_explanation, run_explanation
+from ndcg_tracker.tracker.explanation_result import ExplanationResult
+from ndcg_tracker.tracker.gate_result import GateResult
+from ndcg_tracker.tracker.gating import GateQuestion, Margin, acknowledged, gated, recorded
+from ndcg_tracker.tracker.history import History, history_of
+from ndcg_tracker.tracker.history_filter import HistoryFilter
 from ndcg_tracker.tracker.housekeeping import Housekeeping
 from ndcg_tracker.tracker.ingestion import IngestResult, RunDetails, store_run
 from ndcg_tracker.tracker.rescoring import RescoredRun, add_label_version, rescore_runs
@@ -111,49 +119,157 @@ class Tracker(Housekeeping):
         missing: Missing = "error",
         top: int = 10,
         tie_bounds: bool = False,
+        test: TestName = "t",
+        ci: CiMethod = "t",
+        equivalence: float | None = None,
+        by: str | None = None,
     ) -> ComparisonResult:
         """Compare a baseline with one candidate or several, group by group, under the newest labels that they share.
 
         Parameters: ``baseline`` and ``candidates``: run references (name, id, ``@alias``, ``latest``, ``latest~2``,
         unique prefix). ``metrics``: text forms; by default all that both have. ``missing``: what to do with groups
         that have a result in one run only. ``top``: how many worst and best groups to keep. ``tie_bounds``: list the
-        groups that ties in scores leave open. Raises: ReferenceNotFoundError; NotComparableError, naming the command
-        that mends it.
+        groups that ties in scores leave open. ``test``: where p-values come from, "t" (paired t-test), "permutation"
+        (sign flips) or "wilcoxon" (tests symmetry, not the mean). ``ci``: where the 95% intervals come from, "t",
+        "bootstrap" or "betting". ``equivalence``: a margin, within which delta is to be shown to lie (two one-sided
+        t-tests). ``by``: a group attribute (``set_groups``): compare slice by slice as well. Raises:
+        ReferenceNotFoundError; InputError for methods that do not apply and an unknown attribute; NotComparableError,
+        naming the command that mends it.
         """
         parsed = [parse_metric(text) for text in ([metrics] if isinstance(metrics, str) else metrics)]
         with self.store().read() as tx:
             one = tx.resolve_run(baseline, dataset)
             others = [tx.resolve_run(candidate, dataset) for candidate in candidates]
-            return ComparisonResult(compared(tx, one, others, parsed, missing=missing, top=top, tie_groups=tie_bounds))
+            found = compared(
+                tx,
+                one,
+                others,
+                parsed,
+                missing=missing,
+                top=top,
+                tie_groups=tie_bounds,
+                test=test,
+                ci=ci,
+                equivalence=equivalence,
+                by=by,
+            )
+        return ComparisonResult(found)
 
-    def history(self, metric: str = DEFAULT_METRIC, *, dataset: str = DEFAULT_DATASET) -> pd.DataFrame:
-        """Return a metric over the runs of a dataset, oldest first: one row per run, with its 95% interval."""
-        import pandas as pd
+    def explain(
+        self,
+        baseline: str,
+        candidate: str,
+        *,
+        group: str | None = None,
+        metric: str | None = None,
+        dataset: str | None = None,
+        labels_baseline: int | None = None,
+        labels_candidate: int | None = None,
+        top: int = 10,
+    ) -> ExplanationResult:
+        """Say which items, grades, ranks or labels the difference of two runs comes from.
 
-        rows: list[dict[str, Any]] = [dict(row) for row in self.history_rows(metric, dataset=dataset)]
-        for row in rows:
-            row["ci_low"], row["ci_high"] = row.pop("ci") or (None, None)
-        names = ["run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high"]
-        return pd.DataFrame(rows, columns=names)
+        Parameters: ``baseline`` and ``candidate``: run references. ``group``: its difference is split by item; by
+        default that of the means is added up over all groups by item, by grade, by rank and by what happened.
+        ``metric``: a cg, dcg or ndcg; by default ndcg@10 if both runs have it, else the first that they share.
+        ``labels_baseline`` and ``labels_candidate``: versions of the labels to hold each run to; by default the newest
+        under which both have the metric. Under two versions the change is also split into what the ranking, the grades
+        and the coverage of the labels did. ``top``: how many items to keep at either end over all groups. Raises:
+        ReferenceNotFoundError; MetricError for a metric that is no sum over items; InputError for a group without a
+        result; NotComparableError, naming the command that mends it.
+        """
+        parsed = None if metric is None else parse_metric(metric)
+        with self.store().read() as tx:
+            one, other = tx.resolve_run(baseline, dataset), tx.resolve_run(candidate, dataset)
+            sides = explained_sides(tx, one, other, parsed, labels_baseline, labels_candidate)
+            if group is not None:
+                return ExplanationResult(group_explanation(tx, sides, group))
+            return ExplanationResult(run_explanation(tx, sides, top=top))
+
+    def gate(
+        self,
+        candidate: str,
+        *,
+        baseline: str,
+        metric: str = DEFAULT_METRIC,
+        margin: Margin = None,
+        scope: Scope = "population",
+        tolerance: float | None = None,
+        repeats: Sequence[str] = (),
+        aa: str | None = None,
+        alpha_budget: float | None = None,
+        missing: Missing = "error",
+        dataset: str | None = None,
+        acknowledge: str | None = None,
+        acknowledged_by: str | None = None,
+        dry_run: bool = False,
+        top: int = 10,
+    ) -> GateResult:
+        """Decide whether a candidate may replace a baseline, and record the decision.
+
+        Parameters: ``candidate``, ``baseline``: run references; a baseline given as ``@alias`` is pinned. ``margin``:
+        the drop that is allowed in scope "population", or "auto" to learn it from ``repeats`` (run references) or from
+        the runs with the tag ``aa=NAME``. ``scope``: "population" (three-way non-inferiority) or "set" (exact
+        arithmetic against ``tolerance``, by default 0). ``alpha_budget``: the probability of a false FAIL over all
+        decisions of this gate, in the place of 1% for each. ``acknowledge``: why a FAIL or INCONCLUSIVE is overridden,
+        ``acknowledged_by`` by whom. ``dry_run``: record nothing. ``missing``, ``top``: see ``compare``. Raises:
+        InputError for what does not go together; ReferenceNotFoundError; NotComparableError, naming the command that
+        mends it.
+        """
+        question = GateQuestion(
+            candidate,
+            baseline,
+            parse_metric(metric),
+            margin,
+            scope,
+            tolerance,
+            tuple(repeats),
+            aa,
+            alpha_budget,
+            missing,
+            dataset,
+            top,
+        )
+        override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
+        if dry_run:
+            with self.store().read() as tx:
+                return GateResult(gated(tx, question))
+        with self.store().write() as tx:
+            return GateResult(recorded(tx, question, gated(tx, question, override)))
+
+    def history(
+        self,
+        metric: str = DEFAULT_METRIC,
+        *,
+        dataset: str = DEFAULT_DATASET,
+        tags: Mapping[str, str] | None = None,
+        branch: str | None = None,
+        commit: str = "",
+        since: str | None = None,
+        until: str | None = None,
+        last: int | None = None,
+    ) -> pd.DataFrame:
+        """Return a metric over the runs of a dataset, oldest first: one row per run, with its 95% interval.
+
+        ``step`` is true at the first run after the mean stepped, ``delta`` the paired difference to the run before.
+        Parameters: ``tags``, ``branch`` (the tag of this name), ``commit`` (its beginning), ``since``, ``until`` (ISO
+        8601, UTC) and ``last`` choose runs; steps are looked for among these. Raises: InputError for a date that is
+        none; ReferenceNotFoundError for an unknown dataset.
+        """
+        wanted = {**(tags or {}), **({} if branch is None else {"branch": branch})}
+        chosen = HistoryFilter(wanted, commit, since, until, last)
+        return self.history_report(metric, dataset=dataset, wanted=chosen).to_frame()
+
+    def history_report(
+        self, metric: str, *, dataset: str = DEFAULT_DATASET, wanted: HistoryFilter | None = None
+    ) -> History:
+        """Return the history as plain rows with its notes (see ``history``)."""
+        with self.store().read() as tx:
+            return history_of(tx, dataset, metric, wanted or HistoryFilter())
 
     def history_rows(self, metric: str, *, dataset: str = DEFAULT_DATASET) -> list[HistoryRow]:
         """Return the history as plain rows (see ``history``); each run under the newest labels it was held to."""
-        text = str(parse_metric(metric))
-        with self.store().read() as tx:
-            found = tx.history(known_dataset(tx, dataset).id, text)
-        newest = {row.run_id: row for row in found}  # they come by run and label version
-        weighted = parse_metric(text)["weights"] != "none"
-        return [
-            {
-                "run": row.run,
-                "run_id": row.run_id,
-                "created_at_utc": row.created_at_utc,
-                "metric": text,
-                "mean": row.mean,
-                "ci": None if weighted else _interval(row.mean, row.std_dev, row.n_groups),
-            }
-            for row in newest.values()
-        ]
+        return list(self.history_report(metric, dataset=dataset).rows)
 
     def rescore(
         self, references: Sequence[str] = (), *, metrics: Sequence[str] = (), dataset: str | None = None
@@ -181,7 +297,3 @@ class Tracker(Housekeeping):
         """Make labels the newest version of a dataset; return the version and whether it is new."""
         with self.store(create=True).write() as tx:
             return add_label_version(tx, dataset, labels, source)
-
-
-def _interval(mean: float | None, std_dev: float | None, n_groups: int) -> tuple[float, float] | None:
-    return None if mean is None or std_dev is None else t_interval(mean, std_dev, n_groups)

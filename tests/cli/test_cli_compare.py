@@ -98,7 +98,8 @@ def test_newer_labels_are_noted_and_the_note_mends_it(shop: CommandLine, folder:
     note = found["notes"][0]
     start = "labels version 2 is newer than version 1, which both runs share; to use it: ndcg-track "
     assert note.startswith(start)
-    assert f"note: {note}" in shop.done("compare", "bm25", "dense").splitlines()
+    told = f"note: {note.replace(' ndcg-track', chr(10) + '      ndcg-track')}"  # a command has a line of its own
+    assert f"\n{told}\n" in shop.done("compare", "bm25", "dense")
     assert shop(*shlex.split(note.removeprefix(start))).code == 0
     found = shop.rows("compare", "bm25", "dense")
     assert found["label_set"]["version"] == 2
@@ -110,3 +111,85 @@ def test_wrong_references_are_2(shop: CommandLine) -> None:
     assert shop.refused("compare", "bm25", "@prod") == ("no alias '@prod'; make it with: ndcg-track alias set prod RUN")
     assert shop.refused("compare", "bm25", "dense", "--dataset", "shp") == ("no dataset 'shp'; did you mean 'shop'?")
     assert "ndgc" in shop.refused("compare", "bm25", "dense", "--metric", "ndgc@10")
+
+
+def test_methods(shop: CommandLine) -> None:
+    text = shop.done("compare", "bm25", "dense", "--test", "wilcoxon", "--ci", "betting", "--equivalence", "0.05")
+    assert "95% interval: betting (holds at any n); p: Wilcoxon signed-rank test (tests symmetry, not the mean)" in text
+    assert "\nndcg@10: not shown equivalent within ±0.05 (p " in text
+    found = shop.rows("compare", "bm25", "dense", "--test", "permutation", "--ci", "bootstrap")["metrics"][0]
+    assert (found["test"], found["ci_method"]) == ("permutation", "bootstrap")
+    for option, choices in (("--test", ("permutation", "wilcoxon")), ("--ci", ("bootstrap", "betting"))):
+        printed = shop("compare", "bm25", "dense", option, "x")
+        assert (printed.code, printed.out) == (2, "")
+        assert all(word in printed.err for word in (option, *choices))
+
+
+def test_wrong_margins_are_2(shop: CommandLine) -> None:
+    for margin in ("0", "-0.1", "nan", "inf"):
+        assert shop.refused("compare", "bm25", "dense", "--equivalence", margin) == (
+            f"the equivalence margin must be a number above 0, not {float(margin)}; "
+            "give it in absolute points, such as 0.01"
+        )
+    assert shop("compare", "bm25", "dense", "--equivalence", "much").code == 2
+
+
+def test_slices(shop: CommandLine, folder: Path) -> None:
+    assert shop.refused("compare", "bm25", "dense", "--by", "device") == (
+        "no group of dataset 'shop' has an attribute 'device'; set it with: ndcg-track groups set FILE --dataset shop"
+    )
+    (folder / "groups.csv").write_text("group,device\nq1,phone\nq2,tv\nq3,tv\nq4,phone\n", encoding="utf-8")
+    shop.said("groups", "set", "groups.csv", "--dataset", "shop")
+    found = shop.rows("compare", "bm25", "dense", "--by", "device")
+    assert [(row["value"], row["n"]) for row in found["slices"]] == [(None, 1), ("tv", 2), ("phone", 2)]
+    text = shop.done("compare", "bm25", "dense", "--by", "device")
+    table = text[text.index("ndcg@10 by device: no difference detected (3 slices)\n") :].splitlines()
+    assert re.split(" {2,}", table[1]) == ["device", "n", "baseline", "candidate", "delta", "95% interval", "p", "q"]
+    assert [line.split()[0] for line in table[2:5]] == ["(none)", "tv", "phone"]
+    assert "\n<details><summary>ndcg@10 by device: no difference detected (3 slices)</summary>\n" in shop.done(
+        "compare", "bm25", "dense", "--by", "device", "--format", "markdown"
+    )
+    printed = shop.done("compare", "bm25", "dense", "--by", "device", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(printed)))
+    assert [(row["attribute"], row["value"]) for row in rows] == [
+        ("", ""), ("device", ""), ("device", "tv"), ("device", "phone"),
+    ]  # fmt: skip
+    assert [float(row["delta"]) for row in rows[1:]] == [row["delta"] for row in found["slices"]]
+
+
+REPORT = """\
+dense against bm25 on shop: no difference detected in ndcg@10 (-0.2192)
+
+metric   baseline  candidate      delta        95% interval       p
+ndcg@10    0.7174     0.4981  ~ -0.2192  [-0.8663, +0.4278]  0.4001  ¹ ²
+¹ 1 group with labels but missing in the candidate run: counted as 0
+² low information: 4 of 5 differences are nonzero, and below 100 the t interval may be too narrow
+
+metric   wins  ties  losses    d_z  detectable    betting interval
+ndcg@10     1     1       3  -0.42      0.8765  [-0.9505, +0.5653]
+
+delta: candidate - baseline, in absolute points; ~: no difference detected
+95% interval: paired t; p: paired t-test
+d_z: mean difference / standard deviation
+detectable: the smallest difference found with 80% power; shown where none was found
+betting interval: holds at any n; shown where information is low
+
+groups     5 paired
+labels     version 1, digest 2f5ce8d7bd46
+judged@10  baseline 73.3%, candidate 75.0%
+
+note: the baseline has fewer judged items in its top 10: delta may be overstated, which could change
+      the verdict
+
+worst groups in ndcg@10
+group  baseline  candidate    delta
+q5       1.0000     0.0000  -1.0000
+
+best groups in ndcg@10
+group  baseline  candidate    delta
+q1       0.5869     1.0000  +0.4131
+"""
+
+
+def test_the_report_to_the_letter(shop: CommandLine) -> None:
+    assert shop.done("compare", "bm25", "dense", "--top", "1") == REPORT

@@ -10,9 +10,9 @@ import ndcg_tracker
 from ndcg_tracker.cli.app import run
 
 COMMANDS = [
-    ["ingest"], ["evaluate"], ["compare"], ["history"], ["rescore"], ["sql"], ["demo"], ["runs", "list"],
-    ["runs", "show"], ["runs", "rename"], ["runs", "tag"], ["runs", "delete"], ["alias", "set"], ["alias", "list"],
-    ["alias", "delete"], ["labels", "add"], ["groups", "set"], ["groups", "list"], ["metrics", "list"],
+    ["ingest"], ["evaluate"], ["compare"], ["explain"], ["gate"], ["history"], ["rescore"], ["sql"], ["demo"],
+    ["runs", "list"], ["runs", "show"], ["runs", "rename"], ["runs", "tag"], ["runs", "delete"], ["alias", "set"],
+    ["alias", "list"], ["alias", "delete"], ["labels", "add"], ["groups", "set"], ["groups", "list"], ["metrics", "list"],
     ["metrics", "explain"], ["db", "upgrade"], ["db", "current"], ["db", "check"], ["db", "backup"],
     ["doctor", "conventions"],
 ]  # fmt: skip
@@ -20,6 +20,7 @@ PRINTING = [
     ["ingest", "x"], ["evaluate", "x"], ["compare", "a", "b"], ["history"], ["rescore", "a"], ["sql", "SELECT 1"],
     ["runs", "list"], ["runs", "show", "a"], ["alias", "list"], ["groups", "list"], ["metrics", "list"],
     ["metrics", "explain", "ndcg"], ["db", "current"], ["doctor", "conventions", "x"],
+    ["gate", "a", "--baseline", "b"], ["explain", "a", "b"],
 ]  # fmt: skip
 
 
@@ -54,6 +55,13 @@ def test_every_command_that_prints_results_takes_the_four_formats(
         (["compare", "a"], ["CANDIDATE"]),
         (["compare", "a", "b", "--top", "-1"], ["--top"]),
         (["compare", "a", "b", "--missing", "x"], ["--missing", "intersect"]),
+        (["explain", "a"], ["CANDIDATE"]),
+        (["explain", "a", "b", "--top", "-1"], ["--top"]),
+        (["explain", "a", "b", "--labels-baseline", "x"], ["--labels-baseline"]),
+        (["gate"], ["CANDIDATE"]),
+        (["gate", "a"], ["--baseline"]),
+        (["gate", "a", "--baseline", "b", "--scope", "x"], ["--scope", "population", "set"]),
+        (["gate", "a", "--baseline", "b", "--on-inconclusive", "x"], ["--on-inconclusive", "fail", "pass"]),
         (["sql"], []),
         (["sql", "SELECT 1", "--timeout", "0"], ["--timeout"]),
         (["ingest", "x", "--dataset"], ["--dataset"]),

@@ -25,6 +25,7 @@ from ndcg_tracker.comparison.permutation import sign_flip_test
 from ndcg_tracker.comparison.rank_test import wilcoxon_p_value
 from ndcg_tracker.comparison.results import Comparison, JudgedShare, LabelSetRef, MetricComparison, RunRef
 from ndcg_tracker.comparison.significance import holm, paired_t
+from ndcg_tracker.comparison.slices import Slicing
 from ndcg_tracker.errors import InputError
 
 BASELINE, CANDIDATE, LABELS = RunRef("bm25", 1), RunRef("dense", 2), LabelSetRef(3, "ab" * 16)
@@ -224,7 +225,7 @@ def test_json_has_exactly_the_public_keys() -> None:
     assert list(first) == [
         *["metric", "baseline", "candidate", "delta", "ci", "ci_method", "p_value", "p_adjusted", "test"],
         *["wins", "ties", "losses", "effect_size", "detectable_delta", "warnings", "verdict"],
-        *["n", "groups", "tie_bounds"],
+        *["n", "groups", "tie_bounds", "betting_ci"],
     ]
     test = paired_t(np.array([0.25, 0.0, -0.5]))
     assert first["ci"] == list(test.ci or ())
@@ -317,7 +318,6 @@ def test_equivalence_is_shown_when_asked_for() -> None:
     assert found == equivalence_test(paired_t(SPREAD - SPREAD.mean() + 0.001), 0.02)
     assert found is not None
     assert found.equivalent
-    assert chosen(np.zeros(9), equivalence=0.02).equivalence is None
 
 
 def test_the_betting_interval_stands_beside_t_where_information_is_low() -> None:
@@ -381,3 +381,46 @@ def test_compare_runs_hands_the_methods_on() -> None:
     assert comparison.metrics[0] == chosen(SPREAD, test="permutation", ci="betting", equivalence=0.1, resamples=500)
     document = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
     assert document["metrics"][0]["equivalence"]["margin"] == 0.1
+
+
+def test_a_gap_at_several_cutoffs_is_one_note() -> None:
+    shares = [JudgedShare(10, 0.9, 0.8), JudgedShare(5, 0.9, 0.95), JudgedShare(3, 0.9, 0.8), JudgedShare(None, 1, 0.9)]
+    comparison = compare_runs(BASELINE, CANDIDATE, "shop", LABELS, [results([0.5], [0.5])], names, coverage=shares)
+    assert [note.partition(":")[0] for note in comparison.notes] == [
+        "the candidate has fewer judged items in its top 10, top 3 and whole lists",
+        "the baseline has fewer judged items in its top 5",
+    ]
+
+
+def test_equivalence_without_a_test() -> None:
+    identical = chosen(np.zeros(9), equivalence=0.1).equivalence
+    alone = chosen(np.array([0.05]), equivalence=0.1).equivalence
+    assert identical is not None
+    assert identical.to_dict() == {"margin": 0.1, "p_value": None, "ci": None, "equivalent": True}
+    assert alone is not None
+    assert alone.to_dict() == {"margin": 0.1, "p_value": None, "ci": None, "equivalent": False}
+    assert chosen(SPREAD).equivalence is None
+
+
+def test_slices_come_with_the_comparison_the_worst_first() -> None:
+    given_results = results([0.5, 0.5, 0.5, 0.5], [0.75, 0.25, 0.5, 0.5])
+    by = Slicing("device", ["phone", "tv", "desk", None])
+    comparison = compare_runs(BASELINE, CANDIDATE, "shop", LABELS, [given_results], names, by=by)
+    assert comparison.slice_attribute == "device"
+    assert [(row.value, row.delta) for row in comparison.slices or ()] == [
+        ("tv", -0.25), ("desk", 0.0), (None, 0.0), ("phone", 0.25),
+    ]  # fmt: skip
+    assert comparison.to_dict()["slices"][0] == {
+        "attribute": "device", "value": "tv", "n": 1, "baseline": 0.5, "candidate": 0.25, "delta": -0.25, "ci": None,
+        "wins": 0, "ties": 0, "losses": 1, "p_value": None, "q_value": None, "p_adjusted": None,
+        "verdict": "no_difference_detected", "warning": "low information: 1 of 1 differences are nonzero, and below "
+        "100 the t interval may be too narrow",
+    }  # fmt: skip
+    assert "slices" not in compare_runs(BASELINE, CANDIDATE, "shop", LABELS, [given_results], names).to_dict()
+
+
+def test_what_no_test_covers_cannot_be_sliced() -> None:
+    weighty = results([0.5, 0.5], [0.75, 0.25], means=(0.5, 0.25), no_inference="no test applies")
+    with pytest.raises(InputError) as refusal:
+        compare_runs(BASELINE, CANDIDATE, "shop", LABELS, [weighty], names, by=Slicing("device", ["a", "b"]))
+    assert str(refusal.value) == "ndcg@10 cannot be sliced: no test applies; name another metric first"

@@ -245,3 +245,53 @@ def test_false_passes_where_information_is_low(name: str) -> None:
     differences = ALL[name](np.random.default_rng(5), (samples, n)) - margin
     passed = sum(population_decision(delta, margin).decision == "pass" for delta in differences)
     assert passed / samples <= 0.05 + 3.3 * math.sqrt(0.05 * 0.95 / samples)
+
+
+def test_with_low_information_fail_needs_the_betting_bound_too() -> None:
+    delta = np.repeat([-0.25, 0.125, 0.0], [24, 8, 268])
+    found = population_decision(delta, 0.0)
+    assert found.t_upper is not None
+    assert found.t_upper < 0
+    assert found.betting_upper == found.upper == betting_upper_bound(delta, level=0.99)
+    assert (found.decision, found.upper_method) == ("inconclusive", "betting")
+    assert found.why == (
+        f"delta is not shown to be above 0: its 95% bound is {found.lower:.4g} (one-sided betting bound, as "
+        f"information is low), nor below 0: its 99% bound is {found.upper:.4g}"
+    )
+    assert (found.n_needed, found.n_needed_for) == (938, "fail")  # as many as have 100 nonzero differences
+    assert found.to_decide.startswith("about 938 groups like these would decide (FAIL), a margin above ")
+    assert found.reason == f"{found.why}; {found.to_decide}"
+    clear = np.repeat([-0.5, 0.0], [80, 20])
+    both = population_decision(clear, 0.0)
+    assert (both.decision, both.upper_method, both.upper) == ("fail", "betting", betting_upper_bound(clear, level=0.99))
+    assert both.reason.startswith("with 99% confidence delta is below 0: at most -")
+
+
+def test_a_small_drop_is_real_where_both_bounds_say_so() -> None:
+    delta = np.repeat([-0.25, 0.125, 0.0], [24, 8, 268])
+    found = population_decision(delta, 0.2)
+    assert (found.decision, found.is_small_drop) == ("pass", False)
+    assert population_decision(np.repeat([-0.5, 0.0], [80, 20]), 0.9).is_small_drop
+
+
+def test_differences_beyond_1_do_not_fail_where_information_is_low() -> None:
+    found = population_decision(np.repeat([-3.0, -1.0, 0.0], [20, 20, 60]), 0.5)
+    assert found.t_upper is not None
+    assert found.t_upper < 0
+    assert (found.decision, found.upper, found.upper_method) == ("inconclusive", None, None)
+    assert found.reason == (
+        "delta is not shown to be above -0.5 (low information, and differences beyond 1 know no bound), nor below 0, "
+        "where the t bound alone does not count; about 250 groups like these would decide (FAIL)"
+    )
+
+
+@pytest.mark.parametrize("name", ["asymmetric", "skewed"])
+def test_false_fails_where_information_is_low(name: str) -> None:
+    """Nothing differs on average; where t alone would FAIL three to five times too often the gate does not."""
+    samples, n = repeats(1000), 250
+    differences = -ALL[name](np.random.default_rng(6), (samples, n))
+    bounds = [t_upper_bound(paired_t(delta), level=0.99) for delta in differences]
+    failed_by_t = sum(bound is not None and bound < 0 for bound in bounds)
+    failed = sum(population_decision(delta, 0.0).decision == "fail" for delta in differences)
+    assert failed_by_t / samples > 0.02
+    assert failed / samples <= 0.01

@@ -5,10 +5,12 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from populations import repeats
 
 from ndcg_tracker.comparison.significance import benjamini_hochberg, holm, paired_t, weighted_t
-from ndcg_tracker.comparison.slices import compare_slices
+from ndcg_tracker.comparison.slices import compare_slices, worst_first
 
 
 def test_each_slice_is_the_comparison_of_its_groups() -> None:
@@ -85,3 +87,21 @@ def test_false_discovery_rate_over_20_slices() -> None:
         n_false += any(row.verdict != "no_difference_detected" and (row.value or "") >= "s05" for row in rows)
     assert np.mean(shares) <= 0.07
     assert n_false / samples <= 0.07
+
+
+@given(
+    moves=st.lists(st.tuples(st.sampled_from(["a", "b", "c", None]), st.floats(-1, 1)), max_size=30),
+    weightless=st.booleans(),
+)
+def test_the_worst_slice_is_first_and_slices_add_up(moves: list[tuple[str | None, float]], weightless: bool) -> None:
+    values, delta = [value for value, _ in moves], np.array([move for _, move in moves])
+    weights = np.array([float(value != "a") for value in values]) if weightless else np.ones(len(moves))
+    rows = worst_first(compare_slices(np.zeros(len(moves)), delta, values, weights))
+    assert {row.value for row in rows} == set(values)
+    known = [row for row in rows if row.delta is not None]
+    assert rows[: len(known)] == tuple(known)
+    assert [row.delta for row in known] == sorted(row.delta for row in known if row.delta is not None)
+    assert sum(row.n for row in rows) == weights.sum()
+    if known:
+        total = sum(row.n * (row.delta or 0.0) for row in known)
+        assert math.isclose(total, float((weights * delta).sum()), abs_tol=1e-9)

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from ndcg_tracker.comparison.equivalence import Equivalence
+from ndcg_tracker.comparison.moves import ItemMove
 from ndcg_tracker.comparison.results import (
     Comparison,
     GroupCounts,
@@ -14,6 +16,8 @@ from ndcg_tracker.comparison.results import (
     MetricComparison,
     RunRef,
 )
+from ndcg_tracker.comparison.slices import SliceComparison
+from ndcg_tracker.comparison.tie_effect import GroupTieBounds, TieBounds, TieEffect
 
 
 @pytest.fixture
@@ -101,7 +105,53 @@ def comparison() -> Comparison:
 
 
 @pytest.fixture
-def hostile_comparison(comparison: Comparison) -> Callable[[str], Comparison]:
+def full_comparison(comparison: Comparison) -> Comparison:
+    """A comparison of one metric with everything that can be asked for, and low information."""
+    metric = replace(
+        comparison.metrics[0],
+        warnings=(
+            "low information: 55 of 400 differences are nonzero, and below 100 the t interval may be too narrow",
+        ),
+        betting_ci=(-0.0503, 0.0311),
+        equivalence=Equivalence(0.01, 0.7231, (-0.0189, -0.0057), False),
+        tie_effect=TieEffect(TieBounds(0.64, 0.66), TieBounds(0.6377, 0.6377)),
+        groups=GroupCounts(paired=400),
+    )
+    phone = SliceComparison(
+        "phone", 250, 0.65, 0.6, -0.05, (-0.07, -0.03), 20, 80, 150, 1e-9, 4e-9, 3e-9, "regressed", ""
+    )
+    slices = (
+        phone,
+        replace(phone, value="watch", n=1, delta=-0.01, ci=None, p_value=None, q_value=None, p_adjusted=None,
+                verdict="no_difference_detected"),
+        replace(phone, value=None, n=49, delta=0.0, ci=None, p_value=None, q_value=None, p_adjusted=None,
+                verdict="identical"),
+        replace(phone, value="desktop", n=100, delta=0.02, ci=(-0.01, 0.05), p_value=0.1, q_value=0.1, p_adjusted=0.1,
+                verdict="no_difference_detected", warning="low information: 40 of 100 differences are nonzero"),
+    )  # fmt: skip
+    worst = (
+        replace(
+            comparison.worst[0],
+            moves=(
+                ItemMove("sku-1", 3.0, 1, 7, 0.5, 0.2, -0.3),
+                ItemMove("sku-2", None, None, 1, 0.0, 0.0, 0.0),
+            ),
+        ),
+        replace(comparison.worst[1], moves=()),
+    )
+    return replace(
+        comparison,
+        metrics=(metric,),
+        worst=worst,
+        slices=slices,
+        slice_attribute="device",
+        tie_groups=(GroupTieBounds("red shoes", "baseline", 0.7, 0.748, 0.8),),
+        notes=("labels version 3 is newer; to use it: ndcg-track rescore bm25 dense --dataset shop",),
+    )
+
+
+@pytest.fixture
+def hostile_comparison(comparison: Comparison, full_comparison: Comparison) -> Callable[[str], Comparison]:
     """Return the comparison with one id in every place that takes text from outside."""
 
     def with_id(text: str) -> Comparison:
@@ -110,10 +160,16 @@ def hostile_comparison(comparison: Comparison) -> Callable[[str], Comparison]:
             baseline=RunRef(text, 1),
             candidate=RunRef(text, 2),
             dataset=text,
-            metrics=tuple(replace(metric, metric=text, warnings=(text,)) for metric in comparison.metrics),
-            worst=(GroupDelta(text, 1.0, 0.5, -0.5),),
+            metrics=tuple(
+                replace(metric, metric=text, warnings=(text,), equivalence=Equivalence(0.01, 0.5, (-0.1, 0.1), False))
+                for metric in comparison.metrics
+            ),
+            worst=(GroupDelta(text, 1.0, 0.5, -0.5, (ItemMove(text, 1.0, 1, 2, 0.5, 0.25, -0.25),)),),
             best=(GroupDelta(text, 0.5, 1.0, 0.5),),
             notes=(text,),
+            slices=tuple(replace(row, value=text) for row in full_comparison.slices or ()),
+            slice_attribute=text,
+            tie_groups=(GroupTieBounds(text, "baseline", 0.0, 0.5, 1.0),),
         )
 
     return with_id

@@ -1,46 +1,57 @@
-"""The comparison as a person reads it, to the letter, and as a program takes it."""
+"""The comparison as a person reads it, to the letter."""
 
-import csv
-import io
-import json
+import string
 from dataclasses import replace
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from ndcg_tracker.comparison.results import Comparison
-from ndcg_tracker.reporting.comparison_formats import (
-    comparison_as,
-    comparison_csv,
-    comparison_json,
-    comparison_markdown,
-)
-from ndcg_tracker.reporting.comparison_report import comparison_text
-from ndcg_tracker.reporting.comparison_words import finding, headline
+from ndcg_tracker.comparison.results import Comparison, Verdict
+from ndcg_tracker.reporting.comparison_formats import comparison_as
+from ndcg_tracker.reporting.comparison_report import WIDTH, comparison_text
+from ndcg_tracker.reporting.comparison_tables import SLICES_SHOWN
+from ndcg_tracker.reporting.comparison_words import finding, headline, tally
+from ndcg_tracker.reporting.terminal import display_width
 
 TEXT = """\
-dense against bm25 on shop: ndcg@10 regressed by 0.0123
+dense against bm25 on shop: 1 of 4 metrics regressed
+  ▼ ndcg@10 regressed by 0.0123
+  ~ no difference detected in ndcg(gain=exp2, missing=skip)@10 (+0.0004)
+  = P@1 is identical on all 400 groups
+  ? AP cannot be compared
 
-metric                            baseline  candidate      delta        95% interval       p    d_z  wins/ties/losses
-ndcg@10                             0.6500     0.6377    -0.0123  [-0.0201, -0.0045]   <1e-4  -0.13  101/158/141 ¹ ²
-ndcg(gain=exp2, missing=skip)@10    0.5050     0.5054  ~ +0.0004  [-0.0014, +0.0024]  0.6194  +0.03  32/341/23 ² ³ ⁴
-P@1                                 0.6500     0.6500    +0.0000                   -       -      -  0/400/0 ¹ ² ⁵
-AP                                       -          -          -                   -       -      -  0/0/0 ⁶ ⁷
+metric                           baseline  candidate      delta        95% interval       p
+ndcg@10                            0.6500     0.6377    -0.0123  [-0.0201, -0.0045]   <1e-4  ¹ ²
+ndcg(gain=exp2,…issing=skip)@10    0.5050     0.5054  ~ +0.0004  [-0.0014, +0.0024]  0.6194  ² ³ ⁴ ⁵
+P@1                                0.6500     0.6500    +0.0000                   -       -  ¹ ² ⁶
+AP                                      -          -          -                   -       -  ⁷ ⁸
 ¹ 12 groups with labels but missing in the candidate run: counted as 0
 ² 3 groups undefined in both runs: left out
 ³ 1 group with a result in the baseline only: left out
 ⁴ low information: 55 of 396 differences are nonzero, and below 100 the t interval may be too narrow
-⁵ identical in every group: no interval, no p-value
-⁶ 2 groups with a result in the candidate only: left out
-⁷ no group has a result in both runs, so there is nothing to compare
+⁵ no betting interval: it needs differences within -1 to 1
+⁶ identical in every group: no interval, no p-value
+⁷ 2 groups with a result in the candidate only: left out
+⁸ no group has a result in both runs, so there is nothing to compare
+
+metric                            wins  ties  losses    d_z  detectable
+ndcg@10                            101   158     141  -0.13           -
+ndcg(gain=exp2, missing=skip)@10    32   341      23  +0.03      0.0027
+P@1                                  0   400       0      -           -
+AP                                   0     0       0      -           -
 
 delta: candidate - baseline, in absolute points; ~: no difference detected
-p: paired t-test, Holm-corrected over 2 metrics; d_z: mean difference / standard deviation
-ndcg(gain=exp2, missing=skip)@10: smallest detectable difference 0.0027 (80% power, 396 groups)
+95% interval: paired t; p: paired t-test, Holm-corrected over 2 metrics
+d_z: mean difference / standard deviation
+detectable: the smallest difference found with 80% power; shown where none was found
 
 groups     400 paired
 labels     version 2, digest 3f2a91c0d4e5
 judged@10  baseline 98.1%, candidate 87.3%
-judged     baseline 50.0%, candidate -
+judged     baseline 50.0%, candidate not known
+
+note: newer labels exist: version 3
 
 worst groups in ndcg@10
 group      baseline  candidate    delta
@@ -50,8 +61,6 @@ red shoes    0.7480     0.3830  -0.3650
 best groups in ndcg@10
 group  baseline  candidate    delta
 q29      0.6550     0.8460  +0.1910
-
-note: newer labels exist: version 3
 """
 
 
@@ -59,27 +68,97 @@ def test_text(comparison: Comparison) -> None:
     assert comparison_text(comparison) == comparison_as("text", comparison) == TEXT
 
 
+SHORT = """\
+dense against bm25 on shop: P@1 is identical on all 400 groups
+
+metric  baseline  candidate    delta  95% interval  p
+P@1       0.6500     0.6500  +0.0000             -  -  ¹ ² ³
+¹ 12 groups with labels but missing in the candidate run: counted as 0
+² 3 groups undefined in both runs: left out
+³ identical in every group: no interval, no p-value
+
+metric  wins  ties  losses
+P@1        0   400       0
+
+delta: candidate - baseline, in absolute points
+
+groups  400 paired
+labels  version 2, digest 3f2a91c0d4e5
+"""
+
+
 def test_short_text(comparison: Comparison) -> None:
     short = replace(comparison, metrics=comparison.metrics[2:3], worst=(), best=(), notes=(), coverage=())
-    assert comparison_text(short) == (
-        "dense against bm25 on shop: P@1 is identical on all 400 groups\n"
-        "\n"
-        "metric  baseline  candidate    delta  95% interval  p  d_z  wins/ties/losses\n"
-        "P@1       0.6500     0.6500  +0.0000             -  -    -  0/400/0 ¹ ² ³\n"
-        "¹ 12 groups with labels but missing in the candidate run: counted as 0\n"
-        "² 3 groups undefined in both runs: left out\n"
-        "³ identical in every group: no interval, no p-value\n"
-        "\n"
-        "delta: candidate - baseline, in absolute points\n"
-        "\n"
-        "groups  400 paired\n"
-        "labels  version 2, digest 3f2a91c0d4e5\n"
-    )
+    assert comparison_text(short) == SHORT
+
+
+FULL = """\
+dense against bm25 on shop: ndcg@10 regressed by 0.0123 (low information: not a safe verdict)
+
+metric   baseline  candidate    delta        95% interval      p
+ndcg@10    0.6500     0.6377  -0.0123  [-0.0201, -0.0045]  <1e-4  ¹ ²
+¹ low information: 55 of 400 differences are nonzero, and below 100 the t interval may be too narrow
+² the betting interval, which holds at any n, includes 0: not a safe verdict
+
+metric   wins  ties  losses    d_z    betting interval
+ndcg@10   101   158     141  -0.13  [-0.0503, +0.0311]
+
+ndcg@10: not shown equivalent within ±0.01 (p 0.7231, 90% interval [-0.0189, -0.0057])
+
+delta: candidate - baseline, in absolute points
+95% interval: paired t; p: paired t-test
+d_z: mean difference / standard deviation
+betting interval: holds at any n; shown where information is low
+equivalence: two one-sided t-tests (TOST), each metric on its own
+
+groups     400 paired
+labels     version 2, digest 3f2a91c0d4e5
+judged@10  baseline 98.1%, candidate 87.3%
+judged     baseline 50.0%, candidate not known
+ties       ndcg@10: baseline 0.6400 to 0.6600, candidate 0.6377
+
+note: labels version 3 is newer; to use it:
+      ndcg-track rescore bm25 dense --dataset shop
+note: ties in scores could change the verdict on ndcg@10: broken otherwise, delta lies anywhere from
+      -0.0223 to -0.0023
+
+ndcg@10 by device: 1 regressed (4 slices)
+device     n  baseline  candidate      delta        95% interval       p       q
+phone    250    0.6500     0.6000    -0.0500  [-0.0700, -0.0300]   <1e-4   <1e-4
+watch      1    0.6500     0.6000  ~ -0.0100                   -       -       -  ¹
+(none)    49    0.6500     0.6000    +0.0000                   -       -       -  ²
+desktop  100    0.6500     0.6000  ~ +0.0200  [-0.0100, +0.0500]  0.1000  0.1000  ³
+¹ one group says nothing about others: no interval and no p-value
+² identical in every group: no interval, no p-value
+³ low information (under 100 nonzero, or very skewed differences): the t interval may be too narrow
+p decides: paired t-test, Holm-corrected over 2 slices; q lists: Benjamini-Hochberg
+
+worst groups in ndcg@10
+group      baseline  candidate    delta
+red shoes    0.7480     0.3830  -0.3650
+    -0.3000  rank 1 → 7  sku-1 (grade 3)
+    +0.0000  rank - → 1  sku-2 (unjudged)
+検索         0.2110     0.0000  -0.2110
+
+best groups in ndcg@10
+group  baseline  candidate    delta
+q29      0.6550     0.8460  +0.1910
+
+groups that ties in scores leave open in ndcg@10
+group      run        worst   value    best
+red shoes  baseline  0.7000  0.7480  0.8000
+"""
+
+
+def test_text_of_everything(full_comparison: Comparison) -> None:
+    assert comparison_text(full_comparison) == FULL
+    assert max(map(display_width, FULL.splitlines())) <= WIDTH == 100
 
 
 def test_every_finding_in_words(comparison: Comparison) -> None:
     regressed, undetected, identical, incomparable = comparison.metrics
-    assert headline(comparison) == "dense against bm25 on shop: ndcg@10 regressed by 0.0123"
+    alone = replace(comparison, metrics=comparison.metrics[:1])
+    assert headline(alone) == "dense against bm25 on shop: ndcg@10 regressed by 0.0123"
     assert finding(replace(regressed, delta=0.0321, verdict="improved")) == "ndcg@10 improved by 0.0321"
     assert finding(undetected) == "no difference detected in ndcg(gain=exp2, missing=skip)@10 (+0.0004)"
     assert finding(replace(undetected, p_value=None, metric="AP")) == "AP differs by +0.0004, which no test can judge"
@@ -89,90 +168,152 @@ def test_every_finding_in_words(comparison: Comparison) -> None:
     assert finding(replace(regressed, delta=-0.00001)) == "ndcg@10 regressed by 1.0e-05"
 
 
-def test_json_is_the_dictionary(comparison: Comparison) -> None:
-    assert json.loads(comparison_json(comparison)) == comparison.to_dict()
-    assert comparison_as("json", comparison) == comparison_json(comparison)
+@pytest.mark.parametrize(
+    ("verdicts", "told"),
+    [
+        (["regressed", "improved", "improved"], "1 of 3 metrics regressed, 2 improved"),
+        (["identical", "improved"], "1 of 2 metrics improved"),
+        (["improved", "improved"], "all 2 metrics improved"),
+        (["identical", "identical"], "identical in all 2 metrics"),
+        (["not_comparable", "not_comparable"], "none of 2 metrics can be compared"),
+        (["identical", "no_difference_detected"], "no difference detected in any of 2 metrics"),
+    ],
+)
+def test_a_headline_for_several_metrics(comparison: Comparison, verdicts: list[Verdict], told: str) -> None:
+    metrics = tuple(replace(comparison.metrics[0], verdict=verdict) for verdict in verdicts)
+    assert tally(metrics) == told
+    assert headline(replace(comparison, metrics=metrics)) == f"dense against bm25 on shop: {told}"
 
 
-def test_several_candidates(comparison: Comparison) -> None:
+def test_several_candidates_begin_with_an_overview(comparison: Comparison) -> None:
     other = replace(comparison, candidate=replace(comparison.candidate, name="splade", run_id=3))
-    document = json.loads(comparison_json(comparison, other))
-    assert document.pop("further") == [other.to_dict()]
-    assert document == comparison.to_dict()
     text = comparison_text(comparison, other)
-    assert text.count("Holm-corrected over 4 metrics of all candidates") == 2
-    assert "\n\nsplade against bm25 on shop: ndcg@10 regressed by 0.0123\n" in text
-    rows = list(csv.DictReader(io.StringIO(comparison_csv(comparison, other), newline="")))
-    assert [row["candidate_run"] for row in rows] == ["dense"] * 4 + ["splade"] * 4
-    assert comparison_markdown(comparison, other).count("### ") == 2
+    assert text.startswith(
+        "2 candidates against bm25 on shop\n"
+        "\n"
+        "candidate  metric                            verdict                     delta       p\n"
+        "dense      ndcg@10                           ▼ regressed               -0.0123   <1e-4\n"
+        "dense      ndcg(gain=exp2, missing=skip)@10  ~ no difference detected  +0.0004  0.6194\n"
+        "dense      P@1                               = identical               +0.0000       -\n"
+        "dense      AP                                ? cannot be judged              -       -\n"
+        "splade     ndcg@10                           ▼ regressed               -0.0123   <1e-4\n"
+    )
+    assert text.count("Holm-corrected over 4 metrics of all candidates") == 1
+    assert "\n\n\nsplade against bm25 on shop: 1 of 4 metrics regressed\n\nmetric  " in text
 
 
-def test_csv_has_every_number_of_the_json(comparison: Comparison) -> None:
-    rows = list(csv.DictReader(io.StringIO(comparison_as("csv", comparison), newline="")))
-    renamed = {"baseline": "baseline", "candidate": "candidate"}
-    for row, metric in zip(rows, comparison.to_dict()["metrics"], strict=True):
-        flat = {**metric.pop("groups"), **metric}
-        low, high = flat.pop("ci") or (None, None)
-        flat |= {"ci_low": low, "ci_high": high, "warnings": "; ".join(flat["warnings"])}
-        flat.pop("missing")
-        assert flat.pop("tie_bounds") is None
-        for name, value in flat.items():
-            assert row[renamed.get(name, name)] == ("" if value is None else str(value))
-    assert (rows[0]["baseline_run"], rows[0]["baseline_run_id"], rows[0]["dataset"]) == ("bm25", "1", "shop")
-    assert (rows[0]["label_set_version"], rows[0]["label_set_digest"][:6]) == ("2", "3f2a91")
+def test_second_thoughts(comparison: Comparison) -> None:
+    regressed, undetected, *_ = comparison.metrics
+    lonely = replace(undetected, metric="AP", p_value=0.0213, p_adjusted=0.0852, warnings=(), betting_ci=None)
+    text = comparison_text(replace(comparison, metrics=(regressed, lonely)))
+    assert "\n⁴ p 0.0213 on its own: not enough where 2 are tested together\n" in text
+    unsafe = replace(regressed, betting_ci=(-0.05, 0.01), warnings=("low information: few",))
+    text = comparison_text(replace(comparison, metrics=(unsafe, replace(unsafe, metric="AP"))))
+    assert "  ▼ ndcg@10 regressed by 0.0123 (low information: not a safe verdict)\n" in text
+    assert text.count("low information (under 100 nonzero, or very skewed differences)") == 1
+    safe = replace(unsafe, betting_ci=(-0.05, -0.01))
+    assert "not a safe verdict" not in comparison_text(replace(comparison, metrics=(safe,)))
 
 
-MARKDOWN = """\
-### dense against bm25 on shop: ndcg@10 regressed by 0.0123
-
-| metric | baseline | candidate | delta | 95% interval | p | d_z | wins/ties/losses |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |
-| ndcg@10 | 0.6500 | 0.6377 | -0.0123 | \\[-0.0201, -0.0045\\] | &lt;1e-4 | -0.13 | 101/158/141 ¹ ² |
-
-- ¹ 12 groups with labels but missing in the candidate run: counted as 0
-- ² 3 groups undefined in both runs: left out
-- groups: 400 paired
-- labels: version 2, digest 3f2a91c0d4e5
-- judged@10: baseline 98.1%, candidate 87.3%
-- judged: baseline 50.0%, candidate -
-- note: newer labels exist: version 3
-
-delta: candidate - baseline, in absolute points; p: paired t-test; d_z: mean difference / standard deviation
-
-<details><summary>worst groups in ndcg@10</summary>
-
-| group | baseline | candidate | delta |
-| --- | ---: | ---: | ---: |
-| red shoes | 0.7480 | 0.3830 | -0.3650 |
-| 検索 | 0.2110 | 0.0000 | -0.2110 |
-
-</details>
-
-<details><summary>best groups in ndcg@10</summary>
-
-| group | baseline | candidate | delta |
-| --- | ---: | ---: | ---: |
-| q29 | 0.6550 | 0.8460 | +0.1910 |
-
-</details>
-"""
+def test_methods_are_named(full_comparison: Comparison) -> None:
+    (metric,) = full_comparison.metrics
+    symmetry = "the Wilcoxon test tests symmetry, not the mean"
+    asked = replace(metric, test="wilcoxon", ci_method="betting", ci=metric.betting_ci, warnings=(symmetry,))
+    text = comparison_text(replace(full_comparison, metrics=(asked,)))
+    told = "betting (holds at any n); p: Wilcoxon signed-rank test (tests symmetry, not the mean)"
+    assert f"\n95% interval: {told}\n" in text
+    assert "betting interval" not in text.split("\n\n")[2]
+    assert symmetry not in text
+    other = replace(metric, test="permutation", ci_method="bootstrap")
+    text = comparison_text(replace(full_comparison, metrics=(other,)))
+    assert "\n95% interval: bootstrap (BCa); p: permutation test (sign flips)\n" in text
 
 
-def test_markdown(comparison: Comparison) -> None:
-    assert comparison_as("markdown", replace(comparison, metrics=comparison.metrics[:1])) == MARKDOWN
+@pytest.mark.parametrize(
+    ("p_value", "equivalent", "told"),
+    [
+        (1e-9, True, "ndcg@10: equivalent within ±0.01 (p <1e-4, 90% interval [-0.0189, -0.0057])"),
+        (0.2, False, "ndcg@10: not shown equivalent within ±0.01 (p 0.2000, 90% interval [-0.0189, -0.0057])"),
+        (None, True, "ndcg@10: equivalent within ±0.01: identical"),
+        (None, False, "ndcg@10: equivalence within ±0.01 cannot be tested"),
+    ],
+)
+def test_equivalence(full_comparison: Comparison, p_value: float | None, equivalent: bool, told: str) -> None:
+    (metric,) = full_comparison.metrics
+    assert metric.equivalence is not None
+    found = replace(metric.equivalence, p_value=p_value, equivalent=equivalent)
+    text = comparison_text(replace(full_comparison, metrics=(replace(metric, equivalence=found),)))
+    assert f"\n\n{told}\n" in text
+    assert ("equivalence: two one-sided t-tests (TOST)" in text) is (p_value is not None)
+
+
+def test_many_slices_are_cut_in_the_middle(full_comparison: Comparison) -> None:
+    phone = (full_comparison.slices or ())[0]
+    slices = tuple(replace(phone, value=f"device {number:02}") for number in range(2 * SLICES_SHOWN + 3))
+    text = comparison_text(replace(full_comparison, slices=slices))
+    shown = [line.split("  ")[0] for line in text.splitlines() if line.startswith("device ")]
+    assert shown == ["device", *(f"device {number:02}" for number in [*range(10), *range(13, 23)])]
+    assert "\n3 slices between the worst and the best not shown; JSON and CSV have all\n" in text
+    assert "ndcg@10 by device: 23 regressed (23 slices)" in text
+
+
+def test_no_slice_at_all(full_comparison: Comparison) -> None:
+    text = comparison_text(replace(full_comparison, slices=()))
+    assert "\nndcg@10 by device: no difference detected (0 slices)\n" in text
+
+
+def test_a_metric_is_shown_with_its_canonical_text(comparison: Comparison) -> None:
+    from ndcg_tracker.metrics import parse_metric
+
+    canonical = str(parse_metric("lightgbm:ndcg@5"))
+    text = comparison_text(replace(comparison, metrics=(replace(comparison.metrics[0], metric=canonical),)))
+    assert text.startswith("dense against bm25 on shop: lightgbm:ndcg@5 regressed by 0.0123\n")
+    fact = text[text.index("\nmetric     lightgbm:ndcg@5 = ") :].split("\n\n")[0]
+    assert " ".join(fact.split()) == f"metric lightgbm:ndcg@5 = {canonical}"
+    assert max(map(len, fact.splitlines())) <= WIDTH
+
+
+LONG = st.text(string.ascii_letters + string.digits, min_size=1, max_size=60)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(runs=st.lists(LONG, min_size=1, max_size=3, unique=True), metric=LONG, value=LONG, margin=st.floats(1e-6, 1))
+def test_nothing_is_wider_than_100_columns_but_a_headline(
+    full_comparison: Comparison, runs: list[str], metric: str, value: str, margin: float
+) -> None:
+    (one,) = full_comparison.metrics
+    assert one.equivalence is not None
+    one = replace(one, metric=metric, equivalence=replace(one.equivalence, margin=margin))
+    slices = tuple(replace(row, value=value) for row in full_comparison.slices or ())
+    comparisons = [
+        replace(
+            full_comparison,
+            metrics=(one, one),
+            candidate=replace(full_comparison.candidate, name=run),
+            slices=slices,
+            slice_attribute=value,
+            notes=(),
+        )
+        for run in runs
+    ]
+    for line in comparison_text(*comparisons).splitlines():
+        if " against " not in line and " by " not in line and not line.startswith(("ties", "note: ", "groups that")):
+            assert display_width(line) <= WIDTH, line
 
 
 @pytest.mark.parametrize("p_value", [5e-324, 9.9e-5])
 def test_p_is_never_printed_as_zero(comparison: Comparison, p_value: float) -> None:
     one = replace(comparison, metrics=(replace(comparison.metrics[0], p_adjusted=p_value),))
-    assert "  <1e-4  " in comparison_text(one)
-    assert repr(p_value) in comparison_csv(one)
-    assert json.loads(comparison_json(one))["metrics"][0]["p_adjusted"] == p_value
+    assert "]  <1e-4  ¹ ²\n" in comparison_text(one)
 
 
 def test_colour_follows_the_verdict(comparison: Comparison) -> None:
     text = comparison_text(comparison, color=True)
-    assert text.startswith("\x1b[1mdense against bm25 on shop: ndcg@10 regressed by 0.0123\x1b[0m\n")
+    assert text.startswith(
+        "\x1b[1mdense against bm25 on shop: 1 of 4 metrics regressed\x1b[0m\n"
+        "  \x1b[33m▼ ndcg@10 regressed by 0.0123\x1b[0m\n"
+        "  ~ no difference detected in"
+    )
     assert "\x1b[33m  -0.0123\x1b[0m" in text
     assert "~ +0.0004\x1b" not in text
     assert "\x1b[36m+0.1910\x1b[0m" in text

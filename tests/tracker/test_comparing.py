@@ -12,6 +12,16 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
 from ndcg_tracker.cli.app import run
+from ndcg_tracker.comparison import (
+    benjamini_hochberg,
+    betting_interval,
+    bootstrap_interval,
+    equivalence_test,
+    holm,
+    paired_t,
+    sign_flip_test,
+    wilcoxon_p_value,
+)
 from ndcg_tracker.tracker.results import ComparisonResult
 
 OTHER_LABELS: Run = {**LABELS, "q5": {"h": 0, "x": 1}}
@@ -55,7 +65,7 @@ def test_the_dict_has_the_keys_that_are_promised(shop: nt.Tracker) -> None:
     }
     for metric in found["metrics"]:
         assert list(metric)[:16] == CLI_MD_KEYS["metrics"]
-        assert set(metric) - set(CLI_MD_KEYS["metrics"]) == {"n", "groups", "tie_bounds"}
+        assert set(metric) - set(CLI_MD_KEYS["metrics"]) == {"n", "groups", "tie_bounds", "betting_ci"}
     for group in found["worst"] + found["best"]:
         assert list(group) == ["group", "baseline", "candidate", "delta"]
 
@@ -138,6 +148,109 @@ def test_a_notebook_shows_the_report(shop: nt.Tracker) -> None:
     assert str(result).startswith("dense against bm25 on shop: ")
     assert result._repr_html_() == result.to_html() == f"<pre>{html.escape(str(result))}</pre>"
     assert isinstance(result, ComparisonResult)
+
+
+def spread_run(tracker: nt.Tracker) -> None:
+    """Two runs of 40 groups, of which the candidate loses on those of tv and wins or ties elsewhere."""
+    groups = [f"q{number}" for number in range(40)]
+    rows = [(group, item) for group in groups for item in ("a", "b", "c")]
+    frame = {"group": [row[0] for row in rows], "item": [row[1] for row in rows]}
+    labels = {**frame, "label": [3, 1, 0] * 40}
+    lost, lost_less, same, won = [1.0, 2.0, 3.0], [2.0, 1.0, 3.0], [3.0, 1.0, 2.0], [3.0, 2.0, 1.0]
+    moved: list[float] = []
+    for number in range(40):
+        is_tv = number % 4 == 0
+        moved += (lost_less if number % 8 else lost) if is_tv else same if number % 5 == 4 else won
+    tracker.ingest({**frame, "score": same * 40}, name="old", labels=labels, dataset="forty")
+    tracker.ingest({**frame, "score": moved}, name="new", dataset="forty")
+    tracker.set_groups(
+        {
+            "group": groups,
+            "device": ["tv" if number % 4 == 0 else "phone" if number < 38 else "" for number in range(40)],
+            "length": [float(number % 2) for number in range(40)],
+        },
+        dataset="forty",
+    )
+
+
+def test_methods_may_be_chosen(tracker: nt.Tracker) -> None:
+    spread_run(tracker)
+    query = "SELECT group_key, delta FROM group_diff WHERE baseline = 'old' AND candidate = 'new'"
+    delta = tracker.sql(query).set_index("group_key")["delta"][[f"q{number}" for number in range(40)]].to_numpy()
+    assert delta.size == 40
+    plain = tracker.compare("old", "new").to_dict()["metrics"][0]
+    assert "equivalence" not in plain
+    assert plain["betting_ci"] == list(betting_interval(delta))
+    found = tracker.compare("old", "new", test="permutation", ci="bootstrap", equivalence=0.5).to_dict()["metrics"][0]
+    assert (found["test"], found["ci_method"]) == ("permutation", "bootstrap")
+    assert found["p_value"] == sign_flip_test(delta).p_value
+    assert found["ci"] == list(bootstrap_interval(delta) or ())
+    assert found["equivalence"] == equivalence_test(paired_t(delta), 0.5).to_dict()
+    found = tracker.compare("old", "new", test="wilcoxon", ci="betting").to_dict()["metrics"][0]
+    assert found["p_value"] == wilcoxon_p_value(delta)
+    assert found["ci"] == found["betting_ci"]
+    assert "the Wilcoxon test tests symmetry, not the mean" in found["warnings"]
+    frame = tracker.compare("old", "new", equivalence=0.5).to_frame()
+    assert {"betting_ci_low", "betting_ci_high", "equivalent", "equivalence_p_value"} <= set(frame.columns)
+    assert not {"betting_ci", "equivalence"} & set(frame.columns)
+
+
+def test_slices_by_an_attribute(tracker: nt.Tracker) -> None:
+    spread_run(tracker)
+    result = tracker.compare("old", "new", by="device")
+    slices = result.to_dict()["slices"]
+    assert [(row["attribute"], row["value"], row["n"], row["verdict"]) for row in slices] == [
+        ("device", "tv", 10, "regressed"),
+        ("device", None, 2, "no_difference_detected"),
+        ("device", "phone", 28, "improved"),
+    ]
+    p_values = [row["p_value"] for row in slices]
+    assert [row["q_value"] for row in slices] == benjamini_hochberg(p_values)
+    assert [row["p_adjusted"] for row in slices] == holm(p_values)
+    frame = result.slices_to_frame()
+    assert [None if pd.isna(value) else value for value in frame["value"]] == ["tv", None, "phone"]
+    assert list(frame["delta"]) == [row["delta"] for row in slices]
+    assert tracker.compare("old", "new").slices_to_frame().empty
+    assert "slices" not in tracker.compare("old", "new").to_dict()
+    lengths = tracker.compare("old", "new", by="length").to_dict()["slices"]
+    assert sorted((row["value"], row["n"]) for row in lengths) == [("0", 20), ("1", 20)]
+
+
+def test_an_attribute_that_no_group_has(shop: nt.Tracker) -> None:
+    def refused(attribute: str) -> str:
+        with pytest.raises(nt.InputError) as caught:
+            shop.compare("bm25", "dense", by=attribute)
+        return str(caught.value)
+
+    assert refused("device") == (
+        "no group of dataset 'shop' has an attribute 'device'; set it with: ndcg-track groups set FILE --dataset shop"
+    )
+    shop.set_groups({"group": ["q1"], "device": ["tv"]}, dataset="shop")
+    assert refused("devcie") == "no group of dataset 'shop' has an attribute 'devcie'; did you mean 'device'?"
+    assert refused("country") == "no group of dataset 'shop' has an attribute 'country'; there is device"
+    shop.set_groups({"group": ["q2"], "lang": ["de"]}, dataset="shop")
+    assert refused("x").endswith("; there are device, lang")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"test": "sign"}, "unknown test 'sign': choose t, permutation or wilcoxon"),
+        ({"ci": "normal"}, "unknown interval 'normal': choose t, bootstrap or betting"),
+        (
+            {"equivalence": 0.0},
+            "the equivalence margin must be a number above 0, not 0.0; give it in absolute points, such as 0.01",
+        ),
+        (
+            {"ci": "betting", "metrics": "dcg@3"},
+            "dcg@3: a betting interval needs differences within -1 to 1: choose ci=t or ci=bootstrap",
+        ),
+    ],
+)
+def test_methods_that_are_refused(shop: nt.Tracker, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(nt.InputError) as caught:
+        shop.compare("bm25", "dense", **options)
+    assert str(caught.value) == message
 
 
 def test_markup_in_ids_stays_text_in_html(tracker: nt.Tracker) -> None:

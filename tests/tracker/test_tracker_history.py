@@ -1,12 +1,15 @@
 """``Tracker.history``: a metric over the runs of a dataset."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from rankings_of import labels_of, results
 from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
-from ndcg_tracker.comparison import t_interval
+from ndcg_tracker.comparison import paired_t, t_interval
+from ndcg_tracker.tracker.comparing import NO_INFERENCE
+from ndcg_tracker.tracker.history_filter import HistoryFilter
 
 NEW_LABELS: Run = {**LABELS, "q2": {"a": 3, "d": 1}}
 
@@ -17,7 +20,10 @@ def test_one_row_per_run_oldest_first(tracker: nt.Tracker) -> None:
     tracker.ingest(frame_of(DENSE), name="without", dataset="shop", metrics="dcg@3")
     tracker.ingest(frame_of(BM25), name="elsewhere", labels=labels_frame())
     frame = tracker.history("ndcg(gain=linear)@10", dataset="shop")
-    assert list(frame.columns) == ["run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high"]
+    assert list(frame.columns) == [
+        "run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted",
+        "git_commit", "label_set_version", "tags", "parameters", "step_change", "step_ci", "step_between",
+    ]  # fmt: skip
     assert list(frame["run"]) == ["b", "a"]
     assert set(frame["metric"]) == {"ndcg@10"}
     for row, ranking in zip(frame.itertuples(), (BM25, DENSE), strict=True):
@@ -63,3 +69,154 @@ def test_an_unknown_dataset_and_a_wrong_metric_are_refused(tracker: nt.Tracker) 
         tracker.history()
     with pytest.raises(nt.MetricError):
         tracker.history("ndgc@10", dataset="shop")
+
+
+N_QUERIES = 300
+ITEMS = ["first", "second", "third"]
+
+
+def shop_run(broken: bool, seed: int, n_queries: int = N_QUERIES) -> dict[str, list[object]]:
+    """Three items per query of which the first is relevant: mostly on top, but never for tents once that broke."""
+    rng = np.random.default_rng(seed)
+    frame: dict[str, list[object]] = {"group": [], "item": [], "score": [], "label": []}
+    for query in range(n_queries):
+        is_tent = query % 10 == 0
+        scores = [3.0, 2.0, 1.0] if rng.random() < 0.8 else [2.0, 3.0, 1.0]
+        if broken and is_tent:
+            scores = [0.0, 2.0, 1.0]
+        frame["group"] += [f"{'tent' if is_tent else 'lamp'} {query}"] * 3
+        frame["item"] += ITEMS
+        frame["score"] += scores
+        frame["label"] += [1, 0, 0]
+    return frame
+
+
+def ingest_forty(tracker: nt.Tracker, *, seeds: int) -> None:
+    """Forty runs of which number 27 breaks the tents; ``seeds``: how many different harmless versions there are."""
+    for number in range(1, 41):
+        tracker.ingest(
+            shop_run(number >= 27, number % seeds),
+            name=f"build-{number:02d}",
+            parameters={"k1": "0.9" if number >= 27 else "1.2"},
+            tags={"branch": "main" if number % 2 else "topic"},
+            git_commit=f"{number:02d}abcdef{number:032d}",
+        )
+
+
+@pytest.mark.parametrize("seeds", [1, 40])
+def test_of_forty_runs_the_one_that_breaks_a_slice_is_named(tracker: nt.Tracker, seeds: int) -> None:
+    ingest_forty(tracker, seeds=seeds)
+    frame = tracker.history()
+    (row,) = frame[frame["step"]].to_dict("records")
+    assert (row["run"], row["run_id"], row["parameters"]) == ("build-27", 27, {"k1": "0.9"})
+    assert row["git_commit"].startswith("27abcdef")
+    assert row["p_adjusted"] < 1e-3
+    first, last = row["step_between"]
+    assert first <= "build-27" <= last
+    assert row["step_ci"][0] < row["step_change"] < row["step_ci"][1] < 0
+    if seeds == 1:
+        assert (first, last) == ("build-27", "build-27")
+        assert row["step_change"] == row["delta"]
+        assert list(frame["delta"][1:26]) == [0.0] * 25
+    else:
+        one, other = tracker.run("build-01")[1][0], tracker.run("build-02")[1][0]
+        assert frame["delta"][1] == pytest.approx((other.mean or 0.0) - (one.mean or 0.0))
+
+
+def test_filters_choose_the_runs_among_which_steps_are_looked_for(tracker: nt.Tracker) -> None:
+    ingest_forty(tracker, seeds=1)
+    names = [f"build-{number:02d}" for number in range(1, 41)]
+    assert list(tracker.history(branch="main")["run"]) == names[::2]
+    assert list(tracker.history(tags={"branch": "topic"}, last=3)["run"]) == names[35::2]
+    assert list(tracker.history(commit="05ABC")["run"]) == ["build-05"]
+    topic = tracker.history(branch="topic")
+    assert list(topic["run"][topic["step"]]) == ["build-28"]
+    assert not tracker.history(last=13)["step"].any()
+    created = tracker.history()["created_at_utc"]
+    assert list(tracker.history(since=created[38])["run"]) == names[38:]
+    assert list(tracker.history(until=created[1])["run"]) == names[:2]
+    assert list(tracker.history(since=created[3], until=created[3])["run"]) == [names[3]]
+    day = created[0][:10]
+    assert list(tracker.history(since=day, until=created[39][:10])["run"]) == names
+    assert tracker.history(until="2001-12-31").empty
+    assert tracker.history(since="2001-12-31T00:00+02:00", last=1)["run"].tolist() == ["build-40"]
+    assert tracker.history(branch="main", tags={"branch": "topic"})["run"].tolist() == names[::2]
+
+
+@pytest.mark.parametrize(
+    ("filters", "message"),
+    [
+        ({"since": "yesterday"}, "since 'yesterday' is no date; write 2025-01-31 or 2025-01-31T09:30, in UTC"),
+        ({"until": "2025-02-30"}, "until '2025-02-30' is no date; write 2025-01-31 or 2025-01-31T09:30, in UTC"),
+        (
+            {"since": "2025-02-02", "until": "2025-02-01"},
+            "since '2025-02-02' is later than until '2025-02-01'; exchange them",
+        ),
+        ({"last": 0}, "last 0 leaves no run; write 1 or more"),
+    ],
+)
+def test_filters_that_are_none(tracker: nt.Tracker, filters: dict[str, str], message: str) -> None:
+    with pytest.raises(nt.InputError) as caught:
+        tracker.history(**filters)
+    assert str(caught.value) == message
+
+
+def test_runs_are_paired_under_one_version_of_the_labels(tracker: nt.Tracker) -> None:
+    """The run under other labels is passed over, and the next one is paired with the last comparable one."""
+    for number, broken in enumerate([False, False, False, True], 1):
+        tracker.ingest(shop_run(broken, 1), name=f"r{number}", git_commit="")
+        if number == 2:
+            tracker.add_labels(labels_of({"lamp 1": {"first": 1, "second": 1}}))
+            tracker.rescore(["r2"])
+    report = tracker.history_report("ndcg@10")
+    assert [row["label_set_version"] for row in report.rows] == [1, 2, 3, 3]
+    assert [row["delta"] is None for row in report.rows] == [True, True, True, False]
+    assert [row["step"] for row in report.rows] == [False, False, False, True]
+    assert report.notes == (
+        "runs under different labels are not compared (version 1: 1 run, version 2: 1 run, version 3: 2 runs); to hold "
+        "all to the newest: ndcg-track rescore --all --dataset default --metric ndcg@10",
+    )
+    tracker.rescore()
+    report = tracker.history_report("ndcg@10")
+    assert (report.notes, [row["delta"] for row in report.rows[:3]]) == ((), [None, 0.0, 0.0])
+    assert [row["step"] for row in report.rows] == [False, False, False, True]
+
+
+METRIC = "ndcg(missing=skip, empty=skip)@10"
+
+
+def test_groups_that_not_all_runs_have(tracker: nt.Tracker) -> None:
+    """A run that lacks a few groups takes those from all; one that lacks many is left out and said."""
+    full = shop_run(False, 1, 100)
+    for name, n_queries in (("a", 100), ("b", 98), ("few", 20), ("c", 100)):
+        part = {key: column[: n_queries * 3] for key, column in shop_run(name == "c", 1, 100).items()}
+        part.pop("label")
+        labels = {key: full[key] for key in ("group", "item", "label")}
+        tracker.ingest(part, name=name, metrics=METRIC, labels=labels)
+    report = tracker.history_report(METRIC)
+    assert report.notes == (
+        "few has results for 20 groups, the runs beside it for 98: not compared with them",
+        "steps rest on the 98 groups that all runs have results for, of up to 100",
+    )
+    assert [row["delta"] is None for row in report.rows] == [True, False, True, False]
+    old, new = (nt.evaluate(shop_run(broken, 1, 98), METRIC).per_group[METRIC].to_numpy() for broken in (False, True))
+    assert report.rows[3]["delta"] == pytest.approx(paired_t(new - old).mean)
+
+
+def test_a_mean_that_no_test_covers_has_differences_and_no_steps(tracker: nt.Tracker) -> None:
+    metric = "ndcg(empty=1, empty_weight=one, weights=group)"
+    shop = {"group": ["q1", "q1", "q2"], "item": ["a", "b", "c"], "label": [0, 1, 0], "weight": [0.5, 0.5, 1.5]}
+    means = [
+        tracker.ingest({**shop, "score": score}, name=name, metrics=metric).metrics[0].mean or 0.0
+        for name, score in (("a", [2.0, 1.0, 1.0]), ("b", [1.0, 2.0, 1.0]))
+    ]
+    report = tracker.history_report(metric)
+    assert report.notes == (NO_INFERENCE,)
+    assert [row["delta"] for row in report.rows] == [None, means[1] - means[0]]
+    assert [row["step"] for row in report.rows] == [False, False]
+
+
+def test_the_words_of_a_filter() -> None:
+    full = HistoryFilter({"branch": "main"}, "abc", "2025-01-01", "2025-01-02", 5)
+    assert full.words == "tag branch=main, commit abc, since 2025-01-01, until 2025-01-02, last 5"
+    assert HistoryFilter().words == ""

@@ -1,0 +1,52 @@
+"""``ndcg-track explain``: which items, grades, ranks or labels a difference comes from."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ndcg_tracker.cli import options
+
+
+def explain(
+    baseline: Annotated[str, typer.Argument(help="A run: name, id, @alias, latest, latest~2 or a unique prefix.")],
+    candidate: Annotated[str, typer.Argument(help="The run that is to be better.")],
+    group: Annotated[
+        str | None, typer.Option(metavar="KEY", help="The group to explain; else all.", show_default=False)
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(help="A cg, dcg or ndcg that both runs have.", show_default="ndcg@10, else the first they share"),
+    ] = None,
+    dataset: options.AnyDataset = None,
+    labels_baseline: Annotated[
+        int | None,
+        typer.Option(metavar="VERSION", help="Hold the baseline to these labels.", show_default=False),
+    ] = None,
+    labels_candidate: Annotated[
+        int | None,
+        typer.Option(metavar="VERSION", help="Hold the candidate to these labels.", show_default=False),
+    ] = None,
+    top: Annotated[int, typer.Option(min=0, help="How many items to show.")] = 10,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Say why two runs differ: which items moved, entered or left, and what each did to the difference.
+
+    Labels are the newest version under which both runs have the metric. Where there is none, or two versions are named,
+    the change is also split into what the ranking, the grades and the coverage of the labels did.
+    """
+    from ndcg_tracker.reporting.explanation_formats import explanation_as
+
+    with options.tracker() as tracker:
+        found = tracker.explain(
+            baseline,
+            candidate,
+            group=group,
+            metric=metric,
+            dataset=dataset,
+            labels_baseline=labels_baseline,
+            labels_candidate=labels_candidate,
+            top=top,
+        ).explanation
+    options.show(explanation_as(format.plain, found, top=top, color=options.wants_color()))

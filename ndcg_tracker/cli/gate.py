@@ -1,0 +1,196 @@
+"""``ndcg-track gate``: may this candidate replace the baseline."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import subprocess
+import sys
+from contextlib import ExitStack
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ndcg_tracker.cli import options
+from ndcg_tracker.cli.compare import Missing
+from ndcg_tracker.errors import InputError
+
+if TYPE_CHECKING:
+    from ndcg_tracker.comparison.gate_result import Gated
+    from ndcg_tracker.reporting.gate_junit import Outcome
+
+FAIL, INCONCLUSIVE = 3, 4
+SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
+
+
+class Scope(StrEnum):
+    """What the decision speaks about."""
+
+    population = "population"
+    set = "set"
+
+
+class OnInconclusive(StrEnum):
+    """What an open question counts as."""
+
+    fail = "fail"
+    passing = "pass"
+
+
+def gate(
+    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The run that is to replace the baseline.")],
+    baseline: Annotated[str, typer.Option(metavar="RUN", help="What it is held against, best a pinned @alias.")],
+    metric: Annotated[str, typer.Option(help="The metric that decides.")] = "ndcg@10",
+    margin: Annotated[
+        str | None,
+        typer.Option(metavar="X|auto", help="The drop that is allowed, or auto: learned.", show_default=False),
+    ] = None,
+    scope: Annotated[Scope, typer.Option(help="Groups like these, or just these (exact, no test).")] = Scope.population,
+    tolerance: Annotated[
+        float | None, typer.Option(help="The drop that is allowed in --scope set.", show_default="0")
+    ] = None,
+    repeat: Annotated[
+        list[str] | None,
+        typer.Option(metavar="RUN", help="A repeat to learn --margin auto from; repeatable.", show_default=False),
+    ] = None,
+    aa: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Learn --margin auto from the runs tagged aa=NAME.", show_default=False),
+    ] = None,
+    alpha_budget: Annotated[
+        float | None,
+        typer.Option(metavar="A", help="Chance of a false FAIL over all decisions of this gate.", show_default=False),
+    ] = None,
+    on_inconclusive: Annotated[
+        OnInconclusive | None,
+        typer.Option(help="Exit as FAIL (3) or PASS (0) where nothing is decided.", show_default="4"),
+    ] = None,
+    acknowledge: Annotated[
+        str | None, typer.Option(metavar="REASON", help="Override the decision, on the record.", show_default=False)
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Record nothing.")] = False,
+    missing: Annotated[Missing, typer.Option(help="Groups with a result in one run only.")] = Missing.error,
+    dataset: options.AnyDataset = None,
+    junit: Annotated[str | None, typer.Option(metavar="FILE", help="Write a JUnit report.", show_default=False)] = None,
+    github_summary: Annotated[
+        bool, typer.Option("--github-summary", help="Append the report to $GITHUB_STEP_SUMMARY.")
+    ] = False,
+    metrics_json: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the candidate's means, for dvc metrics diff.", show_default=False),
+    ] = None,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Decide whether a candidate may replace the baseline: PASS, FAIL or INCONCLUSIVE, and record the decision.
+
+    Exit codes: 0 PASS or overridden, 3 FAIL, 4 INCONCLUSIVE, 5 not comparable, 2 bad input.
+    """
+    from ndcg_tracker.cli.whole_file import appended_file, whole_file
+    from ndcg_tracker.reporting.gate_formats import gate_as, gate_markdown
+    from ndcg_tracker.reporting.gate_junit import gate_junit
+    from ndcg_tracker.reporting.gate_metrics import metrics_json as metrics_text
+
+    allowed = None if margin is None else _margin(margin)
+    summary = _summary_path() if github_summary else None
+    with ExitStack() as files:
+        write_junit = files.enter_context(whole_file(junit, "--junit")) if junit else None
+        write_metrics = files.enter_context(whole_file(metrics_json, "--metrics-json")) if metrics_json else None
+        append_summary = files.enter_context(appended_file(summary, "--github-summary")) if summary else None
+        with options.tracker() as tracker:
+            found = tracker.gate(
+                candidate,
+                baseline=baseline,
+                metric=metric,
+                margin=allowed,
+                scope=scope.value,
+                tolerance=tolerance,
+                repeats=repeat or (),
+                aa=aa,
+                alpha_budget=alpha_budget,
+                missing=missing.value,
+                dataset=dataset,
+                acknowledge=acknowledge,
+                acknowledged_by=None if acknowledge is None else _person(),
+                dry_run=dry_run,
+            ).gated
+        code = exit_code(found, on_inconclusive)
+        if write_junit is not None:
+            write_junit(gate_junit(found, _outcome(found, code)))
+        if write_metrics is not None:
+            write_metrics(metrics_text(found.candidate_means))
+        if append_summary is not None:
+            append_summary(gate_markdown(found) + "\n")
+    if acknowledge is not None and found.acknowledgement is None:
+        options.say("note: PASS needs no --acknowledge; nothing was overridden")
+    try:
+        options.show(gate_as(format.plain, found, color=options.wants_color()))
+        sys.stdout.flush()
+    except BrokenPipeError:  # a build that reads only the first line still fails
+        options.discard(sys.stdout)
+    if code:
+        raise typer.Exit(code)
+
+
+def exit_code(found: Gated, on_inconclusive: OnInconclusive | None = None) -> int:
+    """Return how the program ends: 0 where the candidate may replace the baseline, else 3 or 4."""
+    if found.is_accepted:
+        return 0
+    if found.decision.decision == "fail" or on_inconclusive is OnInconclusive.fail:
+        return FAIL
+    return INCONCLUSIVE if on_inconclusive is None else 0
+
+
+def _outcome(found: Gated, code: int) -> Outcome:
+    """Return what a JUnit report makes of it: an open question that shall not fail the build is skipped."""
+    if code:
+        return "failed"
+    return "passed" if found.is_accepted else "skipped"
+
+
+def _margin(text: str) -> float | Literal["auto"]:
+    if text == "auto":
+        return "auto"
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(
+            f"--margin {text!r} is no number; give one in absolute points, such as 0.01, or auto"
+        ) from None
+
+
+def _summary_path() -> str:
+    path = os.environ.get(SUMMARY_VARIABLE)
+    if not path:
+        raise InputError(
+            f"--github-summary needs the variable {SUMMARY_VARIABLE}, which GitHub sets in its jobs; elsewhere use "
+            "--format markdown"
+        )
+    return path
+
+
+def _person() -> str:
+    """Return who overrides a decision: git's user, else the user of this machine."""
+    found = [_git_setting("user.name"), _git_setting("user.email")]
+    name, email = found
+    if name:
+        return f"{name} <{email}>" if email else name
+    try:
+        return os.environ.get("USER") or getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"
+
+
+def _git_setting(name: str) -> str:
+    try:
+        found = subprocess.run(
+            ["git", "config", "--get", name],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            timeout=10,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return found.stdout.strip() if found.returncode == 0 else ""

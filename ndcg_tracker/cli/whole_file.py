@@ -1,0 +1,74 @@
+"""A file that a command writes beside what it prints: there whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ndcg_tracker.errors import InputError
+
+
+@contextmanager
+def whole_file(path: str, option: str) -> Iterator[Callable[[str], None]]:
+    """Yield what takes the content of a file; the file is there once the block ends well, and as it was otherwise.
+
+    A place that cannot be written to is refused at the beginning, before anything is done. What is no regular file,
+    such as /dev/null or a pipe, is written to as it is.
+
+    Parameters: ``path``: of the file. ``option``: that named it, for the message. Raises: InputError.
+    """
+    content: list[str] = []
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file() and not target.is_dir():
+        yield content.append
+        with _told(path, option):
+            target.write_text("".join(content), encoding="utf-8")
+        return
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    with _told(path, option):
+        if target.is_dir():
+            raise IsADirectoryError
+        beside.touch(exist_ok=False)
+    try:
+        yield content.append
+        with _told(path, option):
+            beside.write_text("".join(content), encoding="utf-8")
+            if target.exists():
+                shutil.copymode(target, beside)
+            beside.replace(target)
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def appended_file(path: str, option: str) -> Iterator[Callable[[str], None]]:
+    """Yield what takes text to append to a file, in one piece where the block ends well; see ``whole_file``."""
+    content: list[str] = []
+    target = Path(path)
+    with _told(path, option):
+        size = target.stat().st_size if target.exists() else 0
+        ends_line = not size or target.read_bytes().endswith(b"\n")
+        target.open("ab").close()
+    yield content.append
+    with _told(path, option):
+        try:
+            with target.open("ab") as file:
+                file.write((b"" if ends_line else b"\n") + "".join(content).encode())
+        except OSError:
+            with suppress(OSError):
+                os.truncate(target, size)
+            raise
+
+
+@contextmanager
+def _told(path: str, option: str) -> Iterator[None]:
+    """Turn what the operating system says into one line that names the file."""
+    try:
+        yield
+    except OSError as error:
+        why = "it is a folder" if isinstance(error, IsADirectoryError) else error.strerror or str(error)
+        raise InputError(f"{option}: cannot write {path!r}: {why}; give another file") from error

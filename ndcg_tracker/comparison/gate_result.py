@@ -1,0 +1,107 @@
+"""Everything a gate returns: the comparison, the decision, and what both stand on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ndcg_tracker.comparison.decisions import GateDecision
+from ndcg_tracker.comparison.repeat_margin import LearnedMargin
+from ndcg_tracker.comparison.results import Comparison, MetricComparison
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """How far accepted candidates have moved away from what a baseline alias stands for, as the decisions recorded it.
+
+    ``alias``: without the @. ``pinned_run``: what it stands for, since ``pinned_at_utc``. ``n_accepted``: the
+    candidates accepted against that run (PASS, or overridden), ``latest_accepted`` the last one and ``latest_delta``
+    its delta against the pinned run. ``n_moves``: how often the alias was moved to a candidate it had accepted,
+    ``first_run`` what it stood for before, ``moved_delta`` the sum of the deltas of those candidates, and
+    ``total_delta`` that sum and the present delta. What is undefined is None.
+    """
+
+    alias: str
+    pinned_run: str
+    pinned_at_utc: str
+    n_accepted: int = 0
+    latest_accepted: str | None = None
+    latest_delta: float | None = None
+    n_moves: int = 0
+    first_run: str | None = None
+    moved_delta: float | None = None
+    total_delta: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of this drift."""
+        return {
+            "alias": self.alias,
+            "pinned_run": self.pinned_run,
+            "pinned_at_utc": self.pinned_at_utc,
+            "n_accepted": self.n_accepted,
+            "latest_accepted": self.latest_accepted,
+            "latest_delta": self.latest_delta,
+            "n_moves": self.n_moves,
+            "first_run": self.first_run,
+            "moved_delta": self.moved_delta,
+            "total_delta": self.total_delta,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledgement:
+    """Who overrode a decision, and why."""
+
+    reason: str
+    by: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of this acknowledgement."""
+        return {"reason": self.reason, "by": self.by}
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """A decision with all that a report tells of it.
+
+    ``comparison``: of the one metric, with what else to know in its notes. ``decision``: what was decided. ``number``:
+    which decision of this gate it is (of this dataset, metric and baseline alias), from 1. ``decision_id``: its number
+    in the database, None where it was not recorded. ``alpha_budget``: of all decisions of this gate, None without.
+    ``learned_margin``: where the margin comes from repeats. ``drift``: None where the baseline is no alias.
+    ``acknowledgement``: None where nobody overrode the decision. ``candidate_means``: metric and mean of everything
+    the candidate was evaluated under with these labels.
+    """
+
+    comparison: Comparison
+    decision: GateDecision
+    number: int
+    decision_id: int | None = None
+    alpha_budget: float | None = None
+    learned_margin: LearnedMargin | None = None
+    drift: Drift | None = None
+    acknowledgement: Acknowledgement | None = None
+    candidate_means: tuple[tuple[str, float | None], ...] = ()
+
+    @property
+    def metric(self) -> MetricComparison:
+        """The comparison of the one metric that was asked for."""
+        return self.comparison.metrics[0]
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the candidate may replace the baseline: PASS, or overridden."""
+        return self.decision.decision == "pass" or self.acknowledgement is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object: that of the comparison, the decision's keys, and what both stand on."""
+        learned, drift, acknowledged = self.learned_margin, self.drift, self.acknowledgement
+        return {
+            **self.comparison.to_dict(),
+            **self.decision.to_dict(),
+            "learned_margin": None if learned is None else learned.to_dict(),
+            "alpha_budget": self.alpha_budget,
+            "drift": None if drift is None else drift.to_dict(),
+            "decision_id": self.decision_id,
+            "decision_number": self.number,
+            "acknowledged": None if acknowledged is None else acknowledged.to_dict(),
+        }

@@ -1,0 +1,39 @@
+"""What an item's move within a group did to the group's result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class ItemMove:
+    """One item of a group in two runs.
+
+    ``grade``: None where it is unjudged. ``rank_baseline``, ``rank_candidate``: from 1, None where the run does not
+    have it. ``contribution_baseline``, ``contribution_candidate``: its part of the group's result in each run;
+    ``contribution``: the second minus the first, its part of the group's delta.
+
+    >>> ItemMove("sku-1", 3.0, 1, None, 0.5, 0.0, -0.5).to_dict()["contribution"]
+    -0.5
+    """
+
+    item: str
+    grade: float | None
+    rank_baseline: int | None
+    rank_candidate: int | None
+    contribution_baseline: float
+    contribution_candidate: float
+    contribution: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of this item."""
+        return {
+            "item": self.item,
+            "grade": self.grade,
+            "rank_baseline": self.rank_baseline,
+            "rank_candidate": self.rank_candidate,
+            "contribution_baseline": self.contribution_baseline,
+            "contribution_candidate": self.contribution_candidate,
+            "contribution": self.contribution,
+        }

@@ -1,0 +1,50 @@
+"""What the tracker hands to Python users who asked why: the explanation as frame, dict and notebook report."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ndcg_tracker.comparison.explanation import Explanation
+from ndcg_tracker.reporting.explanation_formats import explanation_columns, explanation_rows, explanation_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class ExplanationResult:
+    """Why two runs differ, in one group or over all; notebooks show it as a report.
+
+    ``explanation``: the typed rows, a ``GroupExplanation`` or a ``RunExplanation``.
+    """
+
+    explanation: Explanation
+
+    @property
+    def delta(self) -> float:
+        """Candidate minus baseline: of the group, or of the means."""
+        return self.explanation.delta
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track explain --format json`` prints."""
+        return self.explanation.to_dict()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return what ``ndcg-track explain --format csv`` prints: one row per item, or per row of the tables."""
+        import pandas as pd
+
+        columns = explanation_columns(self.explanation)
+        rows = [dict(zip(columns, row, strict=True)) for row in explanation_rows(self.explanation)]
+        return pd.DataFrame(rows, columns=list(columns))
+
+    def to_html(self) -> str:
+        """Return the report as a piece of HTML."""
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __str__(self) -> str:
+        return explanation_text(self.explanation)

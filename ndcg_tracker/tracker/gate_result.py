@@ -1,0 +1,64 @@
+"""What the tracker hands to Python users who asked the gate: the decision as frame, dict and notebook report."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ndcg_tracker.comparison.gate_result import Gated
+from ndcg_tracker.reporting.gate_formats import gate_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndcg_tracker.comparison.decisions import Decision
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """The decision on one candidate; notebooks show it as a report.
+
+    ``gated``: the typed row with everything the decision stands on.
+    """
+
+    gated: Gated
+
+    @property
+    def decision(self) -> Decision:
+        """What was decided: "pass", "fail" or "inconclusive"."""
+        return self.gated.decision.decision
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the candidate may replace the baseline: PASS, or overridden."""
+        return self.gated.is_accepted
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track gate --format json`` prints."""
+        return self.gated.to_dict()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row: both runs, the metric, and the decision with its numbers."""
+        import pandas as pd
+
+        comparison, metric = self.gated.comparison, self.gated.metric
+        row = {
+            "baseline_run": comparison.baseline.name,
+            "candidate_run": comparison.candidate.name,
+            "dataset": comparison.dataset,
+            "metric": metric.metric,
+            "baseline": metric.baseline,
+            "candidate": metric.candidate,
+        }
+        return pd.DataFrame([row | self.gated.decision.to_dict() | {"decision_id": self.gated.decision_id}])
+
+    def to_html(self) -> str:
+        """Return the report as a piece of HTML."""
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __str__(self) -> str:
+        return gate_text(self.gated)

@@ -1,0 +1,253 @@
+"""A candidate at the gate: two stored runs, one metric, a decision, and its record."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, get_args
+
+from ndcg_tracker.comparison.decisions import GateDecision, Scope
+from ndcg_tracker.comparison.gate import FAIL_ALPHA, population_decision, set_decision, spent_alpha
+from ndcg_tracker.comparison.gate_result import Acknowledgement, Gated
+from ndcg_tracker.comparison.pairing import Missing
+from ndcg_tracker.comparison.repeat_margin import FEWEST_REPEATS, LearnedMargin, learned_margin
+from ndcg_tracker.comparison.results import Comparison
+from ndcg_tracker.errors import InputError, NotComparableError
+from ndcg_tracker.metrics import Metric
+from ndcg_tracker.tracker.comparing import compared, paired_results
+from ndcg_tracker.tracker.drifting import drift_since_pin, of_gate
+
+if TYPE_CHECKING:
+    from ndcg_tracker.comparison import PairedResults
+    from ndcg_tracker.storage.records import EvaluationRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
+
+Margin = float | Literal["auto"] | None
+
+AA_TAG = "aa"
+HOW_TO_REPEAT = (
+    "score the same groups again with the unchanged system, ingest each run with --tag aa=NAME, and type: "
+    "--margin auto --aa NAME"
+)
+
+
+@dataclass(frozen=True)
+class GateQuestion:
+    """What a gate is asked (see ``Tracker.gate``)."""
+
+    candidate: str
+    baseline: str
+    metric: Metric
+    margin: Margin = None
+    scope: Scope = "population"
+    tolerance: float | None = None
+    repeats: Sequence[str] = ()
+    aa: str | None = None
+    alpha_budget: float | None = None
+    missing: Missing = "error"
+    dataset: str | None = None
+    top: int = 10
+
+    def __post_init__(self) -> None:
+        """Refuse what does not go together (InputError)."""
+        if self.scope not in get_args(Scope):
+            raise InputError(f"unknown scope {self.scope!r}: choose population or set")
+        if self.scope == "set":
+            for value, option in ((self.margin, "--margin"), (self.alpha_budget, "--alpha-budget")):
+                if value is not None:
+                    raise InputError(
+                        f"{option} belongs to --scope population; --scope set is exact arithmetic: give --tolerance"
+                    )
+        elif self.tolerance is not None:
+            raise InputError("--tolerance belongs to --scope set; --scope population takes --margin")
+        elif self.margin is None:
+            raise InputError(
+                f"the gate needs --margin: how large a drop of {self.metric} is allowed, in absolute points, such as "
+                "--margin 0.01; or learn it from repeats of the baseline with --margin auto; or give --scope set"
+            )
+        if isinstance(self.margin, str) and self.margin != "auto":
+            raise InputError(f"margin {self.margin!r} is no number; give one in absolute points, such as 0.01, or auto")
+        if self.margin == "auto" and self.repeats and self.aa is not None:
+            raise InputError("--repeat and --aa both say which runs are the repeats; give one of them")
+        if self.margin == "auto" and not self.repeats and self.aa is None:
+            raise InputError(
+                f"--margin auto needs at least {FEWEST_REPEATS} runs of one unchanged system: name them with "
+                f"--repeat RUN, or {HOW_TO_REPEAT}"
+            )
+        if self.margin != "auto" and (self.repeats or self.aa is not None):
+            raise InputError("--repeat and --aa name the runs that --margin auto learns from; add --margin auto")
+        if self.alpha_budget is not None:
+            spent_alpha(1, self.alpha_budget)
+
+    @property
+    def alias(self) -> str | None:
+        """The alias that the baseline was given by, without the @."""
+        return self.baseline[1:] if self.baseline.startswith("@") else None
+
+
+def acknowledged(reason: str | None, by: str | None, *, dry_run: bool = False) -> Acknowledgement | None:
+    """Return the acknowledgement with this reason, None without one; raise InputError for an empty one.
+
+    >>> acknowledged("known: the index was rebuilt", "ada").by
+    'ada'
+    """
+    if reason is None:
+        return None
+    reason = " ".join(reason.split())
+    if not reason:
+        raise InputError("--acknowledge needs a reason, for the record; write for example --acknowledge 'known bug 42'")
+    if dry_run:
+        raise InputError("--acknowledge puts an override on the record, and --dry-run records nothing; leave one out")
+    return Acknowledgement(reason, " ".join((by or "").split()) or "unknown")
+
+
+def gated(tx: ReadTransaction, question: GateQuestion, acknowledgement: Acknowledgement | None = None) -> Gated:
+    """Return what the gate decides on two stored runs; nothing is written.
+
+    Raises: ReferenceNotFoundError; NotComparableError, naming the command that mends it; InputError for a margin that
+    cannot be learned, and for a metric that allows no inference in the scope "population".
+    """
+    baseline = tx.resolve_run(question.baseline, question.dataset)
+    candidate = tx.resolve_run(question.candidate, question.dataset)
+    (comparison,) = compared(tx, baseline, [candidate], [question.metric], missing=question.missing, top=question.top)
+    label_set = _label_set(tx, baseline, comparison)
+    of_baseline, of_candidate = (
+        {e.metric: e for e in _evaluations(tx, run, label_set)} for run in (baseline, candidate)
+    )
+    text = str(question.metric)
+    results = paired_results(tx, of_baseline[text], of_candidate[text], baseline.dataset_id, question.missing)
+    earlier = of_gate(tx.decisions(baseline.dataset_id), text, question.alias)
+    number = 1 + sum(decision.scope == question.scope for decision in earlier)
+    learned = _learned(tx, question, baseline, candidate, label_set) if question.margin == "auto" else None
+    decision = _decision(question, results, number, learned)
+    if question.alias is None:
+        comparison = replace(comparison, notes=(*comparison.notes, _unpinned(baseline)))
+    if question.scope == "set":
+        comparison = _without_inference(comparison)
+    return Gated(
+        comparison,
+        decision,
+        number,
+        alpha_budget=question.alpha_budget,
+        learned_margin=learned,
+        drift=drift_since_pin(tx, baseline, earlier, question.alias, decision.delta),
+        acknowledgement=None if decision.decision == "pass" else acknowledgement,
+        candidate_means=tuple((e.metric, e.mean) for e in of_candidate.values()),
+    )
+
+
+def recorded(tx: WriteTransaction, question: GateQuestion, found: Gated) -> Gated:
+    """Record a decision and return it with its number in the database."""
+    comparison, decision = found.comparison, found.decision
+    dataset_id = tx.run(comparison.baseline.run_id).dataset_id
+    acknowledgement, learned = found.acknowledgement, found.learned_margin
+    basis = "" if learned is None else f" (margin learned from {len(learned.runs)} repeats: {', '.join(learned.runs)})"
+    record = tx.insert_decision(
+        dataset_id,
+        comparison.baseline.run_id,
+        comparison.candidate.run_id,
+        metric=str(question.metric),
+        label_set_id=_label_set(tx, tx.run(comparison.baseline.run_id), comparison).id,
+        scope=decision.scope,
+        decision=decision.decision,
+        reason=decision.reason + basis,
+        baseline_alias=question.alias,
+        margin=decision.margin,
+        delta=decision.delta,
+        ci=(decision.lower, decision.upper),
+        alpha=decision.fail_alpha,
+        acknowledged_reason=None if acknowledgement is None else acknowledgement.reason,
+        acknowledged_by=None if acknowledgement is None else acknowledgement.by,
+    )
+    return replace(found, decision_id=record.id)
+
+
+def _decision(
+    question: GateQuestion, results: PairedResults, number: int, learned: LearnedMargin | None
+) -> GateDecision:
+    """Return what the arithmetic decides."""
+    delta, weights = results.pairing.delta, results.weights
+    if question.scope == "set":
+        mean = None if results.means is None else results.means[1] - results.means[0]
+        return set_decision(delta, question.tolerance or 0.0, weights=weights, mean=mean)
+    if results.no_inference:
+        raise InputError(
+            f"{question.metric}: {results.no_inference}; so no bound says anything about further groups: use "
+            "--scope set, which judges the stored means of these groups"
+        )
+    margin = learned.margin if learned is not None else float(question.margin or 0.0)
+    budget = question.alpha_budget
+    alpha = FAIL_ALPHA if budget is None else spent_alpha(number, budget)
+    return population_decision(delta, margin, weights=weights, fail_alpha=alpha)
+
+
+def _learned(
+    tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, candidate: RunRecord, label_set: LabelSetRecord
+) -> LearnedMargin:
+    """Return the margin that the repeats teach under the labels of the comparison."""
+    if question.repeats:
+        named = [tx.resolve_run(reference, baseline.dataset) for reference in question.repeats]
+        runs = list({run.id: run for run in named}.values())
+        if any(run.id == candidate.id for run in runs):
+            raise InputError(f"run {candidate.name!r} is the candidate and cannot be a repeat as well; leave it out")
+        where = "with --repeat"
+    else:
+        runs = [run for run in tx.runs(baseline.dataset) if run.tags.get(AA_TAG) == question.aa]
+        runs = [run for run in runs if run.id != candidate.id]
+        where = f"with the tag {AA_TAG}={question.aa} beside the candidate"
+    if len(runs) < FEWEST_REPEATS:
+        names = f" ({', '.join(run.name for run in runs)})" if runs else ""
+        raise InputError(
+            f"--margin auto needs at least {FEWEST_REPEATS} runs of one unchanged system, and there "
+            f"{'is' if len(runs) == 1 else 'are'} {len(runs)} {where}{names}; {HOW_TO_REPEAT}"
+        )
+    text, found = str(question.metric), []
+    for run in runs:
+        evaluation = {one.metric: one for one in _evaluations(tx, run, label_set)}.get(text)
+        if evaluation is None or evaluation.mean is None:
+            words = ["ndcg-track", "rescore", run.name, "--dataset", run.dataset, "--metric", text]
+            raise NotComparableError(
+                f"repeat {run.name!r} has no {text} under labels version {label_set.version}, which both runs share; "
+                f"type: {shlex.join(words)}"
+            )
+        found.append(evaluation)
+    if len({evaluation.n_groups for evaluation in found}) > 1:
+        counts = ", ".join(f"{run.name}: {one.n_groups}" for run, one in zip(runs, found, strict=True))
+        raise InputError(f"the repeats have {text} for different numbers of groups ({counts}); repeat all groups")
+    return learned_margin([run.name for run in runs], [one.mean or 0.0 for one in found])
+
+
+def _label_set(tx: ReadTransaction, run: RunRecord, comparison: Comparison) -> LabelSetRecord:
+    return next(one for one in tx.label_sets(run.dataset_id) if one.version == comparison.label_set.version)
+
+
+def _evaluations(tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecord) -> list[EvaluationRecord]:
+    return [evaluation for evaluation in tx.evaluations(run.id) if evaluation.label_set_id == label_set.id]
+
+
+def _unpinned(baseline: RunRecord) -> str:
+    words = ["ndcg-track", "alias", "set", "baseline", baseline.name, "--dataset", baseline.dataset]
+    return (
+        "the baseline is no alias: six drops of 0.004 each pass against the previous run; gate with --baseline "
+        f"@baseline, which stays where it is pinned with: {shlex.join(words)}"
+    )
+
+
+def _without_inference(comparison: Comparison) -> Comparison:
+    """Return the comparison of a fixed set of groups: the same numbers, and none about further groups."""
+    metrics = tuple(
+        replace(
+            metric,
+            ci=None,
+            p_value=None,
+            p_adjusted=None,
+            effect_size=None,
+            detectable_delta=None,
+            betting_ci=None,
+            warnings=(),
+            verdict=metric.verdict if metric.verdict in ("identical", "not_comparable") else "no_difference_detected",
+        )
+        for metric in comparison.metrics
+    )
+    return replace(comparison, metrics=metrics)

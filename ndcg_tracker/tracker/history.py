@@ -1,0 +1,109 @@
+"""A metric over the runs of a dataset, with the runs at which it stepped."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.comparison import t_interval
+from ndcg_tracker.metrics import parse_metric
+from ndcg_tracker.reporting import HistoryRow
+from ndcg_tracker.tracker.datasets import known_dataset
+from ndcg_tracker.tracker.history_filter import HistoryFilter
+from ndcg_tracker.tracker.history_steps import FoundStep, steps_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndcg_tracker.storage.records import HistoryRecord, RunRecord
+    from ndcg_tracker.storage.store import ReadTransaction
+
+_COLUMNS = ("run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted")
+_MORE_COLUMNS = ("git_commit", "label_set_version", "tags", "parameters", "step_change", "step_ci", "step_between")
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The history of one metric: a row per run, oldest first, and what must be known to read them.
+
+    ``n_without_filter``: how many runs have the metric at all.
+    """
+
+    rows: tuple[HistoryRow, ...]
+    notes: tuple[str, ...]
+    n_without_filter: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per run; ``step_between`` holds the names of two runs, both included."""
+        import pandas as pd
+
+        table = []
+        for row in self.rows:
+            low, high = row["ci"] or (None, None)
+            table.append({**row, "ci_low": low, "ci_high": high})
+        return pd.DataFrame(table, columns=[*_COLUMNS, *_MORE_COLUMNS])
+
+
+def history_of(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFilter) -> History:
+    """Return the history of a metric over the runs that are wanted, each under the newest labels it was held to.
+
+    Raises: ReferenceNotFoundError for an unknown dataset; MetricError for a wrong text.
+    """
+    text = str(parse_metric(metric))
+    dataset_id = known_dataset(tx, dataset).id
+    newest = {record.run_id: record for record in tx.history(dataset_id, text)}  # they come by run and label version
+    details = {run.id: run for run in wanted.chosen([run for run in tx.runs(dataset) if run.id in newest])}
+    records = [newest[run_id] for run_id in details]
+    notes: list[str] = []
+    versions = sorted({record.label_set_version for record in records})
+    if len(versions) > 1:
+        mend = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric])
+        told = ", ".join(_counted(records, version) for version in versions)
+        notes.append(f"runs under different labels are not compared ({told}); to hold all to the newest: {mend}")
+    steps = steps_of(tx, dataset_id, text, records, notes)
+    names = {run.id: run.name for run in details.values()}
+    weighted = parse_metric(text)["weights"] != "none"
+    rows = [_row(record, details[record.run_id], text, steps, names, weighted) for record in records]
+    return History(tuple(rows), tuple(notes), len(newest))
+
+
+def _counted(records: Sequence[HistoryRecord], version: int) -> str:
+    n_runs = sum(record.label_set_version == version for record in records)
+    return f"version {version}: {n_runs} {'run' if n_runs == 1 else 'runs'}"
+
+
+def _row(
+    record: HistoryRecord,
+    run: RunRecord,
+    metric: str,
+    steps: dict[int, FoundStep],
+    names: dict[int, str],
+    weighted: bool,
+) -> HistoryRow:
+    """Return one run as JSON has it."""
+    found = steps.get(record.run_id)
+    step = None if found is None else found.step
+    between = None
+    if found is not None and found.first is not None and found.last is not None:
+        between = (names[found.first], names[found.last])
+    has_interval = not weighted and record.mean is not None and record.std_dev is not None
+    return {
+        "run": record.run,
+        "run_id": record.run_id,
+        "created_at_utc": record.created_at_utc,
+        "metric": metric,
+        "mean": record.mean,
+        "ci": t_interval(record.mean or 0.0, record.std_dev or 0.0, record.n_groups) if has_interval else None,
+        "step": step is not None and step.is_step,
+        "delta": None if step is None else step.delta,
+        "p_adjusted": None if step is None else step.p_adjusted,
+        "git_commit": record.git_commit,
+        "label_set_version": record.label_set_version,
+        "tags": run.tags,
+        "parameters": run.parameters,
+        "step_change": None if step is None else step.change,
+        "step_ci": None if step is None else step.change_ci,
+        "step_between": between,
+    }

@@ -1,0 +1,139 @@
+"""Steps of a history: the stored group results of runs under one version of the labels, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.comparison import Step, history_steps
+from ndcg_tracker.metrics import parse_metric
+from ndcg_tracker.tracker.comparing import MEANS_AGREE, NO_INFERENCE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ndcg_tracker.rankings.keys import Index
+    from ndcg_tracker.rankings.ranking import Floats
+    from ndcg_tracker.storage.records import GroupResultColumns, HistoryRecord
+    from ndcg_tracker.storage.store import ReadTransaction
+
+    Mask = NDArray[np.bool_]
+
+_ENOUGH = 0.9
+"""A run with results for a smaller share of the groups of the others is left out, or it would take them away."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundStep:
+    """What happened at one run; ``first`` and ``last``: the ids of the runs between which a step lies."""
+
+    step: Step
+    first: int | None = None
+    last: int | None = None
+
+
+def steps_of(
+    tx: ReadTransaction, dataset_id: int, metric: str, records: Sequence[HistoryRecord], notes: list[str]
+) -> dict[int, FoundStep]:
+    """Return what happened at each of the runs by its id; what could not be compared joins the notes.
+
+    Each run is paired with those under the same version of the labels, whatever stands between them.
+    """
+    found: dict[int, FoundStep] = {}
+    for version in dict.fromkeys(record.label_set_version for record in records):
+        of_version = [record for record in records if record.label_set_version == version]
+        if len(of_version) > 1:
+            found |= _steps_of_version(tx, dataset_id, metric, of_version, notes)
+    return found
+
+
+def _steps_of_version(
+    tx: ReadTransaction, dataset_id: int, metric: str, records: Sequence[HistoryRecord], notes: list[str]
+) -> dict[int, FoundStep]:
+    """Return what happened at runs under one version of the labels."""
+    results = [tx.group_results(record.evaluation_id) for record in records]
+    weights = _weights(tx, dataset_id) if parse_metric(metric)["weights"] != "none" else None
+    if any(not _is_mean(record, each, weights) for record, each in zip(records, results, strict=True)):
+        if NO_INFERENCE not in notes:
+            notes.append(NO_INFERENCE)
+        return _differences(records)
+    ids, values, kept = _side_by_side(results)
+    for place in np.flatnonzero(np.logical_not(kept)).tolist():
+        defined = results[place].values.size - results[place].undefined.size
+        notes.append(
+            f"{records[place].run} has results for {defined:,} groups, the runs beside it for {ids.size:,}: not "
+            "compared with them"
+        )
+    most = max(int(np.count_nonzero(~np.isnan(each.values))) for each in results)
+    if 0 < ids.size < most:
+        notes.append(f"steps rest on the {ids.size:,} groups that all runs have results for, of up to {most:,}")
+    runs = [record for record, is_kept in zip(records, kept.tolist(), strict=True) if is_kept]
+    steps = history_steps(values, None if weights is None else _of_groups(weights, ids))
+    return {
+        run.run_id: FoundStep(step, *(None if at is None else runs[at].run_id for at in (step.first, step.last)))
+        for run, step in zip(runs, steps, strict=True)
+    }
+
+
+def _differences(records: Sequence[HistoryRecord]) -> dict[int, FoundStep]:
+    """Return the differences of the stored means, where nothing can be tested."""
+    found: dict[int, FoundStep] = {}
+    for before, record in pairwise(records):
+        unknown = record.mean is None or before.mean is None
+        delta = None if unknown else float(record.mean or 0.0) - float(before.mean or 0.0)
+        found[record.run_id] = FoundStep(Step(delta, None, None, False))
+    return found
+
+
+def _side_by_side(results: Sequence[GroupResultColumns]) -> tuple[Index, Floats, Mask]:
+    """Return the groups that the runs share, a row of their results per run, and which runs these are."""
+    first = results[0].group_ids
+    kept = np.ones(len(results), dtype=np.bool_)
+    if all(np.array_equal(each.group_ids, first) and not each.undefined.size for each in results):
+        return first, np.stack([each.values for each in results]), kept
+    all_ids = np.unique(np.concatenate([each.group_ids for each in results]))
+    defined = np.zeros((len(results), all_ids.size), dtype=np.bool_)
+    for row, each in zip(defined, results, strict=True):
+        row[np.searchsorted(all_ids, each.group_ids)] = ~np.isnan(each.values)
+    usual = 2 * defined.sum(axis=0) > len(results)
+    kept = defined[:, usual].sum(axis=1) >= _ENOUGH * int(usual.sum())
+    common = defined[kept].all(axis=0)
+    ids = all_ids[common]
+    rows = [
+        each.values[np.searchsorted(each.group_ids, ids)]
+        for each, is_kept in zip(results, kept.tolist(), strict=True)
+        if is_kept
+    ]
+    return ids, np.stack(rows) if rows else np.empty((0, ids.size)), kept
+
+
+def _is_mean(record: HistoryRecord, results: GroupResultColumns, weights: tuple[Index, Floats] | None) -> bool:
+    """Return whether the stored mean is the (weighted) mean of the stored results."""
+    if weights is None or record.mean is None:
+        return True
+    defined = ~np.isnan(results.values)
+    shares = _of_groups(weights, results.group_ids[defined])
+    if not shares.any():
+        return True
+    return abs(float(np.average(results.values[defined], weights=shares)) - record.mean) <= MEANS_AGREE
+
+
+def _weights(tx: ReadTransaction, dataset_id: int) -> tuple[Index, Floats]:
+    """Return the ids, ascending, and weights of the groups that have one."""
+    ids, weights = tx.group_weights(dataset_id)
+    known = ~np.isnan(weights)
+    return ids[known], weights[known]
+
+
+def _of_groups(weights: tuple[Index, Floats], group_ids: Index) -> Floats:
+    """Return the weight of each group, 1 where there is none."""
+    ids, numbers = weights
+    found = np.ones(group_ids.size)
+    if ids.size:
+        place = np.minimum(np.searchsorted(ids, group_ids), ids.size - 1)
+        found = np.where(ids[place] == group_ids, numbers[place], 1.0)
+    return found

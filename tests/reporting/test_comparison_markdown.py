@@ -1,0 +1,152 @@
+"""The comparison as a pull request shows it, to the letter."""
+
+from dataclasses import replace
+
+from ndcg_tracker.comparison.results import Comparison
+from ndcg_tracker.reporting.comparison_formats import comparison_as
+from ndcg_tracker.reporting.comparison_markdown import comparison_markdown
+
+MARKDOWN = """\
+### dense against bm25 on shop: ndcg@10 regressed by 0.0123
+
+| metric | baseline | candidate | delta | 95% interval | p | wins | ties | losses | d_z |  |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |
+| ndcg@10 | 0.6500 | 0.6377 | -0.0123 | \\[-0.0201, -0.0045\\] | &lt;1e-4 | 101 | 158 | 141 | -0.13 | ¹ ² |
+
+- ¹ 12 groups with labels but missing in the candidate run: counted as 0
+- ² 3 groups undefined in both runs: left out
+
+- note: newer labels exist: version 3
+
+<details><summary>what was compared, and how to read it</summary>
+
+- groups: 400 paired
+- labels: version 2, digest 3f2a91c0d4e5
+- judged@10: baseline 98.1%, candidate 87.3%
+- judged: baseline 50.0%, candidate not known
+- delta: candidate - baseline, in absolute points
+- 95% interval: paired t; p: paired t-test
+- d_z: mean difference / standard deviation
+
+</details>
+
+<details><summary>worst groups in ndcg@10</summary>
+
+| group | baseline | candidate | delta |
+| --- | ---: | ---: | ---: |
+| red shoes | 0.7480 | 0.3830 | -0.3650 |
+| 検索 | 0.2110 | 0.0000 | -0.2110 |
+
+</details>
+
+<details><summary>best groups in ndcg@10</summary>
+
+| group | baseline | candidate | delta |
+| --- | ---: | ---: | ---: |
+| q29 | 0.6550 | 0.8460 | +0.1910 |
+
+</details>
+"""
+
+
+def test_markdown(comparison: Comparison) -> None:
+    assert comparison_as("markdown", replace(comparison, metrics=comparison.metrics[:1])) == MARKDOWN
+
+
+FULL = """\
+### dense against bm25 on shop: ndcg@10 regressed by 0.0123 (low information: not a safe verdict)
+
+| metric | baseline | candidate | delta | 95% interval | p | wins | ties | losses | d_z | betting interval |  |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |
+| ndcg@10 | 0.6500 | 0.6377 | -0.0123 | \\[-0.0201, -0.0045\\] | &lt;1e-4 | 101 | 158 | 141 | -0.13 \
+| \\[-0.0503, +0.0311\\] | ¹ ² |
+
+- ¹ low information: 55 of 400 differences are nonzero, and below 100 the t interval may be too narrow
+- ² the betting interval, which holds at any n, includes 0: not a safe verdict
+
+- ndcg@10: not shown equivalent within ±0.01 (p 0.7231, 90% interval \\[-0.0189, -0.0057\\])
+- note: labels version 3 is newer; to use it: ndcg-track rescore bm25 dense --dataset shop
+- note: ties in scores could change the verdict on ndcg@10: broken otherwise, delta lies anywhere \
+from -0.0223 to -0.0023
+
+<details><summary>what was compared, and how to read it</summary>
+
+- groups: 400 paired
+- labels: version 2, digest 3f2a91c0d4e5
+- judged@10: baseline 98.1%, candidate 87.3%
+- judged: baseline 50.0%, candidate not known
+- ties: ndcg@10: baseline 0.6400 to 0.6600, candidate 0.6377
+- delta: candidate - baseline, in absolute points
+- 95% interval: paired t; p: paired t-test
+- d_z: mean difference / standard deviation
+- betting interval: holds at any n; shown where information is low
+- equivalence: two one-sided t-tests (TOST), each metric on its own
+
+</details>
+
+<details><summary>ndcg@10 by device: 1 regressed (4 slices)</summary>
+
+| device | n | baseline | candidate | delta | 95% interval | p | q |  |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |
+| phone | 250 | 0.6500 | 0.6000 | -0.0500 | \\[-0.0700, -0.0300\\] | &lt;1e-4 | &lt;1e-4 |  |
+| watch | 1 | 0.6500 | 0.6000 | \\~ -0.0100 | - | - | - | ¹ |
+| (none) | 49 | 0.6500 | 0.6000 | +0.0000 | - | - | - | ² |
+| desktop | 100 | 0.6500 | 0.6000 | \\~ +0.0200 | \\[-0.0100, +0.0500\\] | 0.1000 | 0.1000 | ³ |
+
+- ¹ one group says nothing about others: no interval and no p-value
+- ² identical in every group: no interval, no p-value
+- ³ low information (under 100 nonzero, or very skewed differences): the t interval may be too narrow
+
+- p decides: paired t-test, Holm-corrected over 2 slices; q lists: Benjamini-Hochberg
+
+</details>
+
+<details><summary>worst groups in ndcg@10</summary>
+
+| group | baseline | candidate | delta | item moves |
+| --- | ---: | ---: | ---: | --- |
+| red shoes | 0.7480 | 0.3830 | -0.3650 | -0.3000  rank 1 → 7  sku-1 (grade 3); +0.0000  rank - → 1 \
+ sku-2 (unjudged) |
+| 検索 | 0.2110 | 0.0000 | -0.2110 |  |
+
+</details>
+
+<details><summary>best groups in ndcg@10</summary>
+
+| group | baseline | candidate | delta |
+| --- | ---: | ---: | ---: |
+| q29 | 0.6550 | 0.8460 | +0.1910 |
+
+</details>
+
+<details><summary>groups that ties in scores leave open in ndcg@10</summary>
+
+| group | run | worst | value | best |
+| --- | --- | ---: | ---: | ---: |
+| red shoes | baseline | 0.7000 | 0.7480 | 0.8000 |
+
+</details>
+"""
+
+
+def test_markdown_of_everything(full_comparison: Comparison) -> None:
+    assert comparison_markdown(full_comparison) == FULL
+
+
+OVERVIEW = """\
+## 2 candidates against bm25 on shop
+
+| candidate | metric | verdict | delta | p |
+| --- | --- | --- | ---: | ---: |
+| dense | ndcg@10 | ▼ regressed | -0.0123 | &lt;1e-4 |
+| splade | ndcg@10 | ▼ regressed | -0.0123 | &lt;1e-4 |
+
+### dense against bm25 on shop: ndcg@10 regressed by 0.0123
+"""
+
+
+def test_several_candidates_begin_with_an_overview(comparison: Comparison) -> None:
+    one = replace(comparison, metrics=comparison.metrics[:1])
+    printed = comparison_markdown(one, replace(one, candidate=replace(one.candidate, name="splade", run_id=3)))
+    assert printed.startswith(OVERVIEW)
+    assert printed.count("\n### ") == 2
