@@ -30,5 +30,5 @@ if given is not None:
     run_on(given)
 else:
     location = parsed_location(os.environ.get("NDCG_TRACK_DB", "ndcg-track.db"))
-    with write_transaction(database_engine(location, create=True), location, foreign_keys=False) as own:
+    with write_transaction(database_engine(location, create=True), location, migrating=True) as own:
         run_on(own)

@@ -88,11 +88,12 @@ def read_transaction(engine: Engine, location: Location) -> Iterator[Connection]
 
 
 @contextmanager
-def write_transaction(engine: Engine, location: Location, *, foreign_keys: bool = True) -> Iterator[Connection]:
+def write_transaction(engine: Engine, location: Location, *, migrating: bool = False) -> Iterator[Connection]:
     """Yield the connection of the only writer; committed at the end, rolled back on any exception.
 
     A deferred BEGIN that reads before it writes fails beside other writers, whatever the timeout; so SQLite begins
     IMMEDIATE, and Postgres takes one lock for the whole database, which also makes ids follow the order of commits.
+    ``migrating``: SQLite's tables can be rebuilt.
     """
     with database_errors(location), engine.connect() as connection:
         if engine.dialect.name == "postgresql":
@@ -105,8 +106,9 @@ def write_transaction(engine: Engine, location: Location, *, foreign_keys: bool 
             return
         connection.execution_options(**{_BEGIN: "IMMEDIATE"})
         prepare_journal(connection)
-        if not foreign_keys:
-            _pragma(connection, "foreign_keys = OFF")
+        if migrating:
+            _pragma(connection, "foreign_keys = OFF")  # else the rebuilding of a table deletes what refers to it
+            _pragma(connection, "legacy_alter_table = ON")  # else it fails for a table that a view reads
         with connection.begin():
             yield connection
 

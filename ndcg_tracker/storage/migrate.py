@@ -55,7 +55,7 @@ def upgrade_database(location: Location) -> UpgradeResult:
 
 
 def _upgraded(engine: Engine, location: Location) -> UpgradeResult:
-    with write_transaction(engine, location, foreign_keys=False) as connection:
+    with write_transaction(engine, location, migrating=True) as connection:
         state = state_within(connection)
         if state.kind is Kind.CURRENT:
             return UpgradeResult(state.detail, state.detail, None)

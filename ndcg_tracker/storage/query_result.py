@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.storage.views import VIEWS
 
 MAX_RESULT_BYTES = 1 << 30
 """Texts of a result may add up to this many bytes; more is taken for a mistake."""
 
-_VIEWS = "run_summary, group_history, group_diff, items, labels, label_coverage"
+_VIEWS = ", ".join(view.name for view in VIEWS)
 
 
 @dataclass(frozen=True)

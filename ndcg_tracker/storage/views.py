@@ -21,6 +21,11 @@ _METRIC = {"metric": "The metric's canonical text form."}
 _VERSION = {"label_set_version": "Version of the dataset's labels."}
 _CREATED = {"created_at_utc": "When the run was stored, ISO 8601 in UTC."}
 
+
+def _fact(what: str) -> dict[str, str]:
+    return {"name": f"Name of the {what}.", "value": f"Value of the {what}, as text."}
+
+
 VIEWS = (
     View(
         "run_summary",
@@ -89,6 +94,66 @@ VIEWS = (
         | {
             "cutoff": "How many items from the top of each list; NULL for the whole list.",
             "judged_share": "Which share of those items has a label, from 0 to 1.",
+        },
+    ),
+    View(
+        "run_details",
+        "One row per run: where it came from and how large it is.",
+        _RUN
+        | _DATASET
+        | _CREATED
+        | {
+            "git_commit": "Commit of the code that made the run; NULL where it is not known.",
+            "source": "Where the run came from, such as a file name.",
+            "n_groups": "How many groups the run ranks items for.",
+            "n_items": "How many items the run ranks, over all groups.",
+        },
+    ),
+    View("run_parameters", "One row per parameter of a run.", _RUN | _DATASET | _fact("parameter")),
+    View("run_tags", "One row per tag of a run; tags may change.", _RUN | _DATASET | _fact("tag")),
+    View(
+        "run_aliases",
+        "One row per alias of a dataset, such as baseline.",
+        _DATASET
+        | {"alias": "Name of the alias, without the @ that references put before it."}
+        | _RUN
+        | {"updated_at_utc": "When the alias was last pointed at a run."},
+    ),
+    View(
+        "group_attributes",
+        "One row per group and attribute, for slices; a group without the attribute has none.",
+        _DATASET
+        | _GROUP
+        | {
+            "attribute": "Name of the attribute.",
+            "value": "The attribute's text; NULL where it is a number.",
+            "number": "The attribute's number; NULL where it is text.",
+        },
+    ),
+    View(
+        "gate_decisions",
+        "One row per decision of a gate, and who overrode it with which reason.",
+        {"decision_id": "Number of the decision; later ones have higher numbers."}
+        | _DATASET
+        | {
+            "created_at_utc": "When the decision was made, ISO 8601 in UTC.",
+            "baseline": "Name of the baseline at that time.",
+            "candidate": "Name of the candidate at that time.",
+            "baseline_alias": "Alias that the baseline was given by; NULL where by another reference.",
+        }
+        | _METRIC
+        | _VERSION
+        | {
+            "scope": "What the decision speaks about: population or set.",
+            "margin": "Loss that was allowed; NULL where the scope needs none.",
+            "delta": "Candidate minus baseline; NULL where undefined.",
+            "ci_low": "Lower end of the confidence interval of delta.",
+            "ci_high": "Upper end of the confidence interval of delta.",
+            "alpha": "Error probability that the interval allows.",
+            "decision": "pass, fail or inconclusive.",
+            "reason": "Why, in one sentence.",
+            "acknowledged_reason": "Why someone overrode the decision; NULL where nobody did.",
+            "acknowledged_by": "Who overrode the decision; NULL where nobody did.",
         },
     ),
 )

@@ -15,11 +15,11 @@ from ndcg_tracker.storage.migrate import run_alembic
 from ndcg_tracker.storage.schema import VERSION_TABLE
 
 SECOND = '''
-"""A second revision: a new column, and a table rebuilt."""
+"""A further revision: a new column, and a table rebuilt."""
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0002", "0001", None, None
+revision, down_revision, branch_labels, depends_on = "0003", "0002", None, None
 
 def upgrade():
     op.add_column("runs", sa.Column("planted", sa.Text()))
@@ -37,7 +37,7 @@ DAMAGING = '''
 """A revision that loses rows."""
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0002", "0001", None, None
+revision, down_revision, branch_labels, depends_on = "0003", "0002", None, None
 
 def upgrade():
     op.execute("DELETE FROM coverages")
@@ -50,7 +50,7 @@ def downgrade():
 def folder_with(second: str, target: Path) -> Path:
     """Return a copy of the migrations with one more revision."""
     shutil.copytree(revisions.migrations_folder(), target, ignore=shutil.ignore_patterns("__pycache__"))
-    (target / "versions" / "0002_planted.py").write_text(second)
+    (target / "versions" / "0003_planted.py").write_text(second)
     return target
 
 
@@ -58,7 +58,7 @@ def migrate(url: str, command: str, revision: str) -> None:
     """Run an Alembic command on a database as an upgrade does it: one transaction, foreign keys off."""
     location = parsed_location(url)
     engine = database_engine(location)
-    with write_transaction(engine, location, foreign_keys=False) as connection:
+    with write_transaction(engine, location, migrating=True) as connection:
         run_alembic(connection, command, revision)
     engine.dispose()
 

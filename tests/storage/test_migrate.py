@@ -45,10 +45,10 @@ def test_upgrade_makes_the_schema_once(database_url: str) -> None:
     before = None if database_url.startswith("sqlite") else State(Kind.EMPTY)
     assert storage.current(database_url) == (before or State(Kind.MISSING))
     first = storage.upgrade(database_url)
-    assert (first.before, first.after, first.backup, first.changed) == (None, "0001", None, True)
+    assert (first.before, first.after, first.backup, first.changed) == (None, "0002", None, True)
     again = storage.upgrade(database_url)
-    assert (again.before, again.after, again.backup, again.changed) == ("0001", "0001", None, False)
-    assert storage.current(database_url) == State(Kind.CURRENT, "0001")
+    assert (again.before, again.after, again.backup, again.changed) == ("0002", "0002", None, False)
+    assert storage.current(database_url) == State(Kind.CURRENT, "0002")
 
 
 def test_down_and_up_again(database_url: str) -> None:
@@ -67,9 +67,9 @@ def test_a_further_revision_keeps_every_row(database_url: str, tmp_path: Path, m
     fill(database_url)
     before = rows_of(database_url)
     monkeypatch.setattr(revisions, "FOLDERS", (folder_with(SECOND, tmp_path / "migrations"),))
-    assert storage.current(database_url) == State(Kind.OLDER, "0001")
+    assert storage.current(database_url) == State(Kind.OLDER, "0002")
     result = storage.upgrade(database_url)
-    assert (result.before, result.after, result.changed) == ("0001", "0002", True)
+    assert (result.before, result.after, result.changed) == ("0002", "0003", True)
     upgraded = rows_of(database_url)
     for name in ("runs", "aliases"):
         upgraded[name] = [row[:-1] for row in upgraded[name]]
@@ -77,10 +77,10 @@ def test_a_further_revision_keeps_every_row(database_url: str, tmp_path: Path, m
     if database_url.startswith("sqlite"):
         assert result.backup is not None
         assert rows_of(str(result.backup)) == before
-        assert storage.current(str(result.backup)) == State(Kind.OLDER, "0001")
+        assert storage.current(str(result.backup)) == State(Kind.OLDER, "0002")
     else:
         assert result.backup is None
-    migrate(database_url, "downgrade", "0001")
+    migrate(database_url, "downgrade", "0002")
     assert rows_of(database_url) == before
     monkeypatch.undo()
     assert storage.check(database_url) == []
@@ -99,7 +99,7 @@ def test_a_revision_that_loses_rows_changes_nothing(
     with pytest.raises(DatabaseError, match=r"the upgrade would damage coverages; nothing was changed"):
         storage.upgrade(database_url)
     assert rows_of(database_url) == before
-    assert storage.current(database_url) == State(Kind.OLDER, "0001")
+    assert storage.current(database_url) == State(Kind.OLDER, "0002")
 
 
 def test_a_broken_revision_changes_nothing(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +108,7 @@ def test_a_broken_revision_changes_nothing(database_url: str, tmp_path: Path, mo
     monkeypatch.setattr(revisions, "FOLDERS", (folder_with(broken, tmp_path / "migrations"),))
     with pytest.raises(DatabaseError, match="nowhere"):
         storage.upgrade(database_url)
-    assert storage.current(database_url) == State(Kind.OLDER, "0001")
+    assert storage.current(database_url) == State(Kind.OLDER, "0002")
 
 
 def test_a_newer_program_upgrades_while_an_older_one_is_open(
@@ -119,13 +119,13 @@ def test_a_newer_program_upgrades_while_an_older_one_is_open(
         with monkeypatch.context() as newer:
             newer.setattr(revisions, "FOLDERS", (folder_with(SECOND, tmp_path / "migrations"),))
             storage.upgrade(database_url)
-        with pytest.raises(DatabaseError, match="has the newer schema 0002"), store.write() as tx:
+        with pytest.raises(DatabaseError, match="has the newer schema 0003"), store.write() as tx:
             tx.ensure_dataset("shop")
 
 
 def test_eight_processes_upgrade_at_once(database_url: str) -> None:
     outputs_of([started(UPGRADE, database_url) for _ in range(8)])
-    assert storage.current(database_url) == State(Kind.CURRENT, "0001")
+    assert storage.current(database_url) == State(Kind.CURRENT, "0002")
     assert storage.check(database_url) == []
 
 

@@ -19,6 +19,12 @@ ORDERS = {
     "items": "run_id, group_key, rank",
     "labels": "dataset, label_set_version, group_key, item_key",
     "label_coverage": "dataset, run, label_set_version, cutoff IS NULL, cutoff",
+    "run_details": "run_id",
+    "run_parameters": "run_id, name",
+    "run_tags": "run_id, name",
+    "run_aliases": "dataset, alias",
+    "group_attributes": "dataset, group_key, attribute",
+    "gate_decisions": "decision_id",
 }
 TIME = "2025-01-31T08:00:00.000000Z"
 IDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8) | st.sampled_from(
@@ -44,7 +50,7 @@ def both(sqlite_url: str, postgres_url: str) -> object:
 def rows_of(store: Store, view: str, dataset: str = "%") -> list[tuple[object, ...]]:
     """Return the rows of a view, the times, which differ, left out."""
     columns = next(list(one.columns) for one in VIEWS if one.name == view)
-    named = ", ".join(column for column in columns if column != "created_at_utc")
+    named = ", ".join(column for column in columns if not column.endswith("_at_utc"))
     return store.query(f"SELECT {named} FROM {view} WHERE dataset LIKE '{dataset}' ORDER BY {ORDERS[view]}").rows
 
 
