@@ -9,7 +9,8 @@ import numpy as np
 
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import shown
-from ndcg_tracker.ingest.table import LONGEST_ID
+from ndcg_tracker.ingest.table import LONGEST_ID, TOO_HEAVY
+from ndcg_tracker.rankings.weights import MAX_WEIGHT
 
 Attribute = str | int | float
 
@@ -60,7 +61,7 @@ def text_weight(cell: str) -> float:
 def group_weight(value: object) -> float:
     """Return the weight that a value is, NaN for None.
 
-    Raises: ValueError, its message without a place, for what is no finite number from 0.
+    Raises: ValueError, its message without a place, for what is no number from 0 to ``MAX_WEIGHT``.
 
     >>> group_weight(3), group_weight(None)
     (3.0, nan)
@@ -77,6 +78,8 @@ def group_weight(value: object) -> float:
         raise ValueError(f"the weight is {weight}; use a finite number, or null for none")
     if weight < 0:
         raise ValueError("the weight is negative; weights are 0 or more")
+    if weight > MAX_WEIGHT:
+        raise ValueError(TOO_HEAVY)
     return abs(weight)  # no -0.0
 
 

@@ -11,10 +11,11 @@ from ndcg_tracker.ingest.places import Places, shown
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings.keys import Index, Keys, Mask
 from ndcg_tracker.rankings.ranking import Floats, GroupedItems, LabelLists, Ranking
-from ndcg_tracker.rankings.weights import GroupWeights, single_means
+from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights, single_means
 
 LONGEST_ID = 2000  # bytes; beyond 2.7 kB a Postgres index refuses an id
 NO_ROW = "there are no rows; give at least one"
+TOO_HEAVY = f"the weight is above {MAX_WEIGHT:g}; give weights of a common size, such as 1 for most groups"
 NO_SCORE = "no row has a score; name the score column, or read the file as labels"
 
 
@@ -151,6 +152,8 @@ def _group_weights(table: _Grouped, weights: Floats, places: Places) -> GroupWei
         raise places.error(int(np.argmax(null)), "the weight is empty; every row needs one")
     if float(weights.min()) < 0:
         raise places.error(int(np.argmax(weights < 0)), "the weight is negative; weights are 0 or more")
+    if float(weights.max()) > MAX_WEIGHT:
+        raise places.error(int(np.argmax(weights > MAX_WEIGHT)), TOO_HEAVY)
     arranged = table.arranged(weights)
     starts, lengths = table.offsets[:-1], np.diff(table.offsets)
     lowest = np.minimum.reduceat(arranged, starts)

@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 from ndcg_tracker.rankings.keys import Index, Keys, Mask
 from ndcg_tracker.rankings.ranking import Floats
 
+MAX_WEIGHT = 1e30
+"""The largest weight: sums of as many as there can be stay within single precision, in which some metrics weigh."""
+
 
 @dataclass(frozen=True, slots=True)
 class GroupWeights:
     """One weight per group.
 
-    ``group_keys``: n ids. ``values``: float64, shape (n,), finite, >= 0: the mean of the weights of the group's rows.
+    ``group_keys``: n ids. ``values``: float64, shape (n,), 0 to ``MAX_WEIGHT``: the mean of the weights of the group's rows.
     ``varies``: bool, shape (n,): whether the rows of the group carry different weights (then they are item weights,
     and only their mean is kept). ``single_means``: float32, shape (n,): the mean as single-precision code computes
     it, None where the rows are not known.

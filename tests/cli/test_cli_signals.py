@@ -34,7 +34,7 @@ MOMENTS = [
     ("ranked_table", signal.SIGINT),
     ("ensure_dataset", signal.SIGTERM),
     ("insert_label_set", signal.SIGINT),
-    ("insert_run", signal.SIGTERM),
+    ("append_items", signal.SIGTERM),
     ("insert_results", signal.SIGINT),
     ("check_written", signal.SIGTERM),
 ]

@@ -12,8 +12,8 @@ from ndcg_tracker.cli.app import run
 COMMANDS = [
     ["ingest"], ["evaluate"], ["compare"], ["explain"], ["gate"], ["history"], ["rescore"], ["sql"], ["demo"],
     ["runs", "list"], ["runs", "show"], ["runs", "rename"], ["runs", "tag"], ["runs", "delete"], ["alias", "set"],
-    ["alias", "list"], ["alias", "delete"], ["labels", "add"], ["groups", "set"], ["groups", "list"], ["metrics", "list"],
-    ["metrics", "explain"], ["db", "upgrade"], ["db", "current"], ["db", "check"], ["db", "backup"],
+    ["alias", "list"], ["alias", "delete"], ["labels", "add"], ["groups", "set"], ["groups", "list"],
+    ["metrics", "list"], ["metrics", "explain"], ["db", "upgrade"], ["db", "current"], ["db", "check"], ["db", "backup"],
     ["doctor", "conventions"],
 ]  # fmt: skip
 PRINTING = [

@@ -139,6 +139,10 @@ def test_nan_is_null_in_pandas_and_dicts_and_an_error_in_arrow() -> None:
         ({"score": [1.0, float("inf"), 2.0]}, "row 2: the score is inf; use a finite number, or null for none"),
         ({"weight": [1.0, None, 2.0]}, "row 2: the weight is empty; every row needs one"),
         ({"weight": [1.0, 1.0, -2.0]}, "row 3: the weight is negative; weights are 0 or more"),
+        (
+            {"weight": [1.0, 1.1e30, 2.0]},
+            "row 2: the weight is above 1e+30; give weights of a common size, such as 1 for most groups",
+        ),
         ({"item": ["a", "b", "x\0"]}, "row 3: the item id has a NUL byte; write the file again without it"),
         ({"item": ["a", "b", "\ud800"]}, "row 3: 'item' is no valid text; write ids as UTF-8"),
         ({"item": ["a", "b", b"\xff"]}, "row 3: byte 0xff is not UTF-8; write ids as UTF-8"),

@@ -170,6 +170,11 @@ def test_labels_need_no_score() -> None:
             "<stdin>: no row has a score; name the score column, or read the file as labels",
         ),
         (b"group,score,weight\nq,1,1\nq,1,\n", Columns(), "<stdin>:3: the weight is empty; every row needs one"),
+        (
+            b"group,score,weight\nq,1,1e30\nq,1,2e30\n",
+            Columns(),
+            "<stdin>:3: the weight is above 1e+30; give weights of a common size, such as 1 for most groups",
+        ),
         (b"group,score,weight\nq,1,-1\n", Columns(), "<stdin>:2: the weight is negative; weights are 0 or more"),
         (
             b'group,item,score\nq,"a\nb",1\nq,c,1\nq,"a\nb",\n',
