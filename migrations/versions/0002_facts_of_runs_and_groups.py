@@ -74,7 +74,8 @@ ENGINE_VIEWS = {
         "group_attributes": """
             SELECT d.name AS dataset, g.key AS group_key, e.key COLLATE "C" AS attribute,
                    CASE WHEN jsonb_typeof(e.value) = 'string' THEN (e.value #>> '{}') COLLATE "C" END AS value,
-                   CASE WHEN jsonb_typeof(e.value) = 'number' THEN CAST(e.value #>> '{}' AS double precision) END AS number
+                   CASE WHEN jsonb_typeof(e.value) = 'number' THEN CAST(e.value #>> '{}' AS double precision) END
+                   AS number
             FROM groups g
             JOIN datasets d ON d.id = g.dataset_id
             CROSS JOIN LATERAL jsonb_each(g.attributes) e

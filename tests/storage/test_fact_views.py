@@ -35,8 +35,8 @@ def test_commits_aliases_and_decisions(both: Stores) -> None:
             other = tx.insert_run(dataset, "other", ranking_of(DENSE), git_commit="abc", parameters={"lr": "0.1"})
             tx.set_alias(dataset, "prod", other.id)
             tx.insert_decision(
-                dataset, one.id, other.id, metric="ndcg@10", label_set_id=tx.label_sets(dataset)[0].id, scope="population",
-                margin=0.01, delta=-0.5, ci=(-0.75, float("nan")), alpha=0.05, decision="fail",
+                dataset, one.id, other.id, metric="ndcg@10", label_set_id=tx.label_sets(dataset)[0].id,
+                scope="population", margin=0.01, delta=-0.5, ci=(-0.75, float("nan")), alpha=0.05, decision="fail",
                 reason="too low", baseline_alias="prod",
                 acknowledged_reason="known", acknowledged_by="me",
             )  # fmt: skip
