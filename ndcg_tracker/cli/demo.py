@@ -15,19 +15,24 @@ _WORST = (
     "SELECT group_key, delta FROM group_diff WHERE dataset = 'shop' AND baseline = 'bm25' AND candidate = 'dense' "
     "ORDER BY delta LIMIT 3"
 )
+_WORST_GROUP = "light bike light"
 
 
 def demo(
     folder: Annotated[str, typer.Option(help="Where the files of the demo go.")] = "ndcg-track-demo",
 ) -> None:
-    """Make a small shop-search data set, track four runs of it, and ask what changed."""
+    """Make a small shop-search data set, track four runs of it, and ask what changed, where, why, and if it may ship."""
     from ndcg_tracker.cli.demo_data import DATASET, write_demo_files
 
     runs = write_demo_files(Path(folder))
     options.show(f"Wrote {len(runs)} runs and their labels to {folder}: 150 queries of a shop search.\n")
     shop = ["--dataset", DATASET]
     _step("ingest", *map(str, runs), "--labels", str(Path(folder) / "labels.csv"), *shop)
-    _step("compare", "bm25", "dense", "--top", "5", *shop)
+    _step("groups", "set", str(Path(folder) / "groups.csv"), *shop)
+    _step("alias", "set", "baseline", "bm25", *shop)
+    _step("compare", "@baseline", "dense", "--top", "3", "--by", "product", *shop)
+    _step("explain", "@baseline", "dense", "--group", _WORST_GROUP, *shop)
+    _step("gate", "dense", "--baseline", "@baseline", "--margin", "0.01", *shop)
     _step("compare", "dense", "dense-int8", "--top", "0", *shop)
     _step("history", *shop)
     _step("sql", _WORST)

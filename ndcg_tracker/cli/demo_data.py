@@ -43,13 +43,15 @@ DATASET = "shop"
 
 
 def write_demo_files(folder: Path) -> list[Path]:
-    """Write ``labels.csv`` and one CSV file per run into a folder; return the paths of the runs."""
+    """Write ``labels.csv``, ``groups.csv`` and one CSV file per run into a folder; return the paths of the runs."""
     folder.mkdir(parents=True, exist_ok=True)
     random = Random(2024)
     labels: list[tuple[str, str, int]] = []
+    groups: list[tuple[str, str]] = []
     rows: dict[str, list[tuple[str, str, float]]] = {name: [] for name in _SYSTEMS}
     for look, thing in product(_LOOKS, _THINGS):
         query = f"{look} {thing}"
+        groups.append((query, thing))
         skus = [f"sku-{number}" for number in random.sample(range(1000, 10_000), _N_PRODUCTS)]
         grades = {sku: random.choice(_GRADES) for sku in skus}
         labels += [(query, sku, grades[sku]) for sku in skus[: _N_PRODUCTS - 2]]
@@ -63,6 +65,7 @@ def write_demo_files(folder: Path) -> list[Path]:
             best = sorted(skus, key=lambda sku: -scores[sku])[:_N_LISTED]
             rows[name] += [(query, sku, round(scores[sku], 4)) for sku in best]
     _write(folder / "labels.csv", ("group", "item", "label"), labels)
+    _write(folder / "groups.csv", ("group", "product"), groups)
     paths = [folder / f"{name}.csv" for name in _SYSTEMS]
     for path, name in zip(paths, _SYSTEMS, strict=True):
         _write(path, ("group", "item", "score"), rows[name])

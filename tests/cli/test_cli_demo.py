@@ -9,20 +9,31 @@ from stored_rows import row_counts
 from ndcg_tracker.cli.demo_data import RUNS, write_demo_files
 
 
+STEPS = ["ingest", "groups", "alias", "compare", "explain", "gate", "compare", "history", "sql"]
+
+SAID = "set 1 attribute (product) of 150 groups of dataset 'shop'\n@baseline is run 'bm25' (1) of dataset 'shop'\n"
+
+
+def shown_by(command: CommandLine, *options: str) -> str:
+    """Return what the demo prints, which succeeds."""
+    printed = command("demo", *options)
+    assert (printed.code, printed.err) == (0, SAID)
+    return printed.out
+
+
 def test_the_demo_twice(command: CommandLine, folder: Path) -> None:
-    first = command.done("demo")
-    names = ["labels.csv", *(f"{name}.csv" for name in RUNS)]
+    first = shown_by(command)
+    names = ["groups.csv", "labels.csv", *(f"{name}.csv" for name in RUNS)]
     assert sorted(path.name for path in (folder / "ndcg-track-demo").iterdir()) == sorted(names)
     assert [row["run"] for row in command.rows("runs", "list")] == list(RUNS)
     commands = [line for line in first.splitlines() if line.startswith("$ ")]
-    assert [line.split()[4] for line in commands] == ["ingest", "compare", "compare", "history", "sql"]
+    assert [line.split()[4] for line in commands] == STEPS
     assert [line.split()[7] for line in first.splitlines() if " shop  " in line and "stored" in line]
     before = row_counts(command.url)
     contents = {path.name: path.read_bytes() for path in (folder / "ndcg-track-demo").iterdir()}
-    second = command.done("demo")
-    assert second.replace("already stored", "stored").split() == first.split()
+    second = shown_by(command)
     assert second.count("already stored") == len(RUNS)
-    assert row_counts(command.url) == before
+    assert row_counts(command.url) == before | {"decisions": 2}
     assert {path.name: path.read_bytes() for path in (folder / "ndcg-track-demo").iterdir()} == contents
     assert command.said("db", "check") == "the database is whole\n"
 
@@ -37,18 +48,18 @@ def test_the_files_are_the_same_everywhere(tmp_path: Path) -> None:
 
 
 def test_another_folder(sqlite_command: CommandLine, folder: Path) -> None:
-    sqlite_command.done("demo", "--folder", "my demo")
+    shown_by(sqlite_command, "--folder", "my demo")
     assert (folder / "my demo" / "labels.csv").exists()
 
 
 def test_the_shown_commands_run(program: Program, folder: Path) -> None:
     printed = program("demo")
-    assert (printed.code, printed.err) == (0, "")
+    assert (printed.code, printed.err) == (0, SAID)
     shown = [line for line in printed.out.splitlines() if line.startswith("$ ndcg-track ")]
-    assert len(shown) == 5
-    assert shown[1] == "$ ndcg-track compare bm25 dense --top 5 --dataset shop"
+    assert len(shown) == len(STEPS)
+    assert shown[3] == "$ ndcg-track compare @baseline dense --top 3 --by product --dataset shop"
     assert (folder / "ndcg-track.db").exists()
-    assert program("compare", "bm25", "dense", "--top", "5").out in printed.out
+    assert program("compare", "@baseline", "dense", "--top", "3", "--by", "product").out in printed.out
 
 
 def test_no_password_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
