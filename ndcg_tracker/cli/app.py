@@ -20,6 +20,7 @@ from ndcg_tracker.cli import (
     demo,
     doctor,
     evaluate,
+    exchange,
     explain,
     gate,
     groups,
@@ -82,6 +83,8 @@ app.command("gate")(gate.gate)
 app.command("history")(history.history)
 app.command("rescore")(rescore.rescore)
 app.command("sql")(sql.sql)
+app.command("export")(exchange.export_runs)
+app.command("import")(exchange.import_runs)
 app.command("demo")(demo.demo)
 app.add_typer(runs.app, name="runs")
 app.add_typer(alias.app, name="alias")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import ReferenceNotFoundError
@@ -13,6 +15,8 @@ from ndcg_tracker.tracker.opened import OpenedStore
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord
+    from ndcg_tracker.tracker.exporting import Exported
+    from ndcg_tracker.tracker.importing import Imported
 
 
 class Housekeeping(OpenedStore):
@@ -109,3 +113,33 @@ class Housekeeping(OpenedStore):
         table = frame if isinstance(frame, GroupTable) else read_group_frame(frame, columns)
         with self.store().write() as tx:
             return store_group_facts(tx, dataset, table)
+
+    def export_runs(
+        self, folder: str | os.PathLike[str], references: Sequence[str] = (), *, dataset: str | None = None
+    ) -> Exported:
+        """Write runs (none named: all, of ``dataset`` if given) with all that belongs to them as Parquet files.
+
+        The folder must not be there yet. Raises: ReferenceNotFoundError; InputError where it cannot be written.
+        """
+        from ndcg_tracker.exchange import ExportWriter
+        from ndcg_tracker.tracker.exporting import export
+
+        with self.store().read() as tx:
+            if dataset is not None:
+                known_dataset(tx, dataset)
+            runs = [tx.resolve_run(reference, dataset) for reference in references] or tx.runs(dataset)
+            if not runs:
+                raise ReferenceNotFoundError("there are no runs to export; store one with: ndcg-track ingest FILE")
+            with ExportWriter(Path(folder)) as writer:
+                return export(tx, runs, writer)
+
+    def import_runs(self, folder: str | os.PathLike[str], *, dataset: str | None = None) -> Imported:
+        """Store what ``export_runs`` wrote, all of it or nothing; what is stored already stays as it is.
+
+        ``dataset``: another name for the dataset of an export that holds one. Raises: InputError, ConflictError.
+        """
+        from ndcg_tracker.exchange import ExportReader
+        from ndcg_tracker.tracker.importing import import_all
+
+        with ExportReader(Path(folder)) as reader, self.store(create=True).write() as tx:
+            return import_all(tx, reader, dataset)

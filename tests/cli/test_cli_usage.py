@@ -14,13 +14,13 @@ COMMANDS = [
     ["runs", "list"], ["runs", "show"], ["runs", "rename"], ["runs", "tag"], ["runs", "delete"], ["alias", "set"],
     ["alias", "list"], ["alias", "delete"], ["labels", "add"], ["groups", "set"], ["groups", "list"],
     ["metrics", "list"], ["metrics", "explain"], ["db", "upgrade"], ["db", "current"], ["db", "check"], ["db", "backup"],
-    ["doctor", "conventions"],
+    ["doctor", "conventions"], ["export"], ["import"],
 ]  # fmt: skip
 PRINTING = [
     ["ingest", "x"], ["evaluate", "x"], ["compare", "a", "b"], ["history"], ["rescore", "a"], ["sql", "SELECT 1"],
     ["runs", "list"], ["runs", "show", "a"], ["alias", "list"], ["groups", "list"], ["metrics", "list"],
     ["metrics", "explain", "ndcg"], ["db", "current"], ["doctor", "conventions", "x"],
-    ["gate", "a", "--baseline", "b"], ["explain", "a", "b"],
+    ["gate", "a", "--baseline", "b"], ["explain", "a", "b"], ["import", "x"],
 ]  # fmt: skip
 
 

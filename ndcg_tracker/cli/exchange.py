@@ -1,0 +1,55 @@
+"""``ndcg-track export`` and ``ndcg-track import``: runs as Parquet files, between databases and to any engine."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ndcg_tracker.cli import options
+
+
+def export_runs(
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FOLDER", help="Where to; it must not be there yet.")
+    ],
+    runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.", show_default=False)] = None,
+    every: Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")] = False,
+    dataset: options.AnyDataset = None,
+) -> None:
+    """Write runs with their items, labels, evaluations and group results as a folder of Parquet files.
+
+    The folder is there as a whole or not at all. Aliases and decisions stay, for they belong to a database.
+    """
+    from ndcg_tracker.errors import InputError
+
+    if bool(runs) == every:
+        raise InputError("name the runs to export, or give --all")
+    with options.tracker() as tracker:
+        found = tracker.export_runs(output, runs or (), dataset=dataset)
+    options.say(
+        f"exported {found.n_runs:,} runs with {found.n_items:,} items, {found.n_label_sets:,} label sets and "
+        f"{found.n_results:,} group results to {output}"
+    )
+
+
+def import_runs(
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="What ndcg-track export wrote.")],
+    dataset: Annotated[
+        str | None, typer.Option(help="Another name for the dataset of an export that holds one.", show_default=False)
+    ] = None,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Store the runs of an export with all that belongs to them, to the last bit, in one transaction.
+
+    Runs that are stored already stay as they are and get the evaluations that they lack.
+    """
+    from ndcg_tracker.reporting import rows_as
+
+    with options.tracker() as tracker:
+        found = tracker.import_runs(folder, dataset=dataset)
+    for note in found.notes:
+        options.say(f"note: {note}")
+    names = ["run", "run_id", "dataset", "outcome", "n_groups", "n_items", "n_evaluations"]
+    rows = [tuple(getattr(run, name) for name in names) for run in found.runs]
+    options.show(rows_as(format.plain, names, rows, color=options.wants_color()))

@@ -1,0 +1,42 @@
+"""``ndcg-track export`` and ``ndcg-track import``."""
+
+from pathlib import Path
+
+from command_line import CommandLine, Program
+
+
+def test_from_one_database_to_another(command: CommandLine, sqlite_command: CommandLine, folder: Path) -> None:
+    command("demo")
+    exported = command.said("export", "bm25", "dense", "--dataset", "shop", "-o", "out")
+    assert exported == "exported 2 runs with 6,000 items, 1 label sets and 300 group results to out\n"
+    imported = command.rows("import", "out", "--dataset", "copy")
+    assert [(row["run"], row["dataset"], row["outcome"], row["n_evaluations"]) for row in imported] == [
+        ("bm25", "copy", "stored", 1),
+        ("dense", "copy", "stored", 1),
+    ]
+    assert command.rows("compare", "bm25", "dense", "--dataset", "copy", "--by", "product") == command.rows(
+        "compare", "bm25", "dense", "--dataset", "shop", "--by", "product"
+    )
+
+
+def test_usage(sqlite_command: CommandLine, folder: Path) -> None:
+    sqlite_command("demo")
+    for arguments, message in (
+        (["export", "-o", "out"], "error: name the runs to export, or give --all\n"),
+        (["export", "bm25", "--all", "-o", "out"], "error: name the runs to export, or give --all\n"),
+        (["import", "nope"], "error: nope: no such folder; name one that ndcg-track export wrote\n"),
+    ):
+        printed = sqlite_command(*arguments)
+        assert (printed.code, printed.out, printed.err) == (2, "", message)
+
+
+def test_the_real_program(program: Program, folder: Path) -> None:
+    program("demo")
+    assert program("export", "--all", "-o", "out").code == 0
+    assert sorted(path.name for path in (folder / "out").iterdir()) == [
+        "evaluations.parquet", "group_results.parquet", "groups.parquet", "items.parquet", "label_coverage.parquet",
+        "label_sets.parquet", "labels.parquet", "runs.parquet",
+    ]  # fmt: skip
+    printed = program("--db", "copy.db", "import", "out")
+    assert (printed.code, printed.err) == (0, "")
+    assert program("--db", "copy.db", "history", "--dataset", "shop").out == program("history", "--dataset", "shop").out

@@ -1,0 +1,239 @@
+"""Runs written as Parquet files and read again: the same in every engine, or one clear line and nothing stored."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from rankings_of import labels_of
+from small_shop import BM25, DENSE, LABELS, frame_of
+
+import ndcg_tracker as nt
+from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
+from ndcg_tracker.ingest import GroupTable
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.storage.views import VIEWS
+
+METRICS = ["ndcg@10", "AP", "ndcg(missing=skip)@3", "lightgbm:ndcg@5"]
+CHANGING = {"run_id", "decision_id", "label_set_version", "created_at_utc", "updated_at_utc"}
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def other(request: pytest.FixtureRequest, tmp_path: Path) -> nt.Tracker:
+    """A second database of either engine."""
+    if request.param == "sqlite":
+        return nt.Tracker(f"sqlite:///{tmp_path / 'other.db'}")
+    server = request.getfixturevalue("postgres_server")
+    server.create_database("other")
+    request.addfinalizer(lambda: server.drop_database("other"))
+    upgrade(server.url("other"))
+    tracker = nt.Tracker(server.url("other"))
+    request.addfinalizer(tracker.close)
+    return tracker
+
+
+@pytest.fixture
+def filled(tracker: nt.Tracker) -> nt.Tracker:
+    """Two runs under two versions of the labels, with weights, attributes, hostile ids and an undefined result."""
+    tracker.ingest(
+        frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", metrics=METRICS, git_commit="abc",
+        parameters={"lr": "0.1"}, tags={"branch": "main"},
+    )  # fmt: skip
+    tracker.ingest(frame_of(DENSE), name="<b>dense</b>; \u202e", metrics=METRICS[:2], git_commit="")
+    strange = {"q1": {"a": 1.0, "'; --": 1.0, "\u202e": -0.0, "é" * 40: 5e-324}}
+    tracker.ingest(
+        frame_of(strange), labels=frame_of({"q1": {"a": 0.1, "'; --": 1e300}}, "label"), name="b", dataset="o"
+    )
+    tracker.add_labels(labels_of({**LABELS, "q1": {"a": 1}}))
+    tracker.rescore(["bm25"])
+    weights = np.array([2.0, 0.1])
+    tracker.set_groups(GroupTable(Keys.from_strings(["q1", "q3"]), weights, {"kind": ["new", None], "size": [0.1, 3]}))
+    return tracker
+
+
+def shown(tracker: nt.Tracker, leave_out: set[str] = CHANGING) -> dict[str, list[tuple[object, ...]]]:
+    """Return the rows of every view without ids and times, which differ between databases."""
+    found = {}
+    for view in VIEWS:
+        names = ", ".join(name for name in view.columns if name not in leave_out)
+        rows = tracker.query(f"SELECT {names} FROM {view.name}").rows
+        found[view.name] = sorted(rows, key=repr)
+    return found
+
+
+def digests(tracker: nt.Tracker) -> list[tuple[str, str, str]]:
+    return [(run.dataset, run.name, run.digest) for run in tracker.runs()]
+
+
+def test_a_round_trip_is_exact(filled: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    done = filled.export_runs(tmp_path / "out")
+    assert (done.n_runs, done.n_items, done.n_label_sets) == (3, 24, 3)
+    found = other.import_runs(tmp_path / "out")
+    assert [(run.run, run.outcome) for run in found.runs] == [
+        ("bm25", "stored"),
+        ("<b>dense</b>; \u202e", "stored"),
+        ("b", "stored"),
+    ]
+    assert found.notes == ()
+    assert digests(other) == digests(filled)
+    only_ids = {"run_id", "updated_at_utc"}
+    here, there = shown(filled, only_ids), shown(other, only_ids)
+    for view in here:
+        for one, another in zip(here[view], there[view], strict=True):
+            if view == "items":  # the score to 1 ulp: SQLite's own JSON reader
+                assert one[:-1] == another[:-1]
+                assert one[-1] == pytest.approx(another[-1], rel=4e-16, abs=0)
+            else:
+                assert one == another
+    again = other.import_runs(tmp_path / "out")
+    assert {(run.outcome, run.n_evaluations) for run in again.runs} == {("already stored", 0)}
+    assert shown(other, only_ids) == there
+    other.export_runs(tmp_path / "back")
+    for file in sorted((tmp_path / "out").iterdir()):
+        one, another = (
+            sorted(map(repr, pq.read_table(folder / file.name).to_pylist()))
+            for folder in (tmp_path / "out", tmp_path / "back")
+        )
+        assert one == another
+
+
+def test_evaluations_that_are_missing_are_added(filled: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    filled.export_runs(tmp_path / "out", ["bm25"])
+    other.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", metrics="P@1", git_commit="")
+    (run,) = other.import_runs(tmp_path / "out").runs
+    assert (run.outcome, run.n_evaluations) == ("already stored", 2 * len(METRICS))
+    assert len(other.run("bm25")[1]) == 1 + 2 * len(METRICS)
+
+
+def test_labels_that_are_new_here_become_the_newest(filled: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    filled.export_runs(tmp_path / "out", ["bm25"])
+    other.ingest(frame_of(DENSE), labels=frame_of({"q1": {"a": 2}}, "label"), name="dense", git_commit="")
+    assert other.import_runs(tmp_path / "out").notes == tuple(
+        f"labels version {version} of the export is version {version + 1} of dataset 'default' here, its newest; runs "
+        "under older versions need rescore to be comparable"
+        for version in (1, 2)
+    )
+
+
+def test_another_name_for_the_dataset(filled: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    filled.export_runs(tmp_path / "out", dataset="o")
+    (run,) = other.import_runs(tmp_path / "out", dataset="new").runs
+    assert (run.dataset, [one.dataset for one in other.runs()]) == ("new", ["new"])
+    filled.export_runs(tmp_path / "both")
+    with pytest.raises(InputError) as caught:
+        other.import_runs(tmp_path / "both", dataset="new")
+    assert str(caught.value) == "the export holds the datasets default, o; --dataset is for an export of one"
+
+
+def test_a_name_with_other_content(filled: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    filled.export_runs(tmp_path / "out", ["bm25"])
+    other.ingest(frame_of(DENSE), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
+    before = shown(other)
+    with pytest.raises(ConflictError) as caught:
+        other.import_runs(tmp_path / "out")
+    assert str(caught.value) == (
+        "run 'bm25' of dataset 'default' is already stored with other content; import into another dataset with "
+        "--dataset, or first give the run here another name with: ndcg-track runs rename bm25 NEW"
+    )
+    assert shown(other) == before
+
+
+def test_what_cannot_be_exported(tracker: nt.Tracker, tmp_path: Path) -> None:
+    tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
+    (tmp_path / "there").mkdir()
+    for folder, reason in (
+        ("there", "is there already; give --output another folder"),
+        ("no/where", "cannot be made (No such file or directory); give --output another folder"),
+    ):
+        with pytest.raises(InputError) as caught:
+            tracker.export_runs(tmp_path / folder)
+        assert str(caught.value) == f"{tmp_path / folder}: {reason}"
+    with pytest.raises(ReferenceNotFoundError):
+        tracker.export_runs(tmp_path / "out", ["nope"])
+    tracker.delete_run("bm25")
+    with pytest.raises(ReferenceNotFoundError) as missing:
+        tracker.export_runs(tmp_path / "out")
+    assert str(missing.value) == "there are no runs to export; store one with: ndcg-track ingest FILE"
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir() and path.name != "there"] == []
+
+
+def with_column(name: str, change: Callable[[pa.Array], pa.Array]) -> Callable[[pa.Table], pa.Table]:
+    def changed(table: pa.Table) -> pa.Table:
+        place = table.column_names.index(name)
+        return table.set_column(place, name, change(table[name].combine_chunks()))
+
+    return changed
+
+
+def first_value(value: object) -> Callable[[pa.Array], pa.Array]:
+    return lambda array: pa.array([value, *array.to_pylist()[1:]], array.type)
+
+
+DAMAGE: list[tuple[str, Callable[[pa.Table], Any], str]] = [
+    ("items", lambda table: table.slice(1), "has 10 rows left, not the 11 of dataset 'default', run 'bm25'"),
+    ("labels", lambda table: pa.concat_tables([table, table]), "has 8 rows that belong to nothing"),
+    ("items", with_column("score", first_value(7.5)), "the content of run 'bm25' is not that which was exported"),
+    ("items", with_column("score", first_value(np.inf)), "has a number that is not finite in column 'score'"),
+    ("items", with_column("item_key", first_value(None)), "has a null in column 'item_key'"),
+    ("labels", with_column("grade", first_value(7.0)), "the content of labels version 1 is not that which was exported"),
+    ("runs", lambda table: table.drop_columns("tags"), "has other columns than dataset, run, digest, created_at_utc, "
+     "git_commit, source, parameters, tags, n_groups, n_items"),
+    ("runs", with_column("tags", first_value("[1]")), "holds facts that are no JSON object"),
+    ("groups", with_column("weight", first_value(-1.0)), "has a weight that is not from 0 to 1e+30"),
+    ("evaluations", with_column("metric", first_value("ndcg@@")), "holds a metric that this program does not know"),
+    ("items", with_column("run", first_value("x")), "its rows do not stand in the order in which they were written: "
+     "those of dataset 'default', run 'bm25'"),
+    ("group_results", with_column("metric", first_value("x")), "its rows do not stand in the order in which they were"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "change", "message"), DAMAGE, ids=[message for _, _, message in DAMAGE])
+def test_what_does_not_hold_together_is_refused(
+    name: str, change: Callable[[pa.Table], Any], message: str, tmp_path: Path
+) -> None:
+    with nt.Tracker(tmp_path / "one.db") as tracker:
+        tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
+        tracker.set_groups(GroupTable(Keys.from_strings(["q1"]), np.array([2.0]), {}))
+        tracker.export_runs(tmp_path / "out")
+    file = tmp_path / "out" / f"{name}.parquet"
+    pq.write_table(change(pq.read_table(file)), file)
+    upgrade(str(tmp_path / "other.db"))
+    with nt.Tracker(tmp_path / "other.db") as other:
+        with pytest.raises(InputError) as caught:
+            other.import_runs(tmp_path / "out")
+        assert other.runs() == []
+    assert str(caught.value).startswith(f"{file}: {message}")
+    assert str(caught.value).endswith("; export the runs again")
+
+
+def test_files_that_are_missing_or_broken(tmp_path: Path) -> None:
+    with nt.Tracker(tmp_path / "one.db") as tracker:
+        tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
+        tracker.export_runs(tmp_path / "out")
+        file = tmp_path / "out" / "items.parquet"
+        content = file.read_bytes()
+        with pytest.raises(InputError, match=r"none: no such folder; name one that ndcg-track export wrote"):
+            tracker.import_runs(tmp_path / "none")
+        file.unlink()
+        with pytest.raises(InputError, match=r"items\.parquet: no such file; export the runs again"):
+            tracker.import_runs(tmp_path / "out")
+    upgrade(str(tmp_path / "other.db"))
+    with nt.Tracker(tmp_path / "other.db") as other:
+        for length in range(0, len(content), 61):
+            file.write_bytes(content[:length])
+            with pytest.raises(InputError, match=r"items\.parquet: no readable Parquet file .*; export the runs again"):
+                other.import_runs(tmp_path / "out")
+        for place in range(0, len(content), 37):
+            file.write_bytes(content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :])
+            try:
+                other.import_runs(tmp_path / "out")
+            except InputError as error:
+                assert "items.parquet: " in str(error)
+                assert other.runs() == []
+            else:
+                assert other.run("bm25")[0].n_items == 11
+                other.delete_run("bm25")
