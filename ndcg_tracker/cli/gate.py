@@ -56,7 +56,9 @@ def gate(
     ] = None,
     aa: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Learn --margin auto from the runs tagged aa=NAME.", show_default=False),
+        typer.Option(
+            metavar="NAME", help="Learn --margin auto from the runs tagged aa=NAME.", show_default="the baseline's"
+        ),
     ] = None,
     alpha_budget: Annotated[
         float | None,

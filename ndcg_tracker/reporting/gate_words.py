@@ -43,6 +43,7 @@ def facts(gated: Gated) -> list[tuple[str, str]]:
     pairs = [
         (metric.metric, f"baseline {points(metric.baseline)}, candidate {points(metric.candidate)}"),
         ("delta", ", ".join([points(decision.delta, signed=True), *_bounds(gated)])),
+        *_by_t_alone(gated),
         ("tolerance" if decision.scope == "set" else "margin", _margin(gated)),
         ("groups", f"{decision.n:,}; {metric.wins:,} won, {metric.ties:,} tied, {metric.losses:,} lost"),
     ]
@@ -85,6 +86,18 @@ def _bounds(gated: Gated) -> list[str]:
         method = "betting bound, " if decision.upper_method == "betting" else ""
         found.append(f"at most {points(decision.upper, signed=True)} ({method}{_percent(1 - decision.fail_alpha)})")
     return found
+
+
+def _by_t_alone(gated: Gated) -> list[tuple[str, str]]:
+    """Return the t bounds where they were not trusted alone, so that a reader sees what caution costs."""
+    decision = gated.decision
+    if decision.t_lower is None or decision.t_upper is None or decision.betting_lower is None:
+        return []
+    if decision.pass_level is None or decision.fail_alpha is None:
+        return []
+    low = f"at least {points(decision.t_lower, signed=True)} ({_percent(decision.pass_level)})"
+    high = f"at most {points(decision.t_upper, signed=True)} ({_percent(1 - decision.fail_alpha)})"
+    return [("by t alone", f"{low}, {high}; not trusted, as information is low")]
 
 
 def _percent(level: float) -> str:

@@ -70,11 +70,6 @@ class GateQuestion:
             raise InputError(f"margin {self.margin!r} is no number; give one in absolute points, such as 0.01, or auto")
         if self.margin == "auto" and self.repeats and self.aa is not None:
             raise InputError("--repeat and --aa both say which runs are the repeats; give one of them")
-        if self.margin == "auto" and not self.repeats and self.aa is None:
-            raise InputError(
-                f"--margin auto needs at least {FEWEST_REPEATS} runs of one unchanged system: name them with "
-                f"--repeat RUN, or {HOW_TO_REPEAT}"
-            )
         if self.margin != "auto" and (self.repeats or self.aa is not None):
             raise InputError("--repeat and --aa name the runs that --margin auto learns from; add --margin auto")
         if self.alpha_budget is not None:
@@ -123,6 +118,8 @@ def gated(tx: ReadTransaction, question: GateQuestion, acknowledgement: Acknowle
     decision = _decision(question, results, number, learned)
     if question.alias is None:
         comparison = replace(comparison, notes=(*comparison.notes, _unpinned(baseline)))
+    if candidate.id == baseline.id:
+        comparison = replace(comparison, notes=(*comparison.notes, "candidate and baseline are one and the same run"))
     if question.scope == "set":
         comparison = _without_inference(comparison)
     return Gated(
@@ -193,9 +190,15 @@ def _learned(
             raise InputError(f"run {candidate.name!r} is the candidate and cannot be a repeat as well; leave it out")
         where = "with --repeat"
     else:
-        runs = [run for run in tx.runs(baseline.dataset) if run.tags.get(AA_TAG) == question.aa]
+        aa = question.aa if question.aa is not None else baseline.tags.get(AA_TAG)
+        if aa is None:
+            raise InputError(
+                f"--margin auto needs at least {FEWEST_REPEATS} runs of one unchanged system, and baseline "
+                f"{baseline.name!r} has no tag {AA_TAG}: name them with --repeat RUN, or {HOW_TO_REPEAT}"
+            )
+        runs = [run for run in tx.runs(baseline.dataset) if run.tags.get(AA_TAG) == aa]
         runs = [run for run in runs if run.id != candidate.id]
-        where = f"with the tag {AA_TAG}={question.aa} beside the candidate"
+        where = f"with the tag {AA_TAG}={aa} beside the candidate"
     if len(runs) < FEWEST_REPEATS:
         names = f" ({', '.join(run.name for run in runs)})" if runs else ""
         raise InputError(

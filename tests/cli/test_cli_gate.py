@@ -57,10 +57,14 @@ def n_decisions(command: CommandLine) -> int:
 
 
 def test_the_exit_codes_of_the_real_program(started: Program) -> None:
+    verdicts = {0: "PASS", 3: "FAIL", 4: "INCONCLUSIVE"}
     for code, candidate in {0: "gain", 3: "drop", 4: "noisy"}.items():
         printed = started("gate", candidate, *ASKED)
         assert (printed.code, printed.err) == (code, "")
-        assert printed.out.startswith({0: "PASS: ", 3: "FAIL: ", 4: "INCONCLUSIVE: "}[code])
+        assert printed.out.startswith(f"{verdicts[code]}: ")
+    with Tracker(str(started.folder / "ndcg-track.db")) as tracker, tracker.store().read() as tx:
+        recorded = [one.decision for dataset in tx.datasets() for one in tx.decisions(dataset.id)]
+    assert recorded == [verdict.lower() for verdict in verdicts.values()]  # whatever the program ended with
     assert started("gate", "noisy", *ASKED, "--on-inconclusive", "fail").code == 3
     assert started("gate", "noisy", *ASKED, "--on-inconclusive", "pass").code == 0
     assert started("gate", "drop", *ASKED, "--on-inconclusive", "pass").code == 3
@@ -146,8 +150,11 @@ def test_a_learned_margin(gate: CommandLine, folder: Path) -> None:
     assert "(again0, again1, again2;" in " ".join(gate("gate", "gain", *auto, *repeats).out.split())
     message = gate.refused("gate", "gain", *auto)
     assert message.startswith(
-        "--margin auto needs at least 3 runs of one unchanged system: name them with --repeat RUN"
+        "--margin auto needs at least 3 runs of one unchanged system, and baseline 'base' has no tag aa: name them "
+        "with --repeat RUN, or "
     )
+    gate.said("runs", "tag", "base", "aa=base")
+    assert gate.rows("gate", "gain", *auto)["learned_margin"]["runs"] == ["base", "again0", "again1", "again2"]
 
 
 def test_what_is_refused(gate: CommandLine) -> None:

@@ -1,6 +1,7 @@
 """Populations of paired differences with a known mean, and how large a simulation is.
 
-``NDCG_TEST_LONG=1`` in the environment makes every simulation ten times larger, for a nightly run.
+``NDCG_TEST_LONG=1`` in the environment makes every simulation ten times larger, for a nightly run. The options
+``--junitxml=FILE -o junit_family=xunit1`` write the measured rates into a file.
 """
 
 import os
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Population = Callable[[np.random.Generator, tuple[int, int]], Floats]
+Record = Callable[[str, object], None]  # the fixture record_property: measured figures, shown by --junitxml
 
 LONG = os.environ.get("NDCG_TEST_LONG") == "1"
 GRADED = np.array([0.0, 0.3, 0.43, 0.5, 0.63, 0.8, 1.0])

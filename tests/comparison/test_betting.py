@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from populations import ALL, LONG, repeats
+from populations import ALL, LONG, Record, repeats
 
 from ndcg_tracker.comparison.betting import (
     betting_interval,
@@ -49,10 +49,12 @@ def test_equals_naive_arithmetic(name: str, n: int, level: float) -> None:
 
 @pytest.mark.parametrize("n", [25, 200, 1000] if LONG else [25, 200])
 @pytest.mark.parametrize("name", ALL)
-def test_coverage_of_the_lower_bound(name: str, n: int) -> None:
+def test_coverage_of_the_lower_bound(name: str, n: int, record_property: Record) -> None:
     samples = repeats(2000)
     differences = ALL[name](np.random.default_rng(n), (samples, n))
-    assert sum(betting_lower_bound(delta) <= 0 for delta in differences) / samples >= 0.95 - 0.016
+    covered = sum(betting_lower_bound(delta) <= 0 for delta in differences) / samples
+    record_property("coverage", covered)
+    assert covered >= 0.95 - 0.016
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -8,7 +8,7 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
-from populations import ALL, repeats
+from populations import ALL, Record, repeats
 
 from ndcg_tracker.comparison.bootstrap import bootstrap_interval
 from ndcg_tracker.comparison.significance import paired_t, weighted_t
@@ -73,11 +73,12 @@ def test_order_is_irrelevant_and_swapping_mirrors(differences: list[float], rand
 
 
 @pytest.mark.parametrize(("name", "n"), [("normal", 100), ("graded", 200), ("asymmetric", 1000)])
-def test_coverage(name: str, n: int) -> None:
+def test_coverage(name: str, n: int, record_property: Record) -> None:
     samples = repeats(300)
     differences = ALL[name](np.random.default_rng(n), (samples, n))
     intervals = [bootstrap_interval(delta, resamples=499) for delta in differences]
     covered = sum(ci is not None and ci[0] <= 0 <= ci[1] for ci in intervals) / samples
+    record_property("coverage", covered)
     assert abs(covered - 0.95) <= 0.04
 
 

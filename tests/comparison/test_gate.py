@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from populations import ALL, LONG, graded, repeats
+from populations import ALL, LONG, Record, graded, repeats
 
 from ndcg_tracker.comparison.betting import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.comparison.gate import population_decision, set_decision, spent_alpha
@@ -156,6 +156,11 @@ def test_fail_alpha_takes_the_place_of_one_percent() -> None:
     assert "its 99.8784% bound is" in later.reason
 
 
+@given(st.integers(1, 10**6), st.floats(1e-6, 0.49))
+def test_the_share_of_a_decision_equals_its_formula(number: int, alpha: float) -> None:
+    assert spent_alpha(number, alpha) == pytest.approx(alpha * 6 / (math.pi**2 * number**2), rel=1e-12)
+
+
 def test_the_budget_is_spent_but_not_overspent() -> None:
     shares = [spent_alpha(number, 0.05) for number in range(1, 10_001)]
     assert shares == sorted(shares, reverse=True)
@@ -191,6 +196,17 @@ def test_group_order_decides_nothing(differences: list[float], margin: float, ra
     assert one.decision == other.decision or near < 1e-9
     assert one.reason
     assert json.loads(json.dumps(one.to_dict(), allow_nan=False))["decision"] == one.decision
+
+
+@given(DIFFERENCES, st.floats(0, 0.2))
+def test_swapping_the_runs_mirrors_the_bounds(differences: list[float], margin: float) -> None:
+    delta = np.array(differences)
+    there, back = (population_decision(sign * delta, margin, fail_alpha=0.05) for sign in (1, -1))
+    assert there.delta == -(back.delta or 0.0)
+    for one, other in ((there, back), (back, there)):
+        assert one.t_lower == (None if other.t_upper is None else pytest.approx(-other.t_upper, abs=1e-12))
+        assert one.betting_lower == (None if other.betting_upper is None else -other.betting_upper)
+    assert {there.decision, back.decision} != {"fail"}  # not both runs are worse than the other
 
 
 @given(DIFFERENCES, st.floats(0.001, 0.2))
@@ -229,21 +245,53 @@ def test_what_else_is_refused() -> None:
 
 
 @pytest.mark.parametrize("n", [200, 1000] if LONG else [200])
-def test_errors_on_the_graded_population(n: int) -> None:
+def test_errors_on_the_graded_population(n: int, record_property: Record) -> None:
     samples, margin = repeats(10_000), 0.01
     differences = graded(np.random.default_rng(n), (samples, n))
     failed = sum(population_decision(delta, margin).decision == "fail" for delta in differences)
     passed = sum(population_decision(delta - margin, margin).decision == "pass" for delta in differences)
+    record_property("FAIL where nothing differs", failed / samples)
+    record_property("PASS where the drop is the margin", passed / samples)
     assert failed / samples <= 0.014
     assert passed / samples <= 0.058
 
 
+@pytest.mark.parametrize(
+    ("n", "mean", "samples", "naive", "small_p", "fails"),
+    [(200, 0.0, 2000, (0.12, 0.19), (0.01, 0.04), 0.014), (7000, -0.005, 300, (0, 0.02), (0.8, 0.93), 0.13)],
+)
+def test_why_there_are_three_answers(
+    n: int,
+    mean: float,
+    samples: int,
+    naive: tuple[float, float],
+    small_p: tuple[float, float],
+    fails: float,
+    record_property: Record,
+) -> None:
+    """The figures of docs/gate.md: what other rules make of a harmless change with a standard deviation of .138."""
+    rng, samples, margin = np.random.default_rng(n), repeats(samples), 0.01
+    counts = np.zeros(3)
+    for _ in range(samples):
+        delta = rng.normal(mean, 0.138, n)
+        drop, p_value = delta.mean() < 0, paired_t(delta).p_value
+        failed = population_decision(delta, margin).decision == "fail"
+        counts += [delta.mean() < -margin, p_value is not None and p_value < 0.05 and drop, failed]
+    rates = counts / samples
+    for name, rate in zip(("delta below -margin", "p below .05 and a drop", "FAIL"), rates.tolist(), strict=True):
+        record_property(name, rate)
+    assert naive[0] <= rates[0] <= naive[1]
+    assert small_p[0] <= rates[1] <= small_p[1]
+    assert rates[2] <= fails
+
+
 @pytest.mark.parametrize("name", ["sparse", "asymmetric", "skewed"])
-def test_false_passes_where_information_is_low(name: str) -> None:
+def test_false_passes_where_information_is_low(name: str, record_property: Record) -> None:
     """The drop is the margin itself; where t would PASS far too often the betting bound does not."""
     samples, n, margin = repeats(1000), 250, 0.0125
     differences = ALL[name](np.random.default_rng(5), (samples, n)) - margin
     passed = sum(population_decision(delta, margin).decision == "pass" for delta in differences)
+    record_property("PASS where the drop is the margin", passed / samples)
     assert passed / samples <= 0.05 + 3.3 * math.sqrt(0.05 * 0.95 / samples)
 
 
@@ -286,12 +334,14 @@ def test_differences_beyond_1_do_not_fail_where_information_is_low() -> None:
 
 
 @pytest.mark.parametrize("name", ["asymmetric", "skewed"])
-def test_false_fails_where_information_is_low(name: str) -> None:
+def test_false_fails_where_information_is_low(name: str, record_property: Record) -> None:
     """Nothing differs on average; where t alone would FAIL three to five times too often the gate does not."""
     samples, n = repeats(1000), 250
     differences = -ALL[name](np.random.default_rng(6), (samples, n))
     bounds = [t_upper_bound(paired_t(delta), level=0.99) for delta in differences]
     failed_by_t = sum(bound is not None and bound < 0 for bound in bounds)
     failed = sum(population_decision(delta, 0.0).decision == "fail" for delta in differences)
+    record_property("FAIL by the t bound alone", failed_by_t / samples)
+    record_property("FAIL", failed / samples)
     assert failed_by_t / samples > 0.02
     assert failed / samples <= 0.01

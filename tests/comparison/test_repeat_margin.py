@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from populations import Record, repeats
 
 from ndcg_tracker.comparison.repeat_margin import learned_margin
 from ndcg_tracker.errors import InputError
@@ -23,11 +24,12 @@ def test_the_formula() -> None:
 
 
 @pytest.mark.parametrize("k", [3, 5, 20])
-def test_two_further_repeats_lie_within_it_as_often_as_it_says(k: int) -> None:
-    rng, samples = np.random.default_rng(k), 4000
+def test_two_further_repeats_lie_within_it_as_often_as_it_says(k: int, record_property: Record) -> None:
+    rng, samples = np.random.default_rng(k), repeats(4000)
     runs, held = [str(number) for number in range(k)], 0
     for means in rng.normal(0.6, 0.004, (samples, k + 2)):
         held += abs(means[-1] - means[-2]) < learned_margin(runs, means[:k].tolist()).margin
+    record_property("coverage", held / samples)
     assert held / samples == pytest.approx(0.95, abs=3.3 * math.sqrt(0.95 * 0.05 / samples))
 
 

@@ -114,6 +114,14 @@ def test_text(inconclusive: Gated, overridden: Gated) -> None:
     assert gate_text(overridden) == SHORT
 
 
+def test_t_bounds_that_were_not_trusted_are_shown(inconclusive: Gated) -> None:
+    known = replace(OPEN, t_lower=-0.0111, t_upper=0.0072, betting_lower=-0.01274)
+    lines = gate_text(replace(inconclusive, decision=known)).splitlines()
+    assert "by t alone  at least -0.0111 (95%), at most +0.0072 (96.96%); not trusted, as information is low" in lines
+    for trusted in (replace(known, betting_lower=None), replace(known, t_lower=None, t_upper=None)):
+        assert "by t alone" not in gate_text(replace(inconclusive, decision=trusted))
+
+
 def test_drift_in_words(inconclusive: Gated) -> None:
     pinned = replace(inconclusive, drift=Drift("prod", "bm25", PIN))
     assert "drift      @prod is bm25 since 2026-01-31 08:00 UTC; no candidate accepted since\ndecision" in gate_text(

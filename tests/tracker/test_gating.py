@@ -1,6 +1,8 @@
 """``Tracker.gate``: the decision, its record, learned margins, drift since the pin, and the alpha budget."""
 
 import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from ndcg_tracker.storage.records import DecisionRecord
 from ndcg_tracker.tracker.comparing import NO_INFERENCE
 
 LONG = os.environ.get("NDCG_TEST_LONG") == "1"
+Record = Callable[[str, object], None]
 N_GROUPS = 240
 BASE = [1, 2] * (N_GROUPS // 2)
 SECOND = 1 / np.log2(3)
@@ -94,6 +97,11 @@ def test_identical_runs_pass_and_are_said_to_be_identical(pinned: nt.Tracker) ->
     assert result.to_dict()["reason"] == "identical on all 240 groups"
 
 
+def test_a_run_against_itself_is_noted(pinned: nt.Tracker) -> None:
+    found = pinned.gate("base", baseline="@prod", margin=0.01).to_dict()
+    assert (found["decision"], found["notes"]) == ("pass", ["candidate and baseline are one and the same run"])
+
+
 def test_a_fixed_set_is_arithmetic(pinned: nt.Tracker) -> None:
     drop = 20 * (1 - SECOND) / N_GROUPS
     assert pinned.gate("small", baseline="@prod", scope="set").decision == "fail"
@@ -155,6 +163,28 @@ def test_the_budget_is_spent_over_the_decisions_of_this_gate(pinned: nt.Tracker)
     assert refusal(pinned, "noisy", margin=0.01, alpha_budget=1.0) == (
         "an alpha budget must lie between 0 and 0.5, not at 1.0; give for example 0.05"
     )
+
+
+def test_gates_at_the_same_time_spend_one_budget(pinned: nt.Tracker, ready_url: str) -> None:
+    """Whoever is second waits for the record of the first: no share of the budget is spent twice."""
+
+    def alpha(_: int) -> float:
+        with nt.Tracker(ready_url) as tracker:
+            found = tracker.gate("noisy", baseline="@prod", margin=0.01, alpha_budget=0.05)
+            return float(found.to_dict()["fail_alpha"])
+
+    with ThreadPoolExecutor(4) as threads:
+        spent = sorted(threads.map(alpha, range(8)), reverse=True)
+    assert spent == [spent_alpha(number, 0.05) for number in range(1, 9)]
+    assert [one.alpha for one in decisions(pinned)] == spent
+
+
+def test_a_failure_while_deciding_records_nothing(pinned: nt.Tracker, ready_url: str) -> None:
+    before = row_counts(ready_url)
+    for asked in ({"metric": "AP", "margin": 0.01}, {"margin": "auto", "aa": "none"}, {"margin": -1.0}):
+        with pytest.raises((nt.InputError, nt.NotComparableError)):
+            pinned.gate("drop", **{"baseline": "@prod", "acknowledge": "known", **asked})
+    assert row_counts(ready_url) == before
 
 
 def test_what_has_no_alias_is_noted(pinned: nt.Tracker) -> None:
@@ -229,6 +259,7 @@ def test_a_margin_is_learned_from_repeats(repeated: nt.Tracker) -> None:
     )
     three = repeated.gate("noisy", baseline="@prod", margin="auto", repeats=["repeat0", *names[:3]]).to_dict()
     assert three["margin"] == learned_margin(names[:3], means[:3]).margin
+    assert repeated.gate("noisy", baseline="repeat1", margin="auto").to_dict()["margin"] == expected.margin
     itself = repeated.gate("repeat3", baseline="@prod", margin="auto", aa="base").to_dict()
     assert itself["margin"] == three["margin"]  # a candidate is no repeat
 
@@ -240,7 +271,8 @@ def test_what_teaches_no_margin(repeated: nt.Tracker) -> None:
         "--margin auto --aa NAME"
     )
     assert refusal(repeated, "noisy", **asked) == (
-        f"--margin auto needs at least 3 runs of one unchanged system: name them with --repeat RUN, or {how}"
+        "--margin auto needs at least 3 runs of one unchanged system, and baseline 'base' has no tag aa: name them "
+        f"with --repeat RUN, or {how}"
     )
     assert refusal(repeated, "noisy", **asked, repeats=["repeat0", "repeat1"]) == (
         "--margin auto needs at least 3 runs of one unchanged system, and there are 2 with --repeat (repeat0, "
@@ -355,7 +387,7 @@ def harmless(rng: np.random.Generator) -> list[int]:
     return [int(rank) for rank in rng.choice([1, 5, 2], N_GROUPS, p=[up, down, 1 - up - down])]
 
 
-def test_a_hundred_harmless_runs_with_and_without_a_budget(sqlite_url: str) -> None:
+def test_a_hundred_harmless_runs_with_and_without_a_budget(sqlite_url: str, record_property: Record) -> None:
     """Judged at 1% each some are called a FAIL; with a budget for all of them none is."""
     rng = np.random.default_rng(2)
     failed = {"@plain": 0, "@budget": 0}
@@ -370,11 +402,13 @@ def test_a_hundred_harmless_runs_with_and_without_a_budget(sqlite_url: str) -> N
                 result = tracker.gate(name, baseline=alias, margin=0.01, alpha_budget=budget)
                 failed[alias] += result.decision == "fail"
         assert len(decisions(tracker)) == 200
+    record_property("false FAILs of 100", failed["@plain"])
+    record_property("false FAILs of 100 with a budget", failed["@budget"])
     assert 1 <= failed["@plain"] <= 5
     assert failed["@budget"] == 0
 
 
-def test_false_alarms_of_a_gate_over_its_life() -> None:
+def test_false_alarms_of_a_gate_over_its_life(record_property: Record) -> None:
     """Histories of 100 harmless runs: at 1% each most have a false FAIL, at .05 for all of them one in twenty."""
     rng = np.random.default_rng(100)
     n_histories = 1500 if LONG else 150
@@ -388,5 +422,7 @@ def test_false_alarms_of_a_gate_over_its_life() -> None:
             population_decision(delta, 0.01, fail_alpha=spent_alpha(i, 0.05)).decision == "fail"
             for i, delta in suspects
         )
+    record_property("histories with a false FAIL", by_plain / n_histories)
+    record_property("histories with a false FAIL with a budget", by_budget / n_histories)
     assert 0.5 <= by_plain / n_histories <= 0.75
     assert by_budget / n_histories <= 0.05 + 3.3 * (0.05 * 0.95 / n_histories) ** 0.5
