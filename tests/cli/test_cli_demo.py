@@ -8,7 +8,6 @@ from stored_rows import row_counts
 
 from ndcg_tracker.cli.demo_data import RUNS, write_demo_files
 
-
 STEPS = ["ingest", "groups", "alias", "compare", "explain", "gate", "compare", "history", "sql"]
 
 SAID = "set 1 attribute (product) of 150 groups of dataset 'shop'\n@baseline is run 'bm25' (1) of dataset 'shop'\n"

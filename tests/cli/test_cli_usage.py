@@ -13,8 +13,8 @@ COMMANDS = [
     ["ingest"], ["evaluate"], ["compare"], ["explain"], ["gate"], ["history"], ["rescore"], ["sql"], ["demo"],
     ["runs", "list"], ["runs", "show"], ["runs", "rename"], ["runs", "tag"], ["runs", "delete"], ["alias", "set"],
     ["alias", "list"], ["alias", "delete"], ["labels", "add"], ["groups", "set"], ["groups", "list"],
-    ["metrics", "list"], ["metrics", "explain"], ["db", "upgrade"], ["db", "current"], ["db", "check"], ["db", "backup"],
-    ["doctor", "conventions"], ["export"], ["import"],
+    ["metrics", "list"], ["metrics", "explain"], ["db", "upgrade"], ["db", "current"], ["db", "check"],
+    ["db", "backup"], ["doctor", "conventions"], ["export"], ["import"],
 ]  # fmt: skip
 PRINTING = [
     ["ingest", "x"], ["evaluate", "x"], ["compare", "a", "b"], ["history"], ["rescore", "a"], ["sql", "SELECT 1"],
