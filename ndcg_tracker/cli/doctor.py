@@ -11,14 +11,34 @@ from ndcg_tracker.cli import options
 if TYPE_CHECKING:
     from ndcg_tracker.tracker.conventions import Convention
 
-app = typer.Typer(help="Why numbers differ: conventions.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(rich_markup_mode=None)
 
 _SHOWN_EFFECT = 5e-5
 
 
-@app.callback()
-def _family() -> None:
-    """Keep ``doctor`` a family of commands though it has one member."""
+@app.callback(invoke_without_command=True)
+def examine(context: typer.Context, format: options.Output = options.OutputFormat.text) -> None:
+    """Look at what the database rests on, and say what to do about what is not well; conventions: why numbers differ.
+
+    Nothing is written but a trial of locks beside a SQLite file. Exit code 2 where something is bad.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from ndcg_tracker.errors import DatabaseError
+    from ndcg_tracker.reporting import rows_as
+    from ndcg_tracker.reporting.findings import findings_text
+    from ndcg_tracker.storage.store import examine
+    from ndcg_tracker.tracker.opened import database_location
+
+    found = list(examine(database_location(options.surroundings.database)))
+    rows = [(one.check, one.state, one.found, one.advice) for one in found]
+    if format is options.OutputFormat.text:
+        options.show(findings_text(rows, color=options.wants_color()))
+    else:
+        options.show(rows_as(format.plain, ["check", "state", "found", "advice"], rows))
+    bad = [one.check for one in found if one.state == "bad"]
+    if bad:
+        raise DatabaseError(f"not well: {', '.join(bad)}; what to do stands in the table")
 
 
 @app.command("conventions")

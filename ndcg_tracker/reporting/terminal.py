@@ -94,7 +94,7 @@ def shortened_inside(text: str, width: int) -> str:
     """Return the text cut to a width with an ellipsis inside, because the end of a name often tells it from others.
 
     >>> shortened_inside("torchmetrics:RetrievalNormalizedDCG(top_k=10)", 30)
-    'torchmetrics:Re…DCG(top_k=10)'
+    'torchmetrics:Re…dDCG(top_k=10)'
     """
     if display_width(text) <= width:
         return text

@@ -24,9 +24,10 @@ from ndcg_tracker.storage.reads import ReadTransaction
 if TYPE_CHECKING:
     import psycopg
 
+    from ndcg_tracker.storage.examination import Finding
     from ndcg_tracker.storage.query_result import QueryResult
 
-__all__ = ["ReadTransaction", "Store", "WriteTransaction", "backup", "check", "current", "upgrade"]
+__all__ = ["ReadTransaction", "Store", "WriteTransaction", "backup", "check", "current", "examine", "upgrade"]
 
 
 class Store:
@@ -149,6 +150,13 @@ def check(location: str) -> list[str]:
     """Return what is damaged in a database of the newest schema (``db check``), nothing if it is whole."""
     with Store.open(location) as store, store.read() as transaction:
         return transaction.damage()
+
+
+def examine(location: str) -> Iterator[Finding]:
+    """Yield what is found of a location and what to do about it (``doctor``), whatever it holds; nothing is written."""
+    from ndcg_tracker.storage.examination import examined
+
+    return examined(parsed_location(location))
 
 
 def backup(location: str, target: str) -> Path:

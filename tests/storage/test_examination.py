@@ -1,0 +1,187 @@
+"""What ``doctor`` finds of a database and what it advises."""
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from stored_samples import BM25, add_run
+
+from ndcg_tracker.storage import examination_sqlite
+from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage.connection import wal_is_safe
+from ndcg_tracker.storage.examination import Finding
+from ndcg_tracker.storage.examination_sqlite import _file_system
+from ndcg_tracker.storage.store import Store
+
+
+def found_in(url: str) -> dict[str, Finding]:
+    return {finding.check: finding for finding in storage.examine(url)}
+
+
+def path_of(url: str) -> Path:
+    return Path(url.removeprefix("sqlite:///"))
+
+
+def execute(url: str, *statements: str) -> None:
+    engine = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.begin() as connection:
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+    engine.dispose()
+
+
+@pytest.fixture
+def filled(database_url: str) -> str:
+    """The URL of a database with a run."""
+    storage.upgrade(database_url)
+    with Store.open(database_url) as store, store.write() as tx:
+        add_run(tx, "bm25", BM25)
+    return database_url
+
+
+def test_all_is_well(filled: str) -> None:
+    found = found_in(filled)
+    assert {one.check for one in found.values() if one.state == "bad"} == set()
+    assert found["schema"] == Finding("schema", "ok", "0002, the newest that this program knows")
+    assert found["integrity"] == Finding("integrity", "ok", "1 runs, each with all its lists and results")
+    if filled.startswith("sqlite"):
+        assert list(found) == ["file", "SQLite", "journal", "room", "locks", "schema", "integrity"]
+        assert found["SQLite"].state == ("ok" if wal_is_safe() else "note")
+        assert found["locks"].found.startswith("a second writer waits")
+    else:
+        assert list(found) == ["schema", "server", "role", "writer", "integrity"]
+        assert found["writer"] == Finding("writer", "ok", "nobody")
+        assert found["role"].advice.startswith("give people who only read a role")
+
+
+def test_nothing_is_left_behind(filled: str) -> None:
+    if not filled.startswith("sqlite"):
+        pytest.skip("a server has no folder of ours")
+    folder = path_of(filled).parent
+    before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    found_in(filled)
+    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+
+
+def test_damage(filled: str) -> None:
+    execute(filled, "DELETE FROM ranked_lists WHERE group_id = (SELECT min(group_id) FROM ranked_lists)")
+    assert found_in(filled)["integrity"] == Finding(
+        "integrity", "bad", "1 runs without all their lists", "restore a backup, or report what was found"
+    )
+
+
+def test_a_database_that_is_not_there(sqlite_url: str) -> None:
+    found = found_in(sqlite_url)
+    path = path_of(sqlite_url)
+    assert found["file"] == Finding("file", "note", f"{path} is not there yet", "the first ingest makes it")
+    assert found["schema"].state == "note"
+    assert found["schema"].found == "there is no such database"
+    assert "ingest FILE --labels LABELS" in found["schema"].advice
+    assert not path.exists()
+
+
+def test_an_empty_server(postgres_url: str) -> None:
+    found = found_in(postgres_url)
+    assert list(found) == ["schema"]
+    assert (found["schema"].state, found["schema"].found) == ("note", "the database is empty")
+    assert found["schema"].advice.endswith("db upgrade")
+
+
+def test_a_server_that_does_not_answer() -> None:
+    (finding,) = storage.examine("postgresql://127.0.0.1:1/shop")
+    assert (finding.check, finding.state) == ("database", "bad")
+    assert "no server answers there" in finding.found
+
+
+def test_another_file(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("no database " * 100)
+    assert found_in(str(tmp_path / "notes.txt"))["schema"] == Finding(
+        "schema", "bad", "not a SQLite database, it is a file of another kind", "give --db another path"
+    )
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    finding = next(iter(storage.examine(str(tmp_path / "no" / "x.db"))))
+    assert finding == Finding(
+        "file", "bad", f"the folder {tmp_path / 'no'} does not exist", "make it, or give --db another path"
+    )
+
+
+@pytest.mark.skipif(wal_is_safe(), reason="this SQLite may use its write-ahead log")
+def test_a_journal_that_this_sqlite_may_corrupt(sqlite_url: str) -> None:
+    storage.upgrade(sqlite_url)
+    with closing(sqlite3.connect(path_of(sqlite_url))) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+    assert found_in(sqlite_url)["journal"] == Finding(
+        "journal",
+        "bad",
+        "write-ahead log, which this SQLite may corrupt",
+        "close other programs that use the file; the next write turns it off",
+    )
+    with Store.open(sqlite_url) as store, store.write() as tx:
+        add_run(tx, "bm25", BM25)
+    assert found_in(sqlite_url)["journal"] == Finding("journal", "ok", "rollback journal")
+
+
+def test_little_room(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage.upgrade(sqlite_url)
+    monkeypatch.setattr(examination_sqlite, "LITTLE_ROOM", 1 << 62)
+    found = found_in(sqlite_url)["room"]
+    assert (found.state, found.advice.startswith("make room before the next ingest")) == ("bad", True)
+
+
+def test_a_file_system_without_locks(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite without locks behaves as it does where the file system keeps none."""
+    storage.upgrade(sqlite_url)
+    unlocked = examination_sqlite._SECOND_WRITER.replace("sys.argv[1]", 'f"file:{sys.argv[1]}?vfs=unix-none"')
+    monkeypatch.setattr(examination_sqlite, "_SECOND_WRITER", unlocked.replace("timeout=0", "timeout=0, uri=True"))
+    found = found_in(sqlite_url)["locks"]
+    assert found.state == "bad"
+    assert "does not keep two writers apart" in found.found
+    assert found.advice == "put the database on a local disk, or use Postgres"
+
+
+def test_the_file_system_of_a_folder(tmp_path: Path) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text("a / ext4 rw 0 0\nb /data nfs4 rw 0 0\nc /data/my\\040disk xfs rw 0 0\nd /dat tmpfs rw 0 0\n")
+    for folder, kind in (("/home", "ext4"), ("/data/x", "nfs4"), ("/data/my disk/x", "xfs"), ("/database", "ext4")):
+        assert _file_system(Path(folder), mounts) == kind
+    assert _file_system(Path("/"), tmp_path / "none") == ""
+
+
+def test_a_network_s_file_system(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examination_sqlite, "_file_system", lambda folder: "nfs4")
+    found = found_in(sqlite_url)["locks"]
+    assert (found.state, found.advice) == ("note", "put the database on a local disk, or use Postgres")
+
+
+def test_who_is_writing(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ndcg_tracker.storage import examination_postgres
+
+    storage.upgrade(postgres_url)
+    with Store.open(postgres_url) as store, store.write() as tx:
+        tx.ensure_dataset("shop")
+        assert found_in(postgres_url)["writer"].found.startswith("process ")
+        monkeypatch.setattr(examination_postgres, "LONG_SECONDS", -1)
+        found = found_in(postgres_url)["writer"]
+    assert (found.state, "(ndcg-tracker) since 0 s; others wait for it" in found.found) == ("note", True)
+    assert found.advice.startswith("if nothing works there any more: SELECT pg_terminate_backend(")
+
+
+def test_a_password_is_not_shown(postgres_url: str) -> None:
+    url = (
+        postgres_url.replace("postgresql://", "postgresql://me:secret@", 1) if "@" not in postgres_url else postgres_url
+    )
+    for finding in storage.examine(url.replace("/test_", "/none_")):
+        assert "secret" not in finding.found + finding.advice
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_is_not_ours(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    finding = next(iter(storage.examine(str(tmp_path / "x.db"))))
+    tmp_path.chmod(0o700)
+    assert (finding.check, finding.state) == ("file", "bad")
