@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from ndcg_tracker.cli import options
+
+DEFAULT_COLUMNS = 100
+"""How wide a report is where standard output is no terminal."""
+WIDEST = 140
+"""How wide it is at most: beyond that, lines are hard to follow."""
 
 
 class Missing(StrEnum):
@@ -87,4 +93,6 @@ def compare(
             equivalence=equivalence,
             by=by,
         )
-    options.show(comparison_as(format.plain, *result.comparisons, color=options.wants_color()))
+    columns = shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns  # COLUMNS, else those of the terminal
+    width = min(columns, WIDEST)
+    options.show(comparison_as(format.plain, *result.comparisons, color=options.wants_color(), width=width))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,3 +38,15 @@ class ItemMove:
             "contribution_candidate": self.contribution_candidate,
             "contribution": self.contribution,
         }
+
+
+def most_telling(moves: Iterable[ItemMove], delta: float, n: int) -> tuple[ItemMove, ...]:
+    """Return the items that explain most of a group's delta: those that pulled its way, the largest pull first.
+
+    Parameters: ``delta``: of the group. ``n``: how many at most. Items that pulled the other way come behind.
+
+    >>> lost, less, won = (ItemMove(name, 1.0, 1, 2, 0.0, 0.0, part) for name, part in zip("abc", (-0.5, -0.1, 0.4)))
+    >>> [move.item for move in most_telling([won, less, lost], -0.2, 2)]
+    ['a', 'b']
+    """
+    return tuple(sorted(moves, key=lambda move: (move.contribution * delta <= 0, -abs(move.contribution)))[:n])

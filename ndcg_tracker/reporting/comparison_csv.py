@@ -1,4 +1,4 @@
-"""A comparison as CSV: one row per candidate and metric, then one per slice."""
+"""A comparison as rows for programs: one per candidate and metric, then one per slice."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from ndcg_tracker.reporting.csv_writer import csv_text
 
 if TYPE_CHECKING:
+    from ndcg_tracker.comparison.equivalence import Equivalence
     from ndcg_tracker.comparison.results import Comparison, MetricComparison
     from ndcg_tracker.comparison.slices import SliceComparison
 
-_CSV_COLUMNS = (
+_SLICE_COLUMNS = ("attribute", "value", "q_value")
+_RUN_COLUMNS = (
     "baseline_run",
     "baseline_run_id",
     "candidate_run",
@@ -18,6 +20,9 @@ _CSV_COLUMNS = (
     "dataset",
     "label_set_version",
     "label_set_digest",
+)
+_CSV_COLUMNS = (
+    *_RUN_COLUMNS,
     "metric",
     "baseline",
     "candidate",
@@ -54,9 +59,7 @@ _CSV_COLUMNS = (
     "equivalence_ci_low",
     "equivalence_ci_high",
     "equivalent",
-    "attribute",
-    "value",
-    "q_value",
+    *_SLICE_COLUMNS,
 )
 
 
@@ -68,77 +71,73 @@ def comparison_csv(*comparisons: Comparison) -> str:
     """
     rows = []
     for comparison in comparisons:
-        rows += [_metric_row(comparison, metric) for metric in comparison.metrics]
-        rows += [_slice_row(comparison, row) for row in comparison.slices or ()]
-    return csv_text(_CSV_COLUMNS, rows)
+        rows += [metric_row(comparison, metric) for metric in comparison.metrics]
+        rows += [slice_row(comparison, row) for row in comparison.slices or ()]
+    return csv_text(_CSV_COLUMNS, [[row.get(name) for name in _CSV_COLUMNS] for row in rows])
 
 
-def _metric_row(comparison: Comparison, metric: MetricComparison) -> list[object]:
-    """Return one metric's values in the order of the columns."""
-    low, high = metric.ci if metric.ci is not None else (None, None)
+def metric_row(comparison: Comparison, metric: MetricComparison) -> dict[str, object]:
+    """Return one metric's values by the name of their column; None for what is undefined or was not asked for."""
     groups = metric.groups
-    return [
-        *_run_cells(comparison),
-        metric.metric,
-        metric.baseline,
-        metric.candidate,
-        metric.delta,
-        low,
-        high,
-        metric.ci_method,
-        metric.p_value,
-        metric.p_adjusted,
-        metric.test,
-        metric.n,
-        metric.wins,
-        metric.ties,
-        metric.losses,
-        metric.effect_size,
-        metric.detectable_delta,
-        metric.verdict,
-        groups.paired,
-        groups.only_in_baseline,
-        groups.only_in_candidate,
-        groups.undefined,
-        groups.missing_in_baseline,
-        groups.missing_in_candidate,
-        "; ".join(metric.warnings),
-        *_tie_cells(metric),
-        *_optional_cells(metric),
-    ]
+    return {
+        **_run_cells(comparison),
+        "metric": metric.metric,
+        "baseline": metric.baseline,
+        "candidate": metric.candidate,
+        "delta": metric.delta,
+        **_interval_cells("ci", metric.ci),
+        "ci_method": metric.ci_method,
+        "p_value": metric.p_value,
+        "p_adjusted": metric.p_adjusted,
+        "test": metric.test,
+        "n": metric.n,
+        "wins": metric.wins,
+        "ties": metric.ties,
+        "losses": metric.losses,
+        "effect_size": metric.effect_size,
+        "detectable_delta": metric.detectable_delta,
+        "verdict": metric.verdict,
+        "paired": groups.paired,
+        "only_in_baseline": groups.only_in_baseline,
+        "only_in_candidate": groups.only_in_candidate,
+        "undefined": groups.undefined,
+        "missing_in_baseline": groups.missing_in_baseline,
+        "missing_in_candidate": groups.missing_in_candidate,
+        "warnings": "; ".join(metric.warnings),
+        **_tie_cells(metric),
+        **_interval_cells("betting_ci", metric.betting_ci),
+        **_equivalence_cells(metric.equivalence),
+    }
 
 
-def _slice_row(comparison: Comparison, row: SliceComparison) -> list[object]:
-    """Return one slice's values under their columns."""
-    low, high = row.ci if row.ci is not None else (None, None)
-    values = {
-        **dict(zip(_CSV_COLUMNS, _run_cells(comparison), strict=False)),
+def slice_row(comparison: Comparison, row: SliceComparison) -> dict[str, object]:
+    """Return one slice's values by the name of their column."""
+    return {
+        **_run_cells(comparison),
         "metric": comparison.metrics[0].metric,
+        "attribute": comparison.slice_attribute,
+        "value": row.value,
+        "n": row.n,
         "baseline": row.baseline,
         "candidate": row.candidate,
         "delta": row.delta,
-        "ci_low": low,
-        "ci_high": high,
+        **_interval_cells("ci", row.ci),
         "ci_method": "t",
-        "p_value": row.p_value,
-        "p_adjusted": row.p_adjusted,
-        "test": "t",
-        "n": row.n,
         "wins": row.wins,
         "ties": row.ties,
         "losses": row.losses,
+        "p_value": row.p_value,
+        "q_value": row.q_value,
+        "p_adjusted": row.p_adjusted,
+        "test": "t",
         "verdict": row.verdict,
         "warnings": row.warning,
-        "attribute": comparison.slice_attribute,
-        "value": row.value,
-        "q_value": row.q_value,
     }
-    return [values.get(name) for name in _CSV_COLUMNS]
 
 
-def _run_cells(comparison: Comparison) -> list[object]:
+def _run_cells(comparison: Comparison) -> dict[str, object]:
     """Return what was compared."""
-    return [
+    cells = (
         comparison.baseline.name,
         comparison.baseline.run_id,
         comparison.candidate.name,
@@ -146,23 +145,31 @@ def _run_cells(comparison: Comparison) -> list[object]:
         comparison.dataset,
         comparison.label_set.version,
         comparison.label_set.digest,
-    ]
+    )
+    return dict(zip(_RUN_COLUMNS, cells, strict=True))
 
 
-def _tie_cells(metric: MetricComparison) -> list[object]:
+def _interval_cells(name: str, ci: tuple[float, float] | None) -> dict[str, object]:
+    low, high = ci if ci is not None else (None, None)
+    return {f"{name}_low": low, f"{name}_high": high}
+
+
+def _tie_cells(metric: MetricComparison) -> dict[str, object]:
     """Return both means' bounds over ties in scores, and whether the verdict hangs on them."""
     effect = metric.tie_effect
-    if effect is None:
-        return [None] * 5
-    bounds = (effect.baseline.worst, effect.baseline.best, effect.candidate.worst, effect.candidate.best)
-    return [*bounds, metric.ties_could_change_verdict]
+    return {
+        "baseline_worst": None if effect is None else effect.baseline.worst,
+        "baseline_best": None if effect is None else effect.baseline.best,
+        "candidate_worst": None if effect is None else effect.candidate.worst,
+        "candidate_best": None if effect is None else effect.candidate.best,
+        "ties_could_change_verdict": None if effect is None else metric.ties_could_change_verdict,
+    }
 
 
-def _optional_cells(metric: MetricComparison) -> list[object]:
-    """Return the betting interval, the equivalence, and nothing for what belongs to slices."""
-    betting = metric.betting_ci if metric.betting_ci is not None else (None, None)
-    found = metric.equivalence
-    if found is None:
-        return [*betting, *[None] * 8]
-    ci = found.ci if found.ci is not None else (None, None)
-    return [*betting, found.margin, found.p_value, *ci, found.equivalent, None, None, None]
+def _equivalence_cells(found: Equivalence | None) -> dict[str, object]:
+    return {
+        "equivalence_margin": None if found is None else found.margin,
+        "equivalence_p_value": None if found is None else found.p_value,
+        **_interval_cells("equivalence_ci", None if found is None else found.ci),
+        "equivalent": None if found is None else found.equivalent,
+    }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ndcg_tracker.reporting.comparison_csv import comparison_csv
 from ndcg_tracker.reporting.comparison_markdown import comparison_markdown
-from ndcg_tracker.reporting.comparison_report import comparison_text
+from ndcg_tracker.reporting.comparison_report import WIDTH, comparison_text
 from ndcg_tracker.reporting.json_writer import json_text
 from ndcg_tracker.reporting.table import Format
 
@@ -14,15 +14,18 @@ if TYPE_CHECKING:
     from ndcg_tracker.comparison.results import Comparison
 
 
-def comparison_as(format: Format, *comparisons: Comparison, color: bool = False) -> str:
-    """Return one comparison, or those of several candidates with one baseline, in a format, with a line end."""
+def comparison_as(format: Format, *comparisons: Comparison, color: bool = False, width: int = WIDTH) -> str:
+    """Return one comparison, or those of several candidates with one baseline, in a format, with a line end.
+
+    Parameters: ``color`` and ``width``: of text only (see ``comparison_text``).
+    """
     if format == "json":
         return comparison_json(*comparisons)
     if format == "csv":
         return comparison_csv(*comparisons)
     if format == "markdown":
         return comparison_markdown(*comparisons)
-    return comparison_text(*comparisons, color=color)
+    return comparison_text(*comparisons, color=color, width=width)
 
 
 def comparison_json(first: Comparison, *further: Comparison) -> str:

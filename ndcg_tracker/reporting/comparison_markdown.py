@@ -51,13 +51,8 @@ def _block(comparison: Comparison, stored: Comparison, shown: Sequence[Compariso
 
 
 def _table(table: ReportTable) -> list[str]:
-    """Return a table with its footnotes; the details of its rows are a column of their own."""
-    rows = [[cell.text for cell in row] for row in table.rows]
-    headings, right = table.headings, table.right
-    if table.details:
-        headings, right = (*headings, "item moves"), (*right, False)
-        rows = [[*row, "; ".join(details)] for row, details in zip(rows, table.details, strict=True)]
-    lines = markdown_table(headings, rows, right)
+    """Return a table with its footnotes."""
+    lines = markdown_table(table.headings, [[cell.text for cell in row] for row in table.rows], table.right)
     if table.footnotes:
         lines += ["", *_listed([f"{words.mark(number)} {note}" for number, note in enumerate(table.footnotes, 1)])]
     return lines

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.reporting import comparison_words as words
-from ndcg_tracker.reporting.numbers import UNDEFINED, counted, interval, p_text, points
+from ndcg_tracker.reporting.numbers import UNDEFINED, counted, interval, p_text, points, shown_margin
 from ndcg_tracker.reporting.terminal import Painted, Style
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SLICES_SHOWN = 10
 """So many of the worst slices and so many of the best are shown to people."""
+NO_VALUE = "(none)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,9 @@ class ReportTable:
     """A table of a report.
 
     ``title``: "" for none. ``right``: which columns stand right. ``rows``: cells, a style on those that have one.
-    ``footnotes``: below it, in the order of their marks. ``details``: lines below each row, or none.
+    ``footnotes``: below it, in the order of their marks. ``names``: the columns of names, one or two, which are cut
+    where a line would be too long. ``n_below``: so many of the last columns go into a line of their own before names
+    are cut short.
     """
 
     title: str
@@ -32,7 +35,8 @@ class ReportTable:
     right: tuple[bool, ...]
     rows: list[list[Painted]]
     footnotes: list[str] = field(default_factory=list)
-    details: list[list[str]] = field(default_factory=list)
+    names: tuple[int, ...] = (0,)
+    n_below: int = 0
 
 
 def verdict_style(verdict: str) -> Style | None:
@@ -85,6 +89,22 @@ def evidence_table(comparison: Comparison) -> ReportTable:
     return ReportTable("", headings, (False, *[True] * len(shown)), rows)
 
 
+def equivalence_tables(comparison: Comparison) -> list[ReportTable]:
+    """Return what the test of equivalence says of each metric, one table; none where nobody asked."""
+    found = [(metric.metric, metric.equivalence) for metric in comparison.metrics if metric.equivalence is not None]
+    if not found:
+        return []
+    rows = [
+        [
+            Painted(cell)
+            for cell in (name, words.equivalence_finding(one), interval(one.ci, signed=True), p_text(one.p_value))
+        ]
+        for name, one in found
+    ]
+    title = f"equivalence within ±{shown_margin(found[0][1].margin)}"
+    return [ReportTable(title, ("metric", "finding", "90% interval", "p"), (False, False, True, True), rows)]
+
+
 def overview_table(comparisons: Sequence[Comparison]) -> ReportTable:
     """Return the verdict on every candidate and metric."""
     rows = []
@@ -101,7 +121,8 @@ def overview_table(comparisons: Sequence[Comparison]) -> ReportTable:
             rows.append(row)
     first = comparisons[0]
     title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {first.dataset}"
-    return ReportTable(title, ("candidate", "metric", "verdict", "delta", "p"), (False, False, False, True, True), rows)
+    headings, right = ("candidate", "metric", "verdict", "delta", "p"), (False, False, False, True, True)
+    return ReportTable(title, headings, right, rows, names=(0, 1))
 
 
 def group_tables(comparison: Comparison) -> list[ReportTable]:
@@ -112,20 +133,38 @@ def group_tables(comparison: Comparison) -> list[ReportTable]:
 
 
 def _group_table(title: str, groups: Sequence[GroupDelta]) -> ReportTable:
+    """Return groups, each with the item that explains most of its delta where the metric is a sum over items."""
+    has_moves = any(group.moves for group in groups)
     rows = []
     for group in groups:
         style: Style = "bad" if group.delta < 0 else "good"
         delta = Painted(points(group.delta, signed=True), style)
-        rows.append([Painted(group.group), Painted(points(group.baseline)), Painted(points(group.candidate)), delta])
-    details = [[_move(move) for move in group.moves or ()] for group in groups]
-    headings = ("group", "baseline", "candidate", "delta")
-    return ReportTable(title, headings, (False, True, True, True), rows, details=details if any(details) else [])
+        row = [Painted(group.group), Painted(points(group.baseline)), Painted(points(group.candidate)), delta]
+        rows.append([*row, *_move_cells(group.moves)] if has_moves else row)
+    table = ReportTable(title, ("group", "baseline", "candidate", "delta"), (False, True, True, True), rows)
+    if not has_moves:
+        return table
+    headings, right = (*table.headings, "of which", "rank", "item"), (*table.right, True, False, False)
+    return replace(table, headings=headings, right=right, names=(0, len(headings) - 1), n_below=3)
 
 
-def _move(move: ItemMove) -> str:
+def _move_cells(moves: Sequence[ItemMove] | None) -> list[Painted]:
+    """Return what one item did to a group's delta, where it went, and its name with its grade."""
+    if not moves:
+        return [Painted("")] * 3
+    move = moves[0]
     grade = "unjudged" if move.grade is None else f"grade {move.grade:g}"
-    ranks = " → ".join("-" if rank is None else str(rank) for rank in (move.rank_baseline, move.rank_candidate))
-    return f"{points(move.contribution, signed=True)}  rank {ranks}  {move.item} ({grade})"
+    item = f"{move.item} ({grade})"
+    return [Painted(points(move.contribution, signed=True)), Painted(_ranks(move)), Painted(item)]
+
+
+def _ranks(move: ItemMove) -> str:
+    before, after = move.rank_baseline, move.rank_candidate
+    if before is None:
+        return f"new at {after}"
+    if after is None:
+        return f"gone from {before}"
+    return f"stays {after}" if before == after else f"{before} → {after}"
 
 
 def slice_table(comparison: Comparison) -> ReportTable | None:
@@ -148,7 +187,8 @@ def slice_table(comparison: Comparison) -> ReportTable | None:
         f"{comparison.metrics[0].metric} by {attribute}: {', '.join(moved) or 'no difference detected'} ({n_slices})"
     )
     headings = (attribute, "n", "baseline", "candidate", "delta", "95% interval", "p", "q")
-    return _noted(title, headings, rows, notes)
+    table = _noted(title, headings, rows, notes)
+    return replace(table, n_below=len(table.headings) - headings.index("95% interval"))
 
 
 def slice_legend(comparison: Comparison) -> list[str]:
@@ -158,7 +198,9 @@ def slice_legend(comparison: Comparison) -> list[str]:
     n_tested = sum(row.p_value is not None for row in slices)
     if n_tested:
         holm = f", Holm-corrected over {counted(n_tested, 'slice')}" if n_tested > 1 else ""
-        lines.append(f"p decides: paired t-test{holm}; q lists: Benjamini-Hochberg")
+        lines.append(f"p, which decides: paired t-test{holm}; q, for listing: Benjamini-Hochberg")
+    if any(row.value is None for row in slices):
+        lines.append(f"{NO_VALUE}: the groups without this attribute")
     n_hidden = len(slices) - 2 * SLICES_SHOWN
     if n_hidden > 0:
         lines.append(f"{counted(n_hidden, 'slice')} between the worst and the best not shown; JSON and CSV have all")
@@ -168,7 +210,7 @@ def slice_legend(comparison: Comparison) -> list[str]:
 def _slice_row(row: SliceComparison, marks: str) -> list[Painted]:
     delta = points(row.delta, signed=True)
     cells = [
-        "(none)" if row.value is None else row.value,
+        NO_VALUE if row.value is None else row.value,
         f"{row.n:,}",
         points(row.baseline),
         points(row.candidate),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from ndcg_tracker.reporting.numbers import counted, interval, p_text, percent, points, shown_margin
 
 if TYPE_CHECKING:
+    from ndcg_tracker.comparison.equivalence import Equivalence
     from ndcg_tracker.comparison.results import Comparison, GroupCounts, MetricComparison
     from ndcg_tracker.comparison.tie_effect import TieBounds
 
@@ -25,6 +27,7 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 METRIC_HEADINGS = ("metric", "baseline", "candidate", "delta", "95% interval", "p")
 FEW_OR_SKEWED = "low information (under 100 nonzero, or very skewed differences): the t interval may be too narrow"
 
+_TOO_NARROW = re.compile(r"(, and below \d+|, and|:) the t interval may be too narrow$")
 _TESTS_SYMMETRY = "the Wilcoxon test tests symmetry"
 
 
@@ -90,7 +93,8 @@ def metric_cells(metric: MetricComparison, footnotes: list[str], comparisons: Se
     ``comparisons``: all that are shown together, for what speaks against a verdict at second sight.
     """
     notes = _count_notes(metric.groups)
-    notes += [_warning(warning, comparisons) for warning in metric.warnings if not warning.startswith(_TESTS_SYMMETRY)]
+    warnings = [warning for warning in metric.warnings if not warning.startswith(_TESTS_SYMMETRY)]
+    notes += [_warning(warning, metric.ci_method, comparisons) for warning in warnings]
     if metric.verdict == "identical":
         notes.append("identical in every group: no interval, no p-value")
     if metric.p_value is not None and comparisons:
@@ -107,10 +111,13 @@ def metric_cells(metric: MetricComparison, footnotes: list[str], comparisons: Se
     ]
 
 
-def _warning(warning: str, comparisons: Sequence[Comparison]) -> str:
-    """Return a warning, worded so that metrics can share it where several of them lack information."""
+def _warning(warning: str, ci_method: str, comparisons: Sequence[Comparison]) -> str:
+    """Return a warning about the interval that is shown, worded so that metrics can share it where several have it."""
     is_shared = sum(metric.has_low_information for comparison in comparisons for metric in comparison.metrics) > 1
-    return FEW_OR_SKEWED if is_shared and warning.startswith("low information") else warning
+    told = FEW_OR_SKEWED if is_shared and warning.startswith("low information") else warning
+    if ci_method == "betting":
+        return _TOO_NARROW.sub("", told)
+    return told if ci_method == "t" else told.replace(" the t interval ", " the interval ")
 
 
 def _second_thoughts(metric: MetricComparison, p_value: float, n_metrics: int) -> list[str]:
@@ -187,6 +194,13 @@ def is_detectable_shown(metric: MetricComparison) -> bool:
 def is_betting_shown(metric: MetricComparison) -> bool:
     """Whether to show the betting interval: not where it is the interval anyway."""
     return metric.betting_ci is not None and metric.ci_method != "betting"
+
+
+def equivalence_finding(found: Equivalence) -> str:
+    """Return what a test of equivalence found, in a few words that say why there is no p where there is none."""
+    if found.p_value is None:
+        return "identical in every group" if found.equivalent else "cannot be tested"
+    return "equivalent" if found.equivalent else "not shown equivalent"
 
 
 def equivalences(comparison: Comparison) -> list[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import numpy as np
 from ndcg_tracker.comparison import (
     CiMethod,
     Comparison,
+    GroupDelta,
     JudgedShare,
     LabelSetRef,
     PairedResults,
@@ -24,9 +26,13 @@ from ndcg_tracker.comparison import (
     compare_runs,
     pair,
 )
+from ndcg_tracker.comparison.moves import most_telling
 from ndcg_tracker.comparison.pairing import Missing
 from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.metrics import Metric, parse_metric
+from ndcg_tracker.rankings import Keys
+from ndcg_tracker.tracker.explained_runs import Side, Sides
+from ndcg_tracker.tracker.explaining import item_moves
 from ndcg_tracker.tracker.open_ties import open_groups
 from ndcg_tracker.tracker.scoring import stored_weights
 from ndcg_tracker.tracker.slicing import AttributeValues, attribute_values
@@ -39,6 +45,8 @@ if TYPE_CHECKING:
 
 Evaluations = dict[str, "EvaluationRecord"]
 
+MOVES = 3
+"""So many items at most are kept for each of the worst and best groups."""
 MEANS_AGREE = 1e-6
 """How far a stored mean may lie from that of the paired results: weights in single precision move it by less."""
 NO_INFERENCE = (
@@ -138,11 +146,34 @@ def _compared(
         equivalence=asked.equivalence,
         by=None if values is None else values.of(results[0].pairing.group_ids),
     )
+    comparison = _with_moves(tx, comparison, baseline, candidate, label_set)
     if not asked.tie_groups:
         return comparison
     labels, weights = tx.read_labels(label_set.id), stored_weights(tx, baseline.dataset_id)
     found = open_groups(tx, (baseline, candidate), labels, parse_metric(texts[0]), weights, asked.top)
     return replace(comparison, tie_groups=found)
+
+
+def _with_moves(
+    tx: ReadTransaction, comparison: Comparison, baseline: RunRecord, candidate: RunRecord, label_set: LabelSetRecord
+) -> Comparison:
+    """Return the comparison with the items that moved its worst and best groups; only their lists are read."""
+    shown = [*comparison.worst, *comparison.best]
+    ids = tx.group_ids(baseline.dataset_id, Keys.from_strings([group.group for group in shown]))
+    metric = parse_metric(comparison.metrics[0].metric)
+    sides = Sides(metric, Side(baseline, label_set, None), Side(candidate, label_set, None))
+    moves = item_moves(tx, sides, ids, n=sys.maxsize)
+    if not moves:
+        return comparison
+
+    def with_moves(groups: Sequence[GroupDelta], of_groups: Sequence[int]) -> tuple[GroupDelta, ...]:
+        return tuple(
+            replace(group, moves=most_telling(moves[group_id], group.delta, MOVES))
+            for group, group_id in zip(groups, of_groups, strict=True)
+        )
+
+    worst, best = ids[: len(comparison.worst)].tolist(), ids[len(comparison.worst) :].tolist()
+    return replace(comparison, worst=with_moves(comparison.worst, worst), best=with_moves(comparison.best, best))
 
 
 def _shared(

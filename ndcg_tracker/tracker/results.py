@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.comparison import Comparison
 from ndcg_tracker.reporting import comparison_text
+from ndcg_tracker.reporting.comparison_csv import metric_row, slice_row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,9 +16,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ComparisonResult:
-    """A baseline compared with one candidate or several; notebooks show it as a report.
+    """A baseline compared with one candidate or several; notebooks show it as a report, and ``print`` prints it.
 
     ``comparisons``: the typed rows, one comparison per candidate.
+
+    >>> import ndcg_tracker as nt
+    >>> from tempfile import TemporaryDirectory
+    >>> groups, items = ["tent", "tent", "lamp", "lamp"], ["a", "b", "a", "b"]
+    >>> shop = {"group": groups, "item": items, "label": [3, 0, 1, 0]}
+    >>> with TemporaryDirectory() as folder, nt.Tracker(f"{folder}/runs.db") as tracker:
+    ...     _ = tracker.ingest({**shop, "score": [2.0, 1.0, 2.0, 1.0]}, name="old")
+    ...     _ = tracker.ingest({**shop, "score": [1.0, 2.0, 2.0, 1.0]}, name="new")
+    ...     _ = tracker.set_groups({"group": ["tent", "lamp"], "device": ["phone", "tv"]})
+    ...     result = tracker.compare("old", "new", by="device")
+    >>> print(str(result).splitlines()[0])
+    new against old on default: no difference detected in ndcg@10 (-0.1845)
+    >>> result.to_frame()[["candidate_run", "metric", "n", "wins", "ties", "losses"]].values.tolist()
+    [['new', 'ndcg@10', 2, 0, 1, 1]]
+    >>> worst = result.to_dict()["worst"][0]
+    >>> worst["group"], worst["moves"][0]["item"], worst["moves"][0]["rank_candidate"]
+    ('tent', 'a', 2)
+    >>> result.slices_to_frame()[["value", "n", "verdict"]].values.tolist()
+    [['phone', 1, 'no_difference_detected'], ['tv', 1, 'identical']]
+    >>> result.to_html()[:33]
+    '<pre>new against old on default: '
     """
 
     comparisons: tuple[Comparison, ...]
@@ -28,37 +50,26 @@ class ComparisonResult:
         return first | {"further": further} if further else first
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per candidate and metric; intervals are in columns such as ``ci_low`` and ``ci_high``."""
+        """Return one row per candidate and metric, with the columns of ``--format csv`` that do not concern slices.
+
+        What is undefined or was not asked for is None or NaN.
+        """
         import pandas as pd
 
-        rows = []
-        for comparison in self.comparisons:
-            for metric in comparison.metrics:
-                row = _runs(comparison) | metric.to_dict()
-                intervals = {name: row.pop(name) or (None, None) for name in ("ci", "betting_ci")}
-                del row["groups"], row["warnings"]
-                equivalence = row.pop("equivalence", None)
-                for name, (low, high) in intervals.items():
-                    row |= {f"{name}_low": low, f"{name}_high": high}
-                if equivalence is not None:
-                    row |= {"equivalent": equivalence["equivalent"], "equivalence_p_value": equivalence["p_value"]}
-                rows.append(row)
-        return pd.DataFrame(rows)
+        return pd.DataFrame(
+            [metric_row(comparison, metric) for comparison in self.comparisons for metric in comparison.metrics]
+        )
 
     def slices_to_frame(self) -> pd.DataFrame:
         """Return one row per candidate and slice of the first metric; no row where ``by`` was not given."""
         import pandas as pd
 
-        rows = []
-        for comparison in self.comparisons:
-            for row in comparison.to_dict().get("slices", ()):
-                low, high = row.pop("ci") or (None, None)
-                metric = {"metric": comparison.metrics[0].metric}
-                rows.append(_runs(comparison) | metric | row | {"ci_low": low, "ci_high": high})
-        return pd.DataFrame(rows)
+        return pd.DataFrame(
+            [slice_row(comparison, row) for comparison in self.comparisons for row in comparison.slices or ()]
+        )
 
     def to_html(self) -> str:
-        """Return the report as a piece of HTML."""
+        """Return the report as a piece of HTML, in which ids are text and never markup."""
         return f"<pre>{html.escape(str(self))}</pre>"
 
     def _repr_html_(self) -> str:
@@ -66,7 +77,3 @@ class ComparisonResult:
 
     def __str__(self) -> str:
         return comparison_text(*self.comparisons)
-
-
-def _runs(comparison: Comparison) -> dict[str, Any]:
-    return {"baseline_run": comparison.baseline.name, "candidate_run": comparison.candidate.name}

@@ -116,7 +116,9 @@ def test_wrong_references_are_2(shop: CommandLine) -> None:
 def test_methods(shop: CommandLine) -> None:
     text = shop.done("compare", "bm25", "dense", "--test", "wilcoxon", "--ci", "betting", "--equivalence", "0.05")
     assert "95% interval: betting (holds at any n); p: Wilcoxon signed-rank test (tests symmetry, not the mean)" in text
-    assert "\nndcg@10: not shown equivalent within ±0.05 (p " in text
+    table = text[text.index("\nequivalence within ±0.05\n") :].splitlines()
+    assert re.split(" {2,}", table[2]) == ["metric", "finding", "90% interval", "p"]
+    assert table[3].startswith("ndcg@10  not shown equivalent  [")
     found = shop.rows("compare", "bm25", "dense", "--test", "permutation", "--ci", "bootstrap")["metrics"][0]
     assert (found["test"], found["ci_method"]) == ("permutation", "bootstrap")
     for option, choices in (("--test", ("permutation", "wilcoxon")), ("--ci", ("bootstrap", "betting"))):
@@ -182,14 +184,22 @@ note: the baseline has fewer judged items in its top 10: delta may be overstated
       the verdict
 
 worst groups in ndcg@10
-group  baseline  candidate    delta
-q5       1.0000     0.0000  -1.0000
+group  baseline  candidate    delta  of which  rank         item
+q5       1.0000     0.0000  -1.0000   -1.0000  gone from 1  h (grade 1)
 
 best groups in ndcg@10
-group  baseline  candidate    delta
-q1       0.5869     1.0000  +0.4131
+group  baseline  candidate    delta  of which  rank   item
+q1       0.5869     1.0000  +0.4131   +0.4131  3 → 1  a (grade 3)
 """
 
 
-def test_the_report_to_the_letter(shop: CommandLine) -> None:
+def test_the_report_to_the_letter(shop: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     assert shop.done("compare", "bm25", "dense", "--top", "1") == REPORT
+    monkeypatch.setenv("COLUMNS", "500")
+    wide = shop.done("compare", "bm25", "dense", "--top", "1")
+    assert wide.replace("which could change the verdict", "which could change\n      the verdict") == REPORT
+    monkeypatch.setenv("COLUMNS", "60")
+    narrow = shop.done("compare", "bm25", "dense", "--top", "1")
+    assert "\ngroup  baseline  candidate    delta\n    of which  rank         item\nq5 " in narrow
+    assert "² low information: 4 of 5 differences are nonzero, and below\n  100 the t interval may" in narrow

@@ -97,17 +97,17 @@ from -0.0223 to -0.0023
 - ² identical in every group: no interval, no p-value
 - ³ low information (under 100 nonzero, or very skewed differences): the t interval may be too narrow
 
-- p decides: paired t-test, Holm-corrected over 2 slices; q lists: Benjamini-Hochberg
+- p, which decides: paired t-test, Holm-corrected over 2 slices; q, for listing: Benjamini-Hochberg
+- (none): the groups without this attribute
 
 </details>
 
 <details><summary>worst groups in ndcg@10</summary>
 
-| group | baseline | candidate | delta | item moves |
-| --- | ---: | ---: | ---: | --- |
-| red shoes | 0.7480 | 0.3830 | -0.3650 | -0.3000  rank 1 → 7  sku-1 (grade 3); +0.0000  rank - → 1 \
- sku-2 (unjudged) |
-| 検索 | 0.2110 | 0.0000 | -0.2110 |  |
+| group | baseline | candidate | delta | of which | rank | item |
+| --- | ---: | ---: | ---: | ---: | --- | --- |
+| red shoes | 0.7480 | 0.3830 | -0.3650 | -0.3000 | 1 → 7 | sku-1 (grade 3) |
+| 検索 | 0.2110 | 0.0000 | -0.2110 |  |  |  |
 
 </details>
 

@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from rankings_of import labels_of, results
@@ -12,16 +13,6 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
 from ndcg_tracker.cli.app import run
-from ndcg_tracker.comparison import (
-    benjamini_hochberg,
-    betting_interval,
-    bootstrap_interval,
-    equivalence_test,
-    holm,
-    paired_t,
-    sign_flip_test,
-    wilcoxon_p_value,
-)
 from ndcg_tracker.tracker.results import ComparisonResult
 
 OTHER_LABELS: Run = {**LABELS, "q5": {"h": 0, "x": 1}}
@@ -67,7 +58,9 @@ def test_the_dict_has_the_keys_that_are_promised(shop: nt.Tracker) -> None:
         assert list(metric)[:16] == CLI_MD_KEYS["metrics"]
         assert set(metric) - set(CLI_MD_KEYS["metrics"]) == {"n", "groups", "tie_bounds", "betting_ci"}
     for group in found["worst"] + found["best"]:
-        assert list(group) == ["group", "baseline", "candidate", "delta"]
+        assert list(group) == ["group", "baseline", "candidate", "delta", "moves"]
+        for move in group["moves"]:
+            assert {"item", "grade", "rank_baseline", "rank_candidate", "contribution"} <= set(move)
 
 
 def test_the_numbers_are_those_of_the_groups(shop: nt.Tracker) -> None:
@@ -89,6 +82,52 @@ def test_the_numbers_are_those_of_the_groups(shop: nt.Tracker) -> None:
     assert [group["group"] for group in worst] == ["q5", "q3", "q2"]
     assert [group["group"] for group in found["best"]] == ["q1"]
     assert worst == sorted(worst, key=lambda group: group["delta"])
+
+
+def test_the_moves_are_those_that_explain_names_most_telling_first(shop: nt.Tracker) -> None:
+    found = shop.compare("bm25", "dense", metrics="ndcg@10").to_dict()
+    groups = {group["group"]: group for group in found["worst"] + found["best"]}
+    assert sorted(groups) == ["q1", "q2", "q3", "q5"]
+    for name, group in groups.items():
+        explained = shop.explain("bm25", "dense", group=name, metric="ndcg@10").to_dict()["items"]
+        parts = {item["item"]: item for item in explained if item["contribution"]}
+        moves = group["moves"]
+        assert 0 < len(moves) == min(len(parts), 3)
+        for move in moves:
+            assert move == {key: parts[move["item"]][key] for key in move}
+        pulls = [(move["contribution"] * group["delta"] > 0, abs(move["contribution"])) for move in moves]
+        assert pulls == sorted(pulls, reverse=True)
+        if len(parts) <= 3:
+            assert sum(move["contribution"] for move in moves) == pytest.approx(group["delta"], abs=1e-12)
+    assert [(move["item"], move["rank_baseline"], move["rank_candidate"]) for move in groups["q5"]["moves"]] == [
+        ("h", 1, None)
+    ]
+
+
+def test_three_moves_at_most_the_way_of_the_delta_first(tracker: nt.Tracker) -> None:
+    items = ["a", "b", "c", "d", "e"]
+    shop = {"group": ["q"] * 5 + ["r"] * 5, "item": items * 2, "label": [3, 2, 1, 1, 0] * 2}
+    tracker.ingest({**shop, "score": [5.0, 4.0, 3.0, 2.0, 1.0] * 2}, name="old", metrics="dcg@5")
+    tracker.ingest(
+        {**shop, "score": [1.0, 5.0, 4.0, 3.0, 2.0, *[5.0, 4.0, 3.0, 2.0, 1.0]]}, name="new", metrics="dcg@5"
+    )
+    (worst,) = tracker.compare("old", "new").to_dict()["worst"]
+    discount = [1 / np.log2(rank + 1) for rank in range(1, 6)]
+    told = [[move[name] for name in ("item", "grade", "rank_baseline", "rank_candidate")] for move in worst["moves"]]
+    assert told == [["a", 3.0, 1, 5], ["b", 2.0, 2, 1], ["c", 1.0, 3, 2]]
+    assert worst["moves"][0]["contribution"] == pytest.approx(3 * (discount[4] - discount[0]), abs=1e-15)
+    assert worst["moves"][1]["contribution"] == pytest.approx(2 * (discount[0] - discount[1]), abs=1e-15)
+
+
+@pytest.mark.parametrize("metric", ["AP", "RR", "P@3", "ERR@5"])
+def test_metrics_that_are_no_sum_have_no_moves(shop: nt.Tracker, metric: str) -> None:
+    shop.rescore(["bm25", "dense"], metrics=[metric])
+    result = shop.compare("bm25", "dense", metrics=[metric, "ndcg@10"])
+    found = result.to_dict()
+    assert found["worst"]
+    assert not any("moves" in group for group in found["worst"] + found["best"])
+    assert "of which" not in str(result)
+    assert "of which" in str(shop.compare("bm25", "dense", metrics=["ndcg@10", metric]))
 
 
 def test_top_cuts_the_groups(shop: nt.Tracker) -> None:
@@ -148,72 +187,6 @@ def test_a_notebook_shows_the_report(shop: nt.Tracker) -> None:
     assert str(result).startswith("dense against bm25 on shop: ")
     assert result._repr_html_() == result.to_html() == f"<pre>{html.escape(str(result))}</pre>"
     assert isinstance(result, ComparisonResult)
-
-
-def spread_run(tracker: nt.Tracker) -> None:
-    """Two runs of 40 groups, of which the candidate loses on those of tv and wins or ties elsewhere."""
-    groups = [f"q{number}" for number in range(40)]
-    rows = [(group, item) for group in groups for item in ("a", "b", "c")]
-    frame = {"group": [row[0] for row in rows], "item": [row[1] for row in rows]}
-    labels = {**frame, "label": [3, 1, 0] * 40}
-    lost, lost_less, same, won = [1.0, 2.0, 3.0], [2.0, 1.0, 3.0], [3.0, 1.0, 2.0], [3.0, 2.0, 1.0]
-    moved: list[float] = []
-    for number in range(40):
-        is_tv = number % 4 == 0
-        moved += (lost_less if number % 8 else lost) if is_tv else same if number % 5 == 4 else won
-    tracker.ingest({**frame, "score": same * 40}, name="old", labels=labels, dataset="forty")
-    tracker.ingest({**frame, "score": moved}, name="new", dataset="forty")
-    tracker.set_groups(
-        {
-            "group": groups,
-            "device": ["tv" if number % 4 == 0 else "phone" if number < 38 else "" for number in range(40)],
-            "length": [float(number % 2) for number in range(40)],
-        },
-        dataset="forty",
-    )
-
-
-def test_methods_may_be_chosen(tracker: nt.Tracker) -> None:
-    spread_run(tracker)
-    query = "SELECT group_key, delta FROM group_diff WHERE baseline = 'old' AND candidate = 'new'"
-    delta = tracker.sql(query).set_index("group_key")["delta"][[f"q{number}" for number in range(40)]].to_numpy()
-    assert delta.size == 40
-    plain = tracker.compare("old", "new").to_dict()["metrics"][0]
-    assert "equivalence" not in plain
-    assert plain["betting_ci"] == list(betting_interval(delta))
-    found = tracker.compare("old", "new", test="permutation", ci="bootstrap", equivalence=0.5).to_dict()["metrics"][0]
-    assert (found["test"], found["ci_method"]) == ("permutation", "bootstrap")
-    assert found["p_value"] == sign_flip_test(delta).p_value
-    assert found["ci"] == list(bootstrap_interval(delta) or ())
-    assert found["equivalence"] == equivalence_test(paired_t(delta), 0.5).to_dict()
-    found = tracker.compare("old", "new", test="wilcoxon", ci="betting").to_dict()["metrics"][0]
-    assert found["p_value"] == wilcoxon_p_value(delta)
-    assert found["ci"] == found["betting_ci"]
-    assert "the Wilcoxon test tests symmetry, not the mean" in found["warnings"]
-    frame = tracker.compare("old", "new", equivalence=0.5).to_frame()
-    assert {"betting_ci_low", "betting_ci_high", "equivalent", "equivalence_p_value"} <= set(frame.columns)
-    assert not {"betting_ci", "equivalence"} & set(frame.columns)
-
-
-def test_slices_by_an_attribute(tracker: nt.Tracker) -> None:
-    spread_run(tracker)
-    result = tracker.compare("old", "new", by="device")
-    slices = result.to_dict()["slices"]
-    assert [(row["attribute"], row["value"], row["n"], row["verdict"]) for row in slices] == [
-        ("device", "tv", 10, "regressed"),
-        ("device", None, 2, "no_difference_detected"),
-        ("device", "phone", 28, "improved"),
-    ]
-    p_values = [row["p_value"] for row in slices]
-    assert [row["q_value"] for row in slices] == benjamini_hochberg(p_values)
-    assert [row["p_adjusted"] for row in slices] == holm(p_values)
-    frame = result.slices_to_frame()
-    assert [None if pd.isna(value) else value for value in frame["value"]] == ["tv", None, "phone"]
-    assert list(frame["delta"]) == [row["delta"] for row in slices]
-    assert tracker.compare("old", "new").slices_to_frame().empty
-    assert "slices" not in tracker.compare("old", "new").to_dict()
-    lengths = tracker.compare("old", "new", by="length").to_dict()["slices"]
-    assert sorted((row["value"], row["n"]) for row in lengths) == [("0", 20), ("1", 20)]
 
 
 def test_an_attribute_that_no_group_has(shop: nt.Tracker) -> None:
