@@ -22,14 +22,15 @@ def export_runs(
     The folder is there as a whole or not at all. Aliases and decisions stay, for they belong to a database.
     """
     from ndcg_tracker.errors import InputError
+    from ndcg_tracker.reporting.numbers import counted
 
     if bool(runs) == every:
         raise InputError("name the runs to export, or give --all")
     with options.tracker() as tracker:
         found = tracker.export_runs(output, runs or (), dataset=dataset)
     options.say(
-        f"exported {found.n_runs:,} runs with {found.n_items:,} items, {found.n_label_sets:,} label sets and "
-        f"{found.n_results:,} group results to {output}"
+        f"exported {counted(found.n_runs, 'run')} with {counted(found.n_items, 'item')}, "
+        f"{counted(found.n_label_sets, 'label set')} and {counted(found.n_results, 'group result')} to {output}"
     )
 
 

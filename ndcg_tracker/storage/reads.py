@@ -16,6 +16,7 @@ from ndcg_tracker.rankings.ranking import Floats, LabelLists, Ranking
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk import BLOCK_ITEMS, LABEL_LISTS, RANKED_LISTS, Bulk, Lists
 from ndcg_tracker.storage.integrity import broken_references, differing_values, engine_damage
+from ndcg_tracker.storage.packed_results import unpacked
 from ndcg_tracker.storage.records import (
     AliasRecord,
     CoverageRecord,
@@ -212,6 +213,25 @@ class ReadTransaction:
         if label_set_id is not None:
             query = query.where(evaluations.c.label_set_id == label_set_id)
         return [HistoryRecord(**row._mapping) for row in self._rows(query)]
+
+    def history_results(self, evaluation_ids: Sequence[int]) -> list[tuple[Index, Floats]]:
+        """Return ids and values (NaN: undefined) of the groups of each evaluation; ids that are equal are one array.
+
+        The values are not to be written to: they are the bytes that the database returned.
+        """
+        table = schema.evaluations
+        query = sa.select(table.c.id, table.c.packed_group_ids, table.c.packed_values)
+        known: dict[tuple[bytes, int], Index] = {}
+        found: dict[int, tuple[Index, Floats]] = {}
+        for first in range(0, len(evaluation_ids), FEW):
+            wanted = table.c.id.in_(evaluation_ids[first : first + FEW])
+            for evaluation_id, ids, packed_values in self._connection.execute(query.where(wanted)):
+                values = np.frombuffer(packed_values or b"", dtype="<f8").astype(np.float64, copy=False)
+                key = (bytes(ids or b""), values.size)
+                if key not in known:
+                    known[key], _ = unpacked(ids or b"", packed_values or b"")
+                found[evaluation_id] = known[key], values
+        return [found[evaluation_id] for evaluation_id in evaluation_ids]
 
     def coverages(self, run_id: int, label_set_id: int) -> list[CoverageRecord]:
         """Return how much of a run has a label, by cutoff; the whole list last."""

@@ -8,7 +8,7 @@ from command_line import CommandLine, Program
 def test_from_one_database_to_another(command: CommandLine, sqlite_command: CommandLine, folder: Path) -> None:
     command("demo")
     exported = command.said("export", "bm25", "dense", "--dataset", "shop", "-o", "out")
-    assert exported == "exported 2 runs with 6,000 items, 1 label sets and 300 group results to out\n"
+    assert exported == "exported 2 runs with 6,000 items, 1 label set and 300 group results to out\n"
     imported = command.rows("import", "out", "--dataset", "copy")
     assert [(row["run"], row["dataset"], row["outcome"], row["n_evaluations"]) for row in imported] == [
         ("bm25", "copy", "stored", 1),

@@ -46,7 +46,7 @@ def test_all_is_well(filled: str) -> None:
     found = found_in(filled)
     assert {one.check for one in found.values() if one.state == "bad"} == set()
     assert found["schema"] == Finding("schema", "ok", "0002, the newest that this program knows")
-    assert found["integrity"] == Finding("integrity", "ok", "1 runs, each with all its lists and results")
+    assert found["integrity"] == Finding("integrity", "ok", "1 run, each with all its lists and results")
     if filled.startswith("sqlite"):
         assert list(found) == ["file", "SQLite", "journal", "room", "locks", "schema", "integrity"]
         assert found["SQLite"].state == ("ok" if wal_is_safe() else "note")
