@@ -46,7 +46,9 @@ class Sample:
 
 def environment() -> dict[str, str]:
     """Return the environment of every child: this checkout comes first, and no setting of the user's leaks in."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("NDCG_TRACK_")}
+    uncached = "PYTHONDONTWRITEBYTECODE"  # a checkout would be compiled anew in every process, an installed tool not
+    dropped = ("NDCG_TRACK_", uncached)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     before = kept.get("PYTHONPATH")
     return kept | {"PYTHONPATH": os.pathsep.join([str(ROOT), *([before] if before else [])])}
 

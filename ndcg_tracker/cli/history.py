@@ -29,7 +29,8 @@ def history(
 ) -> None:
     """Show a metric over runs, oldest first, with its 95% intervals and the runs at which the mean stepped.
 
-    Steps are looked for among the runs that are shown, never across versions of the labels.
+    Steps are looked for among the runs that are asked for, never across versions of the labels; text and Markdown list
+    the newest 40 of them, or as many as --last says.
     """
     from ndcg_tracker.errors import ReferenceNotFoundError
     from ndcg_tracker.reporting import history_as
@@ -39,6 +40,9 @@ def history(
     wanted = HistoryFilter(tags, commit, since, until, last)
     with options.tracker() as tracker:
         found = tracker.history_report(metric, dataset=dataset, wanted=wanted)
+    if not found.n_in_dataset:
+        begin = shlex.join(["ndcg-track", "ingest", "FILE", "--dataset", dataset])
+        raise ReferenceNotFoundError(f"dataset {dataset!r} has no run yet; store one with: {begin}")
     if not found.n_without_filter:
         mend = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric])
         raise ReferenceNotFoundError(f"no run of dataset {dataset!r} has {metric}; compute it with: {mend}")
@@ -54,4 +58,4 @@ def history(
     if not format.is_for_people:
         for note in found.notes:
             options.say(f"note: {note}")
-    options.show(history_as(format.plain, found.rows, notes=found.notes, color=options.wants_color()))
+    options.show(history_as(format.plain, found.rows, notes=found.notes, color=options.wants_color(), n_shown=last))

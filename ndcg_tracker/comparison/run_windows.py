@@ -1,4 +1,7 @@
-"""Windows of neighbouring runs before and after each place of a history, and how clearly their means differ."""
+"""Windows of neighbouring runs before and after each place of a history, and how clearly their means differ.
+
+Everything is computed for blocks of a table that fit into a processor's cache: a table of a thousand runs does not.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,9 @@ Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-_POOLED = 4
-_WIDEST = 8
-_SPAN = 32
+_QUARTERS = 4
 _ROUNDING = 1e-12
+_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,52 @@ class Windows:
     def take(self, rows: Index) -> Self:
         """Return some of the windows."""
         return type(self)(self.place[rows], self.left[rows], self.right[rows])
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Each run beside the one before it; at the first run there is nothing to tell.
+
+    ``changed``: bool, shape (n_runs,), whether any group differs. ``mean``: float64, of the differences. ``t``: of the
+    paired t-test, NaN where there is none: below two groups, and where all differences are the same.
+    """
+
+    changed: Mask
+    mean: Floats
+    t: Floats
+
+
+def neighbours_of(values: Floats, weights: Floats | None) -> Neighbours:
+    """Return how each run differs from the one before, to the bit what ``paired_t`` and ``weighted_t`` say.
+
+    Parameters: ``values``: float64, shape (n_runs, n_groups). ``weights``: > 0, shape (n_groups,).
+
+    >>> beside = neighbours_of(np.array([[0.5, 0.5], [0.5, 0.5], [0.5, 1.0]]), None)
+    >>> beside.changed.tolist(), beside.mean.tolist(), beside.t.tolist()
+    ([False, False, True], [0.0, 0.0, 0.25], [nan, nan, 1.0])
+    """
+    n_runs, n = values.shape
+    found = Neighbours(np.zeros(n_runs, dtype=np.bool_), np.zeros(n_runs), np.full(n_runs, np.nan))
+    if not n:
+        return found
+    total = float(n) if weights is None else float(weights.sum())
+    for first in range(1, n_runs, max(1, _BLOCK // n)):
+        last = min(n_runs, first + max(1, _BLOCK // n))
+        delta = values[first:last] - values[first - 1 : last - 1]
+        found.changed[first:last] = delta.any(axis=1)
+        mean = (delta if weights is None else weights * delta).sum(axis=1) / total
+        found.mean[first:last] = mean
+        if n < 2:
+            continue
+        delta -= mean[:, None]
+        if weights is None:
+            sd = np.sqrt(np.square(delta, out=delta).sum(axis=1) / (n - 1))
+        else:
+            delta *= weights
+            sd = np.sqrt(n / (n - 1) * np.square(delta, out=delta).sum(axis=1)) / total * np.sqrt(n)
+        varies = sd > _ROUNDING * np.abs(mean)
+        found.t[first:last][varies] = mean[varies] / (sd[varies] / np.sqrt(n))
+    return found
 
 
 def windows_of(n_runs: int, changed: Mask) -> Windows:
@@ -61,12 +109,11 @@ def windows_of(n_runs: int, changed: Mask) -> Windows:
 def absolute_t(values: Floats, weights: Floats | None, windows: Windows) -> Floats:
     """Return |t| over the groups of the mean after each place minus the mean before it.
 
-    Inner products of the runs, a few at a time, give the squares of all differences at once; runs are pooled by
-    four for windows wider than 8, by four again for those wider than 32: ``windows_of`` puts these so far apart.
+    Runs are pooled by quarters of a window: from 8 runs on, ``windows_of`` puts windows no closer together.
 
     Parameters: ``values``: float64, shape (n_runs, n_groups), n_groups >= 2. ``weights``: > 0, shape (n_groups,).
     ``windows``: of ``windows_of``. Returns: float64, shape (n_windows,): very large for a constant difference, 0 where
-    nothing differs; exact to about 1e-6 where a difference is small beside others close by.
+    nothing differs.
 
     >>> runs = np.array([[0.0, 0.5], [0.5, 0.5], [1.0, 0.5]])
     >>> absolute_t(runs, None, windows_of(3, np.array([False, True, True]))).round(6).tolist()
@@ -74,21 +121,17 @@ def absolute_t(values: Floats, weights: Floats | None, windows: Windows) -> Floa
     """
     t = np.zeros(windows.place.size)
     widest = np.maximum(windows.left, windows.right)
-    rows, counts, pooled = values, np.ones(len(values)), 1
-    todo = widest > 0
-    while todo.any():
-        mine = np.flatnonzero(todo & (widest <= _WIDEST * pooled))
-        ends = (windows.place - windows.left, windows.place, windows.place + windows.right)
-        first, place, end = (-(-each[mine] // pooled) for each in ends)
-        for start in np.unique(first // _SPAN * _SPAN).tolist():
-            here = (first // _SPAN * _SPAN) == start
-            chunk = slice(start, start + _SPAN + 2 * _WIDEST)
-            differences = rows[chunk] - counts[chunk, None] * (rows[start] / counts[start])
-            bounds = (first[here] - start, place[here] - start, end[here] - start)
-            t[mine[here]] = _chunk_t(differences, counts[chunk], weights, bounds)
-        todo[mine] = False
-        if todo.any():
-            rows, counts, pooled = _pooled(rows), _pooled(counts), pooled * _POOLED
+    rows, pooled, width = values, 1, 2
+    while (widest > width // 2).any():
+        while pooled < width // _QUARTERS:
+            rows, pooled = _pooled(rows), 2 * pooled
+        mine = (widest > width // 2) & (widest <= width)
+        whole = (windows.left == width) & (windows.right == width)
+        inner, outer = np.flatnonzero(mine & whole), np.flatnonzero(mine & ~whole)
+        t[inner] = _inner_t(rows, weights, windows.place[inner] // pooled, width // pooled)
+        if outer.size:
+            t[outer] = _t_of_rows(_outer_differences(rows, pooled, windows.take(outer)), weights)
+        width *= 2
     return t
 
 
@@ -118,41 +161,55 @@ def clearest_place(values: Floats, weights: Floats | None, places: Index) -> int
 
 
 def _pooled(rows: Floats) -> Floats:
-    """Return the sums of every four rows; the last may be of fewer."""
-    return np.stack([rows[start : start + _POOLED].sum(axis=0) for start in range(0, len(rows), _POOLED)])
+    """Return the sums of every two rows; the last may be of one."""
+    whole = len(rows) // 2 * 2
+    sums = np.empty((-(-len(rows) // 2), rows.shape[1]))
+    np.add(rows[:whole:2], rows[1:whole:2], out=sums[: whole // 2])
+    sums[whole // 2 :] = rows[whole:]
+    return sums
 
 
-def _chunk_t(rows: Floats, counts: Floats, weights: Floats | None, bounds: tuple[Index, Index, Index]) -> Floats:
-    """Return |t| of windows within a few rows, each the sum of ``counts`` runs."""
+def _inner_t(rows: Floats, weights: Floats | None, places: Index, reach: int) -> Floats:
+    """Return |t| of ``reach`` rows from each place on, a power of 2, against as many before it."""
+    t = np.empty(places.size)
+    height = max(1, _BLOCK // rows.shape[1])
+    blocks = places // height
+    for block in sorted(set(blocks.tolist())):  # np.unique would import numpy.ma
+        here = np.flatnonzero(blocks == block)
+        first, last = int(places[here[0]]), int(places[here[-1]])
+        sums, length = rows[first - reach : last + reach], 1
+        while length < reach:
+            sums, length = sums[:-length] + sums[length:], 2 * length
+        t[here] = _t_of_rows(sums[reach:] - sums[:-reach], weights)[places[here] - first]
+    return t
+
+
+def _outer_differences(rows: Floats, pooled: int, windows: Windows) -> Floats:
+    """Return the difference of the means of each window, group by group: those that the ends of the history cut."""
+    found = np.empty((windows.place.size, rows.shape[1]))
+    columns = (windows.place.tolist(), windows.left.tolist(), windows.right.tolist())
+    for difference, place, left, right in zip(found, *columns, strict=True):
+        middle = place // pooled
+        before = rows[(place - left) // pooled : middle].sum(axis=0) / left
+        after = rows[middle : -(-(place + right) // pooled)].sum(axis=0) / right
+        np.subtract(after, before, out=difference)
+        difference[np.abs(difference) <= _ROUNDING * np.abs(before)] = 0.0
+    return found
+
+
+def _t_of_rows(rows: Floats, weights: Floats | None) -> Floats:
+    """Return |t| of the differences in each row."""
     n = rows.shape[1]
-    scaled = rows if weights is None else rows * weights
-    products = np.zeros((len(rows) + 1, len(rows) + 1))
-    products[1:, 1:] = (scaled @ scaled.T).cumsum(axis=0).cumsum(axis=1)
-    first, place, end = bounds
-    n_runs = _sums(counts)
-    n_before, n_after = n_runs[place] - n_runs[first], n_runs[end] - n_runs[place]
-
-    def contrast(sums: Floats) -> Floats:
-        return np.asarray((sums[end] - sums[place]) / n_after - (sums[place] - sums[first]) / n_before)
-
-    def product(top: Index, bottom: Index, left: Index, right: Index) -> Floats:
-        return np.asarray(products[bottom, right] - products[top, right] - products[bottom, left] + products[top, left])
-
-    own = product(first, place, first, place) / n_before**2 + product(place, end, place, end) / n_after**2
-    square = own - 2 * product(first, place, place, end) / (n_before * n_after)
-    sums = contrast(_sums(scaled.sum(axis=1)))
     if weights is None:
-        weight, weight_square, crossed = float(n), float(n), sums
+        weight = weight_square = float(n)
+        sums = crossed = np.einsum("ij->i", rows)
+        squares = np.einsum("ij,ij->i", rows, rows)
     else:
         weight, weight_square = float(weights.sum()), float(np.square(weights).sum())
-        crossed = contrast(_sums(scaled @ weights))
-    t = _t(n, weight, weight_square, sums, square, crossed, 1e-15 * own + 1e-300)
-    return np.where(square <= _ROUNDING * own, 0.0, t)
-
-
-def _sums(numbers: Floats) -> Floats:
-    """Return the sums of the first 0, 1, 2, ... numbers."""
-    return np.concatenate([[0.0], np.cumsum(numbers)])
+        scaled = rows * weights
+        sums, squares = np.einsum("ij->i", scaled), np.einsum("ij,ij->i", scaled, scaled)
+        crossed = np.einsum("ij,j->i", scaled, weights)
+    return _t(n, weight, weight_square, sums, squares, crossed, 1e-15 * squares + 1e-300)
 
 
 def _t(

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ndcg_tracker.comparison.student_t import two_sided_p, two_sided_t
+
 Floats = NDArray[np.float64]
 
 SMALLEST_P_VALUE = math.ulp(0.0)
@@ -94,9 +96,7 @@ def t_interval(mean: float, sd: float, n: int, *, level: float = 0.95) -> tuple[
     """
     if n < 2 or sd <= _ROUNDING * abs(mean):
         return None
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(n - 1.0, 0.5 + level / 2)) * sd / math.sqrt(n)
+    half = two_sided_t(1 - level, n - 1.0) * sd / math.sqrt(n)
     return mean - half, mean + half
 
 
@@ -244,10 +244,8 @@ def _t_test(n: int, mean: float, sd: float, level: float) -> TTest:
     ci = t_interval(mean, sd, n, level=level)
     if ci is None:
         return TTest(n, mean, sd, None, None, None)
-    from scipy.special import stdtr
-
     t = mean / (sd / math.sqrt(n))
-    return TTest(n, mean, sd, t, max(2 * float(stdtr(n - 1.0, -abs(t))), SMALLEST_P_VALUE), ci)
+    return TTest(n, mean, sd, t, max(two_sided_p(t, n - 1.0), SMALLEST_P_VALUE), ci)
 
 
 def _t_bound(test: TTest, side: int, level: float) -> float | None:

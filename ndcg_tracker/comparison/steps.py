@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.comparison.betting import betting_p_value
 from ndcg_tracker.comparison.information import information_in
-from ndcg_tracker.comparison.run_windows import absolute_t, clearest_place, windows_of
-from ndcg_tracker.comparison.significance import TTest, checked_weights, paired_t, weighted_t
+from ndcg_tracker.comparison.run_windows import absolute_t, clearest_place, neighbours_of, windows_of
+from ndcg_tracker.comparison.significance import SMALLEST_P_VALUE, TTest, checked_weights, paired_t, weighted_t
+from ndcg_tracker.comparison.student_t import two_sided_p, two_sided_t
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +27,8 @@ class Step:
 
     ``delta``: its mean difference to the run before, None at the first. ``p_value``: of a difference of 0, None where
     there is nothing to infer; ``p_adjusted``: corrected over the whole history (at a step: of the test that found it).
-    ``is_step``: whether the mean stepped here. The others are None elsewhere: ``first`` and ``last``, the runs (by
+    ``is_step``: whether the mean stepped here. ``is_possible``: whether the t-test alone says so, from too little
+    information for that to be trusted. The others are None elsewhere: ``first`` and ``last``, the runs (by
     place) of which one is the first after the step, both this run where neighbours told it; ``change`` and
     ``change_ci``: how far the mean of the runs compared lies above that of those before, with its 95% interval.
     """
@@ -38,6 +41,7 @@ class Step:
     last: int | None = None
     change: float | None = None
     change_ci: tuple[float, float] | None = None
+    is_possible: bool = False
 
 
 def history_steps(values: Floats, weights: Floats | None = None, *, alpha: float = ALPHA) -> tuple[Step, ...]:
@@ -52,14 +56,15 @@ def history_steps(values: Floats, weights: Floats | None = None, *, alpha: float
     significance pursuit). Within a window of several runs the mark goes where the paired t is largest.
 
     Where information is low (few nonzero or very skewed differences) the far tail of t is not to be trusted: what t
-    calls significant must be so by the betting capital too, which is valid for any differences within -1 to 1.
+    calls significant must be so by the betting capital too, which is valid for any differences within -1 to 1. What is
+    not is marked as possible, and promises nothing.
 
     Measured with group results that scatter by .05 from run to run, or with commits of which each moves 5% of the
     groups for good without moving the mean: a mark in 0 to 6% of histories of 20 or 100 runs in which no mean moves (a
     change-point search over the means alone, PELT with a BIC penalty: 2 to 12%, and 95 to 100%, because it takes what
     neighbouring runs share for a level). A step of .004 within 40 runs of 2,000 groups that scatter is found, within
     two runs, in 100% of histories (neighbours alone 23%, each run against the mean of the segment before it 93%); of
-    .006 among commits in 83% (87%, 0%). docs/history.md has the table.
+    .006 among commits in 83% (87%, 0%). docs/history.md has a table.
 
     Parameters: ``values``: float64, shape (n_runs, n_groups), oldest run first, finite. ``weights``: of the groups,
     shape (n_groups,). ``alpha``: in (0, 1). Returns: one per run. Raises: ValueError for any other number or shape.
@@ -89,10 +94,9 @@ class _History:
 
     def __init__(self, values: Floats, weights: Floats | None, alpha: float) -> None:
         self._values, self._weights, self._alpha = values, weights, alpha
-        n_runs, n_groups = values.shape
-        self._changed = np.zeros(n_runs, dtype=np.bool_)
-        for run in range(1, n_runs):
-            self._changed[run] = n_groups > 0 and not np.array_equal(values[run], values[run - 1])
+        n_runs = len(values)
+        self._neighbours = neighbours_of(values, weights)
+        self._changed = self._neighbours.changed
         self._windows = windows_of(n_runs, self._changed)
         n_pairs, n_wide = int(self._changed.sum()), self._windows.place.size
         share = alpha / 2 if n_wide else alpha
@@ -104,15 +108,16 @@ class _History:
         found = [self._beside(run) for run in range(len(self._values))]
         taken: list[tuple[int, int]] = []
         marks: dict[int, Step] = {}
-        for place, left, right, p in self._significant(found):
+        significant = list(self._significant(found))
+        for place, left, right, p in sorted(significant, key=lambda window: window[3] >= self._alpha):
             first, last = place - left + 1, place + right - 1
             if any(first <= other_last and last >= other_first for other_first, other_last in taken):
                 continue
             taken.append((first, last))
             run = place if first == last else self._place(place - left, place + right)
             test = self._test(self._contrast(place - left, run, place + right))
-            beside = found[run]
-            marks[run] = Step(beside.delta, beside.p_value, p, True, first, last, test.mean, test.ci)
+            beside, is_step = found[run], p < self._alpha
+            marks[run] = Step(beside.delta, beside.p_value, p, is_step, first, last, test.mean, test.ci, not is_step)
         return tuple(marks.get(run, step) for run, step in enumerate(found))
 
     def _beside(self, run: int) -> Step:
@@ -121,31 +126,38 @@ class _History:
             return Step(None, None, None, False)
         if not self._changed[run]:
             return Step(0.0, None, None, False)
-        delta = self._contrast(run - 1, run, run + 1)
-        test = self._test(delta)
-        p = self._p_value(delta, test, self._pair_factor)
-        return Step(test.mean, p, None if p is None else min(1.0, p * self._pair_factor), False)
+        t, p = float(self._neighbours.t[run]), None
+        if not math.isnan(t):
+            p = max(two_sided_p(t, self._values.shape[1] - 1.0), SMALLEST_P_VALUE)
+        is_possible = p is not None and p * self._pair_factor < self._alpha
+        if p is None or is_possible:
+            delta = self._contrast(run - 1, run, run + 1)
+            p = self._p_value(delta, self._test(delta), self._pair_factor)
+        p_adjusted = None if p is None else min(1.0, p * self._pair_factor)
+        return Step(float(self._neighbours.mean[run]), p, p_adjusted, False, is_possible=is_possible)
 
     def _significant(self, pairs: list[Step]) -> Iterator[tuple[int, int, int, float]]:
-        """Yield place, runs before, runs after and corrected p-value of what is significant, the narrowest first."""
+        """Yield place, runs before, runs after and corrected p-value of what t calls significant, the narrowest first.
+
+        Where information is low, that p-value may be a large one.
+        """
         alone = [(step.p_adjusted, run) for run, step in enumerate(pairs) if step.p_adjusted is not None]
         for p_adjusted, run in sorted(alone):
-            if p_adjusted < self._alpha:
+            if p_adjusted < self._alpha or pairs[run].is_possible:
+                pairs[run] = replace(pairs[run], is_possible=False)
                 yield run, 1, 1, p_adjusted
         for place, left, right in self._screened():
             delta = self._contrast(place - left, place, place + right)
             p = self._p_value(delta, self._test(delta), self._wide_factor)
-            if p is not None and p * self._wide_factor < self._alpha:
-                yield place, left, right, p * self._wide_factor
+            if p is not None:
+                yield place, left, right, min(1.0, p * self._wide_factor)
 
     def _screened(self) -> list[tuple[int, int, int]]:
         """Return the wide windows that t calls significant, the narrowest first, of equals the clearest."""
         n_groups = self._values.shape[1]
         if n_groups < 2 or not self._windows.place.size:
             return []
-        from scipy.special import stdtrit
-
-        critical = float(stdtrit(n_groups - 1.0, 1 - self._alpha / self._wide_factor / 2)) * _SCREEN
+        critical = two_sided_t(self._alpha / self._wide_factor, n_groups - 1.0) * _SCREEN
         t = absolute_t(self._values, self._weights, self._windows)
         kept = np.flatnonzero(t >= critical)
         windows = self._windows.take(kept)

@@ -6,17 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
 from ndcg_tracker.reporting.csv_writer import csv_text
-from ndcg_tracker.reporting.history_steps import pairs_text, step_sentence
+from ndcg_tracker.reporting.history_steps import changes_text, pairs_text, step_sentence
 from ndcg_tracker.reporting.json_writer import json_text
 from ndcg_tracker.reporting.markdown import markdown_table, markdown_text
 from ndcg_tracker.reporting.numbers import interval, points
-from ndcg_tracker.reporting.sparkline import sparkline
+from ndcg_tracker.reporting.sparkline import means_of_blocks, sparkline
 from ndcg_tracker.reporting.table import Format, text_table
 from ndcg_tracker.reporting.terminal import Painted, Style, painted, shortened_inside, visible, wrapped
 
 LINE_WIDTH = 100
-SPARKLINE_RUNS = 60
-"""How many runs, the newest, the sparkline shows."""
+SPARKLINE_BLOCKS = 60
+"""How wide a sparkline may be; each block of a longer history stands for several runs."""
+TABLE_RUNS = 40
+"""How many runs, the newest, a table for people shows unless asked for more."""
 RUN_WIDTH = 36
 """How wide a run's name may be for the table to fit in 100 columns."""
 
@@ -42,6 +44,9 @@ _CSV_COLUMNS = (
     "step_ci_high",
     "step_first",
     "step_last",
+    "step_before",
+    "step_parameters",
+    "step_possible",
 )
 
 
@@ -51,7 +56,9 @@ class HistoryRow(TypedDict):
     ``ci``: (low, high) or None. ``step``: whether the mean stepped at this run. ``delta``: the paired difference to the
     run before, None where they cannot be compared. ``p_adjusted``: of no difference, corrected over the history.
     ``step_change`` and ``step_ci``: how far the mean stepped; ``step_between``: the first and the last run that may be
-    the first one after the step.
+    the first one after the step. ``step_before``: the run that this one was compared with; ``step_parameters``: which
+    parameters differ from its, as (before, after), None where one run lacks it. ``step_possible``: no step, but what
+    looks like one, with the same numbers.
     """
 
     run: str
@@ -70,21 +77,35 @@ class HistoryRow(TypedDict):
     step_change: NotRequired[float | None]
     step_ci: NotRequired[Sequence[float] | None]
     step_between: NotRequired[Sequence[str] | None]
+    step_before: NotRequired[str | None]
+    step_parameters: NotRequired[Mapping[str, Sequence[object]] | None]
+    step_possible: NotRequired[bool]
 
 
-def history_as(format: Format, rows: Sequence[HistoryRow], *, notes: Sequence[str] = (), color: bool = False) -> str:
+def history_as(
+    format: Format,
+    rows: Sequence[HistoryRow],
+    *,
+    notes: Sequence[str] = (),
+    color: bool = False,
+    n_shown: int | None = None,
+) -> str:
     """Return the history in a format, with a line end.
 
     Parameters: ``rows``: oldest run first; several metrics are shown one after the other. ``notes``: what must be known
-    to read them. Text and Markdown show a sparkline of the newest runs, the change to the run before, and a sentence
-    for each step; JSON and CSV carry the rows as they are, and no notes.
+    to read them. ``n_shown``: how many runs a table has, by default the newest 40. Text and Markdown show a sparkline
+    of all runs, the change to the run before, and a sentence for each step, however old; JSON and CSV carry all rows as
+    they are, and no notes.
     """
     if format == "json":
         return json_text(rows)
     if format == "csv":
         return csv_text(_CSV_COLUMNS, [_csv_row(row) for row in rows])
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
-    blocks = [_block(metric, [row for row in rows if row["metric"] == metric], format, color) for metric in metrics]
+    n_shown = TABLE_RUNS if n_shown is None else n_shown
+    blocks = [
+        _block(metric, [row for row in rows if row["metric"] == metric], format, color, n_shown) for metric in metrics
+    ]
     if notes and format == "markdown":
         blocks.append([f"- {markdown_text(f'note: {note}')}" for note in notes])
     elif notes:
@@ -92,21 +113,38 @@ def history_as(format: Format, rows: Sequence[HistoryRow], *, notes: Sequence[st
     return "\n\n".join("\n".join(lines) for lines in blocks) + "\n" if blocks else ""
 
 
-def _block(metric: str, rows: Sequence[HistoryRow], format: Format, color: bool) -> list[str]:
+def _block(metric: str, rows: Sequence[HistoryRow], format: Format, color: bool, n_shown: int) -> list[str]:
     """Return the lines of one metric."""
-    line = sparkline([row["mean"] for row in rows[-SPARKLINE_RUNS:]])
-    cells = [_cells(row, previous) for row, previous in zip(rows, [None, *rows], strict=False)]
-    sentences = [step_sentence(row) for row in rows if row.get("step") and "step_change" in row]
+    line = _line([row["mean"] for row in rows])
+    newest, before = rows[-n_shown:], [None, *rows][-n_shown - 1 : -1]
+    cells = [_cells(row, previous) for row, previous in zip(newest, before, strict=True)]
+    sentences = [step_sentence(row) for row in rows if row.get("step_between") is not None]
+    cut = ""
+    if len(newest) < len(rows):
+        cut = f"the newest {len(newest):,} of {len(rows):,} runs; --format csv has all, --last N shows as many"
     if format == "markdown":
         lines = [f"### {markdown_text(metric)} {line}".rstrip(" "), "", *markdown_table(_HEADINGS, cells, _RIGHT)]
-        return (
-            lines + ([""] if sentences else []) + [f"- {markdown_text(f'step {sentence}')}" for sentence in sentences]
-        )
+        remarks = [*sentences, *([cut] if cut else [])]
+        return lines + ([""] if remarks else []) + [f"- {markdown_text(remark)}" for remark in remarks]
     painted_cells = [_painted(row) for row in cells]
     table = text_table(_HEADINGS, painted_cells, _RIGHT, color=color)
     lines = [f"{painted(visible(metric), 'bold', color=color)}  {line}".rstrip(" "), "", *table]
+    lines += ["", painted(cut, "dim", color=color)] if cut else []
     lines += [""] if sentences else []
-    return lines + [part for sentence in sentences for part in wrapped(visible(sentence), LINE_WIDTH, "step ")]
+    return lines + [part for sentence in sentences for part in _sentence_lines(sentence)]
+
+
+def _sentence_lines(sentence: str) -> list[str]:
+    first, rest = visible(sentence).split(" ", 1)
+    return wrapped(rest, LINE_WIDTH, f"{first} ")
+
+
+def _line(means: Sequence[float | None]) -> str:
+    """Return the sparkline; of a long history what its blocks stand for, too."""
+    if len(means) <= SPARKLINE_BLOCKS:
+        return sparkline(means)
+    blocks, n_runs = means_of_blocks(means, SPARKLINE_BLOCKS)
+    return f"{sparkline(blocks)}  {len(means):,} runs, each block {n_runs}"
 
 
 def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[str]:
@@ -120,7 +158,7 @@ def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[str]:
         points(mean),
         interval(None if ci is None else (ci[0], ci[1])),
         points(delta, signed=True),
-        "step" if row.get("step") else "",
+        "step" if row.get("step") else "step?" if row.get("step_possible") else "",
     ]
 
 
@@ -148,4 +186,5 @@ def _csv_row(row: HistoryRow) -> list[object]:
         row.get("step_change"),
         *(row.get("step_ci") or (None, None)),
         *(row.get("step_between") or (None, None)),
+        *(row.get("step_before"), changes_text(row.get("step_parameters")), row.get("step_possible")),
     ]

@@ -29,3 +29,19 @@ def sparkline(values: Sequence[float | None]) -> str:
         else:
             blocks.append(_BLOCKS[min(int((value - low) / (high - low) * len(_BLOCKS)), len(_BLOCKS) - 1)])
     return "".join(blocks)
+
+
+def means_of_blocks(values: Sequence[float | None], most: int) -> tuple[list[float | None], int]:
+    """Return the means of as many neighbouring values as leave ``most`` at the utmost, and how many these are.
+
+    None and NaN do not count; where nothing else is, None stands. The last mean may be of fewer.
+
+    >>> means_of_blocks([1.0, 3.0, None, 4.0, 6.0], 3)
+    ([2.0, 4.0, 6.0], 2)
+    """
+    width = max(1, -(-len(values) // most))
+    means: list[float | None] = []
+    for first in range(0, len(values), width):
+        known = [value for value in values[first : first + width] if value is not None and math.isfinite(value)]
+        means.append(math.fsum(known) / len(known) if known else None)
+    return means, width

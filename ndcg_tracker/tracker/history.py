@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,22 +21,27 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 _COLUMNS = ("run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted")
-_MORE_COLUMNS = ("git_commit", "label_set_version", "tags", "parameters", "step_change", "step_ci", "step_between")
+_MORE_COLUMNS = (
+    *("git_commit", "label_set_version", "tags", "parameters"),
+    *("step_change", "step_ci", "step_between", "step_before", "step_parameters", "step_possible"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class History:
     """The history of one metric: a row per run, oldest first, and what must be known to read them.
 
-    ``n_without_filter``: how many runs have the metric at all.
+    ``n_without_filter``: how many runs have the metric at all. ``n_in_dataset``: how many runs there are.
     """
 
     rows: tuple[HistoryRow, ...]
     notes: tuple[str, ...]
     n_without_filter: int
+    n_in_dataset: int
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per run; ``step_between`` holds the names of two runs, both included."""
+        """Return one row per run; ``step_between`` holds the names of two runs, both included, and
+        ``step_parameters`` by name what a parameter was before the step and what after it."""
         import pandas as pd
 
         table = []
@@ -54,7 +59,8 @@ def history_of(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFi
     text = str(parse_metric(metric))
     dataset_id = known_dataset(tx, dataset).id
     newest = {record.run_id: record for record in tx.history(dataset_id, text)}  # they come by run and label version
-    details = {run.id: run for run in wanted.chosen([run for run in tx.runs(dataset) if run.id in newest])}
+    runs = tx.runs(dataset)
+    details = {run.id: run for run in wanted.chosen([run for run in runs if run.id in newest])}
     records = [newest[run_id] for run_id in details]
     notes: list[str] = []
     versions = sorted({record.label_set_version for record in records})
@@ -63,10 +69,9 @@ def history_of(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFi
         told = ", ".join(_counted(records, version) for version in versions)
         notes.append(f"runs under different labels are not compared ({told}); to hold all to the newest: {mend}")
     steps = steps_of(tx, dataset_id, text, records, notes)
-    names = {run.id: run.name for run in details.values()}
     weighted = parse_metric(text)["weights"] != "none"
-    rows = [_row(record, details[record.run_id], text, steps, names, weighted) for record in records]
-    return History(tuple(rows), tuple(notes), len(newest))
+    rows = [_row(record, details, text, steps.get(record.run_id), weighted) for record in records]
+    return History(tuple(rows), tuple(notes), len(newest), len(runs))
 
 
 def _counted(records: Sequence[HistoryRecord], version: int) -> str:
@@ -75,19 +80,15 @@ def _counted(records: Sequence[HistoryRecord], version: int) -> str:
 
 
 def _row(
-    record: HistoryRecord,
-    run: RunRecord,
-    metric: str,
-    steps: dict[int, FoundStep],
-    names: dict[int, str],
-    weighted: bool,
+    record: HistoryRecord, details: Mapping[int, RunRecord], metric: str, found: FoundStep | None, weighted: bool
 ) -> HistoryRow:
     """Return one run as JSON has it."""
-    found = steps.get(record.run_id)
+    run = details[record.run_id]
     step = None if found is None else found.step
-    between = None
+    between, before = None, None
     if found is not None and found.first is not None and found.last is not None:
-        between = (names[found.first], names[found.last])
+        between = (details[found.first].name, details[found.last].name)
+        before = None if found.before is None else details[found.before]
     has_interval = not weighted and record.mean is not None and record.std_dev is not None
     return {
         "run": record.run,
@@ -106,4 +107,17 @@ def _row(
         "step_change": None if step is None else step.change,
         "step_ci": None if step is None else step.change_ci,
         "step_between": between,
+        "step_before": None if before is None else before.name,
+        "step_parameters": None if before is None else _changed(before.parameters, run.parameters),
+        "step_possible": step is not None and step.is_possible,
     }
+
+
+def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, tuple[object, object]]:
+    """Return the parameters that differ, each with its value before and after, None where there was none.
+
+    >>> _changed({"k1": "0.9", "b": "0.4"}, {"k1": "1.2", "b": "0.4", "fields": "title"})
+    {'fields': (None, 'title'), 'k1': ('0.9', '1.2')}
+    """
+    pairs = {key: (before.get(key), after.get(key)) for key in sorted({*before, *after})}
+    return {key: values for key, values in pairs.items() if values[0] != values[1]}

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.rankings.keys import Index
     from ndcg_tracker.rankings.ranking import Floats
-    from ndcg_tracker.storage.records import GroupResultColumns, HistoryRecord
+    from ndcg_tracker.storage.records import HistoryRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
     Mask = NDArray[np.bool_]
+    Results = tuple[Index, Floats]
 
 _ENOUGH = 0.9
 """A run with results for a smaller share of the groups of the others is left out, or it would take them away."""
@@ -29,9 +30,13 @@ _ENOUGH = 0.9
 
 @dataclass(frozen=True, slots=True)
 class FoundStep:
-    """What happened at one run; ``first`` and ``last``: the ids of the runs between which a step lies."""
+    """What happened at one run, by run id.
+
+    ``before``: the run it was compared with. ``first`` and ``last``: the runs between which a step lies.
+    """
 
     step: Step
+    before: int | None = None
     first: int | None = None
     last: int | None = None
 
@@ -55,28 +60,36 @@ def _steps_of_version(
     tx: ReadTransaction, dataset_id: int, metric: str, records: Sequence[HistoryRecord], notes: list[str]
 ) -> dict[int, FoundStep]:
     """Return what happened at runs under one version of the labels."""
-    results = [tx.group_results(record.evaluation_id) for record in records]
+    results = tx.history_results([record.evaluation_id for record in records])
     weights = _weights(tx, dataset_id) if parse_metric(metric)["weights"] != "none" else None
     if any(not _is_mean(record, each, weights) for record, each in zip(records, results, strict=True)):
         if NO_INFERENCE not in notes:
             notes.append(NO_INFERENCE)
         return _differences(records)
     ids, values, kept = _side_by_side(results)
-    for place in np.flatnonzero(np.logical_not(kept)).tolist():
-        defined = results[place].values.size - results[place].undefined.size
-        notes.append(
-            f"{records[place].run} has results for {defined:,} groups, the runs beside it for {ids.size:,}: not "
-            "compared with them"
-        )
-    most = max(int(np.count_nonzero(~np.isnan(each.values))) for each in results)
-    if 0 < ids.size < most:
-        notes.append(f"steps rest on the {ids.size:,} groups that all runs have results for, of up to {most:,}")
+    if ids is not results[0][0]:
+        notes += _notes(records, results, ids, kept)
     runs = [record for record, is_kept in zip(records, kept.tolist(), strict=True) if is_kept]
     steps = history_steps(values, None if weights is None else _of_groups(weights, ids))
+    before = [None, *(run.run_id for run in runs)]
     return {
-        run.run_id: FoundStep(step, *(None if at is None else runs[at].run_id for at in (step.first, step.last)))
-        for run, step in zip(runs, steps, strict=True)
+        run.run_id: FoundStep(step, last, *(None if at is None else runs[at].run_id for at in (step.first, step.last)))
+        for run, last, step in zip(runs, before, steps, strict=False)
     }
+
+
+def _notes(records: Sequence[HistoryRecord], results: Sequence[Results], ids: Index, kept: Mask) -> list[str]:
+    """Return what must be known of runs that do not all have results for the same groups."""
+    n_defined = [values.size - int(np.count_nonzero(np.isnan(values))) for _, values in results]
+    notes = [
+        f"{records[place].run} has results for {n_defined[place]:,} groups, the runs beside it for {ids.size:,}: not "
+        "compared with them"
+        for place in np.flatnonzero(np.logical_not(kept)).tolist()
+    ]
+    most = max(n_defined)
+    if 0 < ids.size < most:
+        notes.append(f"steps rest on the {ids.size:,} groups that all runs have results for, of up to {most:,}")
+    return notes
 
 
 def _differences(records: Sequence[HistoryRecord]) -> dict[int, FoundStep]:
@@ -85,41 +98,44 @@ def _differences(records: Sequence[HistoryRecord]) -> dict[int, FoundStep]:
     for before, record in pairwise(records):
         unknown = record.mean is None or before.mean is None
         delta = None if unknown else float(record.mean or 0.0) - float(before.mean or 0.0)
-        found[record.run_id] = FoundStep(Step(delta, None, None, False))
+        found[record.run_id] = FoundStep(Step(delta, None, None, False), before.run_id)
     return found
 
 
-def _side_by_side(results: Sequence[GroupResultColumns]) -> tuple[Index, Floats, Mask]:
+def _side_by_side(results: Sequence[Results]) -> tuple[Index, Floats, Mask]:
     """Return the groups that the runs share, a row of their results per run, and which runs these are."""
-    first = results[0].group_ids
+    first = results[0][0]
     kept = np.ones(len(results), dtype=np.bool_)
-    if all(np.array_equal(each.group_ids, first) and not each.undefined.size for each in results):
-        return first, np.stack([each.values for each in results]), kept
-    all_ids = np.unique(np.concatenate([each.group_ids for each in results]))
+    if all(ids is first for ids, _ in results):
+        table = np.stack([values for _, values in results])
+        if not np.isnan(table.sum()):
+            return first, table, kept
+    all_ids = np.unique(np.concatenate([ids for ids, _ in results]))
     defined = np.zeros((len(results), all_ids.size), dtype=np.bool_)
-    for row, each in zip(defined, results, strict=True):
-        row[np.searchsorted(all_ids, each.group_ids)] = ~np.isnan(each.values)
+    for row, (ids, values) in zip(defined, results, strict=True):
+        row[np.searchsorted(all_ids, ids)] = ~np.isnan(values)
     usual = 2 * defined.sum(axis=0) > len(results)
     kept = defined[:, usual].sum(axis=1) >= _ENOUGH * int(usual.sum())
     common = defined[kept].all(axis=0)
-    ids = all_ids[common]
+    shared = all_ids[common]
     rows = [
-        each.values[np.searchsorted(each.group_ids, ids)]
-        for each, is_kept in zip(results, kept.tolist(), strict=True)
+        values[np.searchsorted(ids, shared)]
+        for (ids, values), is_kept in zip(results, kept.tolist(), strict=True)
         if is_kept
     ]
-    return ids, np.stack(rows) if rows else np.empty((0, ids.size)), kept
+    return shared, np.stack(rows) if rows else np.empty((0, shared.size)), kept
 
 
-def _is_mean(record: HistoryRecord, results: GroupResultColumns, weights: tuple[Index, Floats] | None) -> bool:
+def _is_mean(record: HistoryRecord, results: Results, weights: tuple[Index, Floats] | None) -> bool:
     """Return whether the stored mean is the (weighted) mean of the stored results."""
     if weights is None or record.mean is None:
         return True
-    defined = ~np.isnan(results.values)
-    shares = _of_groups(weights, results.group_ids[defined])
+    ids, values = results
+    defined = ~np.isnan(values)
+    shares = _of_groups(weights, ids[defined])
     if not shares.any():
         return True
-    return abs(float(np.average(results.values[defined], weights=shares)) - record.mean) <= MEANS_AGREE
+    return abs(float(np.average(values[defined], weights=shares)) - record.mean) <= MEANS_AGREE
 
 
 def _weights(tx: ReadTransaction, dataset_id: int) -> tuple[Index, Floats]:

@@ -163,6 +163,43 @@ def test_false_alarms_per_history(name: str) -> None:
     assert alarms / samples <= 0.05 + 3.3 * math.sqrt(0.05 * 0.95 / samples)
 
 
+@pytest.mark.parametrize("n_runs", [20, 40])
+def test_a_thousand_histories_without_a_step(n_runs: int) -> None:
+    """At most 5% get a mark, and none of these runs is only possibly a step: there is information enough."""
+    rng, samples = np.random.default_rng(21), repeats(1000)
+    found = [history_steps(scattered(rng, n_runs, 250)) for _ in range(samples)]
+    alarms = sum(any(step.is_step for step in steps) for steps in found)
+    assert alarms / samples <= 0.05 + 3.3 * math.sqrt(0.05 * 0.95 / samples)
+
+
+@pytest.mark.parametrize(("n_runs", "size", "share"), [(40, 2.0, 0.9), (20, 3.0, 0.9), (200, 1.0, 0.9)])
+def test_a_step_in_units_of_the_scatter_from_run_to_run(n_runs: int, size: float, share: float) -> None:
+    """``size``: in standard deviations of a run's mean over 500 groups."""
+    rng, samples = np.random.default_rng(22), repeats(40)
+    found = 0
+    for _ in range(samples):
+        runs = scattered(rng, n_runs, 500)
+        runs[n_runs // 2 :] -= size * 0.05 / math.sqrt(500)
+        found += bool(marks(runs))
+    assert found >= share * samples
+
+
+def test_what_too_little_information_says_is_only_possible() -> None:
+    """Of 60 groups 12 fall by the same: to t that is certain, to a bound that holds for any distribution it is not."""
+    rng = np.random.default_rng(23)
+    runs = np.tile(rng.random(60), (12, 1))
+    runs[7:, :12] -= 0.3
+    found = history_steps(runs)
+    (run,) = [run for run, step in enumerate(found) if step.is_possible]
+    step = found[run]
+    assert (run, step.is_step, step.first, step.last) == (7, False, 7, 7)
+    assert step.change == step.delta == pytest.approx(-0.06)
+    assert (step.p_adjusted or 0.0) >= 0.05
+    assert (paired_t(runs[7] - runs[6]).p_value or 1.0) < 0.01
+    runs[9:, :12] -= 0.3
+    assert [run for run, step in enumerate(history_steps(runs)) if step.is_possible] == [7, 9]
+
+
 def test_a_step_among_scattered_runs_is_found_as_often_as_is_said() -> None:
     """Of .004 in 40 runs of 2,000 groups: found within two runs nearly always; by neighbours alone one in four."""
     rng, samples = np.random.default_rng(8), repeats(30)

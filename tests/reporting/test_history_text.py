@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ndcg_tracker.reporting.history_text import HistoryRow, history_as
-from ndcg_tracker.reporting.sparkline import sparkline
+from ndcg_tracker.reporting.sparkline import means_of_blocks, sparkline
 
 
 def row(run: str, mean: float | None, metric: str = "ndcg@10", **rest: bool) -> HistoryRow:
@@ -53,9 +53,14 @@ def test_json_and_csv_carry_the_rows_as_they_are() -> None:
     printed = json.loads(history_as("json", ROWS))
     assert printed == [{**one, "ci": None if one["ci"] is None else list(one["ci"])} for one in ROWS]
     assert history_as("csv", ROWS[2:4]) == (
-        "run,run_id,created_at_utc,metric,mean,ci_low,ci_high,step\n"
-        "r333,4,2025-01-31T09:30:59Z,ndcg@10,,,,\n"
-        "r4444,5,2025-01-31T09:30:59Z,ndcg@10,0.7,0.69,0.71,true\n"
+        "run,run_id,created_at_utc,metric,mean,ci_low,ci_high,step,delta,p_adjusted,git_commit,label_set_version,tags,"
+        "parameters,step_change,step_ci_low,step_ci_high,step_first,step_last,step_before,step_parameters,step_possible\n"
+        "r333,4,2025-01-31T09:30:59Z,ndcg@10,,,,,,,,,,,,,,,,,,\n"
+        "r4444,5,2025-01-31T09:30:59Z,ndcg@10,0.7,0.69,0.71,true,,,,,,,,,,,,,,\n"
+    )
+    assert history_as("csv", [STEP]).splitlines()[1] == (
+        "r17,3,2025-01-31T09:30:59Z,ndcg@10,0.5,0.49,0.51,true,-0.0123,1e-09,abc1234def,2,branch=main,"
+        "lr=0.3 layers=2,-0.0123,-0.0156,-0.009,r17,r17,r16,lr=0.1->0.3 layers=->2,false"
     )
 
 
@@ -64,9 +69,98 @@ def test_no_rows() -> None:
     assert history_as("json", []) == "[]\n"
 
 
-def test_a_long_history_has_a_sparkline_of_its_newest_runs() -> None:
-    line = history_as("text", [row(f"r{n}", n / 1000) for n in range(500)]).split("\n")[0]
-    assert line == "ndcg@10  " + sparkline([n / 1000 for n in range(440, 500)])
+STEP: HistoryRow = {
+    **row("r17", 0.5, step=True),
+    "delta": -0.0123,
+    "p_adjusted": 1e-9,
+    "git_commit": "abc1234def",
+    "label_set_version": 2,
+    "tags": {"branch": "main"},
+    "parameters": {"lr": "0.3", "layers": "2"},
+    "step_change": -0.0123,
+    "step_ci": (-0.0156, -0.009),
+    "step_between": ("r17", "r17"),
+    "step_before": "r16",
+    "step_parameters": {"lr": ("0.1", "0.3"), "layers": (None, "2")},
+    "step_possible": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        (
+            {},
+            "stepped down at r17 (run 3, commit abc1234, lr 0.1 -> 0.3, layers none -> 2): -0.0123 "
+            "[-0.0156, -0.0090], p <1e-4",
+        ),
+        (
+            {"step_change": 0.0123, "step_ci": None, "p_adjusted": 0.0123, "step_parameters": {}, "git_commit": None},
+            "stepped up at r17 (run 3, parameters as in r16): +0.0123, p = 0.0123",
+        ),
+        (
+            {"step_between": ("r15", "r20"), "step_parameters": {}, "parameters": {}, "git_commit": None},
+            "stepped down at r17 (run 3): -0.0123 [-0.0156, -0.0090], p <1e-4; neighbours do not show it: it lies "
+            "somewhere from r15 to r20",
+        ),
+        (
+            {"step": False, "step_possible": True, "step_ci": None, "git_commit": None, "step_parameters": None},
+            "perhaps stepped down at r17 (run 3): -0.0123; there are too few groups, or too few that moved, to be sure",
+        ),
+        (
+            {"step_parameters": {f"p{n}": ("x" * 99, None) for n in range(9)}, "step_ci": None},
+            "stepped down at r17 (run 3, commit abc1234, "
+            + ", ".join(f"p{n} {'x' * 20}…{'x' * 19} -> none" for n in range(6))
+            + ", 3 more parameters): -0.0123, p <1e-4",
+        ),
+        (
+            {"step_before": "\x1b[2J", "step_parameters": {"a": ("\n", "\u202e")}, "step_ci": None, "git_commit": None},
+            "stepped down at r17 (run 3, a \\n -> \\u202e): -0.0123, p <1e-4",
+        ),
+    ],
+)
+def test_the_sentence_of_a_step(changes: HistoryRow, sentence: str) -> None:
+    one: HistoryRow = {**STEP, **changes}
+    *_, found = history_as("text", [one]).split("\n\n")
+    assert " ".join(found.split()) == sentence
+    *_, listed = history_as("markdown", [one]).split("\n\n")
+    assert listed.count("\n") == 1
+    assert listed.startswith(f"- {sentence.split(':')[0].split(',')[0]}")
+
+
+def test_a_sentence_is_wrapped_below_its_first_word() -> None:
+    *_, found = history_as("text", [STEP]).split("\n\n")
+    assert found == (
+        "stepped down at r17 (run 3, commit abc1234, lr 0.1 -> 0.3, layers none -> 2): -0.0123 [-0.0156,\n"
+        "        -0.0090], p <1e-4\n"
+    )
+
+
+def test_a_long_history_shows_its_newest_runs_and_every_step() -> None:
+    rows = [row(f"r{n}", n / 1000) for n in range(500)]
+    rows[17] = {**STEP, "run": "r17"}
+    lines = history_as("text", rows).split("\n")
+    blocks, width = means_of_blocks([one["mean"] for one in rows], 60)
+    assert lines[0] == f"ndcg@10  {sparkline(blocks)}  500 runs, each block {width}"
+    assert [line.split(" ")[0] for line in lines[3:43]] == [f"r{n}" for n in range(460, 500)]
+    assert lines[3].endswith("  +0.0010")
+    assert lines[43:45] == ["", "the newest 40 of 500 runs; --format csv has all, --last N shows as many"]
+    assert lines[46].startswith("stepped down at r17 (")
+    assert len(history_as("text", rows, n_shown=500).splitlines()) == 506
+    markdown = history_as("markdown", rows)
+    assert "\n- the newest 40 of 500 runs; --format csv has all, --last N shows as many\n" in markdown
+    assert markdown.count("\n| r") == 41
+    assert len(json.loads(history_as("json", rows))) == len(history_as("csv", rows).splitlines()) - 1 == 500
+
+
+@given(st.lists(st.none() | st.floats(0, 1), max_size=300), st.integers(1, 70))
+def test_means_of_blocks(values: list[float | None], most: int) -> None:
+    means, width = means_of_blocks(values, most)
+    assert len(means) <= most
+    assert (len(means) - 1) * width < max(1, len(values)) <= max(1, len(means) * width)
+    for place, mean in enumerate(means):
+        known = [value for value in values[place * width : (place + 1) * width] if value is not None]
+        assert mean == (pytest.approx(sum(known) / len(known)) if known else None)
 
 
 @pytest.mark.parametrize(

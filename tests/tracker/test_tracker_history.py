@@ -1,5 +1,7 @@
 """``Tracker.history``: a metric over the runs of a dataset."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,6 +25,7 @@ def test_one_row_per_run_oldest_first(tracker: nt.Tracker) -> None:
     assert list(frame.columns) == [
         "run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted",
         "git_commit", "label_set_version", "tags", "parameters", "step_change", "step_ci", "step_between",
+        "step_before", "step_parameters", "step_possible",
     ]  # fmt: skip
     assert list(frame["run"]) == ["b", "a"]
     assert set(frame["metric"]) == {"ndcg@10"}
@@ -123,6 +126,32 @@ def test_of_forty_runs_the_one_that_breaks_a_slice_is_named(tracker: nt.Tracker,
         assert frame["delta"][1] == pytest.approx((other.mean or 0.0) - (one.mean or 0.0))
 
 
+def test_what_changed_with_a_step_is_told(tracker: nt.Tracker) -> None:
+    for number in range(1, 5):
+        parameters = {"k1": "0.9" if number >= 3 else "1.2", "b": "0.4", **({"fields": "title"} if number >= 3 else {})}
+        tracker.ingest(shop_run(number >= 3, 1), name=f"r{number}", parameters=parameters)
+    rows = tracker.history_rows("ndcg@10")
+    assert [row["step_before"] for row in rows] == [None, None, "r2", None]
+    assert [row["step_parameters"] for row in rows] == [
+        None,
+        None,
+        {"fields": (None, "title"), "k1": ("1.2", "0.9")},
+        None,
+    ]
+
+
+def test_one_run_and_runs_whose_mean_is_undefined(tracker: nt.Tracker) -> None:
+    metric = "ndcg(empty=skip)@10"
+    empty = {"group": ["q"], "item": ["a"], "score": [1.0], "label": [0]}
+    tracker.ingest(empty, name="one", metrics=metric)
+    (row,) = tracker.history_rows(metric)
+    assert (row["mean"], row["ci"], row["step"], row["delta"]) == (None, None, False, None)
+    tracker.ingest({**empty, "score": [2.0]}, name="two", metrics=metric)
+    report = tracker.history_report(metric)
+    assert [(row["mean"], row["step"], row["delta"]) for row in report.rows] == [(None, False, None)] * 2
+    assert report.notes == ()
+
+
 def test_filters_choose_the_runs_among_which_steps_are_looked_for(tracker: nt.Tracker) -> None:
     ingest_forty(tracker, seeds=1)
     names = [f"build-{number:02d}" for number in range(1, 41)]
@@ -163,22 +192,38 @@ def test_filters_that_are_none(tracker: nt.Tracker, filters: dict[str, str], mes
 
 def test_runs_are_paired_under_one_version_of_the_labels(tracker: nt.Tracker) -> None:
     """The run under other labels is passed over, and the next one is paired with the last comparable one."""
-    for number, broken in enumerate([False, False, False, True], 1):
-        tracker.ingest(shop_run(broken, 1), name=f"r{number}", git_commit="")
-        if number == 2:
-            tracker.add_labels(labels_of({"lamp 1": {"first": 1, "second": 1}}))
-            tracker.rescore(["r2"])
+    means = []
+    for number, seed in enumerate([1, 5, 3, 4], 1):
+        run = shop_run(number == 4, seed)
+        labels = {key: run[key] for key in ("group", "item", "label")}
+        run.pop("label")
+        stored = tracker.ingest(run, name=f"r{number}", labels=labels)
+        means.append(stored.metrics[0].mean or 0.0)
+    grades = {str(key): {"first": 1, "second": 0, "third": 0} for key in labels["group"]}
+    tracker.add_labels(labels_of({**grades, "lamp 1": {"first": 1, "second": 1, "third": 0}}))
+    tracker.rescore(["r2"])
     report = tracker.history_report("ndcg@10")
-    assert [row["label_set_version"] for row in report.rows] == [1, 2, 3, 3]
-    assert [row["delta"] is None for row in report.rows] == [True, True, True, False]
+    assert [row["label_set_version"] for row in report.rows] == [1, 2, 1, 1]
+    assert [row["delta"] for row in report.rows] == [
+        None,
+        None,
+        pytest.approx(means[2] - means[0]),
+        pytest.approx(means[3] - means[2]),
+    ]
+    assert means[1] != means[0]
     assert [row["step"] for row in report.rows] == [False, False, False, True]
+    assert report.rows[3]["step_before"] == "r3"
     assert report.notes == (
-        "runs under different labels are not compared (version 1: 1 run, version 2: 1 run, version 3: 2 runs); to hold "
-        "all to the newest: ndcg-track rescore --all --dataset default --metric ndcg@10",
+        "runs under different labels are not compared (version 1: 3 runs, version 2: 1 run); to hold all to the "
+        "newest: ndcg-track rescore --all --dataset default --metric ndcg@10",
     )
     tracker.rescore()
     report = tracker.history_report("ndcg@10")
-    assert (report.notes, [row["delta"] for row in report.rows[:3]]) == ((), [None, 0.0, 0.0])
+    assert report.notes == ()
+    assert [row["label_set_version"] for row in report.rows] == [2] * 4
+    assert report.rows[0]["delta"] is None
+    deltas = [row["mean"] - before["mean"] for before, row in pairwise(report.rows)]
+    assert [row["delta"] for row in report.rows[1:]] == pytest.approx(deltas)
     assert [row["step"] for row in report.rows] == [False, False, False, True]
 
 
