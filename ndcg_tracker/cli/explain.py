@@ -10,8 +10,11 @@ from ndcg_tracker.cli import options
 
 
 def explain(
-    baseline: Annotated[str, typer.Argument(help="A run: name, id, @alias, latest, latest~2 or a unique prefix.")],
-    candidate: Annotated[str, typer.Argument(help="The run that is to be better.")],
+    baseline: Annotated[
+        str,
+        typer.Argument(metavar="BASELINE", help="A run: name, id, @alias, latest, latest~2 or a unique prefix."),
+    ],
+    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The run that is to be better.")],
     group: Annotated[
         str | None, typer.Option(metavar="KEY", help="The group to explain; else all.", show_default=False)
     ] = None,
@@ -29,6 +32,9 @@ def explain(
         typer.Option(metavar="VERSION", help="Hold the candidate to these labels.", show_default=False),
     ] = None,
     top: Annotated[int, typer.Option(min=0, help="How many items to show.")] = 10,
+    all_items: Annotated[
+        bool, typer.Option("--all", help="Show all items, those that changed nothing too; --top is not looked at.")
+    ] = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Say why two runs differ: which items moved, entered or left, and what each did to the difference.
@@ -38,6 +44,7 @@ def explain(
     """
     from ndcg_tracker.reporting.explanation_formats import explanation_as
 
+    shown = None if all_items else top
     with options.tracker() as tracker:
         found = tracker.explain(
             baseline,
@@ -47,6 +54,6 @@ def explain(
             dataset=dataset,
             labels_baseline=labels_baseline,
             labels_candidate=labels_candidate,
-            top=top,
+            top=shown,
         ).explanation
-    options.show(explanation_as(format.plain, found, top=top, color=options.wants_color()))
+    options.show(explanation_as(format.plain, found, top=shown, color=options.wants_color()))

@@ -19,6 +19,12 @@ class LabelDifferences:
     n_added: int
     n_removed: int
 
+    def __add__(self, other: LabelDifferences) -> LabelDifferences:
+        """Return the differences of two parts of the label sets together."""
+        return LabelDifferences(
+            self.n_changed + other.n_changed, self.n_added + other.n_added, self.n_removed + other.n_removed
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of these counts."""
         return {"changed": self.n_changed, "added": self.n_added, "removed": self.n_removed}

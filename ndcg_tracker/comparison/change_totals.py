@@ -63,12 +63,19 @@ class RankTotal:
 
 @dataclass(frozen=True, slots=True)
 class ItemTotal:
-    """What one item did to the mean, and in how many groups; ``group``: which one, where it is one only."""
+    """What one item did to the mean, and in how many groups.
+
+    ``group``, ``grade``, ``rank_baseline`` and ``rank_candidate``: those of the one group where it did something; all
+    None where there are several. A grade is None for an unjudged item too, a rank where the run does not list it.
+    """
 
     item: str
     n_groups: int
     contribution: float
     group: str | None = None
+    grade: float | None = None
+    rank_baseline: int | None = None
+    rank_candidate: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of this total."""
@@ -77,6 +84,9 @@ class ItemTotal:
             "n_groups": self.n_groups,
             "contribution": self.contribution,
             "group": self.group,
+            "grade": self.grade,
+            "rank_baseline": self.rank_baseline,
+            "rank_candidate": self.rank_candidate,
         }
 
 
@@ -110,13 +120,14 @@ class ChangeTotals:
 
 
 def change_totals(
-    changes: ItemChanges, shares: Floats, delta: float, group_names: GroupNames, *, top: int
+    changes: ItemChanges, shares: Floats, delta: float, group_names: GroupNames, *, top: int | None
 ) -> ChangeTotals:
     """Return what the items of all groups did to the mean.
 
     Parameters: ``changes``: the items of all groups that contribute another amount. ``shares``: float64, shape
     (n_groups,), what part of the mean each group is, with sum 1. ``delta``: the difference of the means.
-    ``group_names``: gives the ids of groups from their places. ``top``: how many items to name at either end.
+    ``group_names``: gives the ids of groups from their places. ``top``: how many items to name at either end, None
+    for all.
     """
     points = changes.contribution * shares[changes.groups]
     items, n_other, other = _by_item(changes, points, group_names, top)
@@ -164,7 +175,7 @@ def _by_rank(changes: ItemChanges, points: Floats) -> tuple[RankTotal, ...]:
 
 
 def _by_item(
-    changes: ItemChanges, points: Floats, group_names: GroupNames, top: int
+    changes: ItemChanges, points: Floats, group_names: GroupNames, top: int | None
 ) -> tuple[tuple[ItemTotal, ...], int, float]:
     """Return the items that did most to either side, how many others there are, and what these did together."""
     _, first, codes = np.unique(changes.item_keys.hashes(), return_index=True, return_inverse=True)
@@ -173,14 +184,16 @@ def _by_item(
     lowest, highest = ascending[:top], ascending[::-1][:top]
     shown = np.concatenate([lowest[sums[lowest] < 0], highest[sums[highest] > 0]])
     shown = shown[np.argsort(-np.abs(sums[shown]), kind="stable")]
-    names = changes.item_keys.take(first[shown]).to_list()
-    groups = group_names(changes.groups[first[shown]])
-    rows = [
-        ItemTotal(item, count, contribution, group if count == 1 else None)
-        for item, count, contribution, group in zip(
-            names, counts[shown].tolist(), sums[shown].tolist(), groups, strict=True
-        )
-    ]
+    alone = changes.only(first[shown])
+    rows = []
+    for move, count, contribution, group in zip(
+        alone.moves(), counts[shown].tolist(), sums[shown].tolist(), group_names(alone.groups), strict=True
+    ):
+        if count > 1:
+            rows.append(ItemTotal(move.item, count, contribution))
+        else:
+            ranks = (move.rank_baseline, move.rank_candidate)
+            rows.append(ItemTotal(move.item, count, contribution, group, move.grade, *ranks))
     others = np.ones(first.size, dtype=np.bool_)
     others[shown] = False
     return tuple(rows), int(others.sum()), float(sums[others].sum())

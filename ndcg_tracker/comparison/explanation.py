@@ -19,7 +19,7 @@ from ndcg_tracker.rankings.keys import Index
 class Subject:
     """What is explained: the metric, both runs, and the labels each is held to.
 
-    ``is_same_labels``: whether both are held to the same label set.
+    ``cutoff``: that of the metric. ``are_labels_named``: whether a version of the labels was asked for.
     """
 
     metric: str
@@ -28,6 +28,8 @@ class Subject:
     dataset: str
     baseline_labels: LabelSetRef
     candidate_labels: LabelSetRef
+    cutoff: int | None = None
+    are_labels_named: bool = False
 
     @property
     def is_same_labels(self) -> bool:
@@ -90,7 +92,8 @@ class GroupExplanation:
         """Return the JSON object of this explanation; what no item accounts for is a row without an item."""
         items = [item.to_dict() for item in self.items]
         if self.remainder:
-            items.append(dict.fromkeys(ItemMove.__slots__) | {"contribution": self.remainder, "kind": "remainder"})
+            nothing = dict.fromkeys([*ItemMove.__slots__, "kind", "grade_baseline"])
+            items.append(nothing | {"contribution": self.remainder, "kind": "remainder"})
         found: dict[str, Any] = {
             "group": self.group,
             "metric": self.subject.metric,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -21,8 +22,8 @@ Kind = Literal["moved_up", "moved_down", "entered", "left", "label", "same_rank"
 KINDS: tuple[Kind, ...] = ("moved_up", "moved_down", "entered", "left", "label", "same_rank", "unjudged")
 """What can happen to an item.
 
-``entered`` and ``left``: it is in one list only. ``label``: its grade is another one, or it has one in one label set
-only. ``moved_up`` and ``moved_down``: it has another rank. ``same_rank``: it has the same one, and if it contributes
+``entered`` and ``left``: one run only has it. ``label``: its grade is another one, or it has one in one label set only.
+``moved_up`` and ``moved_down``: it has another rank. ``same_rank``: it has the same one, and if it contributes
 otherwise, the ideal of the group or the items of equal score around it have changed. ``unjudged``: it has no label,
 wherever it stands.
 """
@@ -37,13 +38,16 @@ class ItemChanges:
     """Items of two runs, one row per (group, item).
 
     ``groups``: int64, shape (n,), the place of the group as the caller numbers groups. ``item_keys``: n ids.
-    ``rank_baseline`` and ``rank_candidate``: int64, 0 where the run does not list the item. ``grade_baseline`` and
-    ``grade_candidate``: float64, NaN where the run does not list it or it is unjudged. ``contribution_baseline`` and
-    ``contribution_candidate``: float64, its part of the group's value, 0 where the run does not list it.
+    ``in_baseline`` and ``in_candidate``: bool, whether the run has the item. ``rank_baseline`` and ``rank_candidate``:
+    int64, 0 where the run does not have it or the metric takes it out of the list. ``grade_baseline`` and
+    ``grade_candidate``: float64, NaN where the run does not have it or it is unjudged. ``contribution_baseline`` and
+    ``contribution_candidate``: float64, its part of the group's value, 0 where it has no rank.
     """
 
     groups: Index
     item_keys: Keys
+    in_baseline: Mask
+    in_candidate: Mask
     rank_baseline: Index
     rank_candidate: Index
     grade_baseline: Floats
@@ -58,8 +62,8 @@ class ItemChanges:
 
     @property
     def grades(self) -> Floats:
-        """The grade of each item, that of the candidate's labels where there are two: float64, NaN for unjudged."""
-        return np.where(np.isnan(self.grade_candidate), self.grade_baseline, self.grade_candidate)
+        """The grade of each item, in the candidate's labels where the candidate has it: float64, NaN for unjudged."""
+        return np.where(self.in_candidate, self.grade_candidate, self.grade_baseline)
 
     @property
     def kinds(self) -> NDArray[np.int8]:
@@ -68,13 +72,11 @@ class ItemChanges:
         kinds = np.full(before.size, SAME_RANK, dtype=np.int8)
         kinds[after < before] = MOVED_UP
         kinds[after > before] = MOVED_DOWN
-        same_grade = (self.grade_baseline == self.grade_candidate) | (
-            np.isnan(self.grade_baseline) & np.isnan(self.grade_candidate)
-        )
-        kinds[~same_grade] = LABEL
-        kinds[before == 0] = ENTERED
-        kinds[after == 0] = LEFT
-        kinds[np.isnan(self.grades)] = UNJUDGED
+        unjudged_before, unjudged_after = np.isnan(self.grade_baseline), np.isnan(self.grade_candidate)
+        kinds[(self.grade_baseline != self.grade_candidate) & ~(unjudged_before & unjudged_after)] = LABEL
+        kinds[~self.in_baseline] = ENTERED
+        kinds[~self.in_candidate] = LEFT
+        kinds[unjudged_before & unjudged_after] = UNJUDGED
         return kinds
 
     def moves(self) -> list[ItemMove]:
@@ -99,6 +101,8 @@ class ItemChanges:
         return ItemChanges(
             self.groups[rows],
             self.item_keys.take(rows),
+            self.in_baseline[rows],
+            self.in_candidate[rows],
             self.rank_baseline[rows],
             self.rank_candidate[rows],
             self.grade_baseline[rows],
@@ -106,6 +110,17 @@ class ItemChanges:
             self.contribution_baseline[rows],
             self.contribution_candidate[rows],
         )
+
+    def within(self, places: Index, n_places: int) -> ItemChanges:
+        """Return the rows of some groups, which are numbered by their order in ``places`` from here on.
+
+        Parameters: ``places``: int64, distinct, the groups as they are numbered here, below ``n_places``.
+        """
+        numbers = np.full(n_places, -1, dtype=np.int64)
+        numbers[places] = np.arange(places.size)
+        groups = numbers[self.groups]
+        found = self.only(np.flatnonzero(groups >= 0))
+        return replace(found, groups=groups[groups >= 0])
 
     def largest_first(self) -> Index:
         """Return the rows, the largest contribution to a delta first; among equal ones the best rank: int64."""
@@ -130,7 +145,7 @@ def item_changes(
     else all that stand within the cutoff in one run or the other.
     """
     one, other = baseline.judged.ranking, candidate.judged.ranking
-    rows, partners = matching_rows(one, other)
+    rows, partners = _judged_pairs(baseline, candidate) if changed_only else matching_rows(one, other)
     partner_of = np.full(one.n_items, -1, dtype=np.int64)
     partner_of[rows] = partners
     is_partner = np.zeros(other.n_items, dtype=np.bool_)
@@ -149,12 +164,38 @@ def item_changes(
     return ItemChanges(
         np.append(groups[here], other_groups[there]),
         Keys.joined([one.item_keys.take(here), other.item_keys.take(there)]),
+        mine >= 0,
+        theirs >= 0,
         _at(baseline.ranks, mine, 0),
         _at(candidate.ranks, theirs, 0),
-        _at(_listed_grades(baseline), mine, np.nan),
-        _at(_listed_grades(candidate), theirs, np.nan),
+        _at(baseline.grades, mine, np.nan),
+        _at(candidate.grades, theirs, np.nan),
         _at(baseline.contributions, mine, 0.0),
         _at(candidate.contributions, theirs, 0.0),
+    )
+
+
+def _judged_pairs(baseline: Contributions, candidate: Contributions) -> tuple[Index, Index]:
+    """Return ``matching_rows`` of all rows that can contribute: the labels, joined already, say which is which."""
+    one, other = baseline.judged, candidate.judged
+    if one.labels is not other.labels or baseline.metric["unjudged"] not in ("zero", "drop"):
+        return matching_rows(one.ranking, other.ranking)
+    row_of_label = np.full(other.labels.n_items, -1, dtype=np.int64)
+    row_of_label[other.label_rows] = other.rows
+    partners = row_of_label[one.label_rows]
+    return one.rows[partners >= 0], partners[partners >= 0]
+
+
+def joined_changes(parts: Sequence[ItemChanges]) -> ItemChanges:
+    """Return the rows of several parts as one; there is at least one part."""
+    return ItemChanges(
+        np.concatenate([part.groups for part in parts]),
+        Keys.joined([part.item_keys for part in parts]),
+        *(
+            np.concatenate([getattr(part, field.name) for part in parts])
+            for field in fields(ItemChanges)
+            if field.name not in ("groups", "item_keys")
+        ),
     )
 
 
@@ -174,11 +215,8 @@ def within_cutoff(found: Contributions) -> Mask:
     return np.asarray((found.ranks > 0) & (found.ranks <= (found.ranks.size if cutoff is None else cutoff)))
 
 
-def _listed_grades(found: Contributions) -> Floats:
-    return np.where(found.ranks > 0, found.grades, np.nan)
-
-
 def _at(column: NDArray[Number], rows: Index, absent: float | bool) -> NDArray[Number]:
     """Return a column at some rows, another value where the row is -1."""
-    taken = np.append(column, column.dtype.type(absent))
-    return np.asarray(taken[rows])
+    if not column.size:
+        return np.full(rows.size, absent, dtype=column.dtype)
+    return np.where(rows < 0, column.dtype.type(absent), column[rows])

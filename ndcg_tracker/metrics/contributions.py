@@ -24,7 +24,7 @@ from ndcg_tracker.rankings.keys import Index
 from ndcg_tracker.rankings.ranking import Floats
 
 ADDITIVE = ("cg", "dcg", "ndcg")
-"""The measures that are a sum over the items of a list."""
+"""The measures that are a sum of gain x discount over the items of a list."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,12 @@ class Contributions:
         return self.values.values - group_sums(self.groups, self.contributions, self.judged.n_groups)
 
 
-def refuse_what_is_no_sum(metric: Metric) -> None:
-    """Raise MetricError for a metric that is no sum over the items of a list."""
+def refuse_what_is_not_split(metric: Metric) -> None:
+    """Raise MetricError for a metric that is not split into items, naming those that are."""
     if metric.measure not in ADDITIVE:
         raise MetricError(
-            f"{metric} is no sum over the items of a list, so no item has a part of it; explain takes "
-            f"{', '.join(ADDITIVE[:-1])} and {ADDITIVE[-1]}, such as ndcg@{metric.cutoff or 10}"
+            f"{metric} is not split into items, only {', '.join(ADDITIVE[:-1])} and {ADDITIVE[-1]} are, which add up "
+            f"gain x discount; explain ndcg@{metric.cutoff or 10} instead"
         )
 
 
@@ -89,7 +89,7 @@ def contributions(judged: JudgedRanking, metric: Metric) -> Contributions:
     >>> found.contributions.round(4).tolist(), found.ranks.tolist()
     ([0.0, 0.5, 0.6667], [1, 2, 3])
     """
-    refuse_what_is_no_sum(metric)
+    refuse_what_is_not_split(metric)
     (values,) = group_values(judged, [metric])
     ranking = judged.ranking
     grades = np.full(ranking.n_items, np.nan)

@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from ndcg_tracker.comparison.explanation import Explanation, GroupExplanation, RunExplanation
 from ndcg_tracker.reporting import explanation_words as words
 from ndcg_tracker.reporting.csv_writer import csv_text
+from ndcg_tracker.reporting.explanation_tables import range_words, tables
 from ndcg_tracker.reporting.json_writer import json_text
 from ndcg_tracker.reporting.markdown import markdown_table, markdown_text
 from ndcg_tracker.reporting.table import Format, text_table
-from ndcg_tracker.reporting.terminal import Painted, Style, painted, visible
+from ndcg_tracker.reporting.terminal import Painted, Style, painted, visible, wrapped
 
 TOP = 10
+WIDTH = 100
+
+_COMMAND = "ndcg-track "
 
 _ITEM_COLUMNS = (
     "group",
@@ -27,50 +31,72 @@ _ITEM_COLUMNS = (
     "kind",
     "grade_baseline",
 )
-_TOTAL_COLUMNS = ("metric", "table", "row", "n", "contribution")
+_TOTAL_COLUMNS = ("metric", "table", "row", "n", "contribution", "group", "grade", "rank_baseline", "rank_candidate")
 
 
-def explanation_as(format: Format, explanation: Explanation, *, top: int = TOP, color: bool = False) -> str:
-    """Return an explanation in a format, with a line end; text and Markdown show ``top`` items."""
+def explanation_as(
+    format: Format, explanation: Explanation, *, top: int | None = TOP, color: bool = False, width: int = WIDTH
+) -> str:
+    """Return an explanation in a format, with a line end.
+
+    Parameters: ``top``: how many items text and Markdown show of those that changed something, None for all items;
+    JSON and CSV have all. ``color`` and ``width``: see ``explanation_text``.
+    """
     if format == "json":
         return json_text(explanation.to_dict())
     if format == "csv":
         return csv_text(explanation_columns(explanation), explanation_rows(explanation))
     if format == "markdown":
         return explanation_markdown(explanation, top=top)
-    return explanation_text(explanation, top=top, color=color)
+    return explanation_text(explanation, top=top, color=color, width=width)
 
 
-def explanation_text(explanation: Explanation, *, top: int = TOP, color: bool = False) -> str:
+def explanation_text(
+    explanation: Explanation, *, top: int | None = TOP, color: bool = False, width: int = WIDTH
+) -> str:
     """Return the text report; everything that came from outside is escaped.
 
-    Parameters: ``top``: how many items are shown. ``color``: whether styles are written; the caller knows the terminal
-    and NO_COLOR.
+    Parameters: ``top``: how many items are shown, None for all. ``color``: whether styles are written; the caller knows
+    the terminal and NO_COLOR. ``width``: how many columns a sentence may take.
     """
     explanation = words.for_people(explanation)
-    lines = [painted(visible(words.headline(explanation)), "bold", color=color)]
-    for table in words.tables(explanation, top):
+    lines = [painted(line, "bold", color=color) for line in wrapped(visible(words.headline(explanation)), width)]
+    lines += [line for sentence in words.story(explanation) for line in wrapped(visible(sentence), width)]
+    for table in tables(explanation, top):
         cells = [
             [Painted(cell, _style(cell) if place == table.signed else None) for place, cell in enumerate(row)]
             for row in table.rows
         ]
-        lines += ["", painted(visible(table.title), "bold", color=color)]
+        lines += ["", painted(visible(table.title), "bold", color=color)] if table.title else [""]
         lines += text_table(table.headings, cells, table.right, color=color)
         if table.after:
             lines.append(visible(table.after))
-    legend = words.legend(explanation)
-    lines += ["", *(painted(visible(line), "dim", color=color) for line in legend)] if legend else []
-    notes = words.notes(explanation)
-    lines += ["", *(visible(f"note: {note}") for note in notes)] if notes else []
+    legend = [line for sentence in words.legend(explanation) for line in wrapped(visible(sentence), width)]
+    lines += ["", *(painted(line, "dim", color=color) for line in legend)] if legend else []
+    lines += _notes(words.notes(explanation), width)
     return "\n".join(lines) + "\n"
 
 
-def explanation_markdown(explanation: Explanation, *, top: int = TOP) -> str:
-    """Return the explanation as Markdown for a pull request."""
+def _notes(notes: Sequence[str], width: int) -> list[str]:
+    """Return the notes; a command stands whole on a line of its own, ready to be copied."""
+    lines = [""] if notes else []
+    for note in notes:
+        sentence, before, command = visible(note).partition(f": {_COMMAND}")
+        lines += wrapped(sentence + before[:1], width, "note: ")
+        if before:
+            lines.append(f"      {_COMMAND}{command}")
+    return lines
+
+
+def explanation_markdown(explanation: Explanation, *, top: int | None = TOP) -> str:
+    """Return the explanation as Markdown for a pull request; ``top``: how many items are shown, None for all."""
     explanation = words.for_people(explanation)
     lines = [f"### {markdown_text(words.headline(explanation))}"]
-    for table in words.tables(explanation, top):
-        lines += ["", f"**{markdown_text(table.title)}**", "", *markdown_table(table.headings, table.rows, table.right)]
+    for sentence in words.story(explanation):
+        lines += ["", markdown_text(sentence)]
+    for table in tables(explanation, top):
+        lines += ["", f"**{markdown_text(table.title)}**"] if table.title else []
+        lines += ["", *markdown_table(table.headings, table.rows, table.right)]
         if table.after:
             lines += ["", markdown_text(table.after)]
     remarks = [*words.legend(explanation), *(f"note: {note}" for note in words.notes(explanation))]
@@ -86,7 +112,8 @@ def explanation_columns(explanation: Explanation) -> Sequence[str]:
 def explanation_rows(explanation: Explanation) -> list[list[object]]:
     """Return an explanation as rows: one per item of a group, or one per row of the tables over all groups."""
     if isinstance(explanation, RunExplanation):
-        return [[explanation.subject.metric, *row] for row in _total_rows(explanation)]
+        rows = [[explanation.subject.metric, *row] for row in _total_rows(explanation)]
+        return [row + [None] * (len(_TOTAL_COLUMNS) - len(row)) for row in rows]
     shared = {"group": explanation.group, "metric": explanation.subject.metric}
     items = [shared | item for item in explanation.to_dict()["items"]]
     return [[item.get(name) for name in _ITEM_COLUMNS] for item in items]
@@ -109,8 +136,11 @@ def _total_rows(explanation: RunExplanation) -> list[list[object]]:
             ["grade", "unjudged" if grade.grade is None else f"{grade.grade:g}", grade.n_items, grade.contribution]
             for grade in totals.grades
         ]
-        rows += [["rank", words.range_words(rank), rank.n_items, rank.contribution] for rank in totals.ranks]
-        rows += [["item", item.item, item.n_groups, item.contribution] for item in totals.items]
+        rows += [["rank", range_words(rank), rank.n_items, rank.contribution] for rank in totals.ranks]
+        rows += [
+            ["item", *(of_item[name] for name in ("item", "n_groups", "contribution", *_TOTAL_COLUMNS[5:]))]
+            for of_item in (item.to_dict() for item in totals.items)
+        ]
         rows.append(["other items", None, totals.n_other_items, totals.other_items])
         rows.append(["remainder", None, None, totals.remainder])
     return rows

@@ -1,42 +1,20 @@
-"""The sentences and tables of an explanation, shared by its text and its Markdown; nothing here is escaped yet."""
+"""The sentences of an explanation, shared by its text and its Markdown; nothing here is escaped yet."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.comparison.explanation import GroupExplanation, RunExplanation
-from ndcg_tracker.reporting.numbers import UNDEFINED, counted, points
+from ndcg_tracker.reporting.numbers import counted, points
 
 if TYPE_CHECKING:
-    from ndcg_tracker.comparison.change_parts import ChangeParts
-    from ndcg_tracker.comparison.change_totals import ChangeTotals, RankTotal
     from ndcg_tracker.comparison.explanation import ExplainedItem, Explanation, Subject
 
-_KINDS = {
-    "moved_up": "moved up",
-    "moved_down": "moved down",
-    "entered": "entered the list",
-    "left": "left the list",
-    "label": "other grade",
-    "same_rank": "same rank",
-    "unjudged": "unjudged",
-}
-NO_ITEM = "(no item)"
-
-
-@dataclass(frozen=True, slots=True)
-class WordTable:
-    """A table for people; ``signed``: the column of signed numbers, which carry the colour; ``after``: a line below."""
-
-    title: str
-    headings: tuple[str, ...]
-    rows: list[list[str]]
-    right: tuple[bool, ...]
-    signed: int
-    after: str = ""
+N_CAUSES = 3
+"""How many items the first sentence names."""
 
 
 def for_people(explanation: Explanation) -> Explanation:
@@ -48,39 +26,62 @@ def for_people(explanation: Explanation) -> Explanation:
 
 
 def headline(explanation: Explanation) -> str:
-    """Return what is explained and by how much it changed, in one sentence."""
-    subject = explanation.subject
-    runs = f"{subject.candidate_run.name} against {subject.baseline_run.name} on {subject.dataset}"
-    if not subject.is_same_labels:
-        runs = (
-            f"{subject.candidate_run.name} (labels version {subject.candidate_labels.version}) against "
-            f"{subject.baseline_run.name} (labels version {subject.baseline_labels.version}) on {subject.dataset}"
-        )
-    where = f", group {explanation.group}" if isinstance(explanation, GroupExplanation) else ""
-    change = f"{points(explanation.baseline)} -> {points(explanation.candidate)}"
-    return f"{runs}{where}: {subject.metric} {change} ({points(explanation.delta, signed=True)})"
+    """Return what changed and by how much."""
+    subject, verb = explanation.subject, _verb(explanation.delta)
+    if isinstance(explanation, GroupExplanation):
+        what = f"group {explanation.group} {verb} in {subject.metric}:"
+    elif explanation.delta:
+        what = f"{_runs(subject, f'{verb} against')}: {subject.metric}"
+    else:
+        what = f"{_runs(subject, 'against')}: {subject.metric} {verb}:"
+    return f"{what} {_change(explanation)}"
+
+
+def story(explanation: Explanation) -> list[str]:
+    """Return what happened, the items that did most of it first, and in which runs; of a group only."""
+    if not isinstance(explanation, GroupExplanation):
+        return []
+    runs = _runs(explanation.subject, "against")
+    causes = [item for item in by_cost(explanation) if item.move.contribution * explanation.delta > 0][:N_CAUSES]
+    if not causes:
+        return [runs]
+    told = [f"{_named(item)} {happened(item)} ({points(item.move.contribution, signed=True)})" for item in causes]
+    return [f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else told[0], runs]
+
+
+def by_cost(explanation: GroupExplanation) -> list[ExplainedItem]:
+    """Return the items of a group, those that explain its change first: where it fell, the largest loss."""
+    falls = explanation.delta <= 0
+    return sorted(explanation.items, key=lambda item: item.move.contribution if falls else -item.move.contribution)
+
+
+def happened(item: ExplainedItem) -> str:
+    """Return what happened to an item, as the end of a sentence that begins with its name."""
+    before, after = item.move.rank_baseline, item.move.rank_candidate
+    if item.kind == "label":
+        return f"is {_grade(item.move.grade)} instead of {_grade(item.grade_baseline)}"
+    if before is None and after is None:
+        return "is not ranked"
+    if before is None:
+        return f"entered at rank {after}"
+    if after is None:
+        return f"left from rank {before}"
+    if before == after:
+        return f"stayed at rank {after}"
+    return f"{'rose' if after < before else 'fell'} from rank {before} to {after}"
 
 
 def legend(explanation: Explanation) -> list[str]:
     """Return how to read the numbers."""
     if isinstance(explanation, GroupExplanation):
-        return ["before, after: what the item adds to the group's value; change: its part of the difference"]
+        shown = any(item.move.contribution for item in explanation.items)
+        return ["before, after: what the item adds to the group's value; change: its part of the difference"] * shown
     if explanation.totals is None:
         return []
     return [
         f"change: part of the difference of the means over {counted(explanation.n_groups, 'group')}; "
         "n: the items that add another amount"
     ]
-
-
-def tables(explanation: Explanation, top: int) -> list[WordTable]:
-    """Return the tables of an explanation, those without rows left out."""
-    found = [] if explanation.parts is None else [_parts_table(explanation.parts, explanation.subject)]
-    if isinstance(explanation, GroupExplanation):
-        found.append(_item_table(explanation, top))
-    elif explanation.totals is not None:
-        found += _total_tables(explanation.totals, top)
-    return [table for table in found if table.rows]
 
 
 def notes(explanation: Explanation) -> list[str]:
@@ -90,116 +91,57 @@ def notes(explanation: Explanation) -> list[str]:
     if explanation.parts is None and not subject.is_same_labels:
         found.append("no split into ranking, labels and coverage: the group has no value in one of the steps between")
     if isinstance(explanation, RunExplanation):
-        runs = [subject.baseline_run.name, subject.candidate_run.name]
+        version = str(subject.baseline_labels.version)
+        options = ["--labels-baseline", version, "--labels-candidate", version]
         if explanation.totals is None:
-            version = str(subject.baseline_labels.version)
-            options = ["--labels-baseline", version, "--labels-candidate", version]
-            found.append(f"the ranking's part in detail: {_command(subject, runs, *options)}")
+            found.append(f"the ranking's part in detail: {_command(subject, *options)}")
         elif explanation.worst_group is not None:
-            found.append(f"the group that lost most: {_command(subject, runs, '--group', explanation.worst_group)}")
+            named = options if subject.are_labels_named else []
+            words = _command(subject, *named, "--group", explanation.worst_group)
+            found.append(f"the group that lost most: {words}")
     return found
 
 
-def kind_words(kind: str) -> str:
-    """Return what happened to an item, in words."""
-    return _KINDS.get(kind, kind)
+def _verb(delta: float) -> str:
+    return "fell" if delta < 0 else "rose" if delta > 0 else "did not change"
 
 
-def range_words(total: RankTotal) -> str:
-    """Return a range of ranks in words."""
-    if total.first is None:
-        return "not listed"
-    if total.last is None:
-        return f"from {total.first}"
-    return str(total.first) if total.first == total.last else f"{total.first}-{total.last}"
+def _change(explanation: Explanation) -> str:
+    if not explanation.delta:
+        return points(explanation.candidate)
+    change = f"{points(explanation.baseline)} -> {points(explanation.candidate)}"
+    return f"{change} ({points(explanation.delta, signed=True)})"
 
 
-def _command(subject: Subject, runs: Sequence[str], *options: str) -> str:
+def _runs(subject: Subject, between: str) -> str:
+    """Return both runs, the candidate first, with the labels that each is held to."""
+    one, other = subject.candidate_run.name, subject.baseline_run.name
+    if subject.is_same_labels:
+        return f"{one} {between} {other} on {subject.dataset}"
+    version, other_version = subject.candidate_labels.version, subject.baseline_labels.version
+    return f"{one} (labels version {version}) {between} {other} (labels version {other_version}) on {subject.dataset}"
+
+
+def _named(item: ExplainedItem) -> str:
+    """Return an item with its grade, unless that is what is told of it."""
+    return item.move.item if item.kind == "label" else f"{item.move.item} ({_grade(item.move.grade)})"
+
+
+def _grade(grade: float | None) -> str:
+    return "unjudged" if grade is None else f"grade {grade:g}"
+
+
+def _command(subject: Subject, *options: str) -> str:
     """Return an explain command to type."""
-    words = ["ndcg-track", "explain", *dict.fromkeys(runs)]
-    if len(set(runs)) == 1:
-        words.append(runs[0])
-    return shlex.join([*words, "--dataset", subject.dataset, "--metric", subject.metric, *options])
-
-
-def _item_table(explanation: GroupExplanation, top: int) -> WordTable:
-    shown, rest = explanation.items[:top], explanation.items[top:]
-    rows = [_item_row(item) for item in shown]
-    if explanation.remainder:
-        rows.append([NO_ITEM, "", "", "", "", points(explanation.remainder, signed=True), "rounding or convention"])
-    after = ""
-    if rest:
-        left = sum(item.move.contribution for item in rest)
-        after = f"... and {counted(len(rest), 'more item')}: {_signed(left)}"
-    headings = ("item", "grade", "rank", "before", "after", "change", "what happened")
-    return WordTable("items", headings, rows, (False, True, True, True, True, True, False), 5, after)
-
-
-def _item_row(item: ExplainedItem) -> list[str]:
-    move = item.move
-    grade = UNDEFINED if move.grade is None else f"{move.grade:g}"
-    if item.kind == "label":
-        before = UNDEFINED if item.grade_baseline is None else f"{item.grade_baseline:g}"
-        grade = f"{before} -> {grade}"
-    ranks = " -> ".join(UNDEFINED if rank is None else str(rank) for rank in (move.rank_baseline, move.rank_candidate))
-    numbers = [points(move.contribution_baseline), points(move.contribution_candidate)]
-    return [move.item, grade, ranks, *numbers, _signed(move.contribution), kind_words(item.kind)]
-
-
-def _total_tables(totals: ChangeTotals, top: int) -> list[WordTable]:
-    items = [total for total in totals.items if total.contribution < 0][:top]
-    gains = [total for total in totals.items if total.contribution > 0][:top]
-    kinds = [[kind_words(row.kind), f"{row.n_items:,}", _signed(row.contribution)] for row in totals.kinds]
-    if totals.remainder:
-        kinds.append([NO_ITEM, "", _signed(totals.remainder)])
-    grades = [
-        ["unjudged" if row.grade is None else f"{row.grade:g}", f"{row.n_items:,}", _signed(row.contribution)]
-        for row in totals.grades
-    ]
-    ranks = [[range_words(row), f"{row.n_items:,}", _signed(row.contribution)] for row in totals.ranks]
-    tables = [
-        _total_table("by what happened to the item", "what happened", kinds),
-        _total_table("by the grade of the item", "grade", grades),
-        _total_table("by the rank of the item in the baseline", "rank", ranks),
-    ]
-    for title, rows in (("items that cost most", items), ("items that brought most", gains)):
-        cells = [
-            [row.item, row.group if row.group is not None else f"in {row.n_groups:,} groups", _signed(row.contribution)]
-            for row in rows
-        ]
-        tables.append(WordTable(title, ("item", "group", "change"), cells, (False, False, True), 2))
-    return tables
-
-
-def _total_table(title: str, what: str, rows: list[list[str]]) -> WordTable:
-    return WordTable(title, (what, "n", "change"), rows, (False, True, True), 2)
-
-
-def _parts_table(parts: ChangeParts, subject: Subject) -> WordTable:
-    """Return the steps from the baseline to the candidate, each from the one before."""
-    old, new = subject.baseline_labels.version, subject.candidate_labels.version
-    differences = parts.differences
-    same_run = subject.baseline_run == subject.candidate_run
-    run = "the same run" if same_run else f"{subject.candidate_run.name} instead of {subject.baseline_run.name}"
-    changed = counted(differences.n_changed, "grade")
-    rows = [
-        ["ranking", points(parts.other_run), _signed(parts.ranking), f"{run}, labels version {old}"],
-        ["labels", points(parts.other_grades), _signed(parts.labels), f"{changed} changed in version {new}"],
-        [
-            "coverage",
-            points(parts.candidate),
-            _signed(parts.coverage),
-            f"{differences.n_added:,} labels added in version {new}, {differences.n_removed:,} gone",
-        ],
-    ]
-    return WordTable(
-        "what changed it, step by step",
-        ("part", "value then", "change", "step"),
-        rows,
-        (False, True, True, False),
-        2,
+    words: Sequence[str] = (
+        "ndcg-track",
+        "explain",
+        subject.baseline_run.name,
+        subject.candidate_run.name,
+        "--dataset",
+        subject.dataset,
+        "--metric",
+        subject.metric,
+        *options,
     )
-
-
-def _signed(value: float) -> str:
-    return points(value, signed=True) if value else points(0.0)
+    return shlex.join(words)

@@ -11,7 +11,7 @@ from ndcg_tracker.comparison import LabelSetRef, RunRef
 from ndcg_tracker.comparison.explanation import Subject
 from ndcg_tracker.errors import NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics import Metric, parse_metric
-from ndcg_tracker.metrics.contributions import ADDITIVE, refuse_what_is_no_sum
+from ndcg_tracker.metrics.contributions import ADDITIVE, refuse_what_is_not_split
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import EvaluationRecord, LabelSetRecord, RunRecord
@@ -31,12 +31,13 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Two runs under a metric, each under a label set."""
+    """Two runs under a metric, each under a label set; ``are_labels_named``: whether a version was asked for."""
 
     metric: Metric
     baseline: Side
     candidate: Side
     notes: tuple[str, ...] = ()
+    are_labels_named: bool = False
 
     @property
     def dataset_id(self) -> int:
@@ -58,6 +59,8 @@ class Sides:
             one.run.dataset,
             LabelSetRef(one.label_set.version, one.label_set.digest),
             LabelSetRef(other.label_set.version, other.label_set.digest),
+            self.metric.cutoff,
+            self.are_labels_named,
         )
 
 
@@ -77,7 +80,7 @@ def explained_sides(
     items; NotComparableError, naming the command that mends it; ReferenceNotFoundError for an unknown version.
     """
     if metric is not None:
-        refuse_what_is_no_sum(metric)
+        refuse_what_is_not_split(metric)
     if baseline.dataset_id != candidate.dataset_id:
         raise NotComparableError(
             f"run {baseline.name!r} is of dataset {baseline.dataset!r} and run {candidate.name!r} of dataset "
@@ -122,7 +125,7 @@ def explained_sides(
         Side(run, sets[version], of_run.get(version))
         for run, version, of_run in zip((baseline, candidate), versions, stored, strict=True)
     )
-    return Sides(metric, one, other, tuple(notes))
+    return Sides(metric, one, other, tuple(notes), given != (None, None))
 
 
 def _shared_metric(
@@ -142,3 +145,11 @@ def rescore_command(runs: Sequence[RunRecord], metric: str) -> str:
     """Return the command that evaluates runs of one dataset under a metric and the newest labels."""
     names = dict.fromkeys(run.name for run in runs)
     return shlex.join(["ndcg-track", "rescore", *names, "--dataset", runs[0].dataset, "--metric", metric])
+
+
+def unjudged_note(metric: Metric, counts: Sequence[int]) -> list[str]:
+    """Return a note on the unjudged items within the cutoff of baseline and candidate, which take ranks from others."""
+    if not any(counts):
+        return []
+    where = "in the lists" if metric.cutoff is None else f"among the first {metric.cutoff}"
+    return [f"unjudged items {where}: {counts[0]:,} in the baseline, {counts[1]:,} in the candidate"]

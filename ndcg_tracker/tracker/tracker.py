@@ -16,8 +16,9 @@ from ndcg_tracker.tracker.comparing import compared
 from ndcg_tracker.tracker.conventions import Convention, conventions
 from ndcg_tracker.tracker.datasets import known_dataset
 from ndcg_tracker.tracker.evaluation import parsed_metrics, read_frames
+from ndcg_tracker.tracker.explained_means import run_explanation
 from ndcg_tracker.tracker.explained_runs import explained_sides
-from ndcg_tracker.tracker.explaining import group_explanation, run_explanation
+from ndcg_tracker.tracker.explaining import group_explanation
 from ndcg_tracker.tracker.explanation_result import ExplanationResult
 from ndcg_tracker.tracker.gate_result import GateResult
 from ndcg_tracker.tracker.gating import GateQuestion, Margin, acknowledged, gated, recorded
@@ -165,7 +166,7 @@ class Tracker(Housekeeping):
         dataset: str | None = None,
         labels_baseline: int | None = None,
         labels_candidate: int | None = None,
-        top: int = 10,
+        top: int | None = 10,
     ) -> ExplanationResult:
         """Say which items, grades, ranks or labels the difference of two runs comes from.
 
@@ -174,9 +175,9 @@ class Tracker(Housekeeping):
         ``metric``: a cg, dcg or ndcg; by default ndcg@10 if both runs have it, else the first that they share.
         ``labels_baseline`` and ``labels_candidate``: versions of the labels to hold each run to; by default the newest
         under which both have the metric. Under two versions the change is also split into what the ranking, the grades
-        and the coverage of the labels did. ``top``: how many items to keep at either end over all groups. Raises:
-        ReferenceNotFoundError; MetricError for a metric that is no sum over items; InputError for a group without a
-        result; NotComparableError, naming the command that mends it.
+        and the coverage of the labels did. ``top``: how many items to keep at either end over all groups, None for
+        all. Raises: ReferenceNotFoundError; MetricError for a metric that is not split into items; InputError for a
+        group without a result; NotComparableError, naming the command that mends it.
         """
         parsed = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
@@ -209,12 +210,12 @@ class Tracker(Housekeeping):
 
         Parameters: ``candidate``, ``baseline``: run references; a baseline given as ``@alias`` is pinned. ``margin``:
         the drop that is allowed in scope "population", or "auto" to learn it from ``repeats`` (run references) or from
-        the runs with the tag ``aa=NAME``. ``scope``: "population" (three-way non-inferiority) or "set" (exact
-        arithmetic against ``tolerance``, by default 0). ``alpha_budget``: the probability of a false FAIL over all
-        decisions of this gate, in the place of 1% for each. ``acknowledge``: why a FAIL or INCONCLUSIVE is overridden,
-        ``acknowledged_by`` by whom. ``dry_run``: record nothing. ``missing``, ``top``: see ``compare``. Raises:
-        InputError for what does not go together; ReferenceNotFoundError; NotComparableError, naming the command that
-        mends it.
+        the runs with the tag ``aa=NAME``, by default the baseline's. ``scope``: "population" (three-way
+        non-inferiority) or "set" (exact arithmetic against ``tolerance``, by default 0). ``alpha_budget``: the
+        probability of a false FAIL over all decisions of this gate, in the place of 1% for each. ``acknowledge``: why a
+        FAIL or INCONCLUSIVE is overridden, ``acknowledged_by`` by whom. ``dry_run``: record nothing. ``missing``,
+        ``top``: see ``compare``. Raises: InputError for what does not go together; ReferenceNotFoundError;
+        NotComparableError, naming the command that mends it.
         """
         question = GateQuestion(
             candidate,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_rankings import random_case
 from rankings_of import Run, joined
-from test_properties import some_cutoff, some_discount, some_gain, some_labels, some_run
+from sums_of_items import TIES, some_labels, some_run, some_sum
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics import Metric, parse_metric
@@ -18,33 +18,7 @@ from ndcg_tracker.metrics.contributions import ADDITIVE, contributions
 from ndcg_tracker.metrics.dialects import DIALECTS
 from ndcg_tracker.rankings import JudgedRanking, judged
 
-TIES = ("item_desc", "item_asc", "input", "pessimistic", "optimistic", "average")
 EXACT = 1e-12
-
-
-@st.composite
-def some_sum(draw: st.DrawFn) -> Metric:
-    """Return cg, dcg or ndcg on axes that leave nothing over: no rounding, double precision, no empty convention."""
-    measure = draw(st.sampled_from(ADDITIVE))
-    drawn = {
-        "gain": draw(some_gain),
-        "ties": draw(st.sampled_from(TIES)),
-        "unjudged": draw(st.sampled_from(["zero", "drop", "0.5", "-1"])),
-        "negative": draw(st.sampled_from(["zero", "keep", "drop"])),
-        "missing": draw(st.sampled_from(["zero", "skip"])),
-        "extra": draw(st.sampled_from(["skip", "empty"])),
-        "score_type": draw(st.sampled_from(["f64", "f32"])),
-        "label_type": draw(st.sampled_from(["f64", "f32", "int"])),
-    }
-    if measure != "cg":
-        drawn["discount"] = draw(some_discount)
-    if measure == "ndcg":
-        drawn["ideal"] = draw(st.sampled_from(["judged", "retrieved", "constant"]))
-        drawn["ideal_order"] = draw(st.sampled_from(["gain", "label"]))
-        drawn["ideal_cut"] = draw(st.sampled_from(["cutoff", "none", "retrieved"]))
-        drawn["empty"] = draw(st.sampled_from(["0", "skip"]))
-        drawn["empty_when"] = draw(st.sampled_from(["ideal_le_0", "ideal_eq_0", "labels_sum_0"]))
-    return Metric.of(measure, cutoff=draw(some_cutoff), **drawn)
 
 
 near_run = st.dictionaries(
@@ -178,11 +152,11 @@ def test_nothing_at_all() -> None:
 
 
 @pytest.mark.parametrize("text", ["AP@5", "RR", "P@10", "R@5", "idcg@10", "SetP"])
-def test_what_is_no_sum_over_items_is_refused(text: str) -> None:
+def test_other_measures_are_refused(text: str) -> None:
     cutoff = text.partition("@")[2] or "10"
     with pytest.raises(MetricError) as error:
         contributions(joined({"q": {"a": 1.0}}, {"q": {"a": 1.0}}), parse_metric(text))
     assert str(error.value) == (
-        f"{text} is no sum over the items of a list, so no item has a part of it; explain takes cg, dcg and ndcg, "
-        f"such as ndcg@{cutoff}"
+        f"{text} is not split into items, only cg, dcg and ndcg are, which add up gain x discount; explain "
+        f"ndcg@{cutoff} instead"
     )

@@ -1,0 +1,65 @@
+"""Explanations for the reports, with any id wherever text from outside can stand."""
+
+from __future__ import annotations
+
+from ndcg_tracker.comparison.change_parts import ChangeParts, LabelDifferences
+from ndcg_tracker.comparison.change_totals import ChangeTotals, GradeTotal, ItemTotal, KindTotal, RankTotal
+from ndcg_tracker.comparison.explanation import ExplainedItem, GroupExplanation, RunExplanation, Subject
+from ndcg_tracker.comparison.moves import ItemMove
+from ndcg_tracker.comparison.results import LabelSetRef, RunRef
+
+
+def subject(text: str | None = None, *, versions: tuple[int, int] = (1, 1), metric: str = "ndcg@10") -> Subject:
+    """Return what is explained; ``text`` in the place of every name."""
+    one, other = (LabelSetRef(version, f"digest{version}") for version in versions)
+    runs = (RunRef(text or "bm25", 1), RunRef(text or "dense", 2))
+    return Subject(text or metric, *runs, text or "shop", one, other, 10)
+
+
+def group_explanation(text: str | None = None, *, versions: tuple[int, int] = (1, 1)) -> GroupExplanation:
+    """Return why a group fell from 0.75 to 0.375, with every kind of item and something left over."""
+    items = (
+        ExplainedItem(ItemMove(text or "d1", 3.0, 1, 14, 0.5, 0.0, -0.5), "moved_down", 3.0),
+        ExplainedItem(ItemMove(text or "d2", 2.0, 12, 2, 0.0, 0.25, 0.25), "moved_up", 2.0),
+        ExplainedItem(ItemMove(text or "d3", 1.0, 5, None, 0.125, 0.0, -0.125), "left", 1.0),
+        ExplainedItem(ItemMove(text or "d4", 1.0, None, 5, 0.0, 0.0625, 0.0625), "entered", None),
+        ExplainedItem(ItemMove(text or "d5", None, 3, 3, 0.0625, 0.0, -0.0625), "label", 2.0),
+        ExplainedItem(ItemMove(text or "d6", 1.5, 4, 4, 0.0, 0.03125, 0.03125), "label", None),
+        ExplainedItem(ItemMove(text or "d7", 1.0, 6, 6, 0.03125, 0.0, -0.03125), "same_rank", 1.0),
+        ExplainedItem(ItemMove(text or "d8", None, 7, 1, 0.0, 0.0, 0.0), "unjudged", None),
+        ExplainedItem(ItemMove(text or "d9", 0.0, 8, 7, 0.0, 0.0, 0.0), "moved_up", 0.0),
+    )
+    parts = None if versions[0] == versions[1] else ChangeParts(0.75, 0.5, 0.625, 0.375, LabelDifferences(1, 1200, 2))
+    notes = (text or "unjudged items among the first 10: 1 in the baseline, 2 in the candidate",)
+    return GroupExplanation(subject(text, versions=versions), text or "q17", 0.75, 0.3755, items, parts, notes)
+
+
+def run_explanation(text: str | None = None) -> RunExplanation:
+    """Return why a mean rose by 0.03, with items of one group and of several."""
+    totals = ChangeTotals(
+        (KindTotal("moved_up", 1200, 0.05), KindTotal("left", 3, -0.02)),
+        (GradeTotal(2.0, 1000, 0.04), GradeTotal(1.5, 200, -0.01), GradeTotal(None, 3, 0.0)),
+        (
+            RankTotal(1, 1, 7, -0.01),
+            RankTotal(2, 3, 90, 0.02),
+            RankTotal(1001, None, 6, 0.02),
+            RankTotal(None, None, 1, 0.0),
+        ),
+        (
+            ItemTotal(text or "d1", 2, 0.0004),
+            ItemTotal(text or "d2", 1, -0.0002, text or "q1", 3.0, 1, 12),
+            ItemTotal(text or "d3", 1, 0.0001, text or "q2", None, None, 3),
+        ),
+        997,
+        0.0297,
+        0.0,
+    )
+    return RunExplanation(
+        subject(text), 0.4, 0.43, 1234, totals, worst_group=text or "q17", notes=(text or "newer labels exist",)
+    )
+
+
+def parts_explanation(text: str | None = None) -> RunExplanation:
+    """Return what the ranking, the labels and their coverage did to a mean."""
+    parts = ChangeParts(0.5, 0.625, 0.5625, 0.75, LabelDifferences(1, 2, 0))
+    return RunExplanation(subject(text, versions=(1, 2)), 0.5, 0.75, 40, parts=parts)
