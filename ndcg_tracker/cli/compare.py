@@ -41,7 +41,10 @@ class Interval(StrEnum):
 
 
 def compare(
-    baseline: Annotated[str, typer.Argument(help="A run: name, id, @alias, latest, latest~2 or a unique prefix.")],
+    baseline: Annotated[
+        str,
+        typer.Argument(metavar="BASELINE", help="A run: name, id, @alias, latest, latest~2 or a unique prefix."),
+    ],
     candidates: Annotated[
         list[str], typer.Argument(metavar="CANDIDATE...", help="The run that is to be better, or several.")
     ],

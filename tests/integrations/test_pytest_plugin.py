@@ -1,0 +1,145 @@
+"""The fixture ``ndcg_gate`` in a pytest of its own: decisions, reports, JUnit properties, GitHub's summary."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import ndcg_tracker as nt
+
+GATES = """
+def test_it_may_ship(ndcg_gate):
+    found = ndcg_gate.check("same", margin=0.01)
+    assert found.decision == "pass"
+
+def test_it_is_worse(ndcg_gate):
+    ndcg_gate.check("worse", metric="ndcg@10", margin=0.01)
+
+def test_nobody_knows(ndcg_gate):
+    ndcg_gate.check("noisy", margin=0.0001)
+
+def test_nobody_knows_and_that_is_skipped(ndcg_gate):
+    ndcg_gate.check("noisy", margin=0.0001, on_inconclusive="skip")
+
+def test_nobody_knows_and_that_is_fine(ndcg_gate):
+    assert ndcg_gate.check("noisy", margin=0.0001, on_inconclusive="pass").decision == "inconclusive"
+
+def test_it_is_known(ndcg_gate):
+    ndcg_gate.check("worse", margin=0.01, acknowledge="the labels are old")
+
+def test_usage(ndcg_gate):
+    ndcg_gate.check("worse", margin=0.01, on_inconclusive="perhaps")
+
+def test_no_such_run(ndcg_gate):
+    ndcg_gate.check("nope", margin=0.01)
+"""
+
+
+@dataclass
+class Outcome:
+    """What a pytest said and wrote."""
+
+    code: int
+    output: str
+    junit: ElementTree.Element
+    summary: str
+
+
+def run_of(seed: int, skill: float) -> dict[str, list[object]]:
+    """400 queries with ten items of grades 0 to 3, ranked with some noise."""
+    random, grades = np.random.default_rng(seed), np.random.default_rng(1).integers(0, 4, (400, 10))
+    scores = skill * grades + random.normal(size=grades.shape)
+    return {
+        "group": [f"q{query}" for query in range(400) for _ in range(10)],
+        "item": [f"i{item}" for _ in range(400) for item in range(10)],
+        "score": scores.ravel().tolist(),
+        "label": grades.ravel().tolist(),
+    }
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A database with a baseline and three candidates."""
+    path = str(tmp_path_factory.mktemp("gates") / "ndcg-track.db")
+    with nt.Tracker(path) as tracker:
+        for name, seed, skill in (("base", 1, 1.0), ("same", 1, 1.0), ("worse", 2, 0.2), ("noisy", 3, 1.0)):
+            tracker.ingest(run_of(seed, skill), name=name)
+        tracker.set_alias("baseline", "base")
+    return path
+
+
+@pytest.fixture
+def gates(tmp_path: Path, database: str) -> Callable[..., Outcome]:
+    """Runs tests in a process of its own, which finds the plugin by the entry point of the installed package."""
+
+    def run(*arguments: str, **variables: str) -> Outcome:
+        (tmp_path / "test_gates.py").write_text(GATES, encoding="utf-8")
+        summary = tmp_path / "summary.md"
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("NDCG_TRACK", "PYTEST"))}
+        repository = str(Path(nt.__file__).parents[1])
+        done = subprocess.run(
+            [
+                sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs",
+                "--junitxml=report.xml", "-o", "junit_family=xunit1", "test_gates.py", *arguments,
+            ],
+            cwd=tmp_path,
+            env={**kept, "PYTHONPATH": repository, "GITHUB_STEP_SUMMARY": str(summary), **variables},
+            capture_output=True,
+            text=True,
+            check=False,
+        )  # fmt: skip
+        junit = ElementTree.parse(tmp_path / "report.xml").getroot()
+        return Outcome(done.returncode, done.stdout, junit, summary.read_text("utf-8") if summary.exists() else "")
+
+    return run
+
+
+def test_three_answers(gates: Callable[..., Outcome], database: str) -> None:
+    found = gates(NDCG_TRACK_DB=database)
+    assert found.code == 1
+    assert "4 failed, 3 passed, 1 skipped" in found.output
+    assert "FAIL: worse must not replace base on default" in found.output
+    assert "INCONCLUSIVE: not known whether noisy may replace base on default" in found.output
+    assert "ValueError: on_inconclusive is 'perhaps'; choose fail, skip or pass" in found.output
+    assert "\nno run 'nope'" in found.output
+    assert "Delta is not shown to be above -0.0001" in found.output
+    assert found.summary.count("PASS") >= 1
+    assert found.summary.count("FAIL") >= 2
+    properties = {
+        case.get("name"): {one.get("name"): one.get("value") for one in case.iter("property")}
+        for case in found.junit.iter("testcase")
+    }
+    known = properties["test_it_is_worse"]
+    assert known["ndcg_tracker.decision"] == "fail"
+    assert float(known["ndcg_tracker.delta"] or 0) < -0.1
+    assert (known["ndcg_tracker.baseline"], known["ndcg_tracker.candidate"]) == ("base", "worse")
+    assert properties["test_it_may_ship"]["ndcg_tracker.decision"] == "pass"
+    with nt.Tracker(database) as tracker:
+        decided = tracker.sql(
+            "SELECT candidate, decision, acknowledged_reason FROM gate_decisions ORDER BY decision_id"
+        )
+    assert list(decided["decision"]) == ["pass", "fail", *["inconclusive"] * 3, "fail"]
+    assert decided["acknowledged_reason"][5] == "the labels are old"
+
+
+def test_the_database_may_be_an_option(gates: Callable[..., Outcome], database: str) -> None:
+    found = gates("--ndcg-track-db", database, "-k", "may_ship")
+    assert (found.code, "1 passed" in found.output) == (0, True)
+    missing = gates("-k", "may_ship")
+    assert missing.code == 1
+    assert "ndcg-track.db: there is no such database" in missing.output
+
+
+def test_the_plugin_costs_nothing_that_no_test_asks_for() -> None:
+    program = (
+        "import sys, pytest; before = set(sys.modules); import ndcg_tracker.integrations.pytest_plugin; "
+        "print(sorted(name for name in set(sys.modules) - before if not name.startswith('ndcg_tracker')))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
