@@ -43,9 +43,13 @@ def _any_order(scene: Scene) -> Work:
     def work() -> Means:
         order = descending_order(scores, offsets)
         found = label_of_row[order]
-        rows = np.flatnonzero(found >= 0)
+        if found.min() < 0:
+            rows = np.flatnonzero(found >= 0)
+            found = found[rows]
+        else:
+            rows = np.arange(found.size)
         ranking = Ranking(group_keys, offsets, keys, scores[order])
-        both = JudgedRanking(ranking, labels, before.run_groups, before.label_groups, rows, found[rows])
+        both = JudgedRanking(ranking, labels, before.run_groups, before.label_groups, rows, found)
         return scene.means(group_results(both, metrics))
 
     return work

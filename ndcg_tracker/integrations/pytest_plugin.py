@@ -54,8 +54,8 @@ class NdcgGate:
         """Return the decision on a candidate where it may replace the baseline; else the test fails with the report.
 
         Parameters: see ``Tracker.gate``, whose further ones are taken too. ``on_inconclusive``: whether an open
-        question fails the test, skips it, or passes. What ``Tracker.gate`` refuses fails the test with that line. Raises:
-        ValueError for another word.
+        question fails the test, skips it, or passes. What ``Tracker.gate`` refuses fails the test with that line.
+        Raises: ValueError for another word.
         """
         if on_inconclusive not in ("fail", "skip", "pass"):
             raise ValueError(f"on_inconclusive is {on_inconclusive!r}; choose fail, skip or pass")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.definition import Metric
@@ -75,7 +78,7 @@ def mean(metric: Metric, values: Floats, defined: Mask, empty: Mask, weights: Fl
     ``all_skipped=error``.
 
     The mean is sum(w x value) / sum(w); with ``empty_weight=one`` an empty group adds its bare value to the first
-    sum.
+    sum. It does not depend on the order of the groups, not in its last bit either.
     """
     if not defined.any():
         if metric["all_skipped"] == "error":
@@ -83,18 +86,38 @@ def mean(metric: Metric, values: Floats, defined: Mask, empty: Mask, weights: Fl
         return 0.0 if metric["all_skipped"] == "0" else None
     values = values[defined]
     if weights is None:
-        found = float(values.astype(np.float32).mean() if metric["arithmetic"] == "f32" else values.mean())
+        found = plain_mean(values.astype(np.float32) if metric["arithmetic"] == "f32" else values)
     else:
         of_groups = weights[defined]
-        total = float(of_groups.sum())
+        total = order_free_sum(of_groups)
         if total <= 0:
             return None
         if metric["empty_weight"] == "one":
             of_groups = np.where(empty[defined], 1.0, of_groups)
-        found = float((of_groups * values).sum()) / total
+        found = order_free_sum(of_groups * values) / total
     if metric["clip"] == "error_above_1" and found > 1 + ROUNDING:
         raise MetricError(f"{metric}: the weighted mean is {found:g}, which is above 1; use clip=none")
     return rounded(metric, found, "mean")
+
+
+def order_free_sum(numbers: NDArray[np.floating[Any]]) -> float:
+    """Return the sum of some numbers in their own precision: to the bit the same in whatever order they stand.
+
+    Groups stand in another order where a run comes block by block, and where its labels have been stored before.
+
+    >>> order_free_sum(np.array([1.0, 1e16, -1e16])) == order_free_sum(np.array([1e16, -1e16, 1.0]))
+    True
+    """
+    return float(np.sort(numbers).sum())
+
+
+def plain_mean(numbers: NDArray[np.floating[Any]]) -> float:
+    """Return the mean of at least one number in their own precision, whatever their order (``order_free_sum``).
+
+    >>> plain_mean(np.array([0.5, 1.0]))
+    0.75
+    """
+    return float(np.sort(numbers).mean())
 
 
 def rounded(metric: Metric, number: float, what: str) -> float:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ndcg_tracker.rankings.group_matrix import similar_groups
+from ndcg_tracker.metrics.levels import Codes
+from ndcg_tracker.rankings.group_matrix import Number, similar_groups, windows
 from ndcg_tracker.rankings.keys import Index
 from ndcg_tracker.rankings.ranking import Floats
 
@@ -29,13 +31,15 @@ class Columns:
         """How many rows the matrix has: the length of the longest group."""
         return int(self.lengths[-1])
 
-    def rows(self, starts: Index) -> Index:
-        """Return the row of a grouped table at each place: int64, shape (width, n); behind a group whatever follows.
+    def taken(self, values: NDArray[Number], starts: Index) -> NDArray[Number]:
+        """Return the values at each place: shape (width, n); behind a group whatever follows.
 
-        Parameters: ``starts``: int64, shape (n,), the first row of each group. What stands behind the last group may
-        be no row at all.
+        Parameters: ``values``: group by group, side by side in memory; ``starts``: int64, shape (n,), where those of
+        each group begin.
         """
-        return starts + np.arange(self.width)[:, None]
+        if int(starts.max()) + self.width <= values.size:
+            return np.ascontiguousarray(windows(values, self.width)[starts].T)
+        return values.take(starts + np.arange(self.width)[:, None], mode="clip")
 
     def clear_behind(self, terms: Floats) -> None:
         """Set what stands behind the end of a group to 0."""
@@ -53,19 +57,20 @@ def columns(lengths: Index) -> Iterator[Columns]:
 def discounted_sums(
     starts: Index,
     lengths: Index,
-    gains_at: Callable[[Index], Floats],
+    codes: Codes,
+    level_gains: Floats,
     weight_of_rank: Floats,
     cutoffs: Sequence[int],
 ) -> Floats:
     """Return the sums of gain x weight over the first ranks of each group, for some cutoffs at once.
 
-    Parameters: ``starts`` and ``lengths``: int64, shape (n_groups,), the rows of each group; ``gains_at`` gives the
-    gains (float64) of some rows, any number for what is no row; ``weight_of_rank``: float64, entry r for rank r;
+    Parameters: ``starts`` and ``lengths``: int64, shape (n_groups,), the rows of each group; ``codes``: the level of
+    each row; ``level_gains``: float64, the gain of each level; ``weight_of_rank``: float64, entry r for rank r;
     ``cutoffs``: ascending. Returns: float64, shape (n_cutoffs, n_groups), each added up rank after rank.
     """
     sums = np.zeros((len(cutoffs), lengths.size))
     for block in columns(np.minimum(lengths, cutoffs[-1])):
-        terms = gains_at(block.rows(starts[block.groups]))
+        terms = level_gains.take(block.taken(codes, starts[block.groups]))
         terms *= weight_of_rank[1 : block.width + 1, None]
         block.clear_behind(terms)
         sums[:, block.groups] = prefix_sums(terms, cutoffs)
@@ -75,19 +80,23 @@ def discounted_sums(
 def weighted_sums(
     starts: Index,
     lengths: Index,
-    gains_at: Callable[[Index], Floats],
-    ranks_at: Callable[[Index, Index], Index],
+    codes: Codes,
+    level_gains: Floats,
+    places: Index,
+    before: Index,
     weights: Sequence[Floats],
 ) -> Floats:
     """Return the sums of gain x weight over the rows of each group, for some weights of the ranks at once.
 
-    Parameters: see ``discounted_sums``; ``ranks_at`` gives the ranks of some rows of some groups; ``weights``: each
-    float64, entry r for rank r. Returns: float64, shape (n_weights, n_groups), each added up row after row.
+    Parameters: see ``discounted_sums``; ``places``: int64, where each row stands; ``before``: int64, shape (n_groups,),
+    what a place is above the rank in its group; ``weights``: each float64, entry r for rank r. Returns: float64, shape
+    (n_weights, n_groups), each added up row after row.
     """
     sums = np.zeros((len(weights), lengths.size))
     for block in columns(lengths):
-        rows = block.rows(starts[block.groups])
-        gains, ranks = gains_at(rows), ranks_at(rows, block.groups)
+        of_groups = starts[block.groups]
+        gains = level_gains.take(block.taken(codes, of_groups))
+        ranks = block.taken(places, of_groups) - before[block.groups]
         block.clear_behind(gains)
         for number, weight_of_rank in enumerate(weights):
             sums[number, block.groups] = prefix_sums(gains * weight_of_rank.take(ranks, mode="clip"), [block.width])[0]

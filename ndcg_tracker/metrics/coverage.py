@@ -11,26 +11,17 @@ from ndcg_tracker.rankings.join import JudgedRanking
 from ndcg_tracker.rankings.ranking import Floats
 
 
-def judged_share(judged: JudgedRanking, cutoff: int | None) -> float | None:
-    """Return the mean of ``judged_shares``, None for a run without such lists: a share in [0, 1].
-
-    Source: ir_measures ``Judged@cutoff``.
-
-    >>> from ndcg_tracker.rankings import Keys, LabelLists, Ranking, judged as join
-    >>> group = Keys.from_strings(["q", "q"])
-    >>> run = Ranking.from_rows(group, Keys.from_strings("ab"), np.array([2.0, 1.0]))
-    >>> judged_share(join(run, LabelLists.from_rows(group, Keys.from_strings("bc"), np.ones(2))), 10)
-    0.5
-    """
-    shares = judged_shares(judged, cutoff)
-    return float(shares.mean()) if shares.size else None
-
-
 def judged_shares(judged: JudgedRanking, cutoff: int | None) -> Floats:
     """Return the share of labelled items among the first ``cutoff`` of each list: float64, shape (m,), in [0, 1].
 
     Lists are those of the m groups that the run and the labels share; one that is shorter than the cutoff is measured
-    over its own length; ties by item id, ascending.
+    over its own length; ties by item id, ascending. Source: ir_measures ``Judged@cutoff``.
+
+    >>> from ndcg_tracker.rankings import Keys, LabelLists, Ranking, judged as join
+    >>> group = Keys.from_strings(["q", "q"])
+    >>> run = Ranking.from_rows(group, Keys.from_strings("ab"), np.array([2.0, 1.0]))
+    >>> judged_shares(join(run, LabelLists.from_rows(group, Keys.from_strings("bc"), np.ones(2))), 10).tolist()
+    [0.5]
     """
     ranking = judged.ranking
     lengths = np.diff(ranking.offsets)

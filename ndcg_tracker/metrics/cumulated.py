@@ -66,7 +66,8 @@ def _level_gains(lists: Lists, metric: Metric, level_grades: Floats) -> Floats:
     level_gains = in_precision_of(metric, level_gains)
     if not np.isfinite(level_gains).all():
         where = lists.where(~np.isfinite(level_gains))
-        raise MetricError(f"{metric}: {where} is too large for gain={metric['gain']}; use gain=linear")
+        other = "linear" if metric["gain"].startswith("exp2") else "binary"
+        raise MetricError(f"{metric}: {where} is too large for gain={metric['gain']}; use gain={other}")
     return level_gains
 
 

@@ -51,24 +51,15 @@ def _sums(lists: Lists, metric: Metric, level_gains: Floats, order: ItemOrder, g
     graded = lists.graded(metric)
     cutoffs = lists.cutoffs(metric, graded.longest)
     weight_of_rank = rank_weights(metric, graded.longest)
-    codes = order.codes
-
-    def gains_at(items: Index) -> Floats:
-        return level_gains.take(codes.take(items, mode="clip"))
-
     starts, lengths = graded.bounds[groups], np.diff(graded.bounds)[groups]
     if order.places is None:  # then the item's number in its list is its rank
-        return discounted_sums(starts, lengths, gains_at, weight_of_rank, cutoffs)
-    places, before = order.places, graded.offsets[groups] - 1
-
-    def ranks_at(items: Index, columns: Index) -> Index:
-        return places.take(items, mode="clip") - before[columns]
-
+        return discounted_sums(starts, lengths, order.codes, level_gains, weight_of_rank, cutoffs)
     cut_weights = []
     for cutoff in cutoffs:
         cut_weights.append(weight_of_rank.copy())
         cut_weights[-1][cutoff + 1 :] = 0.0
-    return weighted_sums(starts, lengths, gains_at, ranks_at, cut_weights)
+    before = graded.offsets[groups] - 1
+    return weighted_sums(starts, lengths, order.codes, level_gains, order.places, before, cut_weights)
 
 
 def _of_items(lists: Lists, metric: Metric, level_gains: Floats, unjudged_gain: float) -> Floats:

@@ -33,13 +33,14 @@ class LevelRuns:
             return np.zeros((len(cutoffs), n_groups))
         if self.gains.size == 1:  # then a group's sum depends on one number alone
             running = np.cumsum(self.gains * weight_of_rank)
-            return np.stack([running[np.minimum(self.ends[0], cutoff)] for cutoff in cutoffs])
+            return np.stack([running[np.minimum(self.ends[0], cutoff)] for cutoff in cutoffs]) + 0.0  # no sum is -0.0
         ends = np.minimum(self.ends, cutoffs[-1])
         repeats = np.diff(ends, axis=0, prepend=0).T
+        runs: Codes = np.arange(self.gains.size, dtype=np.uint8 if self.gains.size <= 1 << 8 else np.int64)
         sums = np.zeros((len(cutoffs), n_groups))
         for block in columns(ends[-1]):
-            gains = np.repeat(np.tile(self.gains, block.groups.size), repeats[block.groups].ravel())
-            terms = gains.take(block.rows(np.cumsum(block.lengths) - block.lengths), mode="clip")
+            of_places = np.repeat(np.tile(runs, block.groups.size), repeats[block.groups].ravel())
+            terms = self.gains.take(block.taken(of_places, np.cumsum(block.lengths) - block.lengths))
             terms *= weight_of_rank[1 : block.width + 1, None]
             block.clear_behind(terms)
             sums[:, block.groups] = prefix_sums(terms, cutoffs)

@@ -55,11 +55,7 @@ def group_values(judged: JudgedRanking, metrics: Sequence[Metric]) -> list[Group
 def values_of(lists: Lists, metric: Metric) -> GroupValues:
     """Return the values of one of the metrics that some lists were made for."""
     judged = lists.judged
-    if metric.measure in CUMULATED:
-        numbers = cumulated(lists, metric)
-    else:
-        nothing = np.full(judged.n_groups, np.nan)
-        numbers = Cumulated(companion(lists, metric), nothing, nothing, np.zeros(judged.n_groups, dtype=np.bool_))
+    numbers = _numbers(lists, metric)
     values = numbers.values
     reasons = np.zeros(judged.n_groups, dtype=np.int8)
     _settle_empty(lists, metric, numbers, reasons)
@@ -77,6 +73,25 @@ def values_of(lists: Lists, metric: Metric) -> GroupValues:
         lists.n_items,
         ~lists.extra,
     )
+
+
+def _numbers(lists: Lists, metric: Metric) -> Cumulated:
+    """Return what a measure makes of the lists, before the axes that settle single groups."""
+    judged = lists.judged
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below, by name
+        if metric.measure in CUMULATED:
+            numbers = cumulated(lists, metric)
+        else:
+            nothing = np.full(judged.n_groups, np.nan)
+            nobody = np.zeros(judged.n_groups, dtype=np.bool_)
+            numbers = Cumulated(companion(lists, metric), nothing, nothing, nobody)
+    beyond = ~np.isfinite(numbers.values) | np.isinf(numbers.dcg) | np.isinf(numbers.ideal_dcg)
+    if beyond.any():
+        group = judged.group_keys[int(np.argmax(beyond))]
+        precision = "single" if metric["arithmetic"] == "f32" else "double"
+        too_large = f"what the labels of group {group!r} gain is too large for {precision} precision"
+        raise MetricError(f"{metric}: {too_large}; use smaller labels")
+    return numbers
 
 
 def _settle_empty(lists: Lists, metric: Metric, numbers: Cumulated, reasons: Reasons) -> None:

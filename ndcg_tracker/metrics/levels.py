@@ -60,9 +60,8 @@ def _as_bytes(grades: Floats) -> NDArray[np.uint8] | None:
     small = np.empty(grades.size, dtype=np.uint8)
     for first in range(0, grades.size, BLOCK):
         block, as_bytes = grades[first : first + BLOCK], small[first : first + BLOCK]
-        if not (block.min() >= 0 and block.max() < _BYTE):
-            return None
-        np.copyto(as_bytes, block, casting="unsafe")
+        with np.errstate(invalid="ignore"):  # what no byte can hold comes out as another number
+            np.copyto(as_bytes, block, casting="unsafe")
         if not (as_bytes == block).all():
             return None
     return small

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ndcg_tracker.metrics.aggregation import aggregated
 from ndcg_tracker.metrics.definition import Metric
-from ndcg_tracker.metrics.kernel import group_values, values_of
+from ndcg_tracker.metrics.kernel import group_results, values_of
 from ndcg_tracker.metrics.lists import Lists
 from ndcg_tracker.metrics.results import GroupResults, GroupValues
 from ndcg_tracker.rankings.join import JudgedRanking
@@ -30,14 +29,8 @@ def tie_bounds(
     >>> [(worst.mean, best.mean) for worst, best in tie_bounds(judged(run, labels), [parse_metric("ndcg@1")])]
     [(0.0, 1.0)]
     """
-    bounds = tie_bound_values(judged, metrics)
-    return [(aggregated(worst, weights), aggregated(best, weights)) for worst, best in bounds]
-
-
-def tie_bound_values(judged: JudgedRanking, metrics: Sequence[Metric]) -> list[tuple[GroupValues, GroupValues]]:
-    """Return the values of each metric with every tie broken for the worst, and for the best (see ``tie_bounds``)."""
     variants = [variant for metric in metrics for variant in _variants(metric)]
-    found = group_values(judged, variants)
+    found = group_results(judged, variants, weights)
     return list(zip(found[::2], found[1::2], strict=True))
 
 
@@ -46,8 +39,8 @@ def values_with_bounds(
 ) -> list[tuple[GroupValues, GroupValues, GroupValues]]:
     """Return the values of each metric, and those with every tie broken for the worst, and for the best.
 
-    What ``group_values`` and ``tie_bound_values`` return, at little more than the cost of the first: only the groups
-    in which ties matter are summed again. A refusal names the metric as it was given.
+    What ``group_values`` and ``tie_bounds`` return, at little more than the cost of the first: only the groups in
+    which ties matter are summed again. A refusal names the metric as it was given.
     """
     lists = Lists(judged, [variant for metric in metrics for variant in (metric, *_variants(metric))])
     values = [values_of(lists, metric) for metric in metrics]

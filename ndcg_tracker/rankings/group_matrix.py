@@ -37,6 +37,18 @@ def similar_groups(lengths: Index, n_places: int = _BLOCK) -> Iterator[Index]:
         yield groups
 
 
+def windows(values: NDArray[Number], width: int) -> NDArray[Number]:
+    """Return all stretches of so many neighbouring values: a view, shape (n_values - width + 1, width).
+
+    Stretches are copied in one go each, several times as fast as values by their rows. Parameters: ``values``, side by
+    side in memory (else ValueError); ``width``: from 1 to ``values.size``.
+
+    >>> windows(np.array([1, 2, 3, 4]), 3).tolist()
+    [[1, 2, 3], [2, 3, 4]]
+    """
+    return np.ndarray((values.size - width + 1, width), values.dtype, values, strides=values.strides * 2)
+
+
 @dataclass(frozen=True, slots=True)
 class GroupMatrix:
     """Some groups, ascending in length, as the rows of a matrix that is as wide as the longest of them.
@@ -65,11 +77,14 @@ class GroupMatrix:
         return slice(first, last + width) if self.is_full and last - first == (n_groups - 1) * width else None
 
     def taken(self, values: NDArray[Number]) -> NDArray[Number]:
-        """Return the values at each place; behind a group whatever follows."""
+        """Return the values (side by side in memory) at each place; behind a group whatever follows."""
         span = self.span
         if span is not None:
             return values[span].reshape(self.shape)
-        return values.take(self.starts + np.arange(self.shape[1]), mode="clip")
+        width = self.shape[1]
+        if int(self.starts.max()) + width <= values.size:
+            return windows(values, width)[self.starts[:, 0]]
+        return values.take(self.starts + np.arange(width), mode="clip")
 
     def fill_behind(self, matrix: NDArray[Any], value: int) -> None:
         """Set the places behind the end of a group to one value."""
@@ -85,14 +100,16 @@ class GroupMatrix:
         return found
 
     def put(self, values: NDArray[Number], out: NDArray[Number]) -> None:
-        """Write what stands inside the groups to their rows; ``out`` has one row more than there are, for the rest."""
+        """Write what stands inside the groups to their rows."""
         span = self.span
         if span is not None:
             out[span] = values.ravel()
             return
-        rows = self.starts + np.arange(self.shape[1])
-        self.fill_behind(rows, out.size - 1)
-        out[rows] = values
+        least = int(self.sizes[0, 0])
+        windows(out, least)[self.starts[:, 0]] = values[:, :least]
+        column = np.arange(least, self.shape[1])
+        inside = column < self.sizes
+        out[(self.starts + column)[inside]] = values[:, least:][inside]
 
 
 def group_matrices(offsets: Index) -> Iterator[GroupMatrix]:

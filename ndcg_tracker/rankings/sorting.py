@@ -24,7 +24,8 @@ def descending_order(values: NDArray[np.floating[Any]], offsets: Index) -> Index
     >>> descending_order(np.array([1.0, 3.0, 1.0, 0.5, 0.7]), np.array([0, 3, 5])).tolist()
     [1, 0, 2, 4, 3]
     """
-    order = np.empty(values.size + 1, dtype=np.int64)
+    values = np.ascontiguousarray(values)
+    order = np.empty(values.size, dtype=np.int64)
     for block in group_matrices(offsets):
         width = block.shape[1]
         place_bits = np.int64((1 << (width - 1).bit_length()) - 1)
@@ -36,24 +37,27 @@ def descending_order(values: NDArray[np.floating[Any]], offsets: Index) -> Index
         keys.sort(axis=1)
         places = keys & place_bits
         keys >>= int(place_bits).bit_length()
-        close = np.flatnonzero(block.repeats(keys).any(axis=1))
-        if close.size:
-            places[close] = _mended(places[close], rising[close], block.sizes[close])
+        alike = np.flatnonzero(block.repeats(keys))
+        if alike.size:
+            _mend(places, rising, alike, block.sizes)
         places += block.starts
         block.put(places, order)
-    return order[:-1]
+    return order
 
 
-def _mended(places: Index, rising: NDArray[np.float64], sizes: Index) -> Index:
-    """Return the places of groups in which some values look alike without their last bits, in the exact order."""
-    inside = np.arange(places.shape[1]) < sizes
-    places = np.where(inside, places, np.arange(places.shape[1]))
-    found = np.take_along_axis(rising, places, axis=1)
-    wrong = ((found[:, 1:] < found[:, :-1]) & inside[:, 1:]).any(axis=1)
-    if wrong.any():
-        exact = np.where(inside[wrong], rising[wrong], np.inf)
+def _mend(places: Index, rising: NDArray[np.float64], alike: Index, sizes: Index) -> None:
+    """Put groups right in which values that look alike without their last bits do not stand in their exact order.
+
+    Parameters: ``alike``: int64, which places, counted through all rows, look like the one before in their group.
+    """
+    width = places.shape[1]
+    rows = alike // width
+    place_at, value_at = places.ravel(), rising.ravel()
+    here, before = (value_at[rows * width + place_at[at]] for at in (alike, alike - 1))
+    wrong = np.unique(rows[here < before])
+    if wrong.size:
+        exact = np.where(np.arange(width) < sizes[wrong], rising[wrong], np.inf)
         places[wrong] = np.argsort(exact, axis=1, kind="stable")
-    return places
 
 
 def _ordered_bits(values: NDArray[np.float64]) -> Index:

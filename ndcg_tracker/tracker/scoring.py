@@ -15,10 +15,10 @@ from ndcg_tracker.metrics import (
     GroupValues,
     Metric,
     aggregated,
-    group_values,
     joined_values,
     judged_shares,
-    tie_bound_values,
+    plain_mean,
+    values_with_bounds,
 )
 from ndcg_tracker.rankings import GroupWeights, JudgedRanking, Keys, LabelLists, Ranking, judged
 
@@ -84,10 +84,9 @@ class Scores:
         """Score groups that were not scored before."""
         for cutoff, shares in self._shares.items():
             shares.append(judged_shares(judged, cutoff))
-        self.values.add(group_values(judged, self._metrics))  # first: its refusals name the metric as it was given
-        bounds = tie_bound_values(judged, self._metrics)
-        self.worst.add([worst for worst, _ in bounds])
-        self.best.add([best for _, best in bounds])
+        found = values_with_bounds(judged, self._metrics)
+        for gathered, number in ((self.values, 0), (self.worst, 1), (self.best, 2)):
+            gathered.add([of_metric[number] for of_metric in found])
         self.any_judged |= judged.rows.size > 0
 
     def add_missing(self, labels: Iterable[LabelLists]) -> None:
@@ -107,7 +106,7 @@ class Scores:
     def coverage(self) -> dict[int | None, float]:
         """Return the mean judged share by cutoff, where there is one (see ``judged_shares``)."""
         shares = {cutoff: np.concatenate(parts) for cutoff, parts in self._shares.items() if parts}
-        return {cutoff: float(of_groups.mean()) for cutoff, of_groups in shares.items() if of_groups.size}
+        return {cutoff: plain_mean(of_groups) for cutoff, of_groups in shares.items() if of_groups.size}
 
 
 def store_scores(

@@ -22,39 +22,38 @@ def test_terms_are_added_one_after_the_other(n: int, width: int) -> None:
     assert prefix_sums(terms, cutoffs).tolist() == expected
 
 
+LEVELS = np.random.default_rng(9).random(200)
+
+
 def random_groups(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
-    lengths = np.concatenate([rng.integers(0, 30, 700), rng.integers(0, 3000, 9)])
+    lengths = np.concatenate([rng.integers(0, 30, 700), rng.integers(0, 3000, 9), np.full(40, 12), [1, 0]])
     starts = np.cumsum(lengths) - lengths
-    return starts, lengths, rng.random(int(lengths.sum()))
+    return starts, lengths, rng.integers(0, LEVELS.size, int(lengths.sum())).astype(np.uint8)
 
 
 def test_discounted_sums_of_groups_of_all_lengths() -> None:
-    starts, lengths, gains = random_groups(1)
+    starts, lengths, codes = random_groups(1)
     weights = np.concatenate([[0.0], 1 / np.log2(np.arange(2, 3002))])
-    found = discounted_sums(starts, lengths, lambda rows: gains.take(rows, mode="clip"), weights, [3, 3000])
+    found = discounted_sums(starts, lengths, codes, LEVELS, weights, [3, 3000])
     for cutoff, sums in zip((3, 3000), found, strict=True):
         expected = [
-            sequential((gains[start : start + size] * weights[1 : size + 1])[:cutoff].tolist())
+            sequential((LEVELS[codes[start : start + size]] * weights[1 : size + 1])[:cutoff].tolist())
             for start, size in zip(starts.tolist(), lengths.tolist(), strict=True)
         ]
         assert sums.tolist() == expected
 
 
 def test_weighted_sums_of_groups_of_all_lengths() -> None:
-    starts, lengths, gains = random_groups(2)
-    ranks = np.random.default_rng(3).integers(1, 9, gains.size)
+    starts, lengths, codes = random_groups(2)
+    rng = np.random.default_rng(3)
+    ranks, before = rng.integers(1, 9, codes.size), rng.integers(0, 1000, lengths.size)
+    places = ranks + np.repeat(before, lengths)
     weights = [np.arange(10.0), np.linspace(1, 0.1, 10)]
-    found = weighted_sums(
-        starts,
-        lengths,
-        lambda rows: gains.take(rows, mode="clip"),
-        lambda rows, groups: ranks.take(rows, mode="clip"),
-        weights,
-    )
+    found = weighted_sums(starts, lengths, codes, LEVELS, places, before, weights)
     for weight, sums in zip(weights, found, strict=True):
         expected = [
-            sequential((gains[start : start + size] * weight[ranks[start : start + size]]).tolist())
+            sequential((LEVELS[codes[start : start + size]] * weight[ranks[start : start + size]]).tolist())
             for start, size in zip(starts.tolist(), lengths.tolist(), strict=True)
         ]
         assert sums.tolist() == expected

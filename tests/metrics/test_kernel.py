@@ -182,6 +182,27 @@ def test_what_an_axis_refuses_is_named(metric: str, message: str) -> None:
         results(metric, run, labels)
 
 
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ("ndcg", "what the labels of group 'q' gain is too large for double precision; use smaller labels"),
+        ("cg(ties=average)", "what the labels of group 'q' gain is too large for double precision; use smaller labels"),
+        ("ERR", "what the labels of group 'q' gain is too large for double precision; use smaller labels"),
+        ("dcg(arithmetic=f32)", "the label 1.7e+308 of item 'b' in group 'q' is too large for gain=linear; use "
+         "gain=binary"),
+    ],
+)  # fmt: skip
+def test_labels_that_cannot_be_added_up_are_refused(metric: str, message: str) -> None:
+    labels = {"p": {"a": 1.0, "b": 1.0}, "q": {"a": 1.0, "b": 1.7e308, "c": 1.7e308}}
+    run = {group: {"c": 2.0, "b": 1.0} for group in labels}
+    with pytest.raises(MetricError, match=f"^{re.escape(f'{metric}: {message}')}$"):
+        results(metric, run, labels)
+    single = {"q": {"a": 1e38, "b": 3e38, "c": 3e38}}
+    assert results("ndcg(arithmetic=f32)@1", run, single).mean == 1.0
+    with pytest.raises(MetricError, match="too large for single precision"):
+        results("cg(arithmetic=f32)", run, single)
+
+
 def test_group_weights() -> None:
     judged = joined({"q": {"a": 1.0}, "r": {"a": 1.0}}, {"q": {"a": 1.0}, "r": {"b": 1.0}})
     metric = parse_metric("ndcg(weights=group)@10")

@@ -35,3 +35,11 @@ def test_counts_per_group_and_level(n_levels: int, longest: int) -> None:
     codes = rng.integers(0, n_levels, int(offsets[-1])).astype(np.uint8)
     expected = [np.bincount(codes[low:high], minlength=n_levels) for low, high in itertools.pairwise(offsets)]
     np.testing.assert_array_equal(level_counts(codes, offsets, n_levels), np.array(expected).T)
+
+
+@pytest.mark.parametrize("grade", [-1.0, -0.5, 0.5, 255.5, 256.0, 512.0, 2.0**32, 2.0**64, 1e300, -1e300, -256.0])
+def test_a_grade_that_no_byte_can_hold_is_a_level_of_its_own(grade: float) -> None:
+    grades = np.array([3.0, grade, 0.0, 255.0, grade])
+    found = GradeLevels.of(grades)
+    assert found.levels.tolist() == sorted({3.0, grade, 0.0, 255.0})
+    assert found.levels[found.codes].tolist() == grades.tolist()

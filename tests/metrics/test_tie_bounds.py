@@ -13,7 +13,6 @@ from ndcg_tracker.metrics import (
     group_results,
     group_values,
     parse_metric,
-    tie_bound_values,
     tie_bounds,
     values_with_bounds,
 )
@@ -72,7 +71,7 @@ def test_values_and_bounds_at_once_are_those_of_either(seed: int) -> None:
     judged = joined(*random_case(seed))
     metrics = [parse_metric(text) for text in (*METRICS, "ndcg@10", "ndcg", "idcg", "ndcg(ideal=retrieved)@3")]
     together = values_with_bounds(judged, metrics)
-    apart = zip(group_values(judged, metrics), tie_bound_values(judged, metrics), strict=True)
+    apart = zip(group_values(judged, metrics), tie_bounds(judged, metrics), strict=True)
     for found, (own, (worst, best)) in zip(together, apart, strict=True):
         for one, other in zip(found, (own, worst, best), strict=True):
             assert one.metric == other.metric

@@ -44,6 +44,12 @@ def test_scores_that_differ_in_their_last_bits_only() -> None:
     np.testing.assert_array_equal(order, np.lexsort((-values, group_codes(offsets))))
 
 
+def test_values_that_lie_apart_in_memory_are_sorted_too() -> None:
+    values = np.random.default_rng(5).random((500, 3))[:, 1]
+    offsets = np.array([0, 100, 180, 500])
+    np.testing.assert_array_equal(descending_order(values, offsets), np.lexsort((-values, group_codes(offsets))))
+
+
 @given(st.lists(st.lists(st.sampled_from([0, 1, 2, 3, 2**64 - 2, 2**64 - 1]), max_size=5), max_size=9))
 def test_repeats_are_those_within_a_group(hashes: list[list[int]]) -> None:
     offsets = np.concatenate([[0], np.cumsum([len(group) for group in hashes])]).astype(np.int64)
