@@ -19,7 +19,7 @@ MAX_WEIGHT = 1e30
 class GroupWeights:
     """One weight per group.
 
-    ``group_keys``: n ids. ``values``: float64, shape (n,), 0 to ``MAX_WEIGHT``: the mean of the weights of the group's rows.
+    ``group_keys``: n ids. ``values``: float64, shape (n,), 0 to ``MAX_WEIGHT``: the mean weight of the group's rows.
     ``varies``: bool, shape (n,): whether the rows of the group carry different weights (then they are item weights,
     and only their mean is kept). ``single_means``: float32, shape (n,): the mean as single-precision code computes
     it, None where the rows are not known.

@@ -66,7 +66,9 @@ def _integrity(location: Location) -> Finding:
         n_runs = len(tx.runs())
     if damage:
         return Finding("integrity", "bad", "; ".join(damage), "restore a backup, or report what was found")
-    return Finding("integrity", "ok", f"{n_runs:,} {'run' if n_runs == 1 else 'runs'}, each with all its lists and results")
+    return Finding(
+        "integrity", "ok", f"{n_runs:,} {'run' if n_runs == 1 else 'runs'}, each with all its lists and results"
+    )
 
 
 def _full(location: Location) -> str:
