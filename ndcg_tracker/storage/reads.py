@@ -1,4 +1,4 @@
-"""What can be read within a transaction."""
+"""What can be read within a transaction: the records, and whole columns of lists and results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
-from sqlalchemy import Connection, Row, Select
+from sqlalchemy import Connection
 
 from ndcg_tracker.errors import ReferenceNotFoundError
 from ndcg_tracker.rankings.keys import Index, Keys
@@ -17,98 +17,20 @@ from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk import BLOCK_ITEMS, LABEL_LISTS, RANKED_LISTS, Bulk, Lists
 from ndcg_tracker.storage.integrity import broken_references, differing_values, engine_damage
 from ndcg_tracker.storage.packed_results import unpacked
-from ndcg_tracker.storage.records import (
-    AliasRecord,
-    CoverageRecord,
-    DatasetRecord,
-    DecisionRecord,
-    EvaluationRecord,
-    GroupResultColumns,
-    HistoryRecord,
-    LabelSetRecord,
-    RunRecord,
-)
-from ndcg_tracker.storage.references import RunName, referenced_run, unknown_dataset
+from ndcg_tracker.storage.record_reads import RecordReader
+from ndcg_tracker.storage.records import GroupResultColumns, RunRecord
 
 FEW = 500
-"""Up to this many groups are looked up one by one; for more, all groups of the dataset are read."""
+"""Up to this many groups are looked up one by one; for more, all groups of the dataset are read, once."""
 
 
-class ReadTransaction:
+class ReadTransaction(RecordReader):
     """One consistent state of the database."""
 
     def __init__(self, connection: Connection, bulk: Bulk) -> None:
-        self._connection = connection
+        super().__init__(connection)
         self._bulk = bulk
-
-    def datasets(self) -> list[DatasetRecord]:
-        """Return all datasets in id order."""
-        rows = self._rows(sa.select(schema.datasets).order_by(schema.datasets.c.id))
-        return [DatasetRecord(**row._mapping) for row in rows]
-
-    def dataset(self, name: str) -> DatasetRecord | None:
-        """Return the dataset of this name, None if there is none."""
-        rows = self._rows(sa.select(schema.datasets).where(schema.datasets.c.name == name))
-        return DatasetRecord(**rows[0]._mapping) if rows else None
-
-    def runs(self, dataset: str | None = None) -> list[RunRecord]:
-        """Return the runs of a dataset (None: of all) in id order."""
-        query = _runs().order_by(schema.runs.c.id)
-        return self._run_records(query if dataset is None else query.where(schema.datasets.c.name == dataset))
-
-    def run(self, run_id: int) -> RunRecord:
-        """Return the run of this id (ReferenceNotFoundError if there is none)."""
-        records = self._run_records(_runs().where(schema.runs.c.id == run_id))
-        if not records:
-            raise ReferenceNotFoundError(f"no run with id {run_id}; see all with: ndcg-track runs list")
-        return records[0]
-
-    def resolve_run(self, reference: str, dataset: str | None = None) -> RunRecord:
-        """Return the run that a reference names: exact name, id, ``@alias``, ``latest~N`` or unique prefix.
-
-        Parameters: ``dataset`` narrows the search. Raises: ReferenceNotFoundError for an unknown or ambiguous
-        reference or an unknown dataset, with the candidates.
-        """
-        if dataset is not None and self.dataset(dataset) is None:
-            raise unknown_dataset(dataset, [one.name for one in self.datasets()])
-        query = sa.select(schema.runs.c.id, schema.runs.c.name, schema.datasets.c.name.label("dataset"))
-        query = query.join_from(schema.runs, schema.datasets).order_by(schema.runs.c.id)
-        if dataset is not None:
-            query = query.where(schema.datasets.c.name == dataset)
-        names = [RunName(row.id, row.name, row.dataset) for row in self._rows(query)]
-        return self.run(referenced_run(reference, names, self.aliases(dataset), dataset))
-
-    def find_run(self, dataset_id: int, name: str) -> RunRecord | None:
-        """Return the run of exactly this name, None if there is none."""
-        found = self._run_records(_runs().where(schema.runs.c.dataset_id == dataset_id, schema.runs.c.name == name))
-        return found[0] if found else None
-
-    def runs_with_digest(self, dataset_id: int, digest: str) -> list[RunRecord]:
-        """Return the runs with this content, in id order."""
-        chosen = (schema.runs.c.dataset_id == dataset_id, schema.runs.c.digest == digest)
-        return self._run_records(_runs().where(*chosen).order_by(schema.runs.c.id))
-
-    def aliases(self, dataset: str | None = None) -> list[AliasRecord]:
-        """Return the aliases of a dataset (None: of all), by dataset and name."""
-        query = (
-            sa.select(schema.aliases, schema.datasets.c.name.label("dataset"), schema.runs.c.name.label("run"))
-            .join_from(schema.aliases, schema.datasets)
-            .join(schema.runs, schema.runs.c.id == schema.aliases.c.run_id)
-            .order_by(schema.aliases.c.dataset_id, schema.aliases.c.name)
-        )
-        rows = self._rows(query if dataset is None else query.where(schema.datasets.c.name == dataset))
-        return [AliasRecord(**row._mapping) for row in rows]
-
-    def label_sets(self, dataset_id: int) -> list[LabelSetRecord]:
-        """Return the label sets of a dataset by version."""
-        table = schema.label_sets
-        rows = self._rows(sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.version))
-        return [LabelSetRecord(**row._mapping) for row in rows]
-
-    def newest_label_set(self, dataset_id: int) -> LabelSetRecord | None:
-        """Return the label set with the highest version, None if the dataset has no labels."""
-        sets = self.label_sets(dataset_id)
-        return sets[-1] if sets else None
+        self._group_rows: dict[int, tuple[Index, Keys]] = {}
 
     def read_labels(self, label_set_id: int, group_ids: Index | None = None) -> LabelLists:
         """Return the labels of a label set, of some groups or all, groups by ascending id."""
@@ -132,12 +54,6 @@ class ReadTransaction:
         for first in range(0, ids.size, n_groups):
             yield Ranking(*self._grouped(self._bulk.lists(RANKED_LISTS, run.id, ids[first : first + n_groups])))
 
-    def evaluations(self, run_id: int) -> list[EvaluationRecord]:
-        """Return the evaluations of a run in the order in which they were stored."""
-        table = schema.evaluations
-        rows = self._rows(_evaluations().where(table.c.run_id == run_id).order_by(table.c.id))
-        return [EvaluationRecord(**row._mapping) for row in rows]
-
     def group_results(self, evaluation_id: int, *, components: bool = False) -> GroupResultColumns:
         """Return the group results of an evaluation as columns; ``components``: with dcg and ideal_dcg."""
         ids, values = self._bulk.results(evaluation_id)
@@ -157,12 +73,18 @@ class ReadTransaction:
             if len(keys) == len(found):
                 return Keys.from_bytes(keys)
             raise ReferenceNotFoundError(f"no group with id {ids[found.index(None)]} in dataset {dataset_id}")
-        all_ids, all_keys = self._bulk.group_rows(dataset_id)
+        was_read = dataset_id in self._group_rows
+        if not was_read:
+            self._group_rows[dataset_id] = self._bulk.group_rows(dataset_id)
+        all_ids, all_keys = self._group_rows[dataset_id]
         places = np.minimum(np.searchsorted(all_ids, ids), max(all_ids.size - 1, 0))
         wrong = np.flatnonzero(all_ids[places] != ids) if all_ids.size else np.arange(ids.size)
-        if wrong.size:
-            raise ReferenceNotFoundError(f"no group with id {ids[wrong[0]]} in dataset {dataset_id}")
-        return all_keys.take(places)
+        if not wrong.size:
+            return all_keys.take(places)
+        if was_read:  # the group may have come since
+            del self._group_rows[dataset_id]
+            return self.group_keys(dataset_id, ids)
+        raise ReferenceNotFoundError(f"no group with id {ids[wrong[0]]} in dataset {dataset_id}")
 
     def group_ids(self, dataset_id: int, keys: Keys) -> Index:
         """Return the id of each group, -1 for one that the dataset does not have: int64, shape (n,)."""
@@ -187,33 +109,6 @@ class ReadTransaction:
         query = sa.select(table.c.id, table.c.attributes).where(*chosen).order_by(table.c.id)
         return {row.id: row.attributes for row in self._rows(query)}
 
-    def history(self, dataset_id: int, metric: str, label_set_id: int | None = None) -> list[HistoryRecord]:
-        """Return the evaluations of all runs of a dataset under a metric, by run and label set version.
-
-        Parameters: ``metric``, its canonical text. ``label_set_id`` narrows to one label set.
-        """
-        runs, evaluations, label_sets = schema.runs, schema.evaluations, schema.label_sets
-        query = (
-            sa.select(
-                runs.c.id.label("run_id"),
-                runs.c.name.label("run"),
-                runs.c.created_at_utc,
-                runs.c.git_commit,
-                evaluations.c.id.label("evaluation_id"),
-                evaluations.c.label_set_id,
-                label_sets.c.version.label("label_set_version"),
-                *(evaluations.c[name] for name in ("mean", "std_dev", "n_groups", "n_missing", "n_undefined")),
-            )
-            .join_from(runs, evaluations, evaluations.c.run_id == runs.c.id)
-            .join(schema.metrics, schema.metrics.c.id == evaluations.c.metric_id)
-            .join(label_sets, label_sets.c.id == evaluations.c.label_set_id)
-            .where(runs.c.dataset_id == dataset_id, schema.metrics.c.text == metric)
-            .order_by(runs.c.id, label_sets.c.version)
-        )
-        if label_set_id is not None:
-            query = query.where(evaluations.c.label_set_id == label_set_id)
-        return [HistoryRecord(**row._mapping) for row in self._rows(query)]
-
     def history_results(self, evaluation_ids: Sequence[int]) -> list[tuple[Index, Floats]]:
         """Return ids and values (NaN: undefined) of the groups of each evaluation; ids that are equal are one array.
 
@@ -233,20 +128,6 @@ class ReadTransaction:
                 found[evaluation_id] = known[key], values
         return [found[evaluation_id] for evaluation_id in evaluation_ids]
 
-    def coverages(self, run_id: int, label_set_id: int) -> list[CoverageRecord]:
-        """Return how much of a run has a label, by cutoff; the whole list last."""
-        table = schema.coverages
-        chosen = (table.c.run_id == run_id, table.c.label_set_id == label_set_id)
-        rows = self._rows(sa.select(table.c.cutoff, table.c.judged_share).where(*chosen).order_by(table.c.cutoff))
-        cutoffs = [CoverageRecord(run_id, label_set_id, row.cutoff or None, row.judged_share) for row in rows]
-        return sorted(cutoffs, key=lambda record: record.cutoff is None)
-
-    def decisions(self, dataset_id: int) -> list[DecisionRecord]:
-        """Return the decisions of gates on a dataset, oldest first."""
-        table = schema.decisions
-        rows = self._rows(sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.id))
-        return [DecisionRecord(**row._mapping) for row in rows]
-
     def damage(self) -> list[str]:
         """Return one sentence per kind of damage in the whole database, none if it is whole."""
         found = [*engine_damage(self._connection), *broken_references(self._connection)]
@@ -262,40 +143,3 @@ class ReadTransaction:
         query = sa.select(schema.groups.c.dataset_id).where(schema.groups.c.id == int(lists.group_ids[0]))
         dataset_id = self._connection.execute(query).scalar_one()
         return self.group_keys(dataset_id, lists.group_ids), lists.offsets, lists.item_keys, lists.numbers
-
-    def _run_records(self, query: Select[Any]) -> list[RunRecord]:
-        return [RunRecord(**row._mapping) for row in self._rows(query)]
-
-    def _rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
-        return self._connection.execute(query).all()
-
-
-def _runs() -> Select[Any]:
-    query = sa.select(schema.runs, schema.datasets.c.name.label("dataset"))
-    return query.join_from(schema.runs, schema.datasets)
-
-
-def _evaluations() -> Select[Any]:
-    table = schema.evaluations
-    names = (
-        "id",
-        "run_id",
-        "label_set_id",
-        "mean",
-        "worst_mean",
-        "best_mean",
-        "std_dev",
-        "n_groups",
-        "n_missing",
-        "n_undefined",
-    )
-    return (
-        sa.select(
-            *(table.c[name] for name in names),
-            table.c.created_at_utc,
-            schema.metrics.c.text.label("metric"),
-            schema.label_sets.c.version.label("label_set_version"),
-        )
-        .join_from(table, schema.metrics)
-        .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
-    )

@@ -14,10 +14,6 @@ if TYPE_CHECKING:
 
 BLOCK_ITEMS = 1 << 17
 """About how many items of one run are held at a time."""
-MANY_GROUPS = 50_000
-"""From so many groups on, the keys of all of them are slower to read with every block than those of ``FEW_GROUPS``."""
-FEW_GROUPS = 500
-"""Of so many the store looks up the keys one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +38,6 @@ def side_blocks(tx: ReadTransaction, sides: Sides) -> Iterator[SideBlock]:
     one, other = sides.baseline, sides.candidate
     n_items = max(one.run.n_items, other.run.n_items, 1)
     n_groups = max(1, BLOCK_ITEMS * group_ids.size // n_items)
-    if group_ids.size >= MANY_GROUPS:
-        n_groups = min(n_groups, FEW_GROUPS)
     for first in range(0, group_ids.size, n_groups):
         ids = group_ids[first : first + n_groups]
         ranking, labels = tx.read_ranking(one.run.id, ids), tx.read_labels(one.label_set.id, ids)
