@@ -14,3 +14,12 @@ def store(database_url: str) -> Iterator[Store]:
     storage.upgrade(database_url)
     with Store.open(database_url) as opened:
         yield opened
+
+
+@pytest.fixture
+def both(sqlite_url: str, postgres_url: str) -> Iterator[tuple[Store, Store]]:
+    """An empty store on SQLite and one on Postgres."""
+    for url in (sqlite_url, postgres_url):
+        storage.upgrade(url)
+    with Store.open(sqlite_url) as sqlite, Store.open(postgres_url) as postgres:
+        yield sqlite, postgres

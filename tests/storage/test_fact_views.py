@@ -7,7 +7,6 @@ from rankings_of import ranking_of
 from stored_samples import BM25, DENSE, HOSTILE, add_run
 
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.store import Store
 
 Stores = tuple[Store, Store]
@@ -16,15 +15,6 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 )
 FACTS = st.dictionaries(TEXTS, TEXTS, max_size=3)
 NUMBERS = st.integers(-(2**53), 2**53) | st.floats(-1e300, 1e300, allow_subnormal=False)
-
-
-@pytest.fixture
-def both(sqlite_url: str, postgres_url: str) -> object:
-    """The same store on SQLite and on Postgres."""
-    for url in (sqlite_url, postgres_url):
-        storage.upgrade(url)
-    with Store.open(sqlite_url) as sqlite, Store.open(postgres_url) as postgres:
-        yield sqlite, postgres
 
 
 def test_commits_aliases_and_decisions(both: Stores) -> None:

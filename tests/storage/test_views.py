@@ -8,7 +8,6 @@ from rankings_of import Run, labels_of, ranking_of
 from stored_samples import BM25, DENSE, HOSTILE, LABELS, add_run
 
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.views import VIEWS
 
@@ -36,15 +35,6 @@ RUNS = st.dictionaries(
     min_size=1,
     max_size=4,
 )
-
-
-@pytest.fixture
-def both(sqlite_url: str, postgres_url: str) -> object:
-    """The same store on SQLite and on Postgres."""
-    for url in (sqlite_url, postgres_url):
-        storage.upgrade(url)
-    with Store.open(sqlite_url) as sqlite, Store.open(postgres_url) as postgres:
-        yield sqlite, postgres
 
 
 def rows_of(store: Store, view: str, dataset: str = "%") -> list[tuple[object, ...]]:
