@@ -90,7 +90,7 @@ def _properties(found: GateResult) -> dict[str, object]:
         "candidate": gated.comparison.candidate.name,
         "dataset": gated.comparison.dataset,
         "metric": metric.metric,
-        "delta": metric.delta,
+        "delta": None if metric.delta is None else float(metric.delta),  # pytest-xdist takes no NumPy number
         "decision": found.decision,
         "reason": gated.decision.reason,
         "decision_id": gated.decision_id,

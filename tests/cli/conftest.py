@@ -11,9 +11,10 @@ from ndcg_tracker.storage.store import upgrade
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder of its own, outside of any repository, to work in; no variable names a database."""
+    """An empty folder of its own, outside of any repository, to work in; no variable names a database or a width."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("NDCG_TRACK_DB", raising=False)
+    for name in ("NDCG_TRACK_DB", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
     return tmp_path
 
 

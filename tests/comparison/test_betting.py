@@ -53,7 +53,7 @@ def test_coverage_of_the_lower_bound(name: str, n: int, record_property: Record)
     samples = repeats(2000)
     differences = ALL[name](np.random.default_rng(n), (samples, n))
     covered = sum(betting_lower_bound(delta) <= 0 for delta in differences) / samples
-    record_property("coverage", covered)
+    record_property("coverage", float(covered))
     assert covered >= 0.95 - 0.016
 
 

@@ -78,7 +78,7 @@ def test_coverage(name: str, n: int, record_property: Record) -> None:
     differences = ALL[name](np.random.default_rng(n), (samples, n))
     intervals = [bootstrap_interval(delta, resamples=499) for delta in differences]
     covered = sum(ci is not None and ci[0] <= 0 <= ci[1] for ci in intervals) / samples
-    record_property("coverage", covered)
+    record_property("coverage", float(covered))
     assert abs(covered - 0.95) <= 0.04
 
 

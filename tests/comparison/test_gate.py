@@ -250,8 +250,8 @@ def test_errors_on_the_graded_population(n: int, record_property: Record) -> Non
     differences = graded(np.random.default_rng(n), (samples, n))
     failed = sum(population_decision(delta, margin).decision == "fail" for delta in differences)
     passed = sum(population_decision(delta - margin, margin).decision == "pass" for delta in differences)
-    record_property("FAIL where nothing differs", failed / samples)
-    record_property("PASS where the drop is the margin", passed / samples)
+    record_property("FAIL where nothing differs", float(failed / samples))
+    record_property("PASS where the drop is the margin", float(passed / samples))
     assert failed / samples <= 0.014
     assert passed / samples <= 0.058
 
@@ -279,7 +279,7 @@ def test_why_there_are_three_answers(
         counts += [delta.mean() < -margin, p_value is not None and p_value < 0.05 and drop, failed]
     rates = counts / samples
     for name, rate in zip(("delta below -margin", "p below .05 and a drop", "FAIL"), rates.tolist(), strict=True):
-        record_property(name, rate)
+        record_property(name, float(rate))
     assert naive[0] <= rates[0] <= naive[1]
     assert small_p[0] <= rates[1] <= small_p[1]
     assert rates[2] <= fails
@@ -291,7 +291,7 @@ def test_false_passes_where_information_is_low(name: str, record_property: Recor
     samples, n, margin = repeats(1000), 250, 0.0125
     differences = ALL[name](np.random.default_rng(5), (samples, n)) - margin
     passed = sum(population_decision(delta, margin).decision == "pass" for delta in differences)
-    record_property("PASS where the drop is the margin", passed / samples)
+    record_property("PASS where the drop is the margin", float(passed / samples))
     assert passed / samples <= 0.05 + 3.3 * math.sqrt(0.05 * 0.95 / samples)
 
 
@@ -341,7 +341,7 @@ def test_false_fails_where_information_is_low(name: str, record_property: Record
     bounds = [t_upper_bound(paired_t(delta), level=0.99) for delta in differences]
     failed_by_t = sum(bound is not None and bound < 0 for bound in bounds)
     failed = sum(population_decision(delta, 0.0).decision == "fail" for delta in differences)
-    record_property("FAIL by the t bound alone", failed_by_t / samples)
-    record_property("FAIL", failed / samples)
+    record_property("FAIL by the t bound alone", float(failed_by_t / samples))
+    record_property("FAIL", float(failed / samples))
     assert failed_by_t / samples > 0.02
     assert failed / samples <= 0.01

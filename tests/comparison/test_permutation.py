@@ -37,7 +37,7 @@ def test_exact_equals_enumeration_with_float_ties(record_property: Record) -> No
             farthest = max(farthest, abs(p_value - enumerated(tenths)))
         else:
             assert p_value is None
-    record_property("largest difference from enumeration", farthest)
+    record_property("largest difference from enumeration", float(farthest))
     assert farthest <= 1e-12
 
 
@@ -138,7 +138,7 @@ def test_type_1(name: str, n: int, record_property: Record) -> None:
     differences = ALL[name](np.random.default_rng(n), (samples, n))
     p_values = [sign_flip_test(delta, flips=999).p_value for delta in differences]
     type_1 = sum(p is not None and p <= 0.05 for p in p_values) / samples
-    record_property("type I error", type_1)
+    record_property("type I error", float(type_1))
     assert 0.04 <= type_1 <= 0.05 + 3.3 * math.sqrt(0.05 * 0.95 / samples)
 
 

@@ -33,10 +33,10 @@ def test_pratt_and_wilcoxon_reject_an_asymmetric_null_nearly_always(record_prope
     for zero_method in ("pratt", "wilcox"):
         p_values = scipy.stats.wilcoxon(differences, zero_method=zero_method, method="asymptotic", axis=1).pvalue
         rejected = float((p_values < 0.05).mean())
-        record_property(f"rejected by {zero_method}", rejected)
+        record_property(f"rejected by {zero_method}", float(rejected))
         assert rejected > 0.9
     tests = [paired_t(delta).p_value for delta in differences]
     rejected_by_t = sum(p is not None and p < 0.05 for p in tests) / samples
-    record_property("rejected by t", rejected_by_t)
+    record_property("rejected by t", float(rejected_by_t))
     assert rejected_by_t < 0.12
     assert np.mean([(wilcoxon_p_value(delta) or 1.0) < 0.05 for delta in differences[:200]]) > 0.9

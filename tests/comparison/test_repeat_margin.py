@@ -29,7 +29,7 @@ def test_two_further_repeats_lie_within_it_as_often_as_it_says(k: int, record_pr
     runs, held = [str(number) for number in range(k)], 0
     for means in rng.normal(0.6, 0.004, (samples, k + 2)):
         held += abs(means[-1] - means[-2]) < learned_margin(runs, means[:k].tolist()).margin
-    record_property("coverage", held / samples)
+    record_property("coverage", float(held / samples))
     assert held / samples == pytest.approx(0.95, abs=3.3 * math.sqrt(0.95 * 0.05 / samples))
 
 

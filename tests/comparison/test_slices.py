@@ -86,7 +86,7 @@ def test_false_discovery_rate_over_20_slices(record_property: Record) -> None:
         shares.append(sum(value >= "s05" for value in listed) / max(len(listed), 1))
         n_false += any(row.verdict != "no_difference_detected" and (row.value or "") >= "s05" for row in rows)
     record_property("false discovery rate", float(np.mean(shares)))
-    record_property("any false one by Holm", n_false / samples)
+    record_property("any false one by Holm", float(n_false / samples))
     assert np.mean(shares) <= 0.07
     assert n_false / samples <= 0.07
 

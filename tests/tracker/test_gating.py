@@ -402,8 +402,8 @@ def test_a_hundred_harmless_runs_with_and_without_a_budget(sqlite_url: str, reco
                 result = tracker.gate(name, baseline=alias, margin=0.01, alpha_budget=budget)
                 failed[alias] += result.decision == "fail"
         assert len(decisions(tracker)) == 200
-    record_property("false FAILs of 100", failed["@plain"])
-    record_property("false FAILs of 100 with a budget", failed["@budget"])
+    record_property("false FAILs of 100", float(failed["@plain"]))
+    record_property("false FAILs of 100 with a budget", float(failed["@budget"]))
     assert 1 <= failed["@plain"] <= 5
     assert failed["@budget"] == 0
 
@@ -422,7 +422,7 @@ def test_false_alarms_of_a_gate_over_its_life(record_property: Record) -> None:
             population_decision(delta, 0.01, fail_alpha=spent_alpha(i, 0.05)).decision == "fail"
             for i, delta in suspects
         )
-    record_property("histories with a false FAIL", by_plain / n_histories)
-    record_property("histories with a false FAIL with a budget", by_budget / n_histories)
+    record_property("histories with a false FAIL", float(by_plain / n_histories))
+    record_property("histories with a false FAIL with a budget", float(by_budget / n_histories))
     assert 0.5 <= by_plain / n_histories <= 0.75
     assert by_budget / n_histories <= 0.05 + 3.3 * (0.05 * 0.95 / n_histories) ** 0.5
