@@ -12,7 +12,7 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.exchange.tables import TABLES, arrow_schema
-from ndcg_tracker.rankings.keys import Index, Keys
+from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import Floats
 
 if TYPE_CHECKING:
@@ -107,14 +107,6 @@ class Part:
         if not np.isfinite(values[array.is_valid().to_numpy(zero_copy_only=False)]).all():
             raise self._stream.error(f"has a number that is not finite in column {column!r}")
         return values
-
-    def counts(self, column: str) -> Index:
-        """Return a column of whole numbers; InputError for a null."""
-        array = self._column(column)
-        if array.null_count:
-            raise self._stream.error(f"has a null in column {column!r}")
-        counts: Index = array.to_numpy(zero_copy_only=False)
-        return counts
 
     def texts(self, column: str) -> list[str | None]:
         """Return a column of texts, None where null."""

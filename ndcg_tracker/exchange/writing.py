@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 from types import TracebackType
@@ -32,7 +32,6 @@ class ExportWriter:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._open = ExitStack()
         self._writers: dict[str, Any] = {}
         self._waiting: dict[str, list[Any]] = {name: [] for name in TABLES}
 
@@ -47,13 +46,16 @@ class ExportWriter:
             raise InputError(
                 f"{self._folder}: cannot be made ({error.strerror}); give --output another folder"
             ) from None
-        for name in TABLES:
-            path = self._unfinished / f"{name}.parquet"
-            dictionaries = [column for column, kind in TABLES[name].items() if kind is Kind.NAME]
-            writer = pq.ParquetWriter(
-                path, arrow_schema(name), use_dictionary=dictionaries, compression="zstd", write_page_checksum=True
-            )
-            self._writers[name] = self._open.enter_context(writer)
+        with ExitStack() as opening:
+            opening.callback(shutil.rmtree, self._unfinished, ignore_errors=True)
+            for name in TABLES:
+                path = self._unfinished / f"{name}.parquet"
+                dictionaries = [column for column, kind in TABLES[name].items() if kind is Kind.NAME]
+                writer = pq.ParquetWriter(
+                    path, arrow_schema(name), use_dictionary=dictionaries, compression="zstd", write_page_checksum=True
+                )
+                self._writers[name] = opening.enter_context(writer)
+            self._open = opening.pop_all()
         return self
 
     def __exit__(
@@ -61,16 +63,16 @@ class ExportWriter:
     ) -> None:
         try:
             if error is None:
-                for name in TABLES:
+                for name, writer in self._writers.items():
                     self._flush(name)
-            self._open.close()
-            if error is None:
+                    writer.close()
                 self._unfinished.chmod(0o777 & ~_umask())
                 self._unfinished.rename(self._folder)
         except OSError as failure:
-            raise InputError(f"{self._folder}: cannot be written ({failure.strerror}); is the disk full?") from None
+            raise self._unwritten(failure) from None
         finally:
-            shutil.rmtree(self._unfinished, ignore_errors=True)
+            with suppress(OSError):
+                self._open.close()  # of what is unfinished nothing stays
 
     def add(self, table: str, columns: Mapping[str, Column], n_rows: int) -> None:
         """Add rows to a table: its columns by name, each of ``n_rows`` values, or one value for all rows."""
@@ -94,8 +96,11 @@ class ExportWriter:
             if parts:
                 self._writers[table].write_table(pa.concat_tables(parts))
         except OSError as failure:
-            reason = failure.strerror or " ".join(str(failure).split())
-            raise InputError(f"{self._folder}: cannot be written ({reason}); is the disk full?") from None
+            raise self._unwritten(failure) from None
+
+    def _unwritten(self, failure: OSError) -> InputError:
+        reason = os.strerror(failure.errno) if failure.errno else " ".join(str(failure).split())
+        return InputError(f"{self._folder}: cannot be written ({reason}); is the disk full?")
 
 
 def _umask() -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ndcg_tracker.errors import DatabaseError
+from ndcg_tracker.storage.connection import database_engine
 from ndcg_tracker.storage.database_url import Location
 from ndcg_tracker.storage.handshake import Kind, State, refusal
 from ndcg_tracker.storage.migrate import database_state
@@ -27,8 +28,10 @@ class Finding:
 
 def examined(location: Location) -> Iterator[Finding]:
     """Yield what is found, from the ground up; what cannot be looked at because of an earlier finding is left out."""
-    ground = _sqlite_ground(location) if location.path is not None else iter(())
-    yield from ground
+    if location.path is not None:
+        from ndcg_tracker.storage.examination_sqlite import file_findings
+
+        yield from file_findings(location)
     try:
         state = database_state(location)
     except DatabaseError as error:
@@ -47,12 +50,6 @@ def examined(location: Location) -> Iterator[Finding]:
         yield _problem("integrity", error, location)
 
 
-def _sqlite_ground(location: Location) -> Iterator[Finding]:
-    from ndcg_tracker.storage.examination_sqlite import file_findings
-
-    yield from file_findings(location)
-
-
 def _of_state(state: State, location: Location) -> Finding:
     if state.kind is Kind.CURRENT:
         return Finding("schema", "ok", f"{state.detail}, the newest that this program knows")
@@ -61,7 +58,7 @@ def _of_state(state: State, location: Location) -> Finding:
 
 
 def _integrity(location: Location) -> Finding:
-    with Store.open(location.display_url if location.url is None else _full(location)) as store, store.read() as tx:
+    with Store(database_engine(location), location) as store, store.read() as tx:
         damage = tx.damage()
         n_runs = len(tx.runs())
     if damage:
@@ -69,10 +66,6 @@ def _integrity(location: Location) -> Finding:
     return Finding(
         "integrity", "ok", f"{n_runs:,} {'run' if n_runs == 1 else 'runs'}, each with all its lists and results"
     )
-
-
-def _full(location: Location) -> str:
-    return location.url.render_as_string(hide_password=False) if location.url is not None else ""
 
 
 def _problem(check: str, error: DatabaseError, location: Location) -> Finding:

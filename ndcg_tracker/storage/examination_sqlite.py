@@ -88,7 +88,7 @@ def _room(path: Path, folder: Path, *, exists: bool) -> Finding:
     size = path.stat().st_size if exists else 0
     found = f"{free / 1e9:,.1f} GB free"
     if free < LITTLE_ROOM:
-        return Finding("room", "bad", found, "make room before the next ingest; runs delete makes none for others")
+        return Finding("room", "bad", found, "make room before the next ingest")
     if free < size:
         return Finding("room", "note", f"{found}, less than the database has", "an upgrade and db backup need as much")
     return Finding("room", "ok", found)

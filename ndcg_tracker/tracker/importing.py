@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +53,7 @@ def import_all(tx: WriteTransaction, reader: ExportReader, dataset: str | None =
     for an export that does not hold together; ConflictError for a name with other content, and for a weight that
     contradicts a stored one.
     """
-    runs, evaluations = reader.rows("runs"), reader.rows("evaluations")
+    runs, evaluations = reader.rows("runs"), _by_run(reader.rows("evaluations"))
     named = list(dict.fromkeys(row["dataset"] for row in runs))
     if dataset is not None and len(named) > 1:
         raise InputError(f"the export holds the datasets {', '.join(named)}; --dataset is for an export of one")
@@ -60,16 +61,15 @@ def import_all(tx: WriteTransaction, reader: ExportReader, dataset: str | None =
     notes: list[str] = []
     _import_groups(tx, reader, datasets)
     label_sets = _import_labels(tx, reader, datasets, notes)
-    coverages = reader.rows("label_coverage")
+    coverages = _by_run(reader.rows("label_coverage"))
     imported = []
     for row in runs:
         run, outcome = _import_run(tx, reader, row, datasets[row["dataset"]])
-        of_run = [one for one in evaluations if (one["dataset"], one["run"]) == (row["dataset"], row["run"])]
-        n_new = _import_evaluations(tx, reader, run, of_run, label_sets)
-        for one in coverages:
-            if (one["dataset"], one["run"]) == (row["dataset"], row["run"]):
-                label_set = label_sets[one["dataset"], one["label_set_version"]]
-                tx.insert_coverage(run.id, label_set.id, one["cutoff"], one["judged_share"])
+        owner = row["dataset"], row["run"]
+        n_new = _import_evaluations(tx, reader, run, evaluations[owner], label_sets)
+        for one in coverages[owner]:
+            label_set = _label_set(reader, label_sets, one)
+            tx.insert_coverage(run.id, label_set.id, one["cutoff"], one["judged_share"])
         imported.append(ImportedRun(run.name, run.id, run.dataset, outcome, run.n_groups, run.n_items, n_new))
     reader.check_read()
     return Imported(tuple(imported), tuple(notes))
@@ -164,9 +164,7 @@ def _import_evaluations(
         owner = {name: row[name] for name in ("dataset", "run", "label_set_version", "metric")}
         _check_metric(reader, row["metric"])
         part = reader.part("group_results", row["n_results"], owner)
-        label_set = label_sets.get((row["dataset"], row["label_set_version"]))
-        if label_set is None:
-            raise reader.error("label_sets", f"lacks version {row['label_set_version']} of {row['dataset']!r}")
+        label_set = _label_set(reader, label_sets, row)
         if (label_set.id, row["metric"]) in stored:
             continue
         tx.insert_evaluation(
@@ -186,6 +184,20 @@ def _import_evaluations(
         )
         n_new += 1
     return n_new
+
+
+def _by_run(rows: list[Row]) -> dict[tuple[str, str], list[Row]]:
+    found: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        found[row["dataset"], row["run"]].append(row)
+    return found
+
+
+def _label_set(reader: ExportReader, label_sets: dict[tuple[str, int], LabelSetRecord], row: Row) -> LabelSetRecord:
+    found = label_sets.get((row["dataset"], row["label_set_version"]))
+    if found is None:
+        raise reader.error("label_sets", f"lacks version {row['label_set_version']} of dataset {row['dataset']!r}")
+    return found
 
 
 def _check_whole(reader: ExportReader, table: str, what: str, items: LabelLists | Ranking, digest: str) -> None:

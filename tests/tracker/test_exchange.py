@@ -1,5 +1,7 @@
 """Runs written as Parquet files and read again: the same in every engine, or one clear line and nothing stored."""
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,22 @@ from small_shop import BM25, DENSE, LABELS, frame_of
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
+from ndcg_tracker.exchange import ExportWriter
 from ndcg_tracker.ingest import GroupTable
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage.store import upgrade
 from ndcg_tracker.storage.views import VIEWS
 
+FULL = """
+import resource, sys
+from pathlib import Path
+import ndcg_tracker as nt
+resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
+try:
+    nt.Tracker(Path(sys.argv[1], "one.db")).export_runs(Path(sys.argv[1], "out"))
+except nt.InputError as error:
+    print(error)
+"""
 METRICS = ["ndcg@10", "AP", "ndcg(missing=skip)@3", "lightgbm:ndcg@5"]
 CHANGING = {"run_id", "decision_id", "label_set_version", "created_at_utc", "updated_at_utc"}
 
@@ -188,6 +201,7 @@ DAMAGE: list[tuple[str, Callable[[pa.Table], Any], str]] = [
     ("evaluations", with_column("metric", first_value("ndcg@@")), "holds a metric that this program does not know"),
     ("items", with_column("run", first_value("x")), "its rows do not stand in the order in which they were written: "
      "those of dataset 'default', run 'bm25'"),
+    ("label_sets", lambda table: table.slice(1), "lacks version 1 of dataset 'default'"),
     ("group_results", with_column("metric", first_value("x")), "its rows do not stand in the order in which they were"),
 ]  # fmt: skip
 
@@ -209,6 +223,26 @@ def test_what_does_not_hold_together_is_refused(
         assert other.runs() == []
     assert str(caught.value).startswith(f"{file}: {message}")
     assert str(caught.value).endswith("; export the runs again")
+
+
+def test_of_what_is_not_finished_nothing_stays(tmp_path: Path) -> None:
+    def interrupted() -> None:
+        with ExportWriter(tmp_path / "out") as writer:
+            writer.add("groups", {"dataset": "shop", "group_key": ["q"], "weight": [1.0], "attributes": None}, 1)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_is_full(tmp_path: Path) -> None:
+    """A file that may not grow beyond some size fails as one on a full disk does."""
+    with nt.Tracker(tmp_path / "one.db") as tracker:
+        tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
+    done = subprocess.run([sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{tmp_path / 'out'}: cannot be written (File too large); is the disk full?\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["one.db"]
 
 
 def test_files_that_are_missing_or_broken(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
 from ndcg_tracker.comparison import paired_t, t_interval
+from ndcg_tracker.storage import reads
 from ndcg_tracker.tracker.comparing import NO_INFERENCE
 from ndcg_tracker.tracker.history_filter import HistoryFilter
 
@@ -124,6 +125,15 @@ def test_of_forty_runs_the_one_that_breaks_a_slice_is_named(tracker: nt.Tracker,
     else:
         one, other = tracker.run("build-01")[1][0], tracker.run("build-02")[1][0]
         assert frame["delta"][1] == pytest.approx((other.mean or 0.0) - (one.mean or 0.0))
+
+
+def test_results_of_many_runs_are_read_some_at_a_time(tracker: nt.Tracker, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(1, 8):
+        tracker.ingest(shop_run(number >= 5, number), name=f"r{number}", git_commit="")
+    at_once = tracker.history_rows("ndcg@10")
+    monkeypatch.setattr(reads, "FEW", 3)
+    assert tracker.history_rows("ndcg@10") == at_once
+    assert any(row["step"] for row in at_once)
 
 
 def test_what_changed_with_a_step_is_told(tracker: nt.Tracker) -> None:
