@@ -59,12 +59,7 @@ def history_steps(values: Floats, weights: Floats | None = None, *, alpha: float
     calls significant must be so by the betting capital too, which is valid for any differences within -1 to 1. What is
     not is marked as possible, and promises nothing.
 
-    Measured with group results that scatter by .05 from run to run, or with commits of which each moves 5% of the
-    groups for good without moving the mean: a mark in 0 to 6% of histories of 20 or 100 runs in which no mean moves (a
-    change-point search over the means alone, PELT with a BIC penalty: 2 to 12%, and 95 to 100%, because it takes what
-    neighbouring runs share for a level). A step of .004 within 40 runs of 2,000 groups that scatter is found, within
-    two runs, in 100% of histories (neighbours alone 23%, each run against the mean of the segment before it 93%); of
-    .006 among commits in 83% (87%, 0%). docs/history.md has a table.
+    How often a mark is wrong and a step is found: ``tests/comparison/test_steps.py``, and a table in docs/history.md.
 
     Parameters: ``values``: float64, shape (n_runs, n_groups), oldest run first, finite. ``weights``: of the groups,
     shape (n_groups,). ``alpha``: in (0, 1). Returns: one per run. Raises: ValueError for any other number or shape.
