@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,35 +25,54 @@ def evaluate(
     label: options.LabelColumn = None,
     weight: options.WeightColumn = None,
     scores: options.Scores = None,
-    stream: options.Stream = False,
+    stream: options.Stream = None,
+    metrics_json: options.MetricsJson = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Compute metrics of runs without storing anything."""
-    from ndcg_tracker.cli.reading import labels_of, run_of, stream_of
+    from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of
+    from ndcg_tracker.cli.whole_file import whole_file
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.ingest import Columns, default_run_name
     from ndcg_tracker.tracker.evaluation import NoLabelsError, evaluate_stream, evaluate_table
-    from ndcg_tracker.tracker.tracker import DEFAULT_METRIC
+    from ndcg_tracker.tracker.opened import DEFAULT_METRIC
 
     if scores is not None and len(files) > 1:
         raise InputError("--scores belongs to one file, but there are several; evaluate them one by one")
+    if metrics_json is not None and len(files) > 1:
+        raise InputError("--metrics-json describes one run, but there are several files; evaluate them one by one")
     of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that
     columns = Columns(group=group, item=item, score=score, label=of_run, weight=weight)
-    given = None if labels is None else labels_of(labels, columns=Columns(group=group, item=item, label=label))
     found = []
-    for path in files:
-        name = "-" if path == "-" else default_run_name(path)
-        metrics = metric or [DEFAULT_METRIC]
-        try:
-            if stream:
-                with stream_of(path, reader=reader, columns=columns, scores=scores) as blocks:
-                    evaluation = evaluate_stream(blocks, given, metrics)
-            else:
-                evaluation = evaluate_table(run_of(path, reader=reader, columns=columns, scores=scores), given, metrics)
-        except NoLabelsError:
-            raise InputError(f"{path} has no labels of its own; give them with --labels FILE") from None
-        found.append((name, evaluation))
+    with whole_file(metrics_json, "--metrics-json") as write_metrics:
+        given = None if labels is None else labels_of(labels, columns=Columns(group=group, item=item, label=label))
+        for path in files:
+            metrics = metric or [DEFAULT_METRIC]
+            try:
+                evaluation = in_blocks_or_whole(
+                    path,
+                    stream=stream,
+                    reader=reader,
+                    columns=columns,
+                    scores=scores,
+                    of_blocks=partial(evaluate_stream, labels=given, metrics=metrics),
+                    of_table=partial(evaluate_table, labels=given, metrics=metrics),
+                )
+            except NoLabelsError:
+                raise InputError(f"{path} has no labels of its own; give them with --labels FILE") from None
+            found.append(("-" if path == "-" else default_run_name(path), evaluation))
+        write_metrics(_metrics_json(found[0][1]))
     options.show(_per_group(found, format) if per_group else _means(found, format))
+
+
+def _metrics_json(evaluation: Evaluation) -> str:
+    """Return the means by canonical text, as ``ingest`` and ``gate`` write them."""
+    from ndcg_tracker.metrics import parse_metric
+    from ndcg_tracker.reporting.gate_metrics import metrics_json
+
+    texts = [str(parse_metric(text)) for text in evaluation.texts]
+    means = {text: result.mean for text, result in zip(texts, evaluation.results, strict=True)}
+    return metrics_json(list(means.items()))
 
 
 def _means(found: list[tuple[str, Evaluation]], format: options.OutputFormat) -> str:

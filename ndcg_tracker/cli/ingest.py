@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -50,22 +51,27 @@ def ingest(
         str | None, typer.Option(help="Commit that made the run.", show_default="HEAD, if in a repository")
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
-    stream: options.Stream = False,
+    stream: options.Stream = None,
+    metrics_json: options.MetricsJson = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Read runs, compute the metrics, and store all of it down to the single group.
 
     Each file is stored in one transaction. The same run again is no error and adds nothing.
     """
-    from ndcg_tracker.cli.reading import labels_of, run_of, source_name, stream_of
+    from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of, source_name
+    from ndcg_tracker.cli.whole_file import whole_file
     from ndcg_tracker.ingest import Columns, default_run_name
+    from ndcg_tracker.reporting.gate_metrics import metrics_json as metrics_text
     from ndcg_tracker.tracker.ingestion import RunDetails
-    from ndcg_tracker.tracker.tracker import DEFAULT_METRIC
+    from ndcg_tracker.tracker.opened import DEFAULT_METRIC
 
     if name is not None and len(files) > 1:
         raise InputError("--name names one run, but there are several files; ingest them one by one")
     if scores is not None and len(files) > 1:
         raise InputError("--scores belongs to one file, but there are several; ingest them one by one")
+    if metrics_json is not None and len(files) > 1:
+        raise InputError("--metrics-json describes one run, but there are several files; ingest them one by one")
     names = [name if name is not None else default_run_name(path) for path in files]
     tags, parameters = options.pairs(tag, "--tag"), options.pairs(param, "--param")
     of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that
@@ -74,20 +80,28 @@ def ingest(
     commit = git_commit if git_commit is not None else _head()
     results: list[IngestResult] = []
     try:
-        with options.tracker() as tracker:
+        with whole_file(metrics_json, "--metrics-json") as write_metrics, options.tracker() as tracker:
             given = None if labels is None else labels_of(labels, columns=label_columns)
             for path, run_name in zip(files, names, strict=True):
                 details = RunDetails(run_name, dataset, source_name(path), commit, parameters, tags)
                 metrics = metric or [DEFAULT_METRIC]
-                if stream:
-                    with stream_of(path, reader=reader, columns=columns, scores=scores) as blocks:
-                        result = tracker.ingest_stream(blocks, given, details, metrics, replace=replace)
-                else:
-                    table = run_of(path, reader=reader, columns=columns, scores=scores)
-                    result = tracker.ingest_table(table, given, details, metrics, replace=replace)
+                result = in_blocks_or_whole(
+                    path,
+                    stream=stream,
+                    reader=reader,
+                    columns=columns,
+                    scores=scores,
+                    of_blocks=partial(
+                        tracker.ingest_stream, labels=given, details=details, metrics=metrics, replace=replace
+                    ),
+                    of_table=partial(
+                        tracker.ingest_table, labels=given, details=details, metrics=metrics, replace=replace
+                    ),
+                )
                 for note in result.notes:
                     options.say(f"note: {result.run}: {note}")
                 results.append(result)
+                write_metrics(metrics_text([(one.metric, one.mean) for one in result.metrics]))
     finally:  # what was stored before an error stays stored, and is told
         if results:
             options.show(_report(results, format))

@@ -71,8 +71,18 @@ Scores = Annotated[
 ]
 
 Stream = Annotated[
-    bool,
-    typer.Option("--stream", help="Read block by block, for files larger than memory; a group's rows stand together."),
+    bool | None,
+    typer.Option(
+        "--stream/--no-stream",
+        help="Read block by block, in little memory; a group's rows have to stand together.",
+        show_default="large files whose groups do",
+    ),
+]
+MetricsJson = Annotated[
+    str | None,
+    typer.Option(
+        "--metrics-json", metavar="FILE", help="Write the run's means, for dvc metrics diff.", show_default=False
+    ),
 ]
 
 

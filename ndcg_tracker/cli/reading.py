@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from ndcg_tracker.ingest import Columns, RankedTable, RunStream
     from ndcg_tracker.rankings import LabelLists
 
+T = TypeVar("T")
+
 _SECONDS_BETWEEN = 0.2
 
 
-def run_of(path: str, *, reader: str | None, columns: Columns, scores: str | None) -> RankedTable:
+def _run_of(path: str, *, reader: str | None, columns: Columns, scores: str | None) -> RankedTable:
     """Return the run that a file holds, ``-`` being standard input."""
     from ndcg_tracker.ingest import read_run
 
@@ -25,8 +27,35 @@ def run_of(path: str, *, reader: str | None, columns: Columns, scores: str | Non
         return read_run(path, reader=reader, columns=columns, scores_path=scores, progress=progress)
 
 
+def in_blocks_or_whole(
+    path: str,
+    *,
+    stream: bool | None,
+    reader: str | None,
+    columns: Columns,
+    scores: str | None,
+    of_blocks: Callable[[RunStream], T],
+    of_table: Callable[[RankedTable], T],
+) -> T:
+    """Return what one of two functions makes of a run that a file holds, ``-`` being standard input.
+
+    Parameters: ``stream``: whether to read block by block; None for files that are large, as long as the rows of each
+    group stand together. ``of_blocks`` must leave nothing behind when it raises.
+    """
+    from ndcg_tracker.ingest import ScatteredGroupError, is_large
+
+    if stream or (stream is None and is_large(path)):
+        try:
+            with _stream_of(path, reader=reader, columns=columns, scores=scores) as blocks:
+                return of_blocks(blocks)
+        except ScatteredGroupError:
+            if stream:
+                raise
+    return of_table(_run_of(path, reader=reader, columns=columns, scores=scores))
+
+
 @contextmanager
-def stream_of(path: str, *, reader: str | None, columns: Columns, scores: str | None) -> Iterator[RunStream]:
+def _stream_of(path: str, *, reader: str | None, columns: Columns, scores: str | None) -> Iterator[RunStream]:
     """Give the run that a file holds block by block, ``-`` being standard input."""
     from ndcg_tracker.ingest import stream_run
 

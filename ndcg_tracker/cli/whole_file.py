@@ -12,15 +12,19 @@ from ndcg_tracker.errors import InputError
 
 
 @contextmanager
-def whole_file(path: str, option: str) -> Iterator[Callable[[str], None]]:
+def whole_file(path: str | None, option: str) -> Iterator[Callable[[str], None]]:
     """Yield what takes the content of a file; the file is there once the block ends well, and as it was otherwise.
 
     A place that cannot be written to is refused at the beginning, before anything is done. What is no regular file,
     such as /dev/null or a pipe, is written to as it is.
 
-    Parameters: ``path``: of the file. ``option``: that named it, for the message. Raises: InputError.
+    Parameters: ``path``: of the file; None where nobody asked for one, and the content goes nowhere. ``option``: that
+    named it, for the message. Raises: InputError.
     """
     content: list[str] = []
+    if path is None:
+        yield content.append
+        return
     target = Path(path).resolve()
     if target.exists() and not target.is_file() and not target.is_dir():
         yield content.append
@@ -42,26 +46,6 @@ def whole_file(path: str, option: str) -> Iterator[Callable[[str], None]]:
     finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
-
-
-@contextmanager
-def appended_file(path: str, option: str) -> Iterator[Callable[[str], None]]:
-    """Yield what takes text to append to a file, in one piece where the block ends well; see ``whole_file``."""
-    content: list[str] = []
-    target = Path(path)
-    with _told(path, option):
-        size = target.stat().st_size if target.exists() else 0
-        ends_line = not size or target.read_bytes().endswith(b"\n")
-        target.open("ab").close()
-    yield content.append
-    with _told(path, option):
-        try:
-            with target.open("ab") as file:
-                file.write((b"" if ends_line else b"\n") + "".join(content).encode())
-        except OSError:
-            with suppress(OSError):
-                os.truncate(target, size)
-            raise
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Protocol
 from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces, Places
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.text_blocks import TextBlock, count_lines
+from ndcg_tracker.ingest.text_blocks import TextBlock
 
 _PIECE = 1 << 22  # bytes read at a time
 
@@ -45,7 +45,7 @@ class GroupBlock:
 
 def fast_table_rows(source: Source, table: TextTable, n_bytes: int) -> Rows:
     """Return all rows of a file, read quickly in blocks of about ``n_bytes`` bytes (raises: see ``TextTable.fast``)."""
-    parts = [table.fast(TextBlock(source.name, text)) for text in source.blocks(n_bytes)]
+    parts = [table.fast(TextBlock(source.name, (text,))) for text in source.blocks(n_bytes)]
     if not parts:
         raise DoubtfulError("no lines")
     return Rows.joined(parts)
@@ -57,51 +57,42 @@ def text_group_blocks(source: Source, table: TextTable, n_bytes: int, *, fast: b
     ``fast``: whether to read quickly what is beyond doubt. At least one block is yielded, perhaps one without rows.
     """
     pieces = source.blocks(min(n_bytes, _PIECE))
-    block = TextBlock(source.name, b"", is_last=False)
+    block = TextBlock(source.name, (), is_last=False)
     n_wanted = n_bytes
     while not block.is_last:
         block = _grown(block, pieces, n_wanted)
         rows, places = _parsed(table, block, fast=fast)
         n_groups = len(rows.run_keys) if block.is_last else len(rows.run_keys) - 1  # the last one may go on
         if n_groups <= 0 and not block.is_last:
-            n_wanted = len(block.text)  # what was read is read again, so each time it is twice as much
+            n_wanted = block.n_bytes  # what was read is read again, so each time it is twice as much
             continue
         n_wanted = n_bytes
         kept = rows.runs(0, n_groups)
-        end = len(block.text) if block.is_last else _start_of_row(table, block, rows, kept.n_rows, places)
-        yield GroupBlock(kept, places or NoPlaces(), None if places else partial(_exact, table, block, end))
-        block = replace(
-            block,
-            text=block.text[end:],
-            first_line=block.first_line + count_lines(block.text, end),
-            first_row=block.first_row + kept.n_rows,
-        )
-        del rows, places, kept  # not to be held while the next block is read
+        end = block.n_bytes if block.is_last else _start_of_row(table, block, rows, kept.n_rows, places)
+        whole, rest = block.divided(end)
+        yield GroupBlock(kept, places or NoPlaces(), None if places else partial(table.exact, whole))
+        block = replace(rest, first_row=block.first_row + kept.n_rows)
+        del rows, places, kept, whole, rest  # not to be held while the next block is read
     table.finish(source, block.first_row)
-
-
-def _exact(table: TextTable, block: TextBlock, end: int) -> tuple[Rows, LinePlaces]:
-    """Return the rows in the first bytes of a block, read line by line."""
-    return table.exact(replace(block, text=block.text[:end], is_last=True))
 
 
 def _grown(block: TextBlock, pieces: Iterator[bytes], n_bytes: int) -> TextBlock:
     """Return the block with at least ``n_bytes`` more bytes, or with all there are, which makes it the last one."""
-    parts = [block.text]
+    parts = list(block.parts)
     while n_bytes > 0:
         piece = next(pieces, b"")
         if not piece:
-            return replace(block, text=b"".join(parts), is_last=True)
+            return replace(block, parts=tuple(parts), is_last=True)
         parts.append(piece)
         n_bytes -= len(piece)
-    return replace(block, text=b"".join(parts))
+    return replace(block, parts=tuple(parts))
 
 
 def _parsed(table: TextTable, block: TextBlock, *, fast: bool) -> tuple[Rows, LinePlaces | None]:
     """Return a block's rows, and their places unless they were read quickly."""
     if fast:
         try:
-            if block.text:
+            if block.parts:
                 return table.fast(block).merged(), None
         except DoubtfulError:
             pass  # the exact way says what is wrong and where, or that all is well
@@ -110,17 +101,19 @@ def _parsed(table: TextTable, block: TextBlock, *, fast: bool) -> tuple[Rows, Li
 
 def _start_of_row(table: TextTable, block: TextBlock, rows: Rows, row: int, places: LinePlaces | None) -> int:
     """Return where the line of a row begins in a block's text."""
-    text = block.text
     if places is not None:
-        start = 0
+        text, start = block.text, 0
         for _ in range(places.line_of(row) - block.first_line):
             start = text.index(b"\n", start) + 1
         return start
-    start = len(text)
-    for _ in range(rows.n_rows - row):
-        is_row = False
-        while not is_row:
+    n_before, n_rows = block.n_bytes, rows.n_rows - row
+    for part in reversed(block.parts):
+        n_before -= len(part)
+        start = len(part)
+        while start:
             end = start
-            start = text.rfind(b"\n", 0, end - 1) + 1
-            is_row = table.is_row(text[start:end])
-    return start
+            start = part.rfind(b"\n", 0, end - 1) + 1
+            n_rows -= table.is_row(part[start:end])
+            if not n_rows:
+                return n_before + start
+    raise ValueError(f"there are only {rows.n_rows - n_rows} rows in the text")

@@ -148,7 +148,7 @@ class Source:
         number = 1
         for block in self.blocks(1 << 20):
             last = number - 1
-            for last, line in TextBlock(self.name, block, number).lines():
+            for last, line in TextBlock(self.name, (block,), number).lines():
                 yield last, line
             number = last + 1
 

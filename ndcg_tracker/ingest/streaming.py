@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest import parquet
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, RUN_TABLE, Columns
 from ndcg_tracker.ingest.delimited import DelimitedTable
@@ -26,6 +28,10 @@ from ndcg_tracker.rankings.ranking import Floats
 
 BLOCK_ROWS = 1 << 20
 BYTES_PER_ROW = 32
+
+
+class ScatteredGroupError(InputError):
+    """The rows of a group do not stand together, so a stream cannot hold the group as a whole."""
 
 
 class RunStream:
@@ -107,6 +113,14 @@ def stream_run(
     return RunStream(ranked_blocks(source, blocks, scores), files)
 
 
+def is_large(path: str) -> bool:
+    """Return whether a run fills more than a block or so, and can be read twice: then it is worth streaming."""
+    try:
+        return Path(path).is_file() and Path(path).stat().st_size > BLOCK_ROWS * BYTES_PER_ROW
+    except (OSError, ValueError):
+        return False
+
+
 def text_table(source: Source, name: str, columns: Columns) -> TextTable:
     """Return the table of rows that a run is in a text format."""
     if name == "trec":
@@ -159,5 +173,6 @@ def _checked(rows: Rows, places: Places, scores: Floats | None, seen: SeenGroups
     if again >= 0:
         what = f"group {shown(rows.run_keys.bytes_at(again))} comes again after another group"
         advice = "sort the file by group first, or ingest it without --stream"
-        raise places.error(int(rows.run_starts[again]), f"{what}; {advice}")
+        error = places.error(int(rows.run_starts[again]), f"{what}; {advice}")
+        raise ScatteredGroupError(str(error)) if isinstance(error, InputError) else error  # a doubt knows no place
     return table

@@ -95,7 +95,7 @@ class LabelQidTable:
             raise DoubtfulError("group sizes beside the file, and qid: fields")
         if not self._first_line:
             first = _LINES.search(plain_lines(block.text))
-            self._first_line = block.first_line + (0 if first is None else count_lines(first.string, first.start()))
+            self._first_line = block.first_line + (0 if first is None else count_lines(first.string[: first.start()]))
         return rows
 
     def is_row(self, line: bytes) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -43,10 +43,13 @@ class Lines(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """Whole lines of a file; ``first_line`` is the number of the first of them (for the rest see ``Lines``)."""
+    """Whole lines of a file; ``first_line`` is the number of the first of them (for the rest see ``Lines``).
+
+    ``parts``: the text as it was read, in parts that end with a line each: a copy of it all would leave the cache.
+    """
 
     name: str
-    text: bytes
+    parts: tuple[bytes, ...]
     first_line: int = 1
     first_row: int = 0
     is_last: bool = True
@@ -55,6 +58,16 @@ class TextBlock:
     def is_first(self) -> bool:
         """Whether it begins with the file."""
         return self.first_line == 1
+
+    @property
+    def text(self) -> bytes:
+        """All of the text in one piece."""
+        return b"".join(self.parts)
+
+    @property
+    def n_bytes(self) -> int:
+        """How many bytes the text has."""
+        return sum(map(len, self.parts))
 
     def error(self, what: str, line: int | None = None) -> InputError:
         """Return the error that says ``what`` is wrong here."""
@@ -75,12 +88,29 @@ class TextBlock:
                 yield number, line[:-1] if line.endswith(b"\r") else line
 
     def pieces(self, n_bytes: int) -> Iterator[bytes]:
-        """Yield the text in pieces of whole lines, of at least ``n_bytes`` bytes but for the last one."""
-        start = 0
-        while start < len(self.text):
-            end = self.text.find(b"\n", start + n_bytes - 1) + 1 or len(self.text)
-            yield self.text[start:end]
-            start = end
+        """Yield the text in pieces of whole lines: of each part, at least ``n_bytes`` bytes but for the last one."""
+        for part in self.parts:
+            start = 0
+            while start < len(part):
+                end = part.find(b"\n", start + n_bytes - 1) + 1 or len(part)
+                yield part if end - start == len(part) else part[start:end]
+                start = end
+
+    def divided(self, end: int) -> tuple[TextBlock, TextBlock]:
+        """Return the block's first ``end`` bytes, which end with a line, and what follows them."""
+        before: list[bytes] = []
+        after = list(self.parts)
+        while after and end >= len(after[0]):
+            end -= len(after[0])
+            before.append(after.pop(0))
+        if end:
+            before.append(after[0][:end])
+            after[0] = after[0][end:]
+        n_lines = sum(map(count_lines, before))
+        return (
+            replace(self, parts=tuple(before), is_last=True),
+            replace(self, parts=tuple(after), first_line=self.first_line + n_lines),
+        )
 
     def _check_text(self, line: bytes, number: int) -> None:
         if b"\0" in line:
@@ -91,13 +121,13 @@ class TextBlock:
             raise self.error(f"byte 0x{line[error.start]:02x} is not UTF-8; save the file as UTF-8", number) from None
 
 
-def count_lines(text: bytes, end: int | None = None) -> int:
-    """Return how many lines end in a text, or in its first bytes.
+def count_lines(text: bytes) -> int:
+    """Return how many lines end in a text.
 
-    >>> count_lines(b"a\\nb\\nc"), count_lines(b"a\\nb\\nc", 3)
-    (2, 1)
+    >>> count_lines(b"a\\nb\\nc")
+    2
     """
-    data = np.frombuffer(text, dtype=np.uint8)[:end]
+    data = np.frombuffer(text, dtype=np.uint8)
     windows = range(0, data.size, _WINDOW)
     return sum(int(np.count_nonzero(data[first : first + _WINDOW] == _NEWLINE)) for first in windows)
 

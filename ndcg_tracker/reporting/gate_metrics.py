@@ -1,10 +1,11 @@
-"""The candidate's metrics as one flat JSON object, as ``dvc metrics diff`` and its like read them."""
+"""A run's metrics as one flat JSON object, as ``dvc metrics diff`` and its like read them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
+from ndcg_tracker.metrics.agreement import familiar_name
 from ndcg_tracker.reporting.json_writer import json_text
 
 _OTHER = re.compile(r"[^0-9A-Za-z]+")
@@ -12,6 +13,8 @@ _OTHER = re.compile(r"[^0-9A-Za-z]+")
 
 def metrics_json(means: Sequence[tuple[str, float | None]]) -> str:
     """Return metrics and their means as a JSON object, with a line end.
+
+    A metric whose canonical text is long is named as the tool names it that computes it so.
 
     Parameters: ``means``: canonical text and mean of each metric; one without a mean is left out.
 
@@ -25,7 +28,7 @@ def metrics_json(means: Sequence[tuple[str, float | None]]) -> str:
     for text, mean in means:
         if mean is None:
             continue
-        name = metric_key(text)
+        name = metric_key(familiar_name(text))
         number, key = 1, name
         while key in document:
             number += 1

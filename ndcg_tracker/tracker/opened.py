@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import Store
 
 DEFAULT_DATABASE = "ndcg-track.db"
+DEFAULT_DATASET = "default"
+DEFAULT_METRIC = "ndcg@10"
 SQL_TIMEOUT_SECONDS = 60.0
 
 

@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.comparison import CiMethod, TestName
-from ndcg_tracker.comparison.decisions import Scope
-from ndcg_tracker.comparison.pairing import Missing
-from ndcg_tracker.ingest import RankedTable
-from ndcg_tracker.metrics import Metric, parse_metric
-from ndcg_tracker.rankings import LabelLists
-from ndcg_tracker.reporting import HistoryRow
-from ndcg_tracker.tracker.comparing import compared
-from ndcg_tracker.tracker.conventions import Convention, conventions
-from ndcg_tracker.tracker.datasets import known_dataset
-from ndcg_tracker.tracker.evaluation import parsed_metrics, read_frames
-from ndcg_tracker.tracker.explained_means import run_explanation
-from ndcg_tracker.tracker.explained_runs import explained_sides
-from ndcg_tracker.tracker.explaining import group_explanation
-from ndcg_tracker.tracker.explanation_result import ExplanationResult
-from ndcg_tracker.tracker.gate_result import GateResult
-from ndcg_tracker.tracker.gating import GateQuestion, Margin, acknowledged, gated, recorded
-from ndcg_tracker.tracker.history import History, history_of
-from ndcg_tracker.tracker.history_filter import HistoryFilter
-from ndcg_tracker.tracker.housekeeping import Housekeeping
-from ndcg_tracker.tracker.ingestion import IngestResult, RunDetails, store_run
-from ndcg_tracker.tracker.rescoring import RescoredRun, add_label_version, rescore_runs
-from ndcg_tracker.tracker.results import ComparisonResult
-from ndcg_tracker.tracker.scoring import stored_weights
-from ndcg_tracker.tracker.streaming import store_stream
+from ndcg_tracker.metrics import parse_metric
+from ndcg_tracker.tracker.ingesting import Ingesting
+from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ndcg_tracker.comparison import CiMethod, TestName
+    from ndcg_tracker.comparison.decisions import Scope
+    from ndcg_tracker.comparison.pairing import Missing
+    from ndcg_tracker.tracker.conventions import Convention
+    from ndcg_tracker.tracker.explanation_result import ExplanationResult
+    from ndcg_tracker.tracker.gate_result import GateResult
+    from ndcg_tracker.tracker.gating import Margin
+    from ndcg_tracker.tracker.history import History
+    from ndcg_tracker.tracker.history_filter import HistoryFilter
+    from ndcg_tracker.tracker.results import ComparisonResult
 
-DEFAULT_DATASET = "default"
-DEFAULT_METRIC = "ndcg@10"
+# What answers a question is imported where it is asked: most of a small command's time is its start.
 
 
-class Tracker(Housekeeping):
+class Tracker(Ingesting):
     """Runs, labels, metrics and group results in one database.
 
     ``location``: a SQLAlchemy URL (``sqlite:///...``, ``postgresql+psycopg://...``) or the path of a SQLite file; by
@@ -55,61 +42,6 @@ class Tracker(Housekeeping):
     'stored'
     [{'run': 'bm25', 'metric': 'ndcg@10', 'mean': 0.6309}]
     """
-
-    def ingest(
-        self,
-        frame: object,
-        *,
-        name: str,
-        labels: object | None = None,
-        dataset: str = DEFAULT_DATASET,
-        metrics: str | Sequence[str] = DEFAULT_METRIC,
-        group: str = "group",
-        item: str | None = None,
-        score: str = "score",
-        label: str = "label",
-        weight: str | None = None,
-        tags: Mapping[str, str] | None = None,
-        parameters: Mapping[str, str] | None = None,
-        git_commit: str | None = None,
-        replace: bool = False,
-    ) -> IngestResult:
-        """Store a run from a frame, with its labels, metrics and the result of every group, in one transaction.
-
-        Parameters: ``frame``, ``labels`` and the columns: see ``evaluate``. ``name``: unique within ``dataset``.
-        ``metrics``: one text form or several. ``tags`` and ``parameters``: kept with the run. ``replace``: take the
-        place of other content under this name. Returns: what became of it. Raises: InputError for a frame that cannot
-        be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
-        """
-        table, given = read_frames(frame, labels, group=group, item=item, score=score, label=label, weight=weight)
-        details = RunDetails(name, dataset, None, git_commit, dict(parameters or {}), dict(tags or {}))
-        return self.ingest_table(
-            table, given, details, [metrics] if isinstance(metrics, str) else metrics, replace=replace
-        )
-
-    def ingest_table(
-        self,
-        table: RankedTable,
-        labels: LabelLists | None,
-        details: RunDetails,
-        metrics: Sequence[str],
-        *,
-        replace: bool = False,
-    ) -> IngestResult:
-        """Store a run that a reader has read (see ``ingest``)."""
-        return store_run(self.store(create=True), table, labels, details, parsed_metrics(metrics), replace=replace)
-
-    def ingest_stream(
-        self,
-        blocks: Iterable[RankedTable],
-        labels: LabelLists | None,
-        details: RunDetails,
-        metrics: Sequence[str],
-        *,
-        replace: bool = False,
-    ) -> IngestResult:
-        """Store a run that a reader reads block by block (see ``ingest`` and ``ndcg_tracker.ingest.stream_run``)."""
-        return store_stream(self.store(create=True), blocks, labels, details, parsed_metrics(metrics), replace=replace)
 
     def compare(
         self,
@@ -137,6 +69,9 @@ class Tracker(Housekeeping):
         ReferenceNotFoundError; InputError for methods that do not apply and an unknown attribute; NotComparableError,
         naming the command that mends it.
         """
+        from ndcg_tracker.tracker.comparing import compared
+        from ndcg_tracker.tracker.results import ComparisonResult
+
         parsed = [parse_metric(text) for text in ([metrics] if isinstance(metrics, str) else metrics)]
         with self.store().read() as tx:
             one = tx.resolve_run(baseline, dataset)
@@ -179,6 +114,11 @@ class Tracker(Housekeeping):
         all. Raises: ReferenceNotFoundError; MetricError for a metric that is not split into items; InputError for a
         group without a result; NotComparableError, naming the command that mends it.
         """
+        from ndcg_tracker.tracker.explained_means import run_explanation
+        from ndcg_tracker.tracker.explained_runs import explained_sides
+        from ndcg_tracker.tracker.explaining import group_explanation
+        from ndcg_tracker.tracker.explanation_result import ExplanationResult
+
         parsed = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
             one, other = tx.resolve_run(baseline, dataset), tx.resolve_run(candidate, dataset)
@@ -217,6 +157,9 @@ class Tracker(Housekeeping):
         ``top``: see ``compare``. Raises: InputError for what does not go together; ReferenceNotFoundError;
         NotComparableError, naming the command that mends it.
         """
+        from ndcg_tracker.tracker.gate_result import GateResult
+        from ndcg_tracker.tracker.gating import GateQuestion, acknowledged, gated, recorded
+
         question = GateQuestion(
             candidate,
             baseline,
@@ -257,6 +200,8 @@ class Tracker(Housekeeping):
         8601, UTC) and ``last`` choose runs; steps are looked for among these. Raises: InputError for a date that is
         none; ReferenceNotFoundError for an unknown dataset.
         """
+        from ndcg_tracker.tracker.history_filter import HistoryFilter
+
         wanted = {**(tags or {}), **({} if branch is None else {"branch": branch})}
         chosen = HistoryFilter(wanted, commit, since, until, last)
         return self.history_report(metric, dataset=dataset, wanted=chosen).to_frame()
@@ -265,36 +210,17 @@ class Tracker(Housekeeping):
         self, metric: str, *, dataset: str = DEFAULT_DATASET, wanted: HistoryFilter | None = None
     ) -> History:
         """Return the history as plain rows with its notes (see ``history``)."""
+        from ndcg_tracker.tracker.history import history_of
+        from ndcg_tracker.tracker.history_filter import HistoryFilter
+
         with self.store().read() as tx:
             return history_of(tx, dataset, metric, wanted or HistoryFilter())
 
-    def history_rows(self, metric: str, *, dataset: str = DEFAULT_DATASET) -> list[HistoryRow]:
-        """Return the history as plain rows (see ``history``); each run under the newest labels it was held to."""
-        return list(self.history_report(metric, dataset=dataset).rows)
-
-    def rescore(
-        self, references: Sequence[str] = (), *, metrics: Sequence[str] = (), dataset: str | None = None
-    ) -> list[RescoredRun]:
-        """Evaluate stored runs (none named: all) under the newest labels, from their stored items.
-
-        ``metrics``: text forms; by default the metrics that each run has.
-        """
-        parsed: list[Metric] = [parse_metric(text) for text in metrics]
-        with self.store().write() as tx:
-            if dataset is not None:
-                known_dataset(tx, dataset)
-            runs = [tx.resolve_run(reference, dataset) for reference in references] or tx.runs(dataset)
-            return rescore_runs(tx, runs, parsed)
-
     def conventions(self, reference: str, *, cutoff: int = 10, dataset: str | None = None) -> list[Convention]:
         """Return a run's NDCG as every tool computes it, each with the axes that move it."""
+        from ndcg_tracker.tracker.conventions import conventions
+        from ndcg_tracker.tracker.scoring import stored_weights
+
         with self.store().read() as tx:
             run = tx.resolve_run(reference, dataset)
             return conventions(tx, run, cutoff, stored_weights(tx, run.dataset_id))
-
-    def add_labels(
-        self, labels: LabelLists, *, dataset: str = DEFAULT_DATASET, source: str | None = None
-    ) -> tuple[int, bool]:
-        """Make labels the newest version of a dataset; return the version and whether it is new."""
-        with self.store(create=True).write() as tx:
-            return add_label_version(tx, dataset, labels, source)

@@ -8,6 +8,8 @@ import pytest
 from command_line import CommandLine
 from small_shop import BM25, DENSE, LABELS, joint_frame, write_csv, write_trec
 
+from ndcg_tracker.ingest import is_large
+
 
 def test_a_streamed_ingest_is_the_run_itself(command: CommandLine, files: None) -> None:
     arguments = ["ingest", "bm25.csv", "dense.run", "--labels", "qrels.txt", "--dataset", "shop"]
@@ -54,3 +56,29 @@ def test_a_streamed_file_without_labels(sqlite_command: CommandLine, files: None
     assert sqlite_command.refused("evaluate", "bm25.csv", "--stream") == (
         "bm25.csv has no labels of its own; give them with --labels FILE"
     )
+
+
+@pytest.fixture(scope="module")
+def large_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a run of more than a block whose first group comes again at its end."""
+    path = tmp_path_factory.mktemp("large") / "large.run"
+    with path.open("w") as file:
+        for group in range(8_500):
+            file.writelines(f"group-{group} Q0 document-{item} {item} {100 - item}.5 large\n" for item in range(100))
+        file.write("group-0 Q0 document-last 101 200 large\n")
+    assert is_large(str(path))
+    return path
+
+
+def test_large_files_are_streamed_unless_a_group_comes_again(command: CommandLine, large_run: Path) -> None:
+    labels = large_run.with_name("labels.qrels")
+    labels.write_text("".join(f"group-{group} 0 document-{group % 100} 1\n" for group in range(8_500)))
+    arguments = [str(large_run), "--labels", str(labels)]
+    assert command.refused("evaluate", *arguments, "--stream").startswith(f"{large_run}:850001: group 'group-0' comes")
+    assert command.rows("evaluate", *arguments) == command.rows("evaluate", *arguments, "--no-stream")
+    whole = command.rows("ingest", *arguments, "--name", "whole", "--no-stream")
+    rows = command.rows("ingest", *arguments)
+    assert [row["n_items"] for row in rows] == [850_001]
+    assert [row["mean"] for row in rows] == [row["mean"] for row in whole]
+    listed = command.rows("sql", "select run, n_groups from run_summary order by run")
+    assert listed == [{"run": "large", "n_groups": 8_500}, {"run": "whole", "n_groups": 8_500}]

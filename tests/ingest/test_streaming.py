@@ -14,7 +14,7 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest import Columns, read_run, stream_run
 from ndcg_tracker.ingest.group_blocks import text_group_blocks
 from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.streaming import ranked_blocks, text_table
+from ndcg_tracker.ingest.streaming import BLOCK_ROWS, BYTES_PER_ROW, is_large, ranked_blocks, text_table
 
 
 def lines_of(n_groups: int, n_items: int) -> list[bytes]:
@@ -203,3 +203,14 @@ def test_progress_ends_with_the_size_of_the_file(tmp_path: Path) -> None:
     seen.clear()
     list(stream_run("-", reader="trec", stdin=io.BytesIO(b"q Q0 d 1 1 t\n"), progress=lambda *at: seen.append(at)))
     assert seen[-1] == (13, None)
+
+
+def test_files_beyond_a_block_are_large(tmp_path: Path) -> None:
+    path = tmp_path / "some.run"
+    with path.open("wb") as file:
+        file.truncate(BLOCK_ROWS * BYTES_PER_ROW)
+    assert not is_large(str(path))
+    with path.open("ab") as file:
+        file.write(b"\n")
+    assert is_large(str(path))
+    assert [is_large(name) for name in ("-", str(tmp_path), str(tmp_path / "absent"), "\0")] == [False] * 4

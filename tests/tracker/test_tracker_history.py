@@ -54,8 +54,8 @@ def test_what_has_no_interval_has_none(tracker: nt.Tracker) -> None:
     tracker.ingest({"group": ["q"], "item": ["a"], "score": [1.0], "label": [0]}, name="one", metrics=[
         "ndcg@10", "ndcg(empty=skip)@10",
     ])  # fmt: skip
-    assert tracker.history_rows("ndcg@10")[0]["ci"] is None
-    assert tracker.history_rows("ndcg(empty=skip)@10")[0]["mean"] is None
+    assert tracker.history_report("ndcg@10").rows[0]["ci"] is None
+    assert tracker.history_report("ndcg(empty=skip)@10").rows[0]["mean"] is None
     frame = tracker.history("ndcg(empty=skip)@10")
     assert frame[["mean", "ci_low", "ci_high"]].isna().all(axis=None)
 
@@ -130,9 +130,9 @@ def test_of_forty_runs_the_one_that_breaks_a_slice_is_named(tracker: nt.Tracker,
 def test_results_of_many_runs_are_read_some_at_a_time(tracker: nt.Tracker, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(1, 8):
         tracker.ingest(shop_run(number >= 5, number), name=f"r{number}", git_commit="")
-    at_once = tracker.history_rows("ndcg@10")
+    at_once = tracker.history_report("ndcg@10").rows
     monkeypatch.setattr(reads, "FEW", 3)
-    assert tracker.history_rows("ndcg@10") == at_once
+    assert tracker.history_report("ndcg@10").rows == at_once
     assert any(row["step"] for row in at_once)
 
 
@@ -140,7 +140,7 @@ def test_what_changed_with_a_step_is_told(tracker: nt.Tracker) -> None:
     for number in range(1, 5):
         parameters = {"k1": "0.9" if number >= 3 else "1.2", "b": "0.4", **({"fields": "title"} if number >= 3 else {})}
         tracker.ingest(shop_run(number >= 3, 1), name=f"r{number}", parameters=parameters)
-    rows = tracker.history_rows("ndcg@10")
+    rows = tracker.history_report("ndcg@10").rows
     assert [row["step_before"] for row in rows] == [None, None, "r2", None]
     assert [row["step_parameters"] for row in rows] == [
         None,
@@ -154,7 +154,7 @@ def test_one_run_and_runs_whose_mean_is_undefined(tracker: nt.Tracker) -> None:
     metric = "ndcg(empty=skip)@10"
     empty = {"group": ["q"], "item": ["a"], "score": [1.0], "label": [0]}
     tracker.ingest(empty, name="one", metrics=metric)
-    (row,) = tracker.history_rows(metric)
+    (row,) = tracker.history_report(metric).rows
     assert (row["mean"], row["ci"], row["step"], row["delta"]) == (None, None, False, None)
     tracker.ingest({**empty, "score": [2.0]}, name="two", metrics=metric)
     report = tracker.history_report(metric)

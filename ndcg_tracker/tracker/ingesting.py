@@ -1,0 +1,113 @@
+"""Runs and labels into the database, and the metrics of what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.metrics import Metric, parse_metric
+from ndcg_tracker.tracker.housekeeping import Housekeeping
+from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC
+
+if TYPE_CHECKING:
+    from ndcg_tracker.ingest import RankedTable
+    from ndcg_tracker.rankings import LabelLists
+    from ndcg_tracker.tracker.ingestion import IngestResult, RunDetails
+    from ndcg_tracker.tracker.rescoring import RescoredRun
+
+
+class Ingesting(Housekeeping):
+    """What brings runs, labels and metrics into a database; what it takes is imported with the first call."""
+
+    def ingest(
+        self,
+        frame: object,
+        *,
+        name: str,
+        labels: object | None = None,
+        dataset: str = DEFAULT_DATASET,
+        metrics: str | Sequence[str] = DEFAULT_METRIC,
+        group: str = "group",
+        item: str | None = None,
+        score: str = "score",
+        label: str = "label",
+        weight: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        parameters: Mapping[str, str] | None = None,
+        git_commit: str | None = None,
+        replace: bool = False,
+    ) -> IngestResult:
+        """Store a run from a frame, with its labels, metrics and the result of every group, in one transaction.
+
+        Parameters: ``frame``, ``labels`` and the columns: see ``evaluate``. ``name``: unique within ``dataset``.
+        ``metrics``: one text form or several. ``tags`` and ``parameters``: kept with the run. ``replace``: take the
+        place of other content under this name. Returns: what became of it. Raises: InputError for a frame that cannot
+        be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
+        """
+        from ndcg_tracker.tracker.evaluation import read_frames
+        from ndcg_tracker.tracker.ingestion import RunDetails
+
+        table, given = read_frames(frame, labels, group=group, item=item, score=score, label=label, weight=weight)
+        details = RunDetails(name, dataset, None, git_commit, dict(parameters or {}), dict(tags or {}))
+        return self.ingest_table(
+            table, given, details, [metrics] if isinstance(metrics, str) else metrics, replace=replace
+        )
+
+    def ingest_table(
+        self,
+        table: RankedTable,
+        labels: LabelLists | None,
+        details: RunDetails,
+        metrics: Sequence[str],
+        *,
+        replace: bool = False,
+    ) -> IngestResult:
+        """Store a run that a reader has read (see ``ingest``)."""
+        from ndcg_tracker.tracker.evaluation import parsed_metrics
+        from ndcg_tracker.tracker.ingestion import store_run
+
+        return store_run(self.store(create=True), table, labels, details, parsed_metrics(metrics), replace=replace)
+
+    def ingest_stream(
+        self,
+        blocks: Iterable[RankedTable],
+        labels: LabelLists | None,
+        details: RunDetails,
+        metrics: Sequence[str],
+        *,
+        replace: bool = False,
+    ) -> IngestResult:
+        """Store a run that a reader reads block by block (see ``ingest`` and ``ndcg_tracker.ingest.stream_run``)."""
+        from ndcg_tracker.overlap.ahead import reading_ahead
+        from ndcg_tracker.tracker.evaluation import parsed_metrics
+        from ndcg_tracker.tracker.streaming import store_stream
+
+        parsed = parsed_metrics(metrics)
+        with reading_ahead(blocks) as read:  # the first blocks are read while the store opens
+            return store_stream(self.store(create=True), read, labels, details, parsed, replace=replace)
+
+    def rescore(
+        self, references: Sequence[str] = (), *, metrics: Sequence[str] = (), dataset: str | None = None
+    ) -> list[RescoredRun]:
+        """Evaluate stored runs (none named: all) under the newest labels, from their stored items.
+
+        ``metrics``: text forms; by default the metrics that each run has.
+        """
+        from ndcg_tracker.tracker.datasets import known_dataset
+        from ndcg_tracker.tracker.rescoring import rescore_runs
+
+        parsed: list[Metric] = [parse_metric(text) for text in metrics]
+        with self.store().write() as tx:
+            if dataset is not None:
+                known_dataset(tx, dataset)
+            runs = [tx.resolve_run(reference, dataset) for reference in references] or tx.runs(dataset)
+            return rescore_runs(tx, runs, parsed)
+
+    def add_labels(
+        self, labels: LabelLists, *, dataset: str = DEFAULT_DATASET, source: str | None = None
+    ) -> tuple[int, bool]:
+        """Make labels the newest version of a dataset; return the version and whether it is new."""
+        from ndcg_tracker.tracker.rescoring import add_label_version
+
+        with self.store(create=True).write() as tx:
+            return add_label_version(tx, dataset, labels, source)
