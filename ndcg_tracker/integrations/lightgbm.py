@@ -1,0 +1,67 @@
+"""The validation rankings of a LightGBM training: a callback for every n-th iteration, and ``store`` for the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.integrations import training_runs
+from ndcg_tracker.integrations.libraries import library
+from ndcg_tracker.tracker.ingestion import IngestResult
+
+
+class TrainingRuns(training_runs.TrainingRuns):
+    """Stores the validation rankings of a LightGBM training (see ``training_runs.TrainingRuns`` for the parameters).
+
+    Give it as a callback to store every n-th iteration while the training goes on, and the model to ``store``.
+    ``features``: an array, a frame or a sparse matrix; no Dataset. The scores are raw scores: LightGBM's own NDCG is
+    computed from these.
+
+    >>> import lightgbm as lgb, numpy as np, tempfile
+    >>> features, labels = np.arange(60.0).reshape(-1, 1), np.arange(60) % 3
+    >>> data = lgb.Dataset(features, labels, group=[6] * 10)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     runs = TrainingRuns(features, labels, group_sizes=[6] * 10, name="one", every=1, database=f"{folder}/db")
+    ...     model = lgb.train({"objective": "lambdarank", "verbose": -1}, data, 2, callbacks=[runs])
+    ...     _ = runs.store(model)
+    >>> [result.run for result in runs.stored]
+    ['one/iter-0001', 'one/iter-0002', 'one']
+    """
+
+    def __call__(self, env: Any) -> None:
+        """Store the ranking of this iteration if it is an n-th one.
+
+        LightGBM calls this after every iteration, before its own callbacks: early stopping would end the round.
+        """
+        if not isinstance(env.model, _lightgbm().Booster):
+            raise InputError("lightgbm.cv trains several models at once; give TrainingRuns to lightgbm.train")
+        if env.iteration == env.begin_iteration:
+            self.stored.clear()
+        iteration = env.iteration + 1
+        if self._wants(iteration):
+            self._store_iteration(iteration, self._scores(env.model, -1), env.params)
+
+    def store(self, model: Any, *, iteration: int | None = None) -> IngestResult:
+        """Store the ranking of a finished model as the run ``name``, and return what became of it.
+
+        Parameters: ``model``: a Booster or a fitted LGBMRanker (or any other LGBMModel). ``iteration``: how many
+        iterations to rank with, by default up to the best one if early stopping found one, else all.
+        """
+        booster = model if isinstance(model, _lightgbm().Booster) else getattr(model, "booster_", None)
+        if booster is None:
+            raise InputError(f"store takes a Booster or a fitted LGBMRanker, and this is a {type(model).__name__}")
+        best = booster.best_iteration if booster.best_iteration > 0 else None
+        used = self._chosen(iteration, booster.current_iteration()) or best or booster.current_iteration()
+        return self._store_final(used, best, self._scores(booster, used), booster.params)
+
+    def _prepared(self, features: Any) -> Any:
+        if isinstance(features, _lightgbm().Dataset):
+            raise InputError("LightGBM cannot predict from a Dataset; give the features as an array or frame")
+        return features
+
+    def _scores(self, booster: Any, iterations: int) -> Any:
+        return booster.predict(self._features, raw_score=True, num_iteration=iterations)
+
+
+def _lightgbm() -> Any:
+    return library("lightgbm", "lightgbm")

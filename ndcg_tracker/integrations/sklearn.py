@@ -1,0 +1,92 @@
+"""A scorer for scikit-learn: the mean of a metric over the groups of a fold."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.integrations.libraries import library
+from ndcg_tracker.integrations.validation_rows import ValidationRows
+from ndcg_tracker.metrics import parse_metric
+from ndcg_tracker.tracker import evaluate
+
+SCORES = ("decision_function", "predict_proba", "predict")
+
+
+def ndcg_scorer(metric: str = "ndcg@10", *, group: str | int | None = None) -> Any:
+    """Return a scorer for ``cross_val_score``, ``GridSearchCV`` and the like: the mean of a metric over the groups.
+
+    The splitter must keep groups whole, as GroupKFold does. Scores come from ``decision_function``, else
+    ``predict_proba`` (of the second of two classes), else ``predict``. Parameters: ``metric``: a text form. ``group``:
+    which column of X holds the group ids, by name in a frame, by number in an array; None to take them from the
+    metadata ``groups``, which GroupKFold takes too: that needs ``sklearn.set_config(enable_metadata_routing=True)``
+    before. Returns: a scorer, whose value is NaN where the metric is undefined for every group. Raises: MetricError;
+    InputError where routing is not enabled or scikit-learn is missing. scikit-learn turns what goes wrong in a fold
+    into a warning and NaN, unless ``error_score="raise"``.
+
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X = pd.DataFrame({"qid": [1, 1, 2, 2], "price": [4.0, 2.0, 1.0, 3.0]})
+    >>> model = LinearRegression().fit(X, [1, 0, 0, 1])
+    >>> ndcg_scorer("ndcg@10", group="qid")(model, X, [1, 0, 0, 1])
+    1.0
+    """
+    metrics = library("sklearn.metrics", "sklearn")
+    mean = partial(mean_over_groups, metric=str(parse_metric(metric)))
+    if group is not None:
+        return ColumnScorer(mean, group)
+    if not library("sklearn", "sklearn").get_config()["enable_metadata_routing"]:
+        raise InputError(
+            "scikit-learn passes no groups to scorers; name the column of X with group=, or first call "
+            "sklearn.set_config(enable_metadata_routing=True)"
+        )
+    return metrics.make_scorer(mean, response_method=SCORES).set_score_request(groups=True)
+
+
+class ColumnScorer:
+    """A scorer that finds the group ids in a column of X (see ``ndcg_scorer``)."""
+
+    def __init__(self, mean: partial[float], group: str | int) -> None:
+        self._mean = mean
+        self._group = group
+
+    def __call__(self, estimator: Any, rows: Any, labels: Any) -> float:
+        """Return the mean over the groups of some rows, as scikit-learn asks for it."""
+        make_scorer = library("sklearn.metrics", "sklearn").make_scorer
+        groups = column_of(rows, self._group)
+        score: float = make_scorer(self._mean, response_method=SCORES, groups=groups)(estimator, rows, labels)
+        return score
+
+
+def mean_over_groups(labels: Any, scores: Any, *, groups: Any, metric: str) -> float:
+    """Return the mean of a metric over the groups of some rows, NaN where it is undefined for every one.
+
+    >>> mean_over_groups([1, 0, 0], [0.3, 0.2, 0.1], groups=[1, 1, 2], metric="ndcg@10")
+    0.5
+    """
+    return float(evaluate(ValidationRows(labels, group=groups).ranked(scores), metric).mean.iloc[0])
+
+
+def column_of(rows: Any, column: str | int) -> Any:
+    """Return a column of a frame by its name, or of an array by its number.
+
+    >>> column_of(np.array([[7.0, 0.5], [8.0, 0.1]]), 0).tolist()
+    [7, 8]
+    """
+    names = getattr(rows, "columns", None)
+    if names is not None:
+        if column not in names:
+            raise InputError(
+                f"X has no column {column!r} with the groups; its columns are {', '.join(map(str, names))}"
+            )
+        return rows[column]
+    values = np.asarray(rows)
+    if not isinstance(column, int) or not -values.shape[1] <= column < values.shape[1]:
+        raise InputError(f"X is an array of {values.shape[1]} columns; give the number of the one with the groups")
+    found = values[:, column]
+    if found.dtype.kind == "f" and not (found == np.floor(found)).all():
+        raise InputError(f"column {column} of X holds fractions; group ids are whole numbers or text")
+    return found.astype(np.int64) if found.dtype.kind == "f" else found

@@ -1,0 +1,114 @@
+"""The validation rankings of an XGBoost training: a callback for every n-th iteration, and ``store`` for the model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.integrations import training_runs
+from ndcg_tracker.integrations.libraries import library
+from ndcg_tracker.tracker.ingestion import IngestResult
+
+
+class TrainingRuns(training_runs.TrainingRuns):
+    """Stores the validation rankings of an XGBoost training (see ``training_runs.TrainingRuns`` for the parameters).
+
+    Give it as a callback to store every n-th iteration while the training goes on, and the model to ``store``.
+    ``features``: a DMatrix, or what one can be made of. The parameters are all that the model has, defaults included.
+
+    >>> import numpy as np, tempfile, xgboost as xgb
+    >>> features, labels = np.arange(60.0).reshape(-1, 1), np.arange(60) % 3
+    >>> data = xgb.DMatrix(features, labels, group=[6] * 10)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     runs = TrainingRuns(data, labels, group_sizes=[6] * 10, name="one", every=1, database=f"{folder}/db")
+    ...     model = xgb.train({"objective": "rank:ndcg"}, data, 2, callbacks=[runs])
+    ...     _ = runs.store(model)
+    >>> [result.run for result in runs.stored]
+    ['one/iter-0001', 'one/iter-0002', 'one']
+    """
+
+    def before_training(self, model: Any) -> Any:
+        """Return the model as it is; XGBoost calls this before the training."""
+        if not isinstance(model, _xgboost().Booster):
+            raise InputError("xgboost.cv trains several models at once; give TrainingRuns to xgboost.train")
+        self.stored.clear()
+        return model
+
+    def after_training(self, model: Any) -> Any:
+        """Return the model as it is; XGBoost calls this after the training."""
+        return model
+
+    def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        """Return False, to go on; XGBoost calls this before every iteration."""
+        return False
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        """Store the ranking of this iteration if it is an n-th one, and return False, to go on."""
+        iteration = model.num_boosted_rounds()
+        if self._wants(iteration):
+            self._store_iteration(iteration, model.predict(self._matrix), _parameters(model))
+        return False
+
+    def store(self, model: Any, *, iteration: int | None = None) -> IngestResult:
+        """Store the ranking of a finished model as the run ``name``, and return what became of it.
+
+        Parameters: ``model``: a Booster or a fitted XGBRanker (or any other XGBModel). ``iteration``: how many
+        iterations to rank with, by default up to the best one if early stopping found one, else all.
+        """
+        booster = model.get_booster() if hasattr(model, "get_booster") else model
+        if not isinstance(booster, _xgboost().Booster):
+            raise InputError(f"store takes a Booster or a fitted XGBRanker, and this is a {type(model).__name__}")
+        rounds, found = booster.num_boosted_rounds(), booster.attr("best_iteration")
+        best = None if found is None else int(found) + 1
+        used = self._chosen(iteration, rounds) or best or rounds
+        scores = booster.predict(self._matrix, iteration_range=(0, used))
+        return self._store_final(used, best, scores, _parameters(booster))
+
+    def _prepared(self, features: Any) -> Any:
+        # XGBoost takes instances of its own class only; registered, this module can be imported without XGBoost
+        _xgboost().callback.TrainingCallback.register(type(self))
+        return features
+
+    @cached_property
+    def _matrix(self) -> Any:
+        matrix = _xgboost().DMatrix
+        return self._features if isinstance(self._features, matrix) else matrix(self._features)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled, with an XGBRanker that holds its callbacks: all but what XGBoost cannot pickle."""
+        return {name: value for name, value in vars(self).items() if name != "_matrix"}
+
+
+def _xgboost() -> Any:
+    return library("xgboost", "xgboost")
+
+
+def _parameters(booster: Any) -> dict[str, str]:
+    """Return the parameters of a booster, defaults included, without what it has learned."""
+    return dict(_leaves(json.loads(booster.save_config())["learner"]))
+
+
+def _leaves(section: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, part in section.items():
+        if isinstance(part, dict) and not name.endswith("_model_param"):
+            if name.endswith("_param"):
+                yield from ((key, _shortest(value)) for key, value in part.items())
+            else:
+                yield from _leaves(part)
+
+
+def _shortest(text: str) -> str:
+    """Return a number in single precision in as few digits as it needs, and other text as it is.
+
+    >>> [_shortest(text) for text in ("0.300000012", "9.99999975e-05", "6", "rank:ndcg")]
+    ['0.3', '1e-04', '6', 'rank:ndcg']
+    """
+    try:
+        return str(np.float32(text)) if "." in text or "e-" in text else text
+    except ValueError:
+        return text

@@ -1,0 +1,88 @@
+"""The examples that train models run with the real libraries, and print what their databases hold."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ndcg_tracker as nt
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def printed(name: str, folder: Path) -> str:
+    """Return what an example prints, run in a folder of its own."""
+    environment = {key: value for key, value in os.environ.items() if key != "NDCG_TRACK_DB"}
+    environment["PYTHONPATH"] = str(EXAMPLES.parent)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(EXAMPLES / name)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def means(folder: Path) -> dict[str, float]:
+    """Return the means of the runs that an example has stored, oldest first."""
+    with nt.Tracker(folder / "ndcg-track.db") as tracker:
+        frame = tracker.history("ndcg@10")
+    return dict(zip(frame["run"], frame["mean"], strict=True))
+
+
+@pytest.mark.parametrize(
+    "name", ["lightgbm_training.py", "xgboost_training.py", "catboost_training.py", "sklearn_search.py"]
+)
+def test_an_example_is_short(name: str) -> None:
+    assert len((EXAMPLES / name).read_text(encoding="utf-8").splitlines()) <= 40
+
+
+def test_lightgbm(tmp_path: Path) -> None:
+    text = printed("lightgbm_training.py", tmp_path)
+    stored = means(tmp_path)
+    curve = re.findall(r"^(trees/iter-\d+) +(0\.\d+)$", text, re.MULTILINE)
+    assert [run for run, _ in curve] == [run for run in stored if run.startswith("trees/")]
+    assert [float(mean) for _, mean in curve] == [round(stored[run], 4) for run, _ in curve]
+    assert len(curve) >= 2
+    gain = stored["trees"] - stored["stumps"]
+    assert gain > 0.05
+    assert f"trees against stumps on default: ndcg@10 improved by {gain:.4f}\n" in text
+
+
+def test_xgboost(tmp_path: Path) -> None:
+    text = printed("xgboost_training.py", tmp_path)
+    stored = means(tmp_path)
+    assert list(stored) == [*(f"ranker/iter-00{number}" for number in (10, 20, 30, 40)), "ranker"]
+    curve = [(int(iteration), float(mean)) for iteration, mean in re.findall(r"^ +(\d+) (0\.\d+)$", text, re.MULTILINE)]
+    assert curve == [(number, round(stored[f"ranker/iter-00{number}"], 4)) for number in (10, 20, 30, 40)]
+    gain = stored["ranker"] - stored["ranker/iter-0010"]
+    assert f"ranker against ranker/iter-0010 on default: ndcg@10 improved by {gain:.4f}\n" in text
+
+
+def test_catboost(tmp_path: Path) -> None:
+    text = printed("catboost_training.py", tmp_path)
+    *iterations, final = means(tmp_path).items()
+    curve = re.findall(r"^ *(ranker/iter-\d+) +(0\.\d+)", text, re.MULTILINE)
+    assert curve == [(run, f"{round(mean, 4)}") for run, mean in iterations]
+    assert len(curve) >= 2
+    last = re.search(r"^ranker: (0\.\d{4}) with (\d+) iterations$", text, re.MULTILINE)
+    assert last is not None
+    assert last[1] == f"{final[1]:.4f}"
+    assert int(last[2]) // 20 == len(curve)
+
+
+def test_scikit_learn(tmp_path: Path) -> None:
+    text = printed("sklearn_search.py", tmp_path)
+    stored = means(tmp_path)
+    found = re.findall(r"max_leaf_nodes': (\d+)} +(0\.\d+)$", text, re.MULTILINE)
+    assert [leaves for leaves, _ in found] == ["2", "8", "16"]
+    assert list(stored) == ["ridge", "trees"]
+    # folds of nearly equal size: the mean of their means is close to the mean over all queries
+    assert max(float(mean) for _, mean in found) == pytest.approx(stored["trees"], abs=0.005)
+    assert f"ndcg@10 improved by {stored['trees'] - stored['ridge']:.4f}\n" in text
