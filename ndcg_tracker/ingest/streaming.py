@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +24,7 @@ from ndcg_tracker.ingest.sources import Progress, Source
 from ndcg_tracker.ingest.svmlight import LabelQidTable
 from ndcg_tracker.ingest.table import NO_ROW, NO_SCORE, RankedTable, ranked_table
 from ndcg_tracker.ingest.trec import RUN, TrecTable
+from ndcg_tracker.overlap.ahead import reading_ahead
 from ndcg_tracker.rankings.ranking import Floats
 
 BLOCK_ROWS = 1 << 20
@@ -107,10 +108,11 @@ def stream_run(
         else:
             table = text_table(source, name, columns)
             blocks = text_group_blocks(source, table, block_rows * BYTES_PER_ROW, fast=len(head) > SMALL)
+        parsed = files.enter_context(reading_ahead(blocks))  # parsed on one core, checked on another
     except BaseException:
         files.close()
         raise
-    return RunStream(ranked_blocks(source, blocks, scores), files)
+    return RunStream(ranked_blocks(source, parsed, scores), files)
 
 
 def is_large(path: str) -> bool:
@@ -133,7 +135,7 @@ def text_table(source: Source, name: str, columns: Columns) -> TextTable:
 
 
 def ranked_blocks(
-    source: Source, blocks: Iterator[GroupBlock], scores: Scores | None
+    source: Source, blocks: Iterable[GroupBlock], scores: Scores | None
 ) -> Generator[RankedTable, None, None]:
     """Yield what blocks of whole groups hold, checked, with the scores of a file of their own if there is one."""
     seen = SeenGroups()

@@ -80,10 +80,10 @@ class Ingesting(Housekeeping):
         """Store a run that a reader reads block by block (see ``ingest`` and ``ndcg_tracker.ingest.stream_run``)."""
         from ndcg_tracker.overlap.ahead import reading_ahead
         from ndcg_tracker.tracker.evaluation import parsed_metrics
-        from ndcg_tracker.tracker.streaming import store_stream
+        from ndcg_tracker.tracker.streaming import digested, store_stream
 
         parsed = parsed_metrics(metrics)
-        with reading_ahead(blocks) as read:  # the first blocks are read while the store opens
+        with reading_ahead(digested(blocks)) as read:  # the first blocks are read while the store opens
             return store_stream(self.store(create=True), read, labels, details, parsed, replace=replace)
 
     def rescore(

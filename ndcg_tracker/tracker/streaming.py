@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ndcg_tracker.ingest import RankedTable
 from ndcg_tracker.metrics import Metric
-from ndcg_tracker.overlap.ahead import reading_ahead
 from ndcg_tracker.rankings import GroupWeights, LabelLists, Ranking, judged
 from ndcg_tracker.rankings.digests import joined_digest
 from ndcg_tracker.rankings.weights import joined_weights
@@ -63,6 +62,14 @@ class _Coming:
         return joined_weights(self._weights) if self._weights else None
 
 
+def digested(blocks: Iterable[RankedTable]) -> Iterator[RankedTable]:
+    """Yield the blocks once their content digests are made, which they keep: work for the thread that reads ahead."""
+    for block in blocks:
+        block.ranking.digest()
+        yield block
+        del block  # not to be held while the next one is read
+
+
 def store_stream(
     store: Store,
     blocks: Iterable[RankedTable],
@@ -78,9 +85,9 @@ def store_stream(
     while the blocks are read. Raises: what ``store_run`` raises, and what the blocks raise.
     """
     wanted = list(dict.fromkeys(metrics))
-    with store.write() as tx, reading_ahead(blocks) as read:
+    with store.write() as tx:
         dataset = tx.ensure_dataset(details.dataset)
-        coming = _Coming(read, block_labels(tx, dataset, labels, details.source))
+        coming = _Coming(blocks, block_labels(tx, dataset, labels, details.source))
         run, outcome, moved, scores = _settled_run(tx, dataset, coming, details, wanted, replace)
         label_set, is_new = coming.labels.settled()
         weights = settle_weights(tx, dataset, coming.weights)
