@@ -28,6 +28,7 @@ from ndcg_tracker.cli import (
     ingest,
     labels,
     metrics,
+    mlflow,
     rescore,
     runs,
     sql,
@@ -93,6 +94,8 @@ app.add_typer(groups.app, name="groups")
 app.add_typer(metrics.app, name="metrics")
 app.add_typer(database.app, name="db")
 app.add_typer(doctor.app, name="doctor")
+app.add_typer(mlflow.push_app, name="push")
+app.add_typer(mlflow.pull_app, name="pull")
 
 
 def run(arguments: Sequence[str]) -> int:

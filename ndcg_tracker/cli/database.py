@@ -9,7 +9,9 @@ import typer
 from ndcg_tracker.cli import options
 from ndcg_tracker.errors import DatabaseError
 
-app = typer.Typer(help="The database: upgrade, current, check, backup.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="The database: upgrade, current, check, backup, datasette.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 def _location() -> str:
@@ -64,3 +66,25 @@ def backup_database(
     from ndcg_tracker.storage.store import backup
 
     options.say(f"backed up to {backup(_location(), target)}")
+
+
+@app.command("datasette")
+def write_datasette_metadata(
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to.", show_default="standard output"),
+    ] = None,
+) -> None:
+    """Describe the views, their columns and some saved queries for Datasette; the tables are hidden.
+
+    Open a SQLite file with it: datasette ndcg-track.db -m FILE --setting suggest_facets off
+    """
+    from ndcg_tracker.cli.whole_file import whole_file
+    from ndcg_tracker.integrations.datasette import datasette_metadata
+    from ndcg_tracker.reporting.json_writer import json_text
+
+    with whole_file(output, "--output") as write:
+        text = json_text(datasette_metadata(options.surroundings.database))
+        write(text)
+    if output is None:
+        options.show(text)

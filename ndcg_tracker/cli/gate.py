@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.reporting.gate_junit import Outcome
 
 FAIL, INCONCLUSIVE = 3, 4
-SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
 class Scope(StrEnum):
@@ -88,7 +87,8 @@ def gate(
 
     Exit codes: 0 PASS or overridden, 3 FAIL, 4 INCONCLUSIVE, 5 not comparable, 2 bad input.
     """
-    from ndcg_tracker.cli.whole_file import appended_file, whole_file
+    from ndcg_tracker.cli.whole_file import whole_file
+    from ndcg_tracker.integrations.github_summary import appended_summary
     from ndcg_tracker.reporting.gate_formats import gate_as, gate_markdown
     from ndcg_tracker.reporting.gate_junit import gate_junit
     from ndcg_tracker.reporting.gate_metrics import metrics_json as metrics_text
@@ -96,9 +96,9 @@ def gate(
     allowed = None if margin is None else _margin(margin)
     summary = _summary_path() if github_summary else None
     with ExitStack() as files:
-        write_junit = files.enter_context(whole_file(junit, "--junit")) if junit else None
-        write_metrics = files.enter_context(whole_file(metrics_json, "--metrics-json")) if metrics_json else None
-        append_summary = files.enter_context(appended_file(summary, "--github-summary")) if summary else None
+        write_junit = files.enter_context(whole_file(junit, "--junit"))
+        write_metrics = files.enter_context(whole_file(metrics_json, "--metrics-json"))
+        append_summary = files.enter_context(appended_summary(summary, "--github-summary")) if summary else None
         with options.tracker() as tracker:
             found = tracker.gate(
                 candidate,
@@ -117,10 +117,8 @@ def gate(
                 dry_run=dry_run,
             ).gated
         code = exit_code(found, on_inconclusive)
-        if write_junit is not None:
-            write_junit(gate_junit(found, _outcome(found, code)))
-        if write_metrics is not None:
-            write_metrics(metrics_text(found.candidate_means))
+        write_junit(gate_junit(found, _outcome(found, code)))
+        write_metrics(metrics_text(found.candidate_means))
         if append_summary is not None:
             append_summary(gate_markdown(found) + "\n")
     if acknowledge is not None and found.acknowledgement is None:
@@ -162,8 +160,10 @@ def _margin(text: str) -> float | Literal["auto"]:
 
 
 def _summary_path() -> str:
-    path = os.environ.get(SUMMARY_VARIABLE)
-    if not path:
+    from ndcg_tracker.integrations.github_summary import SUMMARY_VARIABLE, summary_path
+
+    path = summary_path()
+    if path is None:
         raise InputError(
             f"--github-summary needs the variable {SUMMARY_VARIABLE}, which GitHub sets in its jobs; elsewhere use "
             "--format markdown"

@@ -50,6 +50,8 @@ def number_array(array: Any, name: str, role: str, places: Places) -> Any:
     numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
     if not any(is_type(kind) for is_type in numeric):
         raise places.whole(f"column {shown(name)} holds {kind}; the {role} column needs numbers: convert it")
+    if pa.types.is_decimal(kind):
+        array = array.cast(pa.string())  # Arrow's own way to double may miss the nearest one
     return array.cast(pa.float64(), safe=False)
 
 

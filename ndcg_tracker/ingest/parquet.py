@@ -7,7 +7,7 @@ from typing import IO, Any
 
 from ndcg_tracker.ingest.columns import IDS, Columns, Wanted
 from ndcg_tracker.ingest.group_blocks import GroupBlock
-from ndcg_tracker.ingest.places import Places, RowPlaces
+from ndcg_tracker.ingest.places import Places, RowPlaces, shown_name
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.sources import Source
 
@@ -114,5 +114,5 @@ def _batches(
                 yield arrays
                 source.report(n_bytes * n_done // n_all)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())[:100]
+        reason = shown_name(" ".join(str(error).split())[:100])
         raise source.error(f"no readable Parquet file ({reason}); write it again") from None

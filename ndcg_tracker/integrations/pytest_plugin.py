@@ -10,9 +10,8 @@ the comparison into GitHub's step summary where there is one.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.gate_result import GateResult
 
 OnInconclusive = Literal["fail", "skip", "pass"]
-SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -60,20 +58,22 @@ class NdcgGate:
         if on_inconclusive not in ("fail", "skip", "pass"):
             raise ValueError(f"on_inconclusive is {on_inconclusive!r}; choose fail, skip or pass")
         from ndcg_tracker.errors import NdcgTrackerError
+        from ndcg_tracker.integrations.github_summary import appended_summary, summary_path
         from ndcg_tracker.reporting.gate_formats import gate_markdown
         from ndcg_tracker.tracker import Tracker
 
+        summary = summary_path()
         try:
-            with Tracker(self._database) as tracker:
-                found = tracker.gate(candidate, baseline=baseline, metric=metric, margin=margin, **options)
+            with ExitStack() as files:
+                append_summary = None if summary is None else files.enter_context(appended_summary(summary))
+                with Tracker(self._database) as tracker:
+                    found = tracker.gate(candidate, baseline=baseline, metric=metric, margin=margin, **options)
+                if append_summary is not None:
+                    append_summary(gate_markdown(found.gated) + "\n")
         except NdcgTrackerError as error:
             pytest.fail(str(error), pytrace=False)
         for name, value in _properties(found).items():
             self._record_property(f"ndcg_tracker.{name}", value)
-        summary = os.environ.get(SUMMARY_VARIABLE)
-        if summary:
-            with Path(summary).open("a", encoding="utf-8") as file:
-                file.write(gate_markdown(found.gated) + "\n")
         if not found.is_accepted:
             if found.decision == "fail" or on_inconclusive == "fail":
                 pytest.fail(str(found), pytrace=False)

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection, Engine, event
 
 from ndcg_tracker.storage.database_url import Location
-from ndcg_tracker.storage.failures import database_errors
+from ndcg_tracker.storage.failures import database_errors, lost_answers
 
 WAIT_SECONDS = 60
 """How long a writer waits for another one before it gives up."""
@@ -93,16 +93,19 @@ def write_transaction(engine: Engine, location: Location, *, migrating: bool = F
 
     A deferred BEGIN that reads before it writes fails beside other writers, whatever the timeout; so SQLite begins
     IMMEDIATE, and Postgres takes one lock for the whole database, which also makes ids follow the order of commits.
-    ``migrating``: SQLite's tables can be rebuilt.
+    ``migrating``: SQLite's tables can be rebuilt. Raises: LostAnswerError where the connection was lost while it was
+    committed; DatabaseError for everything else that the engine says.
     """
     with database_errors(location), engine.connect() as connection:
         if engine.dialect.name == "postgresql":
             # Each statement must see what the writer before committed, whatever the server's default is.
             connection.execution_options(isolation_level="READ COMMITTED")
-            with connection.begin():
+            with connection.begin() as transaction:
                 connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{WAIT_SECONDS}s'")
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITER_LOCK})")
                 yield connection
+                with lost_answers(location):
+                    transaction.commit()
             return
         connection.execution_options(**{_BEGIN: "IMMEDIATE"})
         prepare_journal(connection)

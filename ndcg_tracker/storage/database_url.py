@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -18,6 +19,11 @@ _POSTGRES_SCHEMES = ("postgres", "postgresql", "postgresql+psycopg")
 _SECRET_WORDS = ("pass", "pwd", "secret", "token", "key")
 _FILE_OPTIONS = ("passfile", "sslkey")
 _SQLITE_SCHEMES = ("sqlite", "sqlite+pysqlite")
+# a URL that lost its slashes or its scheme, or the words of libpq; behind ./ or / it is taken for a path all the same
+_NO_PATH = re.compile(
+    r"\s*(?:postgres(?:ql)?(?:\+\w+)?|mysql|sqlite):|[^/@]*:[^/@]*@|(?![./]).*?(?<!\w)(?:ssl)?password\s*=",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,11 @@ def parsed_location(text: str) -> Location:
     """
     scheme, separator, rest = text.partition("://")
     if not separator:
+        if _NO_PATH.match(text):
+            raise InputError(
+                "--db is neither a URL nor a plain path: write postgresql://user@host/database, "
+                "or ./ before the path of a SQLite file"
+            )
         return _sqlite(text)
     if scheme in _SQLITE_SCHEMES:
         if "?" in rest or (rest and not rest.startswith(("/", MEMORY))):
@@ -120,7 +131,9 @@ def masked(url: str) -> str:
 
 
 def _masked_option(option: str) -> str:
-    name, equals, _ = option.partition("=")
+    name, equals, value = option.partition("=")
     plain = unquote(name).lower()
+    if plain == "options":  # settings of the server, each with a name and a value of its own
+        plain = unquote(value).lower()
     secret = any(word in plain for word in _SECRET_WORDS) and plain not in _FILE_OPTIONS
     return f"{name}={MASK}" if secret and equals else option

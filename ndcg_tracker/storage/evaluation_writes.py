@@ -30,7 +30,7 @@ class EvaluationWriter(ListWriter):
 
     def check(self) -> None:
         """Raise DatabaseError where something written is not whole; called before the commit."""
-        check_written(self._connection, self._run_ids, self._label_set_ids, self._evaluation_ids)
+        check_written(self._connection, set(self._run_digests), set(self._label_set_digests), self._evaluation_ids)
 
     def insert_evaluation(
         self,

@@ -18,7 +18,11 @@ _SQLITE_REASONS = (
     ("not a database", "it is not a SQLite database; give --db another path"),
     ("malformed", "it is damaged; nothing was stored: restore a backup of it"),
     ("unable to open", "it cannot be opened; check that the folder exists and its permissions"),
-    ("disk i/o error", "the disk cannot be read or written; nothing was stored"),
+    (
+        "disk i/o error",
+        "the disk cannot be read or written; nothing was stored: look for a quota, a limit on the size of files "
+        "(ulimit -f) or a failing disk, then run the same command again",
+    ),
 )
 _POSTGRES_REASONS = (
     ("password authentication failed", "the server refused the user or the password"),
@@ -33,13 +37,41 @@ _POSTGRES_REASONS = (
     ("ssl", "the server and this URL do not agree about SSL: see sslmode"),
 )
 _POSTGRES_STATES = {
-    "53100": "the server's disk is full; nothing was stored",
+    "53100": "the server's disk is full; nothing was stored: make room there and run the same command again",
     "53200": "the server is out of memory; nothing was stored",
     "55P03": "another process has been writing for too long; nothing was stored: run the same command again",
     "42501": "this user may not do that; nothing was stored: ask for the rights, or give another user in the URL",
     "25006": "the server is read-only; nothing was stored",
     "57P01": "the server was stopped; if the command stored something, the same command again says so",
 }
+
+_LOST_STATES = ("08", "57P")
+"""Connection exceptions, and a server or session that is being stopped."""
+
+
+class LostAnswerError(DatabaseError):
+    """The connection was lost while a transaction was committed: whether it was is not known."""
+
+    def __init__(self, location: Location) -> None:
+        super().__init__(
+            f"{location.display_url}: the connection to the server broke during the commit, so it is not known whether "
+            "it was stored; run the same command again: a run that is stored is not stored twice"
+        )
+
+
+@contextmanager
+def lost_answers(location: Location) -> Iterator[None]:
+    """Raise LostAnswerError where the connection is lost within, while a transaction is committed."""
+    try:
+        yield
+    except DBAPIError as error:
+        state = getattr(error.orig, "sqlstate", None) or ""
+        if not error.connection_invalidated and not state.startswith(_LOST_STATES):
+            raise
+        lost = LostAnswerError(location)
+    else:
+        return
+    raise lost  # out here, for what the driver says may repeat parts of the URL
 
 
 @contextmanager

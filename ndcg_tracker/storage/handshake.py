@@ -76,7 +76,7 @@ def state_within(connection: Connection) -> State:
     tables = sorted(connection.exec_driver_sql(query).scalars())
     if VERSION_TABLE not in tables:
         return State(Kind.FOREIGN, tables[0]) if tables else State(Kind.EMPTY)
-    revisions = list(connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalars())
+    revisions = sorted(connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalars())
     if not revisions and tables == [VERSION_TABLE]:
         return State(Kind.EMPTY)
     if len(revisions) != 1:

@@ -7,17 +7,33 @@ from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy import Connection
 
 from ndcg_tracker.errors import ConflictError, ReferenceNotFoundError
 from ndcg_tracker.storage import schema
+from ndcg_tracker.storage.bulk import Bulk
 from ndcg_tracker.storage.evaluation_writes import EvaluationWriter
 from ndcg_tracker.storage.json_objects import checked_object
+from ndcg_tracker.storage.lost_answer import Written
 from ndcg_tracker.storage.names import checked_name, utc_now
 from ndcg_tracker.storage.records import AliasRecord, DecisionRecord, RunRecord
 
 
 class WriteTransaction(EvaluationWriter):
     """The one writer: all that it wrote is stored at its end, or nothing."""
+
+    def __init__(self, connection: Connection, bulk: Bulk) -> None:
+        super().__init__(connection, bulk)
+        self._decision_ids: set[int] = set()
+
+    def written(self) -> Written:
+        """Return what there is to be found of this transaction once it is committed."""
+        return Written(
+            dict(self._run_digests),
+            dict(self._label_set_digests),
+            frozenset(self._evaluation_ids),
+            frozenset(self._decision_ids),
+        )
 
     def rename_run(self, run_id: int, name: str) -> RunRecord:
         """Give a run another name and return its record; ConflictError where the name is taken."""
@@ -138,7 +154,9 @@ class WriteTransaction(EvaluationWriter):
             "acknowledged_by": acknowledged_by,
             "created_at_utc": utc_now(),
         }
-        return DecisionRecord(id=self._insert(schema.decisions, values), **values)
+        record = DecisionRecord(id=self._insert(schema.decisions, values), **values)
+        self._decision_ids.add(record.id)
+        return record
 
     def _update_run(self, run_id: int, values: Mapping[str, Any]) -> None:
         self._connection.execute(schema.runs.update().where(schema.runs.c.id == run_id).values(values))

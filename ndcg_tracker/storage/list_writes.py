@@ -24,8 +24,8 @@ class ListWriter(GroupWriter):
 
     def __init__(self, connection: Connection, bulk: Bulk) -> None:
         super().__init__(connection, bulk)
-        self._run_ids: set[int] = set()
-        self._label_set_ids: set[int] = set()
+        self._run_digests: dict[int, str] = {}
+        self._label_set_digests: dict[int, str] = {}
 
     def insert_label_set(self, dataset_id: int, labels: LabelLists, source: str | None = None) -> LabelSetRecord:
         """Store labels as the next version of a dataset's labels and return its record."""
@@ -46,7 +46,7 @@ class ListWriter(GroupWriter):
             "created_at_utc": utc_now(),
         }
         label_set_id = self._insert(schema.label_sets, values)
-        self._label_set_ids.add(label_set_id)
+        self._label_set_digests[label_set_id] = ""
         return label_set_id
 
     def append_labels(self, label_set_id: int, dataset_id: int, labels: LabelLists) -> None:
@@ -68,13 +68,14 @@ class ListWriter(GroupWriter):
         table = schema.label_sets
         values = {"digest": digest, "n_groups": n_groups, "n_labels": n_labels}
         self._connection.execute(table.update().where(table.c.id == label_set_id).values(values))
+        self._label_set_digests[label_set_id] = digest
         return LabelSetRecord(**self._rows(sa.select(table).where(table.c.id == label_set_id))[0]._mapping)
 
     def discard_label_set(self, label_set_id: int) -> None:
         """Take back a label set under way."""
         for table, owner in ((schema.label_lists, "label_set_id"), (schema.label_sets, "id")):
             self._connection.execute(table.delete().where(table.c[owner] == label_set_id))
-        self._label_set_ids.discard(label_set_id)
+        self._label_set_digests.pop(label_set_id, None)
 
     def insert_run(
         self,
@@ -130,7 +131,7 @@ class ListWriter(GroupWriter):
             "n_items": 0,
         }
         run_id = self._insert(schema.runs, values)
-        self._run_ids.add(run_id)
+        self._run_digests[run_id] = ""
         return run_id
 
     def append_items(self, run_id: int, dataset_id: int, ranking: Ranking) -> None:
@@ -141,6 +142,7 @@ class ListWriter(GroupWriter):
         """Say what a run holds, now that it is whole, and return its record."""
         values = {"digest": digest, "n_groups": n_groups, "n_items": n_items}
         self._connection.execute(schema.runs.update().where(schema.runs.c.id == run_id).values(values))
+        self._run_digests[run_id] = digest
         return self.run(run_id)
 
     def check_name_free(self, dataset_id: int, name: str) -> None:
@@ -154,7 +156,7 @@ class ListWriter(GroupWriter):
 
     def _forget_run(self, run_id: int) -> None:
         """Check nothing of a deleted run before the commit."""
-        self._run_ids.discard(run_id)
+        self._run_digests.pop(run_id, None)
 
     def _lists(self, dataset_id: int, items: GroupedItems, number: str) -> Lists:
         if not np.isfinite(items.numbers).all():

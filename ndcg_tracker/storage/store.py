@@ -16,8 +16,10 @@ from ndcg_tracker.storage.bulk import Bulk
 from ndcg_tracker.storage.bulk_sqlite import SqliteBulk
 from ndcg_tracker.storage.connection import database_engine, read_transaction, write_transaction
 from ndcg_tracker.storage.database_url import Location, parsed_location
+from ndcg_tracker.storage.failures import LostAnswerError
 from ndcg_tracker.storage.handshake import Kind, State, found_state, refusal, state_within
 from ndcg_tracker.storage.housekeeping import WriteTransaction
+from ndcg_tracker.storage.lost_answer import Written, resolve_lost_answer
 from ndcg_tracker.storage.migrate import UpgradeResult, database_state, upgrade_database
 from ndcg_tracker.storage.reads import ReadTransaction
 
@@ -104,15 +106,23 @@ class Store:
     def write(self) -> Iterator[WriteTransaction]:
         """Yield the one writer: its work is committed at the end, or rolled back whole on any exception.
 
-        Other writers wait, up to a minute, then raise DatabaseError.
+        Other writers wait, up to a minute, then raise DatabaseError. Where the connection is lost with the answer to
+        the commit, the content digest of what was written tells whether it is stored (see ``resolve_lost_answer``).
         """
-        with write_transaction(self._engine, self._location) as connection:
-            state = state_within(connection)
-            if state.kind is not Kind.CURRENT:
-                raise refusal(state, self._location)
-            transaction = WriteTransaction(connection, _bulk(connection))
-            yield transaction
-            transaction.check()
+        written: Written | None = None
+        try:
+            with write_transaction(self._engine, self._location) as connection:
+                state = state_within(connection)
+                if state.kind is not Kind.CURRENT:
+                    raise refusal(state, self._location)
+                transaction = WriteTransaction(connection, _bulk(connection))
+                yield transaction
+                transaction.check()
+                written = transaction.written()
+        except LostAnswerError:
+            if written is None:  # it is another transaction's, within this one
+                raise
+            resolve_lost_answer(self._engine, self._location, written)
 
     def query(self, query: str, *, timeout_seconds: float = 60.0, max_rows: int | None = None) -> QueryResult:
         """Run a query that only reads, on a guarded connection of its own (see the guards for what they raise)."""

@@ -57,8 +57,28 @@ class Evaluation:
         means = [result.mean for result in self.results]
         return pd.Series(means, index=pd.Index(self.texts, dtype=object), dtype="float64", name="mean")
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per metric text (the index, named ``metric``): its mean and how many groups it rests on."""
+        import pandas as pd
+
+        names = ("mean", "n_groups", "n_missing", "n_undefined")
+        rows = [[getattr(result, name) for name in names] for result in self.results]
+        frame = pd.DataFrame(rows, columns=list(names), index=pd.Index(self.texts, name="metric", dtype=object))
+        return frame.astype({"mean": "float64"})
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Return the mean of each metric by its text, None where there is none."""
+        return {text: result.mean for text, result in zip(self.texts, self.results, strict=True)}
+
+    def to_html(self) -> str:
+        """Return the means as an HTML table."""
+        return str(self.to_frame().to_html())
+
     def _repr_html_(self) -> str:
-        return str(self.mean.to_frame().to_html())
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        return str(self.to_frame())
 
 
 def evaluate(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.comparison.explanation import Explanation
 from ndcg_tracker.reporting.explanation_formats import explanation_columns, explanation_rows, explanation_text
+from ndcg_tracker.reporting.notebook_html import explanation_html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,11 +40,14 @@ class ExplanationResult:
         return pd.DataFrame(rows, columns=list(columns))
 
     def to_html(self) -> str:
-        """Return the report as a piece of HTML."""
-        return f"<pre>{html.escape(str(self))}</pre>"
+        """Return the report as a piece of HTML with its tables, in which ids are text and never markup."""
+        return explanation_html(self.explanation)
 
     def _repr_html_(self) -> str:
         return self.to_html()
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         return explanation_text(self.explanation)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.comparison.gate_result import Gated
 from ndcg_tracker.reporting.gate_formats import gate_text
+from ndcg_tracker.reporting.notebook_html import gate_html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,11 +54,14 @@ class GateResult:
         return pd.DataFrame([row | self.gated.decision.to_dict() | {"decision_id": self.gated.decision_id}])
 
     def to_html(self) -> str:
-        """Return the report as a piece of HTML."""
-        return f"<pre>{html.escape(str(self))}</pre>"
+        """Return the report as a piece of HTML, in which ids are text and never markup."""
+        return gate_html(self.gated)
 
     def _repr_html_(self) -> str:
         return self.to_html()
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         return gate_text(self.gated)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.comparison import Comparison
 from ndcg_tracker.reporting import comparison_text
 from ndcg_tracker.reporting.comparison_csv import metric_row, slice_row
+from ndcg_tracker.reporting.notebook_html import comparison_html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,8 +38,8 @@ class ComparisonResult:
     ('tent', 'a', 2)
     >>> result.slices_to_frame()[["value", "n", "verdict"]].values.tolist()
     [['phone', 1, 'no_difference_detected'], ['tv', 1, 'identical']]
-    >>> result.to_html()[:33]
-    '<pre>new against old on default: '
+    >>> result.to_html()[:48]
+    '<div><p><strong>new against old on default: no d'
     """
 
     comparisons: tuple[Comparison, ...]
@@ -69,11 +69,14 @@ class ComparisonResult:
         )
 
     def to_html(self) -> str:
-        """Return the report as a piece of HTML, in which ids are text and never markup."""
-        return f"<pre>{html.escape(str(self))}</pre>"
+        """Return the report as a piece of HTML with its tables, in which ids are text and never markup."""
+        return comparison_html(*self.comparisons)
 
     def _repr_html_(self) -> str:
         return self.to_html()
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         return comparison_text(*self.comparisons)

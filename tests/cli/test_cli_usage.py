@@ -14,13 +14,15 @@ COMMANDS = [
     ["runs", "list"], ["runs", "show"], ["runs", "rename"], ["runs", "tag"], ["runs", "delete"], ["alias", "set"],
     ["alias", "list"], ["alias", "delete"], ["labels", "add"], ["groups", "set"], ["groups", "list"],
     ["metrics", "list"], ["metrics", "explain"], ["db", "upgrade"], ["db", "current"], ["db", "check"],
-    ["db", "backup"], ["doctor", "conventions"], ["export"], ["import"],
+    ["db", "backup"], ["db", "datasette"], ["doctor", "conventions"], ["export"], ["import"],
+    ["push", "mlflow"], ["pull", "mlflow"],
 ]  # fmt: skip
 PRINTING = [
     ["ingest", "x"], ["evaluate", "x"], ["compare", "a", "b"], ["history"], ["rescore", "a"], ["sql", "SELECT 1"],
     ["runs", "list"], ["runs", "show", "a"], ["alias", "list"], ["groups", "list"], ["metrics", "list"],
     ["metrics", "explain", "ndcg"], ["db", "current"], ["doctor", "conventions", "x"],
     ["gate", "a", "--baseline", "b"], ["explain", "a", "b"], ["import", "x"],
+    ["push", "mlflow", "x"], ["pull", "mlflow", "x"],
 ]  # fmt: skip
 
 
@@ -62,6 +64,8 @@ def test_every_command_that_prints_results_takes_the_four_formats(
         (["gate", "a"], ["--baseline"]),
         (["gate", "a", "--baseline", "b", "--scope", "x"], ["--scope", "population", "set"]),
         (["gate", "a", "--baseline", "b", "--on-inconclusive", "x"], ["--on-inconclusive", "fail", "pass"]),
+        (["push", "mlflow"], ["RUN"]),
+        (["pull", "mlflow"], ["ID"]),
         (["sql"], []),
         (["sql", "SELECT 1", "--timeout", "0"], ["--timeout"]),
         (["ingest", "x", "--dataset"], ["--dataset"]),
@@ -83,7 +87,9 @@ def test_wrong_usage_is_2(
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("arguments", [[], ["runs"], ["alias"], ["labels"], ["groups"], ["metrics"], ["db"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["runs"], ["alias"], ["labels"], ["groups"], ["metrics"], ["db"], ["push"], ["pull"]]
+)
 def test_a_command_that_is_missing_shows_the_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(arguments) == 2
     printed = capsys.readouterr()

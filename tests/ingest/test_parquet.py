@@ -162,3 +162,23 @@ def test_a_changed_byte_gives_rows_or_a_refusal(place: int, change: int) -> None
         message = str(error)
     assert message.startswith("<stdin>: ")
     assert "\n" not in message
+
+
+@pytest.mark.parametrize("kind", [pa.decimal128(12, 3), pa.decimal256(60, 50)])
+def test_a_decimal_becomes_the_nearest_double(tmp_path: Path, kind: Any) -> None:
+    texts = ["4.927", "3.885", "-8.257", "0.3", None]
+    score = pa.array([None if text is None else Decimal(text) for text in texts], kind)
+    table = {"group": ["q"] * 5, "item": list("abcde"), "score": score}
+    found = listed(read_run(written(tmp_path, parquet(table))).ranking)
+    assert found == [("q", "a", 4.927), ("q", "b", 3.885), ("q", "d", 0.3), ("q", "c", -8.257)]
+
+
+def test_what_the_library_says_of_a_broken_file_has_no_control_characters(tmp_path: Path) -> None:
+    content = parquet(TABLE)
+    for place in range(4, len(content)):
+        for byte in (0x0E, 0x0F, 0x1B):
+            path = written(tmp_path, content[:place] + bytes([byte]) + content[place + 1 :])
+            try:
+                read_run(path)
+            except InputError as error:
+                assert str(error).isprintable()

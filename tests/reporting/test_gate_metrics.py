@@ -6,6 +6,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ndcg_tracker.metrics import parse_metric
 from ndcg_tracker.reporting.gate_metrics import metric_key, metrics_json
 
 
@@ -17,6 +18,12 @@ def test_names_and_means() -> None:
         "RR": 0.25,
     }
     assert metrics_json([]) == "{}\n"
+
+
+def test_a_long_text_goes_by_the_name_of_its_tool() -> None:
+    text = str(parse_metric("lightgbm:ndcg@5"))
+    assert len(text) > 100
+    assert json.loads(metrics_json([(text, 0.5)])) == {"lightgbm_ndcg_at_5": 0.5}
 
 
 def test_names_that_meet_are_numbered() -> None:

@@ -1,8 +1,10 @@
 """A fresh store on each engine."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from postgres_server import PostgresServer
 
 from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.store import Store
@@ -23,3 +25,15 @@ def both(sqlite_url: str, postgres_url: str) -> Iterator[tuple[Store, Store]]:
         storage.upgrade(url)
     with Store.open(sqlite_url) as sqlite, Store.open(postgres_url) as postgres:
         yield sqlite, postgres
+
+
+@pytest.fixture
+def other_url(database_url: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A second empty database on the same engine."""
+    if database_url.startswith("sqlite"):
+        yield f"sqlite:///{tmp_path / 'other.db'}"
+        return
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    server.create_database("other")
+    yield server.url("other")
+    server.drop_database("other")

@@ -33,6 +33,27 @@ def downgrade():
         batch.drop_column("planted")
     op.drop_column("runs", "planted")
 '''
+REBUILDING = '''
+"""A further revision: every table that others refer to is rebuilt, on SQLite under the views that read it."""
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision, branch_labels, depends_on = "0003", "0002", None, None
+PARENTS = ("datasets", "groups", "label_sets", "metrics", "runs", "evaluations")
+
+def how():
+    return "always" if op.get_bind().dialect.name == "sqlite" else "auto"
+
+def upgrade():
+    for name in PARENTS:
+        with op.batch_alter_table(name, recreate=how()) as batch:
+            batch.add_column(sa.Column("planted", sa.Text(), server_default="x", nullable=False))
+
+def downgrade():
+    for name in reversed(PARENTS):
+        with op.batch_alter_table(name, recreate=how()) as batch:
+            batch.drop_column("planted")
+'''
 DAMAGING = '''
 """A revision that loses rows."""
 from alembic import op
@@ -78,19 +99,28 @@ def rows_of(url: str) -> dict[str, list[tuple[object, ...]]]:
 
 
 def catalogue(connection: sa.Connection) -> dict[str, object]:
-    """Return everything that the engine itself says of every table: one entry per thing that could differ."""
+    """Return everything that the engine itself says of every table, view and trigger: one entry per thing."""
     if connection.dialect.name == "sqlite":
-        rows = connection.exec_driver_sql("SELECT type, name, sql FROM sqlite_master WHERE type IN ('table', 'index')")
+        rows = connection.exec_driver_sql("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_seq%'")
         return {
             f"{kind} {name}": sorted(part.strip(" \t,)(") for part in re.split(r"\n", sql or ""))
             for kind, name, sql in rows
             if VERSION_TABLE not in name
         }
     found: dict[str, object] = {}
-    for query in (_COLUMNS, _CONSTRAINTS, _INDEXES, _TABLES):
+    for query in (_COLUMNS, _CONSTRAINTS, _INDEXES, _TABLES, _VIEWS, _TRIGGERS):
         for name, *facts in connection.exec_driver_sql(query):
             if VERSION_TABLE not in name:
                 found[name] = facts
+    return found
+
+
+def catalogue_of(url: str) -> dict[str, object]:
+    """Return the catalogue of a database."""
+    engine = database_engine(parsed_location(url))
+    with engine.connect() as connection:
+        found = catalogue(connection)
+    engine.dispose()
     return found
 
 
@@ -111,3 +141,8 @@ _INDEXES = f"""
     SELECT 'index ' || c.relname, pg_get_indexdef(c.oid) FROM pg_class c WHERE c.relkind = 'i' AND {_HERE}
 """
 _TABLES = f"SELECT 'table ' || c.relname, obj_description(c.oid) FROM pg_class c WHERE c.relkind = 'r' AND {_HERE}"
+_VIEWS = f"SELECT 'view ' || c.relname, pg_get_viewdef(c.oid) FROM pg_class c WHERE c.relkind = 'v' AND {_HERE}"
+_TRIGGERS = f"""
+    SELECT 'trigger ' || t.tgname, pg_get_triggerdef(t.oid)
+    FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE NOT t.tgisinternal AND {_HERE}
+"""

@@ -37,6 +37,13 @@ URLS_WITH_SECRETS = [
     f"postgresql://me:{SECRET}@127.0.0.1:99999/shop",
     f"postgresql://:{SECRET}@127.0.0.1:1/shop",
     f"sqlite://me:{SECRET}@/nowhere/x.db?password={SECRET}",
+    f"postgresql://127.0.0.1:1/shop?options=-c%20app.secret%3D{SECRET}",
+    f"postgresql://127.0.0.1:1/shop?options=-c%20my.password={SECRET}",
+    f"postgresql:me:{SECRET}@127.0.0.1/shop",
+    f"postgresql:/me:{SECRET}@127.0.0.1/shop",
+    f"me:{SECRET}@127.0.0.1/shop",
+    f"host=127.0.0.1 port=1 user=me password={SECRET}",
+    f"password = {SECRET} host=127.0.0.1",
 ]
 
 
@@ -58,6 +65,14 @@ def test_no_error_shows_a_secret(url: str) -> None:
         ("postgresql+psycopg:///shop?host=/run/pg", "postgresql+psycopg:///shop?host=/run/pg"),
         ("postgresql://db/shop?sslkey=k.pem&passfile=p", "postgresql+psycopg://db/shop?sslkey=k.pem&passfile=p"),
         ("shop.db", "shop.db"),
+        ("./me:pw@db", "./me:pw@db"),
+        ("/data/password=x.db", "/data/password=x.db"),
+        ("C:\\data\\shop.db", "C:\\data\\shop.db"),
+        ("runs@v1.db", "runs@v1.db"),
+        (
+            "postgresql://db/shop?options=-c%20statement_timeout%3D5",
+            "postgresql+psycopg://db/shop?options=-c%20statement_timeout%3D5",
+        ),
         ("sqlite:///data/shop.db", "data/shop.db"),
         ("sqlite:////data/shop.db", "/data/shop.db"),
     ],
@@ -97,6 +112,11 @@ def test_postgres_urls_get_the_installed_driver() -> None:
             "postgresql+psycopg://me:***@db:port/shop is no URL of a Postgres database: write "
             "postgresql://user:password@host:5432/database, with @ : / ? and % in a password as %40 %3A %2F %3F "
             "and %25",
+        ),
+        (
+            "me:pw@db/shop",
+            "--db is neither a URL nor a plain path: write postgresql://user@host/database, "
+            "or ./ before the path of a SQLite file",
         ),
         ("a\0b", "the path of the database contains a NUL character; give --db another path"),
     ],

@@ -126,6 +126,7 @@ def test_newer(database_url: str) -> None:
         ("UPDATE ndcg_tracker_version SET version_num = '0000'", "0000"),
         ("DELETE FROM ndcg_tracker_version", "none"),
         ("INSERT INTO ndcg_tracker_version VALUES ('0003')", "0002, 0003"),
+        ("INSERT INTO ndcg_tracker_version VALUES ('0001')", "0001, 0002"),
     ],
 )
 def test_unknown(database_url: str, change: str, found: str) -> None:

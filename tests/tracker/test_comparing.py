@@ -185,7 +185,9 @@ def test_the_frame_has_a_row_per_metric(shop: nt.Tracker) -> None:
 def test_a_notebook_shows_the_report(shop: nt.Tracker) -> None:
     result = shop.compare("bm25", "dense")
     assert str(result).startswith("dense against bm25 on shop: ")
-    assert result._repr_html_() == result.to_html() == f"<pre>{html.escape(str(result))}</pre>"
+    assert repr(result) == str(result)
+    assert result._repr_html_() == result.to_html()
+    assert result.to_html().startswith("<div><p><strong>dense against bm25 on shop: ")
     assert isinstance(result, ComparisonResult)
 
 

@@ -57,7 +57,19 @@ def test_the_frames_are_named_by_the_texts_as_given_and_by_group() -> None:
     assert (found.mean.name, found.mean.dtype) == ("mean", np.float64)
     assert set(found.per_group.dtypes) == {np.dtype(np.float64)}
     assert found.mean.iloc[0] == found.mean.iloc[1]
-    assert "<table" in found._repr_html_()
+
+
+def test_the_means_as_frame_dict_and_table() -> None:
+    found = nt.evaluate(joint_frame(BM25, LABELS), ["ndcg@10", "dcg@3"])
+    frame = found.to_frame()
+    assert frame.index.name == "metric"
+    assert frame["mean"].to_dict() == found.to_dict() == found.mean.to_dict()
+    assert frame[["n_groups", "n_missing", "n_undefined"]].values.tolist() == [[5, 0, 0], [5, 0, 0]]
+    assert repr(found) == repr(frame)
+    assert found._repr_html_() == found.to_html() == frame.to_html()
+    nothing = nt.evaluate({"group": ["q"], "item": ["a"], "score": [1.0], "label": [0]}, "ndcg(empty=skip)@10")
+    assert nothing.to_dict() == {"ndcg(empty=skip)@10": None}
+    assert nothing.to_frame()["mean"].isna().tolist() == [True]
 
 
 def test_a_text_given_twice_is_one_metric() -> None:

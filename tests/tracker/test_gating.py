@@ -377,7 +377,7 @@ def test_the_result_as_frame_html_and_text(pinned: nt.Tracker) -> None:
     assert (row["decision"], row["candidate_run"], row["decision_id"]) == ("fail", "drop", 1)
     assert str(result).startswith("FAIL: drop must not replace base on shop\n")
     assert result.to_html() == result._repr_html_()
-    assert result.to_html().startswith("<pre>FAIL: drop")
+    assert result.to_html().startswith("<div><p><strong><span style=")
 
 
 def harmless(rng: np.random.Generator) -> list[int]:

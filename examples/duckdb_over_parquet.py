@@ -1,0 +1,32 @@
+"""DuckDB over the Parquet files of an export: no database of ours takes part once they are written; needs duckdb."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+
+import ndcg_tracker as nt
+
+GROUPS = [f"query {number}" for number in range(1, 7) for _ in range(2)]
+SHOP = {"group": GROUPS, "item": ["a", "b"] * 6, "label": [2, 1] * 6}
+WORST = """
+    SELECT group_key, new.value - old.value AS delta
+    FROM 'group_results.parquet' old
+    JOIN 'group_results.parquet' new USING (dataset, metric, label_set_version, group_key)
+    WHERE old.run = 'old' AND new.run = 'new' ORDER BY delta, group_key LIMIT 2
+"""
+MEANS = "SELECT run, avg(value) AS mean, count(value) AS n FROM 'group_results.parquet' GROUP BY run ORDER BY run"
+JUDGED = """
+    SELECT i.run, count(l.grade) / count(*) AS judged FROM 'items.parquet' i
+    LEFT JOIN 'labels.parquet' l USING (dataset, group_key, item_key) GROUP BY i.run ORDER BY i.run
+"""
+
+with TemporaryDirectory() as folder, nt.Tracker(Path(folder, "shop.db")) as tracker:
+    tracker.ingest({**SHOP, "score": [2.0, 1.0] * 6}, name="old", dataset="shop")
+    tracker.ingest({**SHOP, "score": [1.0, 2.0] * 2 + [2.0, 1.0] * 4}, name="new", dataset="shop")
+    tracker.export_runs(Path(folder, "export"))
+    duck = duckdb.connect()
+    duck.execute(f"SET file_search_path = '{folder}/export'")
+    for question in (MEANS, WORST, JUDGED):
+        print(duck.sql(question).fetchall())
+    print(tracker.sql("SELECT run, mean, n_groups AS n FROM run_summary ORDER BY run").values.tolist())

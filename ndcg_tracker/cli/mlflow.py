@@ -1,0 +1,97 @@
+"""``ndcg-track push mlflow`` and ``ndcg-track pull mlflow``: runs to an MLflow server and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ndcg_tracker.cli import options
+from ndcg_tracker.cli.runs import Run
+
+if TYPE_CHECKING:
+    from ndcg_tracker.tracker.ingestion import IngestResult
+
+push_app = typer.Typer(help="Runs to other trackers.", no_args_is_help=True, rich_markup_mode=None)
+pull_app = typer.Typer(help="Runs from other trackers.", no_args_is_help=True, rich_markup_mode=None)
+
+TrackingUri = Annotated[
+    str | None, typer.Option("--tracking-uri", help="MLflow's server; else MLFLOW_TRACKING_URI.", show_default=False)
+]
+
+
+@push_app.command("mlflow")
+def push_mlflow(
+    run: Run,
+    tracking_uri: TrackingUri = None,
+    experiment: Annotated[
+        str | None,
+        typer.Option(
+            help="MLflow's experiment, made if it is not there.", show_default="MLFLOW_EXPERIMENT_NAME, else Default"
+        ),
+    ] = None,
+    dataset: options.AnyDataset = None,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Make the MLflow run of a run, or update it: means, parameters, tags, and the tables of groups and items.
+
+    The same run again updates the same MLflow run.
+    """
+    from ndcg_tracker.integrations.mlflow import push
+    from ndcg_tracker.reporting import rows_as
+
+    with options.tracker() as tracker:
+        found = push(tracker, run, dataset=dataset, tracking_uri=tracking_uri, experiment=experiment)
+    for note in found.notes:
+        options.say(f"note: {found.run}: {note}")
+    names = ["run", "dataset", "outcome", "mlflow_run_id", "experiment", "n_metrics", "tracking_uri"]
+    rows = [tuple(getattr(found, name) for name in names)]
+    options.show(rows_as(format.plain, names, rows, color=options.wants_color()))
+
+
+@pull_app.command("mlflow")
+def pull_mlflow(
+    mlflow_run: Annotated[
+        str, typer.Argument(metavar="ID", help="Id of the MLflow run, or its name with --experiment.")
+    ],
+    tracking_uri: TrackingUri = None,
+    experiment: Annotated[
+        str | None, typer.Option(help="MLflow's experiment, to look for a name in.", show_default=False)
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="The dataset to store it in.", show_default="as where it was evaluated")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the run.", show_default="as where it was evaluated")] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Store the run that an MLflow run holds, from the table of items that the evaluator or push logged there."""
+    from ndcg_tracker.integrations.mlflow import pull
+
+    with options.tracker() as tracker:
+        found = pull(
+            tracker,
+            mlflow_run,
+            dataset=dataset,
+            name=name,
+            replace=replace,
+            tracking_uri=tracking_uri,
+            experiment=experiment,
+        )
+    for one in found:
+        for note in one.notes:
+            options.say(f"note: {one.result.run}: {note}")
+    options.show(_report([one.result for one in found], format))
+
+
+def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
+    from ndcg_tracker.reporting import Column, rows_as
+
+    of_run = ["run", "run_id", "dataset", "outcome", "n_groups", "n_items"]
+    columns: list[Column | str] = [*of_run, Column("label_set_version", "labels"), "metric", Column("mean", digits=4)]
+    rows = [
+        (*(getattr(result, name) for name in of_run), result.label_set_version, format.metric(one.metric), one.mean)
+        for result in results
+        for one in result.metrics
+    ]
+    return rows_as(format.plain, columns, rows, color=options.wants_color())

@@ -1,0 +1,169 @@
+"""A run that only an MLflow server has, into the database: from the table of items that was logged there."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from ndcg_tracker.errors import InputError, MetricError
+from ndcg_tracker.ingest import read_run
+from ndcg_tracker.integrations.mlflow.names import PREFIX_TAG, RANKING, RUN_ID_TAG, metric_name
+from ndcg_tracker.integrations.mlflow.stored_run import FACTS
+from ndcg_tracker.integrations.mlflow.tracking import live_run, mlflow_client, shown_uri
+from ndcg_tracker.metrics import parse_metric
+from ndcg_tracker.tracker.ingestion import RunDetails
+from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import Run
+
+    from ndcg_tracker.tracker import Tracker
+    from ndcg_tracker.tracker.ingestion import IngestResult
+
+_COLUMNS = ("group", "item", "score", "label")
+
+
+@dataclass(frozen=True)
+class PulledRun:
+    """What became of a table of an MLflow run. ``notes``: what else to know, in words."""
+
+    result: IngestResult
+    mlflow_run_id: str
+    notes: tuple[str, ...]
+
+
+def pull(
+    tracker: Tracker,
+    run_id: str,
+    *,
+    dataset: str | None = None,
+    name: str | None = None,
+    replace: bool = False,
+    tracking_uri: str | None = None,
+    experiment: str | None = None,
+) -> list[PulledRun]:
+    """Store the run whose items an MLflow run has as ``ndcg_ranking.parquet`` (several, if they have prefixes).
+
+    Metrics are computed again from items and labels. Parameters: ``run_id``: the MLflow run's id, or its name if
+    ``experiment`` is given. ``dataset`` and ``name``: by default those it had where it was evaluated. ``replace``:
+    take the place of other content under this name. ``tracking_uri``: by default ``MLFLOW_TRACKING_URI``. Returns:
+    one entry per table. Raises: InputError where there is no such MLflow run or table; ConflictError (see
+    ``Tracker.ingest``).
+    """
+    with TemporaryDirectory(prefix="ndcg-tracker-") as folder:
+        with mlflow_client(tracking_uri, must_exist=True) as (client, uri):
+            source = _source_run(client, run_id, experiment)
+            paths = _downloaded(client, source, uri, Path(folder))
+            experiment_name = client.get_experiment(source.info.experiment_id).name
+        if name is not None and len(paths) > 1:
+            raise InputError(
+                f"--name names one run, but MLflow run {source.info.run_id} has {len(paths)}; leave it out"
+            )
+        tags = {
+            RUN_ID_TAG: source.info.run_id,
+            "mlflow.experiment_name": experiment_name,
+            "mlflow.tracking_uri": shown_uri(uri),
+        }
+        return [_stored(tracker, source, path, tags, dataset, name, replace) for path in paths]
+
+
+def _source_run(client: MlflowClient, run_id: str, experiment: str | None) -> Run:
+    if experiment is None:
+        found = live_run(client, run_id)
+        if found is None:
+            raise InputError(f"there is no MLflow run {run_id!r}; give an id, or a name together with --experiment")
+        return found
+    there = client.get_experiment_by_name(experiment)
+    if there is None:
+        raise InputError(f"there is no MLflow experiment {experiment!r}; look at its name in MLflow")
+    found = live_run(client, run_id)
+    if found is not None and found.info.experiment_id == there.experiment_id:
+        return found
+    quote = '"' if "'" in run_id else "'"
+    named = client.search_runs([there.experiment_id], f"attributes.run_name = {quote}{run_id}{quote}", max_results=10)
+    if not named:
+        raise InputError(f"MLflow experiment {experiment!r} has no run {run_id!r}; give the id or name of one it has")
+    if len(named) > 1:
+        ids = ", ".join(run.info.run_id for run in named)
+        raise InputError(f"MLflow experiment {experiment!r} has several runs {run_id!r}; give the id of one: {ids}")
+    return named[0]
+
+
+def _downloaded(client: MlflowClient, source: Run, uri: str, folder: Path) -> list[Path]:
+    names = sorted(one.path for one in client.list_artifacts(source.info.run_id) if one.path.endswith(RANKING))
+    if not names:
+        raise InputError(
+            f"MLflow run {source.info.run_id} has no artifact {RANKING}, which holds the items; evaluate it again with "
+            "evaluators='ndcg_tracker' and without 'log_ranking': False, or where its run is stored: "
+            "ndcg-track push mlflow RUN"
+        )
+    return [Path(client.download_artifacts(source.info.run_id, name, str(folder))) for name in names]
+
+
+def _stored(
+    tracker: Tracker,
+    source: Run,
+    path: Path,
+    tags: dict[str, str],
+    dataset: str | None,
+    name: str | None,
+    replace: bool,
+) -> PulledRun:
+    prefix = path.name.removesuffix(RANKING)
+    called = f"{path.name} of MLflow run {source.info.run_id}"
+    facts = _facts(path, called)
+    kept = {str(key): str(value) for key, value in facts.get("tags", {}).items()}
+    try:
+        table = read_run(str(path), reader="parquet")
+    except InputError as error:
+        raise InputError(str(error).replace(str(path), called)) from None
+    details = RunDetails(
+        name or facts.get("run") or source.info.run_name or source.info.run_id,
+        dataset or facts.get("dataset") or DEFAULT_DATASET,
+        facts.get("source") or f"MLflow run {source.info.run_id}",
+        facts.get("git_commit") or source.data.tags.get("mlflow.source.git.commit"),
+        facts.get("parameters") or source.data.params,
+        {**kept, **tags, **({PREFIX_TAG: prefix} if prefix else {})},
+    )
+    result = tracker.ingest_table(table, None, details, facts.get("metrics") or [DEFAULT_METRIC], replace=replace)
+    return PulledRun(result, source.info.run_id, (*result.notes, *_differences(result, source, prefix)))
+
+
+def _facts(path: Path, called: str) -> dict[str, Any]:
+    """Return what the file says about its run beside the rows; nothing where it was not written by this package."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        schema = pq.read_schema(path)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{called}: no readable Parquet file ({' '.join(str(error).split())[:100]})") from None
+    missing = [name for name in _COLUMNS if name not in schema.names]
+    if missing:
+        raise InputError(f"{called}: has no column {missing[0]!r}; it takes {', '.join(_COLUMNS)} to make a run of it")
+    try:
+        facts = json.loads((schema.metadata or {}).get(FACTS, b"{}"))
+        for text in facts.get("metrics", []):
+            parse_metric(text)
+    except MetricError as error:
+        raise InputError(f"{called}: holds a metric that this program does not know ({error})") from None
+    except (ValueError, AttributeError, TypeError):
+        raise InputError(f"{called}: its facts about the run cannot be read; push the run again") from None
+    return dict(facts)
+
+
+def _differences(result: IngestResult, source: Run, prefix: str) -> list[str]:
+    """Return a note per metric whose mean in MLflow is another one than here."""
+    notes = []
+    for one in result.metrics:
+        there = source.data.metrics.get(prefix + metric_name(one.metric))
+        if there is not None and one.mean is not None and there != one.mean:
+            notes.append(
+                f"{one.metric} is {one.mean:.6g} here and {there:.6g} in MLflow: it is held to labels version "
+                f"{result.label_set_version} of dataset {result.dataset!r} here; --dataset keeps it apart"
+            )
+    return notes

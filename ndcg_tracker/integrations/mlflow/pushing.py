@@ -1,0 +1,119 @@
+"""A stored run to an MLflow server: made there once, and updated from then on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.integrations.mlflow.names import PREFIX_TAG, RUN_ID_TAG, TAG, is_key, run_identity
+from ndcg_tracker.integrations.mlflow.recording import named_means, record, set_parameters, set_tags
+from ndcg_tracker.integrations.mlflow.stored_run import stored_run
+from ndcg_tracker.integrations.mlflow.tracking import experiment_named, live_run, mlflow_client, shown_uri
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import Run
+
+    from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.tracker import Tracker
+
+SOURCE = "ndcg-track push mlflow"
+
+
+@dataclass(frozen=True)
+class PushedRun:
+    """What became of a run in MLflow: "created" or "updated". ``notes``: what else to know, in words."""
+
+    run: str
+    dataset: str
+    outcome: str
+    mlflow_run_id: str
+    experiment: str
+    tracking_uri: str
+    n_metrics: int
+    notes: tuple[str, ...]
+
+
+def push(
+    tracker: Tracker,
+    reference: str,
+    *,
+    dataset: str | None = None,
+    tracking_uri: str | None = None,
+    experiment: str | None = None,
+) -> PushedRun:
+    """Make the MLflow run of a stored run, or update it: means, parameters, tags and tables.
+
+    The MLflow run is the one that the run's tag ``mlflow.run_id`` names, if it is there; else the one in the
+    experiment that was pushed from a run of this dataset, name and content; else a new one. Parameters:
+    ``tracking_uri``: by default ``MLFLOW_TRACKING_URI``; ``experiment``: its name, by default
+    ``MLFLOW_EXPERIMENT_NAME``, made if it is not there. Raises: ReferenceNotFoundError; InputError for what MLflow
+    refuses, in one line.
+    """
+    stored = stored_run(tracker, reference, dataset=dataset)
+    run = stored.run
+    with mlflow_client(tracking_uri) as (client, uri):
+        target = _linked(client, run, experiment) or _pushed_before(client, run, experiment)
+        outcome = "created" if target is None else "updated"
+        if target is None:
+            target = client.create_run(
+                _experiment_id(client, experiment),
+                start_time=_milliseconds(run.created_at_utc),
+                run_name=run.name,
+                tags=_source(run),
+            )
+        prefix = str(run.tags.get(PREFIX_TAG, ""))
+        notes = set_parameters(client, target, {key: str(value) for key, value in run.parameters.items()})
+        tags = {key: str(value) for key, value in run.tags.items() if not key.startswith("mlflow.")}
+        notes += [
+            f"tag {key!r} stays here: MLflow takes letters, digits, _ - . : / and blanks in a name"
+            for key in tags
+            if not is_key(key)
+        ]
+        set_tags(client, target, {key: value for key, value in tags.items() if is_key(key)})
+        record(client, target, stored, prefix=prefix)
+        if target.info.status == "RUNNING" and target.data.tags.get("mlflow.source.name") == SOURCE:
+            client.set_terminated(target.info.run_id)
+        name = client.get_experiment(target.info.experiment_id).name
+    means = named_means(stored, prefix)
+    notes += [
+        f"{text} has no value for any group, so MLflow gets none" for text in stored.means if stored.means[text] is None
+    ]
+    return PushedRun(run.name, run.dataset, outcome, target.info.run_id, name, shown_uri(uri), len(means), tuple(notes))
+
+
+def _linked(client: MlflowClient, run: RunRecord, experiment: str | None) -> Run | None:
+    """Return the MLflow run that a run came from, if it is there, and in the experiment if one was named."""
+    run_id = run.tags.get(RUN_ID_TAG)
+    found = None if run_id is None else live_run(client, str(run_id))
+    if found is None or experiment is None:
+        return found
+    return found if client.get_experiment(found.info.experiment_id).name == experiment else None
+
+
+def _pushed_before(client: MlflowClient, run: RunRecord, experiment: str | None) -> Run | None:
+    there = client.get_experiment_by_name(experiment_named(client, experiment))
+    if there is None:
+        return None
+    identity = run_identity(run.dataset, run.name, run.digest)
+    found = client.search_runs(
+        [there.experiment_id], f"tags.`{TAG}id` = '{identity}'", max_results=1, order_by=["attributes.start_time ASC"]
+    )
+    return found[0] if found else None
+
+
+def _experiment_id(client: MlflowClient, experiment: str | None) -> str:
+    name = experiment_named(client, experiment)
+    there = client.get_experiment_by_name(name)
+    return str(client.create_experiment(name) if there is None else there.experiment_id)
+
+
+def _source(run: RunRecord) -> dict[str, str]:
+    tags = {"mlflow.source.name": SOURCE, "mlflow.source.type": "LOCAL"}
+    tags |= {f"{TAG}id": run_identity(run.dataset, run.name, run.digest)}  # so that a push cut short is found again
+    return tags | ({"mlflow.source.git.commit": run.git_commit} if run.git_commit else {})
+
+
+def _milliseconds(time_utc: str) -> int:
+    return int(datetime.fromisoformat(time_utc.replace("Z", "+00:00")).replace(tzinfo=UTC).timestamp() * 1000)

@@ -1,0 +1,124 @@
+"""A stored run as MLflow gets it: its means, its group results, and its items with their labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.integrations.mlflow.names import metric_name
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.tracker import Tracker
+
+FACTS = b"ndcg_tracker"
+"""The key of the facts about a run in the metadata of its Parquet file."""
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run under one version of the labels.
+
+    ``means``: by canonical text, None where undefined. ``per_group``: columns of one value per group, ``group`` and
+    one per metric under its MLflow name, None where undefined. ``ranking``: an Arrow table with one row per (group,
+    item): ``group``, ``item``, ``score`` (null: judged but not retrieved), ``label`` (null: unjudged) and, where the
+    dataset has weights of groups, ``weight``; the facts about the run are in its metadata.
+    """
+
+    run: RunRecord
+    label_set_version: int
+    means: dict[str, float | None]
+    per_group: dict[str, list[Any]]
+    ranking: Any
+
+    @property
+    def per_group_json(self) -> str:
+        """The group results as MLflow shows tables: the names of the columns, and a list of rows."""
+        rows = [list(row) for row in zip(*self.per_group.values(), strict=True)]
+        return json.dumps({"columns": list(self.per_group), "data": rows}, ensure_ascii=False, allow_nan=False)
+
+
+def stored_run(
+    tracker: Tracker, reference: str, *, dataset: str | None = None, metrics: Collection[str] | None = None
+) -> StoredRun:
+    """Return a run under the newest labels that it was held to, every number as it is stored.
+
+    Parameters: ``metrics``: canonical texts, None for all the run has. Raises: ReferenceNotFoundError; InputError for
+    a run that was not evaluated.
+    """
+    import pyarrow.parquet as pq
+
+    run, evaluations = tracker.run(reference, dataset)
+    version = max((one.label_set_version for one in evaluations), default=0)
+    means = {
+        one.metric: one.mean
+        for one in evaluations
+        if one.label_set_version == version and (metrics is None or one.metric in metrics)
+    }
+    if not means:
+        raise InputError(
+            f"run {run.name!r} of dataset {run.dataset!r} has no metric; give it one with: ndcg-track rescore"
+        )
+    with TemporaryDirectory(prefix="ndcg-tracker-") as folder:
+        exported = Path(folder) / "run"
+        tracker.export_runs(exported, [run.name], dataset=run.dataset)
+        tables = {
+            name: pq.read_table(exported / f"{name}.parquet", memory_map=False)
+            for name in ("items", "labels", "group_results", "groups")
+        }
+    ranking = _ranking(tables["items"], _of_version(tables["labels"], version), tables["groups"])
+    facts = {
+        "run": run.name,
+        "dataset": run.dataset,
+        "metrics": list(means),
+        "source": run.source,
+        "git_commit": run.git_commit,
+        "parameters": run.parameters,
+        "tags": {key: value for key, value in run.tags.items() if not key.startswith("mlflow.")},
+    }
+    ranking = ranking.replace_schema_metadata({FACTS: json.dumps(facts, ensure_ascii=False).encode()})
+    return StoredRun(
+        run, version, means, _per_group(_of_version(tables["group_results"], version), list(means)), ranking
+    )
+
+
+def _of_version(table: Any, version: int) -> Any:
+    import pyarrow.compute as pc
+
+    return table.filter(pc.equal(table["label_set_version"], version))
+
+
+def _per_group(results: Any, metrics: list[str]) -> dict[str, list[Any]]:
+    import pyarrow.compute as pc
+
+    values: dict[str, dict[str, float | None]] = {}
+    for metric in metrics:
+        of_metric = results.filter(pc.equal(results["metric"], metric))
+        keys, numbers = of_metric["group_key"].to_pylist(), of_metric["value"].to_pylist()
+        values[metric] = dict(zip(keys, numbers, strict=True))
+    groups = list(dict.fromkeys(group for of_groups in values.values() for group in of_groups))
+    columns: dict[str, list[Any]] = {"group": groups}
+    return columns | {metric_name(metric): [found.get(group) for group in groups] for metric, found in values.items()}
+
+
+def _ranking(items: Any, labels: Any, groups: Any) -> Any:
+    """Return items and labels side by side: group by group, best first, then what was not retrieved."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    keys = ["group_key", "item_key"]
+    joined = items.select([*keys, "rank", "score"]).join(labels.select([*keys, "grade"]), keys, join_type="full outer")
+    known = groups.filter(pc.is_valid(groups["weight"]))
+    if known.num_rows:
+        joined = joined.join(known.select(["group_key", "weight"]), ["group_key"])
+    joined = joined.sort_by([("group_key", "ascending"), ("rank", "ascending"), ("item_key", "ascending")])
+    columns = {"group": "group_key", "item": "item_key", "score": "score", "label": "grade"}
+    found = {name: joined[column] for name, column in columns.items()}
+    if known.num_rows:
+        found["weight"] = pc.fill_null(joined["weight"], 1.0)  # what a group weighs that was given no weight
+    return pa.table(found)

@@ -1,0 +1,113 @@
+"""Results as HTML: the tables that the text has, and no id that could become markup."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+
+from explained import group_explanation, run_explanation
+
+from ndcg_tracker.comparison.decisions import GateDecision
+from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
+from ndcg_tracker.comparison.results import Comparison
+from ndcg_tracker.reporting.notebook_html import comparison_html, explanation_html, gate_html
+from ndcg_tracker.reporting.terminal import visible
+
+VOID = {"br", "hr", "img", "input", "link", "meta"}
+
+
+class Page(HTMLParser):
+    """A piece of HTML as a browser reads it: its tags with their attributes, its tables, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, tuple[tuple[str, str | None], ...]]] = []
+        self.open: list[str] = []
+        self.tables: list[list[list[str]]] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, tuple(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        if {"td", "th"} & set(self.open):
+            self.tables[-1][-1][-1] += data
+
+
+def gated(comparison: Comparison, text: str) -> Gated:
+    """Return an overridden FAIL with an id wherever text from outside can stand."""
+    return Gated(
+        replace(comparison, metrics=comparison.metrics[:1]),
+        GateDecision("fail", f"the reason is {text}", "set", 0.0, 400, -0.0123),
+        number=2,
+        drift=Drift(text, text, "2026-01-31T08:00:00.000000Z", 2, text, -0.004, 3, text, -0.012, -0.015),
+        acknowledgement=Acknowledgement(text, text),
+    )
+
+
+def test_a_comparison_has_its_tables(comparison: Comparison) -> None:
+    page = Page(comparison_html(comparison))
+    means = page.tables[0]
+    assert means[0][:4] == ["metric", "baseline", "candidate", "delta"]
+    assert [row[0] for row in means[1:]] == [metric.metric for metric in comparison.metrics]
+    assert means[1][1:4] == ["0.6500", "0.6377", "-0.0123"]
+    assert all(len(row) == len(means[0]) for row in means)
+    worst = next(table for table in page.tables if table[0][0] == "group")
+    assert [row[0] for row in worst[1:]] == [group.group for group in comparison.worst]
+    assert {tag for tag, _ in page.tags}.isdisjoint({"script", "style", "a", "img"})
+
+
+def test_several_candidates_have_an_overview_first(comparison: Comparison) -> None:
+    page = Page(comparison_html(comparison, comparison))
+    assert page.tables[0][0] == ["candidate", "metric", "verdict", "delta", "p"]
+    assert len(page.tables[0]) == 1 + 2 * len(comparison.metrics)
+
+
+def test_explanations_have_their_tables() -> None:
+    items = Page(explanation_html(group_explanation())).tables[0]
+    assert items[0] == ["item", "grade", "rank", "before", "after", "change", "what happened"]
+    assert ["d1", "3", "1 → 14", "0.5000", "0.0000", "-0.5000", "fell, out of the top 10"] in items
+    kinds = Page(explanation_html(run_explanation())).tables[0]
+    assert kinds[0] == ["what happened", "n", "change"]
+
+
+def test_a_gate_has_its_verdict_first_and_a_table_of_facts(comparison: Comparison) -> None:
+    text = gate_html(gated(comparison, "ada"))
+    page = Page(text)
+    verdict = '<span style="color:#c27c0e">FAIL</span>: dense must not replace bm25 on shop, but it was overridden'
+    assert text.startswith(f"<div><p><strong>{verdict}</strong></p>\n<p>The reason is ada</p>")
+    assert ["overridden", "by ada: ada"] in page.tables[0]
+    assert all(len(row) == 2 for row in page.tables[0])
+
+
+def test_numbers_stand_right_and_verdicts_are_coloured(comparison: Comparison) -> None:
+    text = comparison_html(comparison)
+    assert '<td style="text-align:right">0.6500</td>' in text
+    assert '<span style="color:#c27c0e">-0.0123</span>' in text
+
+
+def test_no_id_becomes_markup(hostile_id: str, hostile_comparison: Callable[[str], Comparison]) -> None:
+    """An HTML parser finds the same tags and attributes whatever the ids are, and every id as text."""
+    for page_of in (
+        lambda text: comparison_html(hostile_comparison(text)),
+        lambda text: gate_html(gated(hostile_comparison(text), text)),
+        lambda text: explanation_html(group_explanation(text)),
+        lambda text: explanation_html(run_explanation(text)),
+    ):
+        hostile, harmless = Page(page_of(hostile_id)), Page(page_of("harmless"))
+        assert hostile.tags == harmless.tags
+        assert visible(hostile_id) in hostile.text

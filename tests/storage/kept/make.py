@@ -1,0 +1,140 @@
+"""Makes the kept databases of one schema revision: ``python tests/storage/kept/make.py 0002``, once per revision.
+
+For the newest revision, and for an older one as long as its tables are those that the program still writes. What is
+kept is never made again: it stands for the databases that people have. Written into this folder:
+
+- ``REVISION.sqlite.sql`` and ``REVISION.postgres.sql``: SQL text that makes the database again, statement by statement
+  (Postgres by pg_dump, without what only some versions understand);
+- ``REVISION.json``: the rows of every public view as this program shows them after an upgrade, and a comparison.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+for _folder in (HERE, HERE.parent, HERE.parents[1]):  # pytest puts them there by itself
+    sys.path.append(str(_folder))
+
+from postgres_server import PostgresServer  # noqa: E402
+from restored import content_of, statements_of  # noqa: E402
+
+import ndcg_tracker as nt  # noqa: E402
+from ndcg_tracker.storage import revisions, store  # noqa: E402
+
+SHOP = {
+    "shoes": {"a": 3.5, "b": 2.25, "c": 2.25, "d": -1.0},
+    "röd tröja": {"日本語": 1e-300, 'a\\b"c': 0.1 + 0.2, "'; DROP TABLE runs; --": 5.0},
+    "{x,y}": {"NULL": 1.0, "\\N": 0.5, "line\nbreak": 0.25},
+    "unjudged": {"x": 1.0},
+    "nothing relevant": {"y": 2.0, "z": 1.0},
+}
+BETTER = {group: {item: -score for item, score in items.items()} for group, items in SHOP.items() if group != "{x,y}"}
+LABELS = {
+    "shoes": {"a": 0.0, "b": 3.0, "c": 1.0},
+    "röd tröja": {"日本語": 2.0, 'a\\b"c': 1.0},
+    "{x,y}": {"NULL": 1.0},
+    "nothing relevant": {"y": 0.0},
+}
+MORE_LABELS = {**LABELS, "unjudged": {"x": 1.0}}
+
+
+def frame(of: dict[str, dict[str, float]], name: str) -> dict[str, list[object]]:
+    """Return a dict of columns, one row per (group, item)."""
+    rows = [(group, item, number) for group, items in of.items() for item, number in items.items()]
+    return {"group": [row[0] for row in rows], "item": [row[1] for row in rows], name: [row[2] for row in rows]}
+
+
+def fill(url: str) -> None:
+    """Use every part of the program that stores something."""
+    with nt.Tracker(url) as tracker:
+        metrics = ["ndcg@10", "AP", "P@2"]
+        facts = {"tags": {"branch": "main", "why": "é"}, "parameters": {"lr": "0.1"}, "git_commit": "abc123"}
+        of_shop = {"item": "item", "dataset": "shop", "metrics": metrics}
+        tracker.ingest(frame(SHOP, "score"), name="bm25", labels=frame(LABELS, "label"), **of_shop, **facts)
+        tracker.ingest(frame(BETTER, "score"), name="dense", labels=frame(LABELS, "label"), **of_shop)
+        tracker.ingest(frame(SHOP, "score"), name="deleted", labels=frame(LABELS, "label"), **of_shop)
+        tracker.ingest(frame(SHOP, "score"), name="bm25", labels=frame(LABELS, "label"), item="item", dataset="books")
+        tracker.gate("dense", baseline="bm25", metric="ndcg@10", margin=0.5, dataset="shop")
+        tracker.gate("deleted", baseline="bm25", scope="set", dataset="shop", acknowledge="known", acknowledged_by="me")
+    with store.Store.open(url) as opened, opened.write() as tx:
+        dataset = tx.dataset("shop")
+        assert dataset is not None
+        run_of = {run.name: run.id for run in tx.runs("shop")}
+        tx.set_alias(dataset.id, "baseline", run_of["bm25"])
+        tx.delete_run(run_of["deleted"])
+        ids, _ = tx.groups(dataset.id)
+        tx.set_group_attributes(dataset.id, {int(ids[0]): {"locale": "de", "length": 4.5}})
+    with nt.Tracker(url) as tracker:
+        more = frame(MORE_LABELS, "label")
+        tracker.ingest(frame(BETTER, "score"), name="newest", labels=more, **of_shop)
+
+
+def sqlite_dump(path: Path) -> str:
+    """Return SQL that makes a SQLite file again."""
+    with closing(sqlite3.connect(path)) as connection:
+        return "\n".join(connection.iterdump()) + "\n"
+
+
+def postgres_dump(server: PostgresServer, database: str) -> str:
+    """Return SQL that makes a Postgres database again, on any version that the program works with."""
+    words = ["--no-owner", "--no-privileges", "--no-toast-compression", "--inserts", "--rows-per-insert=500"]
+    command = [str(server._bin / "pg_dump"), *words, "-h", str(server.folder), "-U", "ndcg", database]
+    dumped = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    lines = dumped.splitlines()
+    return "\n".join(line for line in lines if line and not line.startswith(("--", "SET ", "\\"))) + "\n"
+
+
+def as_json(expected: dict[str, dict[str, list[object]]]) -> str:
+    """Return the contents as JSON, one row per line."""
+    engines = []
+    for engine, content in expected.items():
+        parts = [f'  "{name}": [\n' + ",\n".join(map(json.dumps, rows)) + "\n  ]" for name, rows in content.items()]
+        engines.append(f' "{engine}": {{\n' + ",\n".join(parts) + "\n }")
+    return "{\n" + ",\n".join(engines) + "\n}"
+
+
+def make(revision: str) -> None:
+    """Write the three files of a revision."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "migrations"
+        shutil.copytree(revisions.migrations_folder(), folder, ignore=shutil.ignore_patterns("__pycache__"))
+        for path in (folder / "versions").glob("*.py"):
+            if path.name[:4] > revision:
+                path.unlink()
+        path = Path(scratch) / "kept.db"
+        server = PostgresServer()
+        try:
+            server.start()
+            server.create_database("kept")
+            urls = {"sqlite": f"sqlite:///{path}", "postgres": server.url("kept")}
+            present, revisions.FOLDERS = revisions.FOLDERS, (folder,)
+            for url in urls.values():
+                store.upgrade(url)
+                fill(url)
+            revisions.FOLDERS = present
+            dumps = {"sqlite": sqlite_dump(path), "postgres": postgres_dump(server, "kept")}
+            expected = {}
+            for engine, url in urls.items():
+                store.upgrade(url)
+                expected[engine] = content_of(url)
+        finally:
+            server.remove()
+    for engine, text in dumps.items():
+        (HERE / f"{revision}.{engine}.sql").write_text(text, encoding="utf-8")
+        assert statements_of(text)
+    (HERE / f"{revision}.json").write_text(as_json(expected) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    wanted = sys.argv[1]
+    if (HERE / f"{wanted}.json").exists():
+        sys.exit(f"{wanted} is kept already, and stays as it is")
+    make(wanted)

@@ -1,0 +1,83 @@
+"""Databases as older programs left them (see ``kept/make.py``), restored; and what a database shows."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+import ndcg_tracker as nt
+from ndcg_tracker.storage.store import Store
+from ndcg_tracker.storage.views import VIEWS
+
+KEPT = Path(__file__).resolve().parent / "kept"
+ENGINES = ("sqlite", "postgres")
+
+
+def kept_revisions() -> list[str]:
+    """Return the revisions that a database is kept of on both engines."""
+    found = [{path.name[:4] for path in KEPT.glob(f"*.{engine}.sql")} for engine in ENGINES]
+    return sorted(found[0] & found[1] & {path.stem for path in KEPT.glob("*.json")})
+
+
+def expected_content(revision: str, engine: str) -> dict[str, Any]:
+    """Return what a kept database shows after an upgrade (see ``content_of``)."""
+    found: dict[str, dict[str, Any]] = json.loads((KEPT / f"{revision}.json").read_text(encoding="utf-8"))
+    return found[engine]
+
+
+def statements_of(text: str) -> list[str]:
+    """Return the statements of an SQL text, one by one."""
+    statements, begun = [], ""
+    for line in text.splitlines(keepends=True):
+        begun += line
+        if sqlite3.complete_statement(begun):  # quotes, also over lines, are the same on both engines
+            statements.append(begun)
+            begun = ""
+    if begun.strip():
+        raise ValueError(f"the last statement has no end: {begun[:100]!r}")
+    return statements
+
+
+def restore(url: str, revision: str) -> None:
+    """Make a kept database again in an empty one."""
+    if url.startswith("sqlite"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
+            connection.executescript((KEPT / f"{revision}.sqlite.sql").read_text(encoding="utf-8"))
+        return
+    text = (KEPT / f"{revision}.postgres.sql").read_text(encoding="utf-8")
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        for statement in statements_of(text):
+            connection.execute(statement.encode())
+
+
+def content_of(url: str) -> dict[str, Any]:
+    """Return the rows of every public view, in order, and a comparison of two runs, as JSON has them."""
+    with Store.open(url) as store:
+        found: dict[str, Any] = {}
+        for view in VIEWS:
+            rows = store.query(f"SELECT * FROM {view.name}").rows
+            found[view.name] = sorted((list(row) for row in rows), key=repr)
+    with nt.Tracker(url) as tracker:
+        compared = tracker.compare("bm25", "dense", dataset="shop", missing="zero").to_dict()
+    found["compare"] = [{name: one[name] for name in _COMPARED} for one in compared["metrics"]]
+    return found
+
+
+_COMPARED = ("metric", "baseline", "candidate", "delta", "wins", "ties", "losses")
+
+
+def differing(found: Any, expected: Any) -> list[str]:
+    """Return where two contents differ, nothing if they are the same but for the last bits of doubles."""
+    if isinstance(found, float) and isinstance(expected, float):
+        return [] if math.isclose(found, expected, rel_tol=1e-12) else [f"{found} is not {expected}"]
+    if isinstance(found, dict) and isinstance(expected, dict) and found.keys() == expected.keys():
+        return [f"{key}: {text}" for key in found for text in differing(found[key], expected[key])]
+    if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
+        return [f"{row}: {text}" for row in range(len(found)) for text in differing(found[row], expected[row])]
+    return [] if type(found) is type(expected) and found == expected else [f"{found} is not {expected}"]

@@ -1,0 +1,82 @@
+"""Databases to torture, and what is looked at afterwards: is each whole, and what does each run hold."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage.connection import wal_is_safe
+from ndcg_tracker.storage.store import Store
+
+from .report import Setting
+
+_numbers = itertools.count(1)
+_VIEWS = (
+    "SELECT metric, label_set_version, mean, n_groups, n_missing, n_undefined FROM run_summary WHERE run_id = {}",
+    "SELECT group_key, metric, label_set_version, value FROM group_history WHERE run_id = {}",
+    "SELECT source, n_groups, n_items FROM run_details WHERE run_id = {}",
+    "SELECT label_set_version, cutoff, judged_share FROM label_coverage "
+    "WHERE run = (SELECT run FROM run_details WHERE run_id = {0}) "
+    "AND dataset = (SELECT dataset FROM run_details WHERE run_id = {0})",
+)
+
+
+def engine_name(engine: str) -> str:
+    """Return how the report names an engine, with the journal that the program chooses on this SQLite."""
+    if engine == "postgres":
+        return "Postgres"
+    return "SQLite (WAL)" if wal_is_safe() else "SQLite (rollback journal)"
+
+
+@contextmanager
+def database(setting: Setting, engine: str, *, upgraded: bool = True) -> Iterator[str]:
+    """Yield the URL of a new database, with the schema or (``upgraded`` is False) without anything."""
+    name = f"torture_{next(_numbers)}"
+    if engine == "sqlite":
+        folder = setting.folder / name
+        folder.mkdir()
+        url = f"sqlite:///{folder / 'runs.db'}"
+    else:
+        setting.postgres.create_database(name)
+        url = setting.postgres.url(name)
+    try:
+        if upgraded:
+            storage.upgrade(url)
+        yield url
+    finally:
+        if engine == "sqlite":
+            for path in folder.iterdir():
+                path.unlink()
+            folder.rmdir()
+        else:
+            setting.postgres.drop_database(name)
+
+
+def contents(url: str) -> dict[tuple[str, str], str]:
+    """Return a checksum per (dataset, run) of all that is stored of the run and all that the views say of it.
+
+    It is the digest of the items read back, not the recorded one; a recorded one that differs is in it, too. It does
+    not depend on the run's number or on when it was stored.
+    """
+    found = {}
+    with Store.open(url) as store, store.read() as tx:
+        for run in tx.runs():
+            parts = [tx.read_ranking(run.id).digest(), run.digest]
+            for view in _VIEWS:
+                parts.append(repr(sorted(map(repr, store.query(view.format(run.id)).rows))))
+            found[(run.dataset, run.name)] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    return found
+
+
+def n_runs(url: str) -> int:
+    """Return how many runs a database has."""
+    with Store.open(url) as store, store.read() as tx:
+        return len(tx.runs())
+
+
+def damage(url: str) -> list[str]:
+    """Return what is damaged: SQLite's integrity and foreign key checks, and the program's own on both engines."""
+    return storage.check(url)

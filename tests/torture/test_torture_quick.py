@@ -1,0 +1,35 @@
+"""Every row of the reliability table in its quick size; ``python -m tests.torture`` runs the full one."""
+
+import importlib
+from pathlib import Path
+
+import pytest
+from postgres_server import PostgresServer
+
+from .report import Outcome, Setting, as_json, markdown
+
+MODULES = ["kills", "signals", "writers", "same_file", "start_ups", "disk_full", "memory"]
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+@pytest.mark.parametrize("name", MODULES)
+def test_a_row_in_its_quick_size(tmp_path: Path, postgres_server: PostgresServer, name: str, engine: str) -> None:
+    module = importlib.import_module(f"{__package__}.{name}")
+    found = list(module.outcomes(Setting("quick", tmp_path, postgres_server, (engine,))))
+    assert found
+    assert [one.figure for one in found if not one.met] == []
+
+
+def test_the_table() -> None:
+    met = Outcome(1, "a | b", "-", "0 lost", "0 lost\nof 2", met=True, note="n")
+    missed = Outcome(2, "c", "SQLite", "1", "0", met=False)
+    assert markdown([met, missed]) == (
+        "| row | test | engine | goal | measured | met | note |\n"
+        "| --- | --- | --- | --- | --- | --- | --- |\n"
+        "| 1 | a \\| b | - | 0 lost | 0 lost of 2 | yes | n |\n"
+        "| 2 | c | SQLite | 1 | 0 | **no** |  |"
+    )
+    assert as_json([missed]) == (
+        '[\n {\n  "row": 2,\n  "what": "c",\n  "engine": "SQLite",\n  "goal": "1",\n  "figure": "0",\n  "met": false,\n'
+        '  "note": ""\n }\n]'
+    )
