@@ -22,8 +22,9 @@ from .report import Outcome, Setting
 from .safe_outputs import FAULTS, text_faults
 
 _FORMATS = ("text", "markdown", "csv", "json")
+_WIDE = "--dataset=facts"
 _ATTRIBUTE = "=kind|<b>"
-_N_NAMES_QUICK = 12
+_N_NAMES_QUICK = 4
 
 
 @dataclass
@@ -79,6 +80,8 @@ def look_at_ids(tally: Tally, url: str, folder: Path, run: dict[str, Any], expla
     texts = set(HOSTILE_TEXTS)
     for format in _FORMATS:
         for words in _commands("one", "two"):
+            if words[-1] == _WIDE and len(explained_groups) < len(texts) and format != "csv":
+                continue  # a table of three hundred columns takes its time
             _command(tally, url, format, words, folder)
         for text in explained_groups:
             _command(tally, url, format, ["explain", "one", "two", f"--group={text}", "--dataset", "shop"], folder)
@@ -94,7 +97,7 @@ def look_at_ids(tally: Tally, url: str, folder: Path, run: dict[str, Any], expla
         tally.expect(set(seen) == texts, "sql: other groups")
         rows = tracker.sql("SELECT group_key, item_key FROM items WHERE run = 'one'").itertuples(index=False, name=None)
         tally.expect(set(rows) == set(zip(run["group"], run["item"], strict=True)), "sql: other items")
-        for text in HOSTILE_TEXTS:
+        for text in explained_groups:
             quoted = text.replace("'", "''")
             found = tracker.sql(f"SELECT count(*) AS n FROM labels WHERE dataset = 'shop' AND item_key = '{quoted}'")
             tally.expect(list(found["n"]) == [1], f"sql: {text!r} is not found by its literal")
@@ -156,7 +159,7 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
         tally = Tally()
         run, _ = stored_everywhere(url)
         texts = HOSTILE_TEXTS
-        names = texts if setting.size == "full" else texts[:: len(texts) // _N_NAMES_QUICK]
+        names = texts if setting.size == "full" else texts[5 :: len(texts) // _N_NAMES_QUICK]
         look_at_ids(tally, url, folder, run, names)
         n_names = look_at_names(tally, url, folder, names)
         look_at_refusals(tally, url)
@@ -186,7 +189,7 @@ def _commands(baseline: str, candidate: str, dataset: str = "shop") -> Iterator[
         yield ["runs", "list"]
         yield ["runs", "show", where, baseline]
         yield ["groups", "list", where]
-        yield ["groups", "list", "--dataset=facts"]
+        yield ["groups", "list", _WIDE]
         yield ["sql", "SELECT * FROM items ORDER BY run_id, group_key, rank"]
         yield ["sql", "SELECT * FROM run_tags"]
         yield ["sql", "SELECT * FROM group_attributes"]

@@ -101,7 +101,7 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
     if set(setting.engines) != {"sqlite", "postgres"}:
         return
     differences = Differences()
-    n_databases = N_FULL if setting.size == "full" else N_QUICK
+    n_databases, n_pairs = (N_FULL, 3) if setting.size == "full" else (N_QUICK, 1)
     for number in range(n_databases):
         folder = setting.folder / f"parity-{number}"
         folder.mkdir()
@@ -110,7 +110,7 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
             url = setting.postgres.url(_DATABASE)
             upgrade(url)
             with nt.Tracker(str(folder / "ndcg-track.db")) as sqlite, nt.Tracker(url) as postgres:
-                compare_engines(differences, (sqlite, postgres), SEED + number, folder)
+                compare_engines(differences, (sqlite, postgres), SEED + number, folder, n_pairs=n_pairs)
         finally:
             setting.postgres.drop_database(_DATABASE)
     told = f"{len(differences.found)} differ, first: {differences.found[0]}" if differences.found else "all equal"
@@ -127,14 +127,16 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
     )
 
 
-def compare_engines(differences: Differences, trackers: tuple[nt.Tracker, nt.Tracker], seed: int, folder: Path) -> None:
+def compare_engines(
+    differences: Differences, trackers: tuple[nt.Tracker, nt.Tracker], seed: int, folder: Path, *, n_pairs: int = 3
+) -> None:
     """Take the steps of a seed on both engines and ask everything."""
     for what, step in steps(seed):
         differences.ask(f"seed {seed}: {what!r}", trackers, step)
     for view, query in _view_queries(trackers[0], Random(seed)):
         differences.ask_view(f"seed {seed}", trackers, query, view)
     for dataset, runs in datasets(seed):
-        for what, question in _questions(dataset, runs, Random(seed)):
+        for what, question in _questions(dataset, runs, Random(seed), n_pairs):
             differences.ask(f"seed {seed}, {dataset!r}: {what}", trackers, question)
     _compare_exports(differences, trackers, seed, folder)
 
@@ -178,7 +180,7 @@ def _is(name: str, value: object) -> str:
     return f"{name} = {value!r}"
 
 
-def _questions(dataset: str, runs: list[str], random: Random) -> Iterator[tuple[str, Question]]:
+def _questions(dataset: str, runs: list[str], random: Random, n_pairs: int) -> Iterator[tuple[str, Question]]:
     """Yield what else can be asked of a dataset."""
     yield "runs", lambda tracker: tracker.runs(dataset)
     yield "aliases", lambda tracker: tracker.aliases(dataset)
@@ -189,7 +191,7 @@ def _questions(dataset: str, runs: list[str], random: Random) -> Iterator[tuple[
         yield f"run {run!r}", lambda tracker, run=run: tracker.run(run, dataset)
         yield f"conventions {run!r}", lambda tracker, run=run: tracker.conventions(run, dataset=dataset)
     pairs = list(itertools.permutations(runs, 2))
-    for one, other in random.sample(pairs, min(3, len(pairs))):
+    for one, other in random.sample(pairs, min(n_pairs, len(pairs))):
         for test, ci in itertools.product(("t", "permutation", "wilcoxon"), ("t", "bootstrap", "betting")):
             options = {
                 "test": test,

@@ -65,7 +65,7 @@ class Tally:
             f"{self.n_partial} partial, "
             f"{self.n - len(self.wrong)}/{self.n} told truly and stored once by the same command again, "
             f"{self.n_stored} were stored at once; "
-            f"{self.n_commits} faults at the commit, {self.n_resolved} of them told for certain, as stored or as not stored"
+            f"{self.n_commits} faults at the commit, {self.n_resolved} of them told for certain (stored or not)"
         )
         told = "; ".join(f"{count} x {message}" for message, count in self.messages.most_common())
         return Outcome(7, what, "Postgres", GOAL, figure, not self.wrong, " // ".join([*self.wrong, told]))

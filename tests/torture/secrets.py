@@ -19,7 +19,7 @@ SECRET = "hunter2xyz"
 _OTHER = "gehe1mnis"
 _UNICODE = "pässwört9"
 SECRETS = (SECRET, _OTHER, _UNICODE, quote(_UNICODE), _UNICODE.encode().hex())
-_N_COMMANDS_QUICK = 3
+_EVERY_QUICK = 14
 
 _COMMANDS = (
     ("ingest", "bm25.csv", "--labels", "labels.csv"),
@@ -160,12 +160,13 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
     setting.postgres.create_database("secrets")
     wrong, n_shown, before = [], 0, Path.cwd()
     tried = urls(str(setting.postgres.folder), "secrets")
-    commands = _COMMANDS if setting.size == "full" else _COMMANDS[:: len(_COMMANDS) // _N_COMMANDS_QUICK]
+    is_full = setting.size == "full"
+    commands = _COMMANDS if is_full else _COMMANDS[10::_EVERY_QUICK]
     os.chdir(folder)
     try:
         for url in tried:
             for words in commands:
-                for debug in (False, True):
+                for debug in (False, True) if is_full else (True,):
                     text = shown_by(url, words, debug=debug, by_variable=n_shown % 2 == 1)
                     n_shown += 1
                     if leaks(text):
