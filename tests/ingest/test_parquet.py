@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 from decimal import Decimal
@@ -175,10 +176,12 @@ def test_a_decimal_becomes_the_nearest_double(tmp_path: Path, kind: Any) -> None
 
 def test_what_the_library_says_of_a_broken_file_has_no_control_characters(tmp_path: Path) -> None:
     content = parquet(TABLE)
-    for place in range(4, len(content)):
-        for byte in (0x0E, 0x0F, 0x1B):
-            path = written(tmp_path, content[:place] + bytes([byte]) + content[place + 1 :])
-            try:
-                read_run(path)
-            except InputError as error:
-                assert str(error).isprintable()
+    told = []
+    for place in range(len(content) - 300, len(content) - 8):
+        path = written(tmp_path, content[:place] + b"\x0f" + content[place + 1 :])
+        with contextlib.suppress(InputError):
+            read_run(path)
+            continue
+        told.append(refusal(path))
+    assert all(text.isprintable() for text in told)
+    assert any("don't know what type: \\x0f" in text for text in told)

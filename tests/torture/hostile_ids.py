@@ -83,8 +83,9 @@ def look_at_ids(tally: Tally, url: str, folder: Path, run: dict[str, Any], expla
             if words[-1] == _WIDE and len(explained_groups) < len(texts) and format != "csv":
                 continue  # a table of three hundred columns takes its time
             _command(tally, url, format, words, folder)
-        for text in explained_groups:
-            _command(tally, url, format, ["explain", "one", "two", f"--group={text}", "--dataset", "shop"], folder)
+    for place, text in enumerate(explained_groups):
+        words = ["explain", "one", "two", f"--group={text}", "--dataset", "shop"]
+        _command(tally, url, _FORMATS[place % len(_FORMATS)], words, folder)
     with nt.Tracker(url) as tracker:
         compared = tracker.compare("one", "two", dataset="shop", by=_ATTRIBUTE, top=1000, tie_bounds=True)
         explained = tracker.explain("one", "two", dataset="shop", top=None)
