@@ -113,6 +113,8 @@ def _batches(
                 n_done += batch.num_rows
                 yield arrays
                 source.report(n_bytes * n_done // n_all)
+            if n_done != n_all:  # the shortest column ends the batches, without a word
+                raise source.error(f"has {n_done} of the {n_all} rows that it promises; write it again")
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = shown_name(" ".join(str(error).split())[:100])
         raise source.error(f"no readable Parquet file ({reason}); write it again") from None

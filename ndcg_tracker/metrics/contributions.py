@@ -137,7 +137,8 @@ def _kept(judged: JudgedRanking, metric: Metric, grades: Floats) -> Index:
 def _ranks_and_weights(judged: JudgedRanking, metric: Metric, kept: Index, worth: Floats) -> tuple[Index, Floats]:
     """Return rank and weight of each row that is kept: int64 and float64, shape of ``kept``."""
     ranking = judged.ranking
-    scores = ranking.scores.astype(np.float32) if metric["score_type"] == "f32" else ranking.scores
+    with np.errstate(over="ignore"):  # what single precision cannot hold is infinite there, as in the kernel
+        scores = ranking.scores.astype(np.float32) if metric["score_type"] == "f32" else ranking.scores
     scores, groups = scores[kept], group_codes(ranking.offsets)[kept]
     list_start = np.searchsorted(kept, ranking.offsets)
     ranks = np.arange(kept.size) - list_start[groups] + 1

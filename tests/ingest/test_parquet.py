@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ingest_outcomes import listed, run_parts
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import Columns, read_labels, read_run
+from ndcg_tracker.ingest import Columns, read_labels, read_run, stream_run
 
 TABLE = {"group": ["007", "007", "r"], "item": ["NA", "b", "NA"], "score": [1.0, 2.0, None], "label": [1, None, 0]}
 ROWS = [("007", "b", 2.0), ("007", "NA", 1.0)]
@@ -185,3 +185,18 @@ def test_what_the_library_says_of_a_broken_file_has_no_control_characters(tmp_pa
         told.append(refusal(path))
     assert all(text.isprintable() for text in told)
     assert any("don't know what type: \\x0f" in text for text in told)
+
+
+def test_a_column_that_is_too_short_ends_no_stream_in_silence(tmp_path: Path) -> None:
+    content = parquet({"group": list("abcde"), "score": [5.0, 4.0, 3.0, 2.0, 1.0]}, row_group_size=1)
+    told = set()
+    for place in range(len(content) - 700, len(content) - 8):
+        path = written(tmp_path, content[:place] + bytes([content[place] ^ 0x2F]) + content[place + 1 :])
+        try:
+            with stream_run(path, block_rows=1) as stream:
+                n_rows = sum(block.ranking.n_items for block in stream)
+        except InputError as error:
+            told.add(str(error).removeprefix(f"{path}: "))
+        else:
+            assert n_rows == 5
+    assert "has 4 of the 5 rows that it promises; write it again" in told

@@ -52,6 +52,12 @@ def test_scores_that_are_equal_in_single_precision_only(run: Run, labels: Run, m
     assert np.abs(left_over(joined(run, graded), metric.with_axes(score_type="f32"))).max(initial=0) <= EXACT
 
 
+def test_scores_beyond_single_precision_are_split_without_a_warning() -> None:
+    both = joined({"q": {"a": 1e300, "b": 1e200, "c": 1.0}}, {"q": {"b": 1.0}})
+    metric = parse_metric("trec_eval:ndcg_cut_10")
+    assert left_over(both, metric) == pytest.approx(0.0, abs=1e-15)
+
+
 def every_value() -> Iterator[Metric]:
     """Yield ndcg@10 with each value of each axis in turn that leaves nothing over, alone and under average ties."""
     ndcg = Metric.of("ndcg", cutoff=10)

@@ -24,6 +24,7 @@ from .report import Outcome, Setting
 from .small_disks import SmallDisk, can_be_mounted
 
 SEED = 20_260_106
+NOT_MOUNTED = "not run: this account may not mount a small file system"
 _N_POINTS = {"full": 50, "quick": 3}
 _GOAL = "0 inconsistent, one clear line, old runs readable"
 _FULL = "the disk is full; nothing was stored: make room and run the same command again"
@@ -64,7 +65,7 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
                 yield _outcome("sqlite", limited(setting, url), large, n_points)
     for engine in setting.engines:
         if not can_be_mounted():
-            yield Outcome(6, "a small file system", engine_name(engine), _GOAL, "not run: needs root", met=False)
+            yield Outcome(6, "a small file system", engine_name(engine), _GOAL, NOT_MOUNTED, met=False)
             continue
         with _small_file(setting, small) if engine == "sqlite" else _small_tablespace(setting, small) as limit:
             yield _outcome(engine, limit, large, n_points)

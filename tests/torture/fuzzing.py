@@ -44,6 +44,7 @@ class Sample:
     content: bytes
     scores: bytes = b""
     sizes: bytes | None = None
+    is_damaged: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,10 @@ READERS = (
 )
 
 
+class _UnreadableError(RefusedError):
+    """The library cannot read the file, for a reason of its own."""
+
+
 def sample(random: Random, reader: Reader) -> Sample:
     """Return a file for a reader: a third of them well-formed, the others damaged somewhere."""
     made = reader.made(random)
@@ -111,7 +116,7 @@ def sample(random: Random, reader: Reader) -> Sample:
         return made
     parts = ["content"] * 3 + (["scores"] if made.scores else []) + ([] if made.sizes is None else ["sizes"])
     part = random.choice(parts)
-    return replace(made, **{part: hostile_files.damaged(random, getattr(made, part))})
+    return replace(made, is_damaged=True, **{part: hostile_files.damaged(random, getattr(made, part))})
 
 
 def defects(reader: Reader, one: Sample, random: Random, folder: Path) -> Iterator[str]:
@@ -122,7 +127,9 @@ def defects(reader: Reader, one: Sample, random: Random, folder: Path) -> Iterat
     except RefusedError as error:
         expected = RefusedError(error.lines | {None}, str(error)) if _GZIP in _starts(one) else error
     except Exception as error:  # Parquet: whatever the library raises for what it cannot read
-        expected = RefusedError([None, *range(1, 100)], f"{type(error).__name__}: {error}")
+        if reader.reader != "parquet":
+            raise
+        expected = _UnreadableError([None, *range(1, 100)], f"{type(error).__name__}: {error}")
     for way, read in _ways(reader, one, random, folder):
         try:
             found: Any = read()
@@ -135,6 +142,16 @@ def defects(reader: Reader, one: Sample, random: Random, folder: Path) -> Iterat
             yield from (
                 f"{what}: {way}: {found!r:.300}; grammar: {expected!r:.300}" for what in _wrong(expected, found)
             )
+
+
+def _is_open(one: Sample, expected: Table | RefusedError, found: Any) -> bool:
+    """Return whether nobody can say who is right about a damaged Parquet file.
+
+    The library may stumble over a column that is not wanted, or over a page in one way of reading and not in another.
+    """
+    if isinstance(found, str):
+        return one.is_damaged and ": no readable Parquet file (" in found
+    return one.is_damaged and isinstance(expected, _UnreadableError)
 
 
 def _starts(one: Sample) -> set[bytes]:

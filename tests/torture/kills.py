@@ -24,10 +24,11 @@ from .programs import Process, checked, cold, ended, here
 from .report import Outcome, Setting
 
 SEED = 20_260_101
-_COLD_EVERY = 4  # every so many-th process is started from cold: kills before the database is opened
+_COLD_EVERY = 10  # every so many-th process is started from cold: kills before the database is opened
 _AIMED_EVERY = 5  # with a rollback journal every so many-th kill waits until pages go into the database file
 _MOST = 0.5
 _START_SECONDS = 0.6  # what a start from cold adds, about
+_INSIDE = 0.75  # so many of the kills wait for the transaction to begin, whatever else the machine does
 
 
 @dataclass(frozen=True)
@@ -71,12 +72,12 @@ class _Series:
             checked(here(*self._command(self._small, "shop", name)))
         kinds = self._sizes.kinds
         expected = {kind: self._expected(kind) for kind in kinds}
-        durations = {kind: self._duration(kind) for kind in kinds} if self._sizes.at_random else {}
+        times = {kind: self._timed(kind) for kind in kinds} if self._sizes.at_random else {}
         self._aftermath = Aftermath(self._url)
         number = 0
         while self._counts["kills"] < self._sizes.n_kills and not self._aftermath.counts["not again"]:
             kind = kinds[number % len(kinds)]
-            where, acknowledged, killed = self._killed(number, durations.get(kind))
+            where, acknowledged, killed = self._killed(number, times.get(kind))
             if killed:
                 self._note_kill(where, acknowledged=acknowledged)
                 self._look(number, where, expected[kind], acknowledged=acknowledged)
@@ -140,16 +141,20 @@ class _Series:
         self._restore(kind, run)
         return found
 
-    def _duration(self, kind: str) -> float:
-        """Return how long such an ingest takes from its beginning to its end: the median of three."""
-        taken = []
+    def _timed(self, kind: str) -> tuple[float, float]:
+        """Return how long such an ingest takes, all of it and once it writes: medians of three."""
+        whole, inside = [], []
         for _ in range(3):
             run, command = self._ingest(kind, -2)
             started = time.monotonic()
-            checked(ended(Forked(self._folder, *command)))
-            taken.append(time.monotonic() - started)
+            process = Forked(self._folder, *command)
+            self._wait(process, {"inside", "writing the file"})
+            began = time.monotonic()
+            checked(ended(process))
+            whole.append(time.monotonic() - started)
+            inside.append(time.monotonic() - began)
             self._restore(kind, run)
-        return statistics.median(taken)
+        return statistics.median(whole), statistics.median(inside)
 
     def _restore(self, kind: str, run: tuple[str, str]) -> None:
         """Bring the database back to what it held before a run was stored."""
@@ -162,23 +167,15 @@ class _Series:
     def _is_cold(self, number: int) -> bool:
         return self._sizes.at_random and number % _COLD_EVERY == 1
 
-    def _killed(self, number: int, duration: float | None) -> tuple[Where, bool, bool]:
+    def _killed(self, number: int, times: tuple[float, float] | None) -> tuple[Where, bool, bool]:
         """Kill a process; return where it was, whether it had told of success, and whether it was alive to be killed.
 
         It is stopped first, so that what is seen of it is what the kill meets.
         """
         start = cold if self._is_cold(number) else Forked
         process = start(self._folder, *self._numbered(number)[2])
-        if duration is None:
-            self._wait(process, {"inside", "writing the file"})
-            delay = 0.0
-        elif self._moments.leaves_traces and number % _AIMED_EVERY == 0:
-            self._wait(process, {"writing the file"})
-            delay = self._random.uniform(0, 0.02)
-        else:
-            delay = self._random.uniform(0, 0.98 * duration + _START_SECONDS * self._is_cold(number))
         with suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=delay)
+            process.wait(timeout=self._delay(number, process, times))
         process.send_signal(signal.SIGSTOP)
         where = self._moments.where()
         process.kill()
@@ -187,9 +184,23 @@ class _Series:
             where = self._moments.where()
         return where, out.rstrip().endswith(b"]"), process.returncode == -signal.SIGKILL
 
+    def _delay(self, number: int, process: Process, times: tuple[float, float] | None) -> float:
+        """Return after how many seconds to kill, having waited for what the kill is to meet."""
+        if times is None:
+            self._wait(process, {"inside", "writing the file"})
+            return 0.0
+        whole, inside = times
+        if self._moments.leaves_traces and number % _AIMED_EVERY == 0:
+            self._wait(process, {"writing the file"})
+            return self._random.uniform(0, 0.02)
+        if self._random.random() < _INSIDE:
+            self._wait(process, {"inside", "writing the file"})
+            return self._random.uniform(0, 0.9 * inside)
+        return self._random.uniform(0, 0.98 * whole + _START_SECONDS * self._is_cold(number))
+
     def _wait(self, process: Process, places: set[Where]) -> None:
         while process.poll() is None and self._moments.where() not in places:
-            time.sleep(0.0002)
+            time.sleep(self._moments.poll_seconds)
 
     def _note_kill(self, where: Where, *, acknowledged: bool) -> None:
         count = self._counts

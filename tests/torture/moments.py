@@ -24,6 +24,7 @@ _IN_TRANSACTION = """
 class PostgresMoments:
     """The server is asked whether a transaction of the program has written and has not been told to end."""
 
+    poll_seconds = 0.003
     leaves_traces = False
     inside_is_undone = True
 
@@ -40,6 +41,7 @@ class PostgresMoments:
 class WalMoments:
     """Another write transaction is tried: it cannot begin while one is open."""
 
+    poll_seconds = 0.003
     leaves_traces = False
     inside_is_undone = False  # the lock is let go a moment after the transaction is committed
 
@@ -64,6 +66,7 @@ class JournalMoments:
     to be written.
     """
 
+    poll_seconds = 0.0002
     leaves_traces = True
     inside_is_undone = True
 

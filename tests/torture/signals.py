@@ -52,7 +52,7 @@ class _Sizes:
     n_groups: int
 
 
-_SIZES = {"full": _Sizes(20, 30, 400), "quick": _Sizes(1, 0, 20)}
+_SIZES = {"full": _Sizes(20, 30, 300), "quick": _Sizes(1, 0, 20)}
 
 
 def outcomes(setting: Setting) -> Iterator[Outcome]:
@@ -107,9 +107,10 @@ class _Series:
         )
 
     def _ingest(self, name: str) -> tuple[tuple[str, str], list[str]]:
-        files = [str(self._material.run), "--labels", str(self._material.labels), "--dataset", "shop", "--name", name]
+        """Return the (dataset, name) of a run, the first of its dataset, and the command that stores it."""
+        files = [str(self._material.run), "--labels", str(self._material.labels), "--dataset", name, "--name", "run"]
         command = ["--db", self._url, "ingest", *files, "--git-commit", "none", "--format", "json"]
-        return ("shop", name), command
+        return (name, "run"), command
 
     def _places(self, command: list[str]) -> list[str]:
         """Return the functions that signals come in: those of the normal suite, and others evenly over an ingest."""

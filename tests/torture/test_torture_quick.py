@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from postgres_server import PostgresServer
 
+from .disk_full import NOT_MOUNTED
 from .report import Outcome, Setting, as_json, markdown
+from .small_disks import can_be_mounted
 
 MODULES = ["kills", "signals", "writers", "same_file", "start_ups", "disk_full", "memory"]
 
@@ -17,7 +19,8 @@ def test_a_row_in_its_quick_size(tmp_path: Path, postgres_server: PostgresServer
     module = importlib.import_module(f"{__package__}.{name}")
     found = list(module.outcomes(Setting("quick", tmp_path, postgres_server, (engine,))))
     assert found
-    assert [one.figure for one in found if not one.met] == []
+    excused = NOT_MOUNTED if not can_be_mounted() else None  # by nothing else
+    assert [one.figure for one in found if not one.met and one.figure != excused] == []
 
 
 def test_the_table() -> None:

@@ -1,0 +1,22 @@
+"""The example of a release test, run by a pytest of its own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "pytest_gate.py"
+
+
+def test_the_gate_as_a_test_says_what_it_decided(tmp_path: Path) -> None:
+    assert len(EXAMPLE.read_text(encoding="utf-8").splitlines()) <= 40
+    others = ("NDCG_TRACK", "PYTEST", "GITHUB")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(others)}
+    command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(tmp_path), "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, "-q", "-rP", str(EXAMPLE)], cwd=tmp_path, env=kept, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    assert "PASS: new may replace old on shop\n" in done.stdout
+    assert "ndcg@10    baseline 0.9572, candidate 0.9627\n" in done.stdout
+    assert "2 passed" in done.stdout
