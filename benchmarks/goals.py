@@ -117,7 +117,7 @@ def _peak(workload: str, names: tuple[str, ...], limit_mb: float) -> Figure:
 def _stream(engine: str) -> Figure:
     def figure(run: Run) -> tuple[str, bool]:
         one, ten = (
-            [run.value("growth", "w1", f"{times}x ingest --stream, {engine}", what) for what in ("seconds", "peak_mb")]
+            [run.value("growth", "w1", f"{times}x ingest, {engine}", what) for what in ("seconds", "peak_mb")]
             for times in (1, 10)
         )
         time, memory = ten[0] / one[0], ten[1] / one[1]
@@ -127,7 +127,7 @@ def _stream(engine: str) -> Figure:
 
 
 def _streamed_rows(run: Run) -> tuple[str, bool]:
-    peaks = [run.value("growth", "w1", f"3x ingest --stream, {e}", "peak_mb") for e in ("SQLite", "Postgres")]
+    peaks = [run.value("growth", "w1", f"3x ingest, {e}", "peak_mb") for e in ("SQLite", "Postgres")]
     return f"SQLite {megabytes(peaks[0])}, Postgres {megabytes(peaks[1])}", max(peaks) < 1024
 
 
@@ -162,9 +162,9 @@ _GOALS: tuple[tuple[str, str, Figure], ...] = (
     ("`ingest`, W3, SQLite file that is there", "< 0.5 s more", _small("ingest, SQLite that is there")),
     ("peak memory, W1", "ingest < 1 GB", _peak("w1", _INGESTS, 1000)),
     ("peak memory, W4", "< 3 GB", _peak("w4", ("evaluate", *_INGESTS), 3000)),
-    ("`ingest --stream`, 10x W1, SQLite", "<= 10x the time, < 10x the memory", _stream("SQLite")),
-    ("`ingest --stream`, 10x W1, Postgres", "<= 10x the time, < 10x the memory", _stream("Postgres")),
-    ("`ingest --stream`, 21M rows", "peak memory < 1 GiB", _streamed_rows),
+    ("`ingest`, 10x W1, SQLite", "<= 10x the time, < 10x the memory", _stream("SQLite")),
+    ("`ingest`, 10x W1, Postgres", "<= 10x the time, < 10x the memory", _stream("Postgres")),
+    ("`ingest`, 21M rows", "peak memory < 1 GiB", _streamed_rows),
     ("`compare`, 1,000,000 groups", "< 2 s", _below("compare, 1,000,000 groups", 2)),
     ("its statistics", "< 0.3 s", _below("compare, 1,000,000 groups: statistics", 0.3)),
     ("permutation test", ">= 20x scipy, same p", _permutation),

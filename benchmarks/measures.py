@@ -170,20 +170,17 @@ def started(task: Task, command: list[str], workers: list[Worker]) -> Callable[[
 def growth(choice: Choice) -> Phase:
     """Return the phase of files of 1, 3 and 10 times the rows."""
     base = "tiny" if choice.quick else "w1"
-    streams = "--stream" in done(ndcg_track(sys.executable, "ingest", "--help"))
     tasks = []
     for times in GROWTH:
         name = base if times == 1 else f"{base}x{times}"
         for engine in ("SQLite", "Postgres"):
-            for stream in ((), ("--stream",)):
+            for how in ((), ("--no-stream",)):
                 left_out = choice.no_postgres if engine == "Postgres" and choice.postgres is None else ""
-                if stream and not streams:
-                    left_out = "this version has no ingest --stream"
-                title = " ".join([f"{times}x", "ingest", *stream]) + f", {engine}"
+                title = " ".join([f"{times}x", "ingest", *how]) + f", {engine}"
                 one = CONTENDERS[f"ingest, {engine}"]
                 call = Call(sys.executable, DATA / f"{name}.run", DATA / f"{name}.qrels")
                 tasks.append(
-                    Task(title, f"{times} times the rows of {base.upper()}", _grown(choice, one, call, stream), "ours",
+                    Task(title, f"{times} times the rows of {base.upper()}", _grown(choice, one, call, how), "ours",
                          1e-9, left_out=left_out)
                 )  # fmt: skip
 
@@ -208,10 +205,10 @@ def growth(choice: Choice) -> Phase:
     return Phase("growth", base, title, kept(tasks, choice.only), opened, closed, most_rounds=3)
 
 
-def _grown(choice: Choice, one: Contender, call: Call, stream: tuple[str, ...]) -> Callable[[int], Sample]:
+def _grown(choice: Choice, one: Contender, call: Call, how: tuple[str, ...]) -> Callable[[int], Sample]:
     def measure(_: int) -> Sample:
         read_into_cache(call.run)
-        return _once(choice, one, call, *stream)
+        return _once(choice, one, call, *how)
 
     return measure
 
