@@ -9,6 +9,7 @@ from sqlalchemy import ARRAY, BigInteger, Dialect, Double, Integer, LargeBinary,
 from sqlalchemy.types import TypeEngine
 
 JsonObject = dict[str, Any]
+_LARGEST_COUNT = 2**53
 
 IDENTIFIER = BigInteger().with_variant(Integer(), "sqlite")
 """An integer id; SQLite makes its row number of a column only when it is declared INTEGER."""
@@ -47,6 +48,11 @@ class JsonText(TypeDecorator[JsonObject]):
         return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> JsonObject | None:
-        """Return the object of what came from the driver."""
+        """Return the object of what came from the driver, its keys in order, with numbers as both engines have them."""
         parsed: JsonObject | None = json.loads(value) if isinstance(value, str) else value
-        return parsed
+        return None if parsed is None else {key: _number(parsed[key]) for key in sorted(parsed)}
+
+
+def _number(value: Any) -> Any:
+    """Return a value, but a whole number that a double cannot count to as one: JSONB writes 1e300 out in digits."""
+    return float(value) if type(value) is int and abs(value) > _LARGEST_COUNT else value

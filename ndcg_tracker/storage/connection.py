@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 import sqlalchemy as sa
@@ -13,6 +14,9 @@ from sqlalchemy import Connection, Engine, event
 
 from ndcg_tracker.storage.database_url import Location
 from ndcg_tracker.storage.failures import database_errors, lost_answers
+
+if TYPE_CHECKING:
+    import psycopg
 
 WAIT_SECONDS = 60
 """How long a writer waits for another one before it gives up."""
@@ -83,7 +87,7 @@ def read_transaction(engine: Engine, location: Location) -> Iterator[Connection]
     with database_errors(location), engine.connect() as connection:
         if engine.dialect.name == "postgresql":
             connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-        with connection.begin():
+        with connection.begin(), _given_up_when_interrupted(connection):
             yield connection
 
 
@@ -100,7 +104,7 @@ def write_transaction(engine: Engine, location: Location, *, migrating: bool = F
         if engine.dialect.name == "postgresql":
             # Each statement must see what the writer before committed, whatever the server's default is.
             connection.execution_options(isolation_level="READ COMMITTED")
-            with connection.begin() as transaction:
+            with connection.begin() as transaction, _given_up_when_interrupted(connection):
                 connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{WAIT_SECONDS}s'")
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITER_LOCK})")
                 yield connection
@@ -114,6 +118,25 @@ def write_transaction(engine: Engine, location: Location, *, migrating: bool = F
             _pragma(connection, "legacy_alter_table = ON")  # else it fails for a table that a view reads
         with connection.begin():
             yield connection
+
+
+@contextmanager
+def _given_up_when_interrupted(connection: Connection) -> Iterator[None]:
+    """Close a Postgres connection that an exception has left in the middle of a statement; the server rolls it back.
+
+    SQLAlchemy does so for its own statements; psycopg, used directly, cancels a statement for KeyboardInterrupt alone.
+    After what another handler of a signal raises, it still runs, and not even a rollback can be sent.
+    """
+    try:
+        yield
+    except BaseException:
+        if connection.dialect.name == "postgresql" and not connection.invalidated:
+            driver = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
+            if driver.info.transaction_status.name == "ACTIVE":
+                with suppress(Exception):  # where the server is gone, so is the statement
+                    driver.cancel()
+                connection.invalidate()
+        raise
 
 
 def prepare_journal(connection: Connection) -> None:

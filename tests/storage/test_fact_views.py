@@ -74,3 +74,16 @@ def test_facts_come_out_as_they_went_in(
             key: value if isinstance(value, str) else pytest.approx(value, rel=4e-16, abs=0)
             for key, value in (attributes or {}).items()
         }
+
+
+def test_numbers_and_the_order_of_facts_are_those_of_both_engines(both: Stores) -> None:
+    given = {"bb": 1e300, "a": 17976931348623157e292, "c": 5e-324, "d": 3, "e": 3.0, "f": 1e16, "g": -(2**53), "h": "x"}
+    found = []
+    for store in both:
+        with store.write() as tx:
+            dataset = tx.ensure_dataset("shop").id
+            (group,) = tx.ensure_groups(dataset, Keys.from_strings(["q"])).tolist()
+            tx.set_group_attributes(dataset, {group: given})
+        with store.read() as tx:
+            found.append(tx.group_attributes(dataset)[group])
+    assert repr(found[0]) == repr(found[1]) == repr(dict(sorted(given.items())))

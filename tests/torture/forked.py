@@ -9,6 +9,7 @@ import resource
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
@@ -62,7 +63,8 @@ class Forked:
     def send_signal(self, number: signal.Signals) -> None:
         """Send it a signal, if it still runs."""
         if self._process.exitcode is None and self._process.pid is not None:
-            os.kill(self._process.pid, number)
+            with suppress(ProcessLookupError):  # it may have ended since
+                os.kill(self._process.pid, number)
 
     def kill(self) -> None:
         """Send it SIGKILL, if it still runs."""

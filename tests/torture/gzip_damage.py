@@ -136,12 +136,11 @@ def judge(tally: Tally, what: str, content: bytes, folder: Path, *, header: int 
 
 def bombs(tally: Tally, folder: Path) -> None:
     """Read small files that unpack to more than is allowed, as every file that a command reads."""
-    line = b"q Q0 d 1 1 t" + b" " * (_MIB - 13) + b"\n"
-    scores, sizes = b"1" + b" " * (_MIB - 2) + b"\n", b"1" + b" " * (_MIB - 2) + b"\n"
-    many = gzip.compress(line, 9) * (_LARGEST // _MIB + 8)
-    contents = {"run": _bomb(line), "many members": many, "scores": _bomb(scores), "sizes": _bomb(sizes)}
-    contents["zeros"] = _bomb(b"\0" * _MIB)
-    contents["PAR1"] = _bomb(b"PAR1" * (_MIB // 4))
+    lines = [b"q%d Q0 d 1 1 " % number + b"t" * _MIB + b"\n" for number in range(_LARGEST // _MIB + 8)]
+    contents = {"run": _bomb(lines), "many members": b"".join(gzip.compress(line, 9) for line in lines)}
+    contents["scores"] = contents["sizes"] = _bomb([b"1" + b" " * _MIB + b"\n"] * len(lines))
+    contents["zeros"] = _bomb([b"\0" * _MIB] * len(lines))
+    contents["PAR1"] = _bomb([b"PAR1" * (_MIB // 4)] * len(lines))
     paths = {}
     for name, content in contents.items():
         paths[name] = folder / f"{name}.gz"
@@ -222,9 +221,9 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
         yield Outcome(13, "gzip: bombs", "-", refused, tally.figure(), met=not tally.wrong)
 
 
-def _bomb(part: bytes) -> bytes:
+def _bomb(parts: Iterable[bytes]) -> bytes:
     packer = zlib.compressobj(9, wbits=31)
-    pieces = [packer.compress(part) for _ in range((_LARGEST + 8 * _MIB) // len(part))]
+    pieces = [packer.compress(part) for part in parts]
     return b"".join(pieces) + packer.flush()
 
 
@@ -238,12 +237,12 @@ def _with_all_fields(text: bytes) -> bytes:
 def _ways(path: Path, content: bytes) -> Iterator[tuple[str, Callable[[], Rows]]]:
     yield "file", lambda: _listed([read_run(str(path), reader="trec")])
     yield "pipe", lambda: _listed([read_run("-", reader="trec", stdin=io.BytesIO(content))])
-    yield "file, --stream", lambda: _streamed(str(path), None)
-    yield "pipe, --stream", lambda: _streamed("-", io.BytesIO(content))
+    yield "file, --stream", lambda: _streamed(str(path), None, block_rows=2)
+    yield "pipe, --stream", lambda: _streamed("-", io.BytesIO(content), block_rows=2)
 
 
-def _streamed(path: str, stdin: io.BufferedIOBase | None, reader: str = "trec") -> Rows:
-    with stream_run(path, reader=reader, stdin=stdin, block_rows=2) as stream:  # type: ignore[arg-type]
+def _streamed(path: str, stdin: io.BufferedIOBase | None, reader: str = "trec", block_rows: int = 1 << 16) -> Rows:
+    with stream_run(path, reader=reader, stdin=stdin, block_rows=block_rows) as stream:  # type: ignore[arg-type]
         return _listed(list(stream))
 
 

@@ -54,7 +54,10 @@ def parquet_table(content: bytes, role: Role) -> Table:
         if any(names.count(name) > 1 for name in kept) or not {"group", _ROLES[role][2]} <= set(kept):
             raise RefusedError([None], "a column is missing or stands twice")
         found = file.read(columns=kept)
+        n_promised = file.metadata.num_rows
     faults = Faults()
+    if found.num_rows != n_promised:
+        faults.add(None, f"{found.num_rows} rows, {n_promised} promised")
     columns = {name: _values(found.column(name), name, faults) for name in kept}
     if not all(len(values) == found.num_rows for values in columns.values()):
         faults.check()
