@@ -79,13 +79,15 @@ def text_group_blocks(source: Source, table: TextTable, n_bytes: int, *, fast: b
 def _grown(block: TextBlock, pieces: Iterator[bytes], n_bytes: int) -> TextBlock:
     """Return the block with at least ``n_bytes`` more bytes, or with all there are, which makes it the last one."""
     parts = list(block.parts)
-    while n_bytes > 0:
+    is_last = False
+    while n_bytes > 0 and not is_last:
         piece = next(pieces, b"")
-        if not piece:
-            return replace(block, parts=tuple(parts), is_last=True)
+        is_last = not piece
         parts.append(piece)
         n_bytes -= len(piece)
-    return replace(block, parts=tuple(parts))
+    if sum(map(len, parts)) <= _PIECE:
+        parts = [b"".join(parts)]
+    return replace(block, parts=tuple(part for part in parts if part), is_last=is_last)
 
 
 def _parsed(table: TextTable, block: TextBlock, *, fast: bool) -> tuple[Rows, LinePlaces | None]:

@@ -108,11 +108,10 @@ def stream_run(
         else:
             table = text_table(source, name, columns)
             blocks = text_group_blocks(source, table, block_rows * BYTES_PER_ROW, fast=len(head) > SMALL)
-        parsed = files.enter_context(reading_ahead(blocks))  # parsed on one core, checked on another
     except BaseException:
         files.close()
         raise
-    return RunStream(ranked_blocks(source, parsed, scores), files)
+    return RunStream(ranked_blocks(source, blocks, scores), files)
 
 
 def is_large(path: str) -> bool:
@@ -140,16 +139,17 @@ def ranked_blocks(
     """Yield what blocks of whole groups hold, checked, with the scores of a file of their own if there is one."""
     seen = SeenGroups()
     n_rows = n_items = 0
-    for block in blocks:
-        block_scores = None if scores is None else scores.take(block.rows.n_rows)
-        n_rows += block.rows.n_rows
-        if not block.rows.n_rows:
-            continue
-        table = _ranked(block, block_scores, seen)
-        seen.add(block.rows.run_keys)
-        n_items += table.ranking.n_items
-        yield table
-        del table, block  # not to be held while the next block is read
+    with reading_ahead(blocks) as parsed:  # parsed by one thread, checked by another
+        for block in parsed:
+            block_scores = None if scores is None else scores.take(block.rows.n_rows)
+            n_rows += block.rows.n_rows
+            if not block.rows.n_rows:
+                continue
+            table = _ranked(block, block_scores, seen)
+            seen.add(block.rows.run_keys)
+            n_items += table.ranking.n_items
+            yield table
+            del table, block  # not to be held while the next block is read
     if scores is not None:
         scores.finish(source, n_rows)
     if not n_rows:
