@@ -79,9 +79,9 @@ def write_datasette_metadata(
 
     Open a SQLite file with it: datasette ndcg-track.db -m FILE --setting suggest_facets off
     """
-    from ndcg_tracker.cli.whole_file import whole_file
     from ndcg_tracker.integrations.datasette import datasette_metadata
     from ndcg_tracker.reporting.json_writer import json_text
+    from ndcg_tracker.reporting.whole_file import whole_file
 
     with whole_file(output, "--output") as write:
         text = json_text(datasette_metadata(options.surroundings.database))

@@ -31,9 +31,9 @@ def evaluate(
 ) -> None:
     """Compute metrics of runs without storing anything."""
     from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of
-    from ndcg_tracker.cli.whole_file import whole_file
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.ingest import Columns, default_run_name
+    from ndcg_tracker.reporting.whole_file import whole_file
     from ndcg_tracker.tracker.evaluation import NoLabelsError, evaluate_stream, evaluate_table
     from ndcg_tracker.tracker.opened import DEFAULT_METRIC
 
@@ -68,7 +68,7 @@ def evaluate(
 def _metrics_json(evaluation: Evaluation) -> str:
     """Return the means by canonical text, as ``ingest`` and ``gate`` write them."""
     from ndcg_tracker.metrics import parse_metric
-    from ndcg_tracker.reporting.gate_metrics import metrics_json
+    from ndcg_tracker.reporting.metrics_json import metrics_json
 
     texts = [str(parse_metric(text)) for text in evaluation.texts]
     means = {text: result.mean for text, result in zip(texts, evaluation.results, strict=True)}

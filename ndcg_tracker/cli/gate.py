@@ -87,11 +87,11 @@ def gate(
 
     Exit codes: 0 PASS or overridden, 3 FAIL, 4 INCONCLUSIVE, 5 not comparable, 2 bad input.
     """
-    from ndcg_tracker.cli.whole_file import whole_file
     from ndcg_tracker.integrations.github_summary import appended_summary
     from ndcg_tracker.reporting.gate_formats import gate_as, gate_markdown
     from ndcg_tracker.reporting.gate_junit import gate_junit
-    from ndcg_tracker.reporting.gate_metrics import metrics_json as metrics_text
+    from ndcg_tracker.reporting.metrics_json import metrics_json as metrics_text
+    from ndcg_tracker.reporting.whole_file import whole_file
 
     allowed = None if margin is None else _margin(margin)
     summary = _summary_path() if github_summary else None

@@ -60,9 +60,9 @@ def ingest(
     Each file is stored in one transaction. The same run again is no error and adds nothing.
     """
     from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of, source_name
-    from ndcg_tracker.cli.whole_file import whole_file
     from ndcg_tracker.ingest import Columns, default_run_name
-    from ndcg_tracker.reporting.gate_metrics import metrics_json as metrics_text
+    from ndcg_tracker.reporting.metrics_json import metrics_json as metrics_text
+    from ndcg_tracker.reporting.whole_file import whole_file
     from ndcg_tracker.tracker.ingestion import RunDetails
     from ndcg_tracker.tracker.opened import DEFAULT_METRIC
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.reporting.whole_file import told_of_place
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
@@ -38,12 +38,12 @@ def appended_summary(path: str, asked_by: str = SUMMARY_VARIABLE) -> Iterator[Ca
     """
     content: list[str] = []
     target = Path(path)
-    with _told(path, asked_by):
+    with told_of_place(path, asked_by):
         size = target.stat().st_size if target.exists() else 0
         ends_line = not size or target.read_bytes().endswith(b"\n")
         target.open("ab").close()
     yield content.append
-    with _told(path, asked_by):
+    with told_of_place(path, asked_by):
         try:
             with target.open("ab") as file:
                 file.write((b"" if ends_line else b"\n") + "".join(content).encode())
@@ -51,13 +51,3 @@ def appended_summary(path: str, asked_by: str = SUMMARY_VARIABLE) -> Iterator[Ca
             with suppress(OSError):
                 os.truncate(target, size)
             raise
-
-
-@contextmanager
-def _told(path: str, asked_by: str) -> Iterator[None]:
-    """Turn what the operating system says into one line that names the file."""
-    try:
-        yield
-    except OSError as error:
-        why = "it is a folder" if isinstance(error, IsADirectoryError) else error.strerror or str(error)
-        raise InputError(f"{asked_by}: cannot write {path!r}: {why}; give another file") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from ndcg_tracker.tracker.ingestion import IngestResult
 from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC
 
 
-class TrainingRuns:
+class TrainingRuns(ABC):
     """Stores what a model in training makes of the validation rows.
 
     The finished model's ranking is the run ``name``, with the tags ``training=NAME`` and ``stage=final``; that of an
@@ -70,9 +71,9 @@ class TrainingRuns:
             self._database = tracker.location
             tracker.store(create=True)
 
+    @abstractmethod
     def _prepared(self, features: Any) -> Any:
         """Return the features as the library's ``predict`` takes them, the library imported."""
-        raise NotImplementedError
 
     def _chosen(self, iteration: int | None, n_iterations: int) -> int | None:
         """Return the iteration that was asked for; raise InputError where the model has no such one."""

@@ -31,7 +31,7 @@ _POSTGRES_REASONS = (
     ("could not translate host name", "the host name is unknown"),
     ("connection refused", "no server answers there: is it running?"),
     ("no such file or directory", "no server answers there: is it running?"),
-    ("timeout", "the server did not answer in time"),
+    ("timeout expired", "the server did not answer in time"),
     ("does not exist", "the database or the user does not exist: create it with createdb or createuser"),
     ("too many", "the server has no free connection: try again later"),
     ("ssl", "the server and this URL do not agree about SSL: see sslmode"),

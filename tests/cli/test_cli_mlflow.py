@@ -79,7 +79,7 @@ def test_without_mlflow_installed(shop: CommandLine, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "mlflow", None)
     for arguments in (["push", "mlflow", "bm25"], ["pull", "mlflow", "x"]):
         assert shop.refused(*arguments) == (
-            "this needs MLflow, which is not installed: pip install 'ndcg-tracker[mlflow]'"
+            "mlflow is not installed; install it with: pip install 'ndcg-tracker[mlflow]'"
         )
 
 

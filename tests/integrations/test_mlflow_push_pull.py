@@ -396,7 +396,7 @@ def test_without_mlflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
             with pytest.raises(InputError) as refused:
                 attempt()
             assert str(refused.value) == (
-                "this needs MLflow, which is not installed: pip install 'ndcg-tracker[mlflow]'"
+                "mlflow is not installed; install it with: pip install 'ndcg-tracker[mlflow]'"
             )
 
 

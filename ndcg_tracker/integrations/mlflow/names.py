@@ -7,6 +7,7 @@ import re
 
 from ndcg_tracker.metrics import parse_metric
 from ndcg_tracker.metrics.agreement import familiar_name
+from ndcg_tracker.reporting.metrics_json import metric_key
 
 PER_GROUP = "ndcg_per_group.json"
 RANKING = "ndcg_ranking.parquet"
@@ -15,7 +16,6 @@ RUN_ID_TAG = "mlflow.run_id"
 PREFIX_TAG = "mlflow.metric_prefix"
 LONGEST_NAME = 250
 
-_OTHER = re.compile(r"[^0-9A-Za-z]+")
 _UNCLEAR = re.compile(r"[^0-9A-Za-z_()=, @]")
 _KEY = re.compile(r"[\w.\- :]+(/[\w.\- :]+)*")
 
@@ -36,7 +36,7 @@ def metric_name(text: str) -> str:
     """
     canonical = str(parse_metric(text))
     familiar = familiar_name(canonical)
-    name = _OTHER.sub("_", familiar.replace("@", "_at_")).strip("_")
+    name = metric_key(familiar)
     if len(name) > LONGEST_NAME or (familiar == canonical and _UNCLEAR.search(canonical)):
         return f"{name[: LONGEST_NAME - 9]}_{hashlib.sha256(canonical.encode()).hexdigest()[:8]}"
     return name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import os
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.integrations.libraries import library
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -66,10 +66,7 @@ def mlflow_client(tracking_uri: str | None, *, must_exist: bool = False) -> Iter
     Parameters: ``tracking_uri``: None for ``MLFLOW_TRACKING_URI``, else what MLflow takes by itself. ``must_exist``:
     whether a SQLite file that is not there is refused. Raises: InputError, also where MLflow is not installed.
     """
-    if importlib.util.find_spec("mlflow") is None:
-        raise InputError("this needs MLflow, which is not installed: pip install 'ndcg-tracker[mlflow]'")
-    import mlflow
-
+    mlflow = library("mlflow", "mlflow")
     uri = tracking_uri or mlflow.get_tracking_uri()
     path = unquote(uri.removeprefix(_SQLITE).partition("?")[0])
     if must_exist and uri.startswith(_SQLITE) and not Path(path).exists():

@@ -1,4 +1,4 @@
-"""A file that a command writes beside what it prints: there whole, or not at all."""
+"""A file of a report, beside what is printed: there whole, or not at all."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def whole_file(path: str | None, option: str) -> Iterator[Callable[[str], None]]
     target = Path(path).resolve()
     if target.exists() and not target.is_file() and not target.is_dir():
         yield content.append
-        with _told(path, option):
+        with told_of_place(path, option):
             target.write_text("".join(content), encoding="utf-8")
         return
     beside = target.with_name(f".{target.name}.{os.getpid()}")
-    with _told(path, option):
+    with told_of_place(path, option):
         if target.is_dir():
             raise IsADirectoryError
         beside.touch(exist_ok=False)
     try:
         yield content.append
-        with _told(path, option):
+        with told_of_place(path, option):
             beside.write_text("".join(content), encoding="utf-8")
             if target.exists():
                 shutil.copymode(target, beside)
@@ -49,10 +49,10 @@ def whole_file(path: str | None, option: str) -> Iterator[Callable[[str], None]]
 
 
 @contextmanager
-def _told(path: str, option: str) -> Iterator[None]:
-    """Turn what the operating system says into one line that names the file."""
+def told_of_place(path: str, asked_by: str) -> Iterator[None]:
+    """Turn what the operating system says within into one InputError that names the file and who asked for it."""
     try:
         yield
     except OSError as error:
         why = "it is a folder" if isinstance(error, IsADirectoryError) else error.strerror or str(error)
-        raise InputError(f"{option}: cannot write {path!r}: {why}; give another file") from error
+        raise InputError(f"{asked_by}: cannot write {path!r}: {why}; give another file") from error
