@@ -17,17 +17,21 @@ from ndcg_tracker.ingest.sources import Progress, Source
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_table
 from ndcg_tracker.rankings.ranking import LabelLists
 
-SMALL = 1 << 21  # bytes up to which the exact path is faster than importing Arrow
+SMALL = 1 << 21  # bytes up to which a way without Arrow is faster than importing it
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """The two ways to read one input: ``fast`` may raise DoubtfulError, ``exact`` has the last word."""
+    """The ways to read one input: ``exact`` has the last word, the others may raise DoubtfulError.
+
+    ``fast`` is for what is large enough to be worth importing Arrow, ``small`` for the rest.
+    """
 
     exact: Callable[[], tuple[Rows, Places]]
     fast: Callable[[], Rows] | None = None
+    small: Callable[[], Rows] | None = None
 
 
 def read_run(
@@ -85,10 +89,11 @@ def run_reader(source: Source, reader: str | None, columns: Columns, scores_path
 
 
 def assembled(paths: Paths, assemble: Callable[[Rows, Places], T], *, small: bool) -> T:
-    """Return what ``assemble`` makes of an input: read the fast way if it is large and beyond doubt, else exactly."""
-    if paths.fast is not None and not small:
+    """Return what ``assemble`` makes of an input: read the quick way for its size if it is beyond doubt, else exactly."""
+    quick = paths.small if small else paths.fast
+    if quick is not None:
         try:
-            return assemble(paths.fast(), NoPlaces())
+            return assemble(quick(), NoPlaces())
         except DoubtfulError:
             pass  # the exact path says what is wrong and where, or that all is well
     return assemble(*paths.exact())
@@ -107,7 +112,11 @@ def _reader(source: Source, reader: str | None) -> tuple[bytes, str]:
 def _paths(source: Source, reader: str, columns: Columns, wanted: Wanted, layout: trec.Layout) -> Paths:
     """Return how to read what holds one table, whether a run or labels."""
     if reader == "trec":
-        return Paths(lambda: trec.exact_rows(source, layout), lambda: trec.fast_rows(source, layout))
+        return Paths(
+            lambda: trec.exact_rows(source, layout),
+            lambda: trec.fast_rows(source, layout),
+            lambda: trec.small_rows(source, layout),
+        )
     if reader == "jsonl":
         return Paths(
             lambda: jsonl.exact_rows(source, columns, wanted), lambda: jsonl.fast_rows(source, columns, wanted)

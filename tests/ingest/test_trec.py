@@ -11,7 +11,7 @@ from ingest_outcomes import DOUBT, exact_outcome, fast_outcome, listed
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest import read_labels, read_run
 from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.trec import QRELS, RUN, exact_rows, fast_rows
+from ndcg_tracker.ingest.trec import QRELS, RUN, exact_rows, fast_rows, small_rows
 
 NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 FIELD = rb"[^ \t\n\0]+"
@@ -51,6 +51,10 @@ def exact(source: Source) -> object:
 
 def fast(source: Source) -> object:
     return fast_rows(source, RUN)
+
+
+def small(source: Source) -> object:
+    return small_rows(source, RUN)
 
 
 PIECES = [
@@ -132,7 +136,7 @@ soup = st.lists(st.sampled_from(PIECES), max_size=14).map(b"".join)
 @example(b"q Q0 d 1 nan t\n", 64)
 @example(b"q Q0 d 1  t\n", 64)
 @example(b"q Q0 d 1 2.0\v t\n", 64)
-def test_both_paths_and_the_grammar_agree_on_runs(content: bytes, block_size: int) -> None:
+def test_all_paths_and_the_grammar_agree_on_runs(content: bytes, block_size: int) -> None:
     expected = by_the_grammar(content, RUN_LINE)
     found = exact_outcome(content, exact)
     if expected is None:
@@ -143,11 +147,12 @@ def test_both_paths_and_the_grammar_agree_on_runs(content: bytes, block_size: in
         assert {(group, item): score for group, item, score in found[0]} == expected
     quick = fast_outcome(content, lambda source: fast_rows(source, RUN, block_size))
     assert quick in (DOUBT, found)
+    assert fast_outcome(content, small) in (DOUBT, found)
 
 
 @settings(deadline=None, max_examples=300)
 @given(st.one_of(damaged(GOOD_QRELS), soup), st.integers(1, 64))
-def test_both_paths_and_the_grammar_agree_on_qrels(content: bytes, block_size: int) -> None:
+def test_all_paths_and_the_grammar_agree_on_qrels(content: bytes, block_size: int) -> None:
     expected = by_the_grammar(content, QRELS_LINE)
     found = exact_outcome(content, lambda source: exact_rows(source, QRELS), labels=True)
     if expected is None:
@@ -156,6 +161,7 @@ def test_both_paths_and_the_grammar_agree_on_qrels(content: bytes, block_size: i
         assert {(group, item): grade for group, item, grade in found} == expected
     quick = fast_outcome(content, lambda source: fast_rows(source, QRELS, block_size), labels=True)
     assert quick in (DOUBT, found)
+    assert fast_outcome(content, lambda source: small_rows(source, QRELS), labels=True) in (DOUBT, found)
 
 
 ids = st.text(st.characters(codec="utf-8", exclude_characters=" \t\n\r\0"), min_size=1, max_size=9).filter(
@@ -172,7 +178,7 @@ separators = st.sampled_from([" ", "\t", "  ", " \t"])
     st.sampled_from(["\n", "\r\n"]),
     st.integers(1, 99),
 )
-def test_well_formed_runs_come_back_the_same_through_both_paths(
+def test_well_formed_runs_come_back_the_same_through_all_paths(
     rows: dict[tuple[str, str], float], separator: str, end: str, block_size: int
 ) -> None:
     lines = [separator.join([group, "Q0", item, "1", repr(score), "t"]) for (group, item), score in rows.items()]
@@ -180,12 +186,14 @@ def test_well_formed_runs_come_back_the_same_through_both_paths(
     found = exact_outcome(content, exact)
     assert {(group, item): score for group, item, score in found[0]} == rows
     assert fast_outcome(content, lambda source: fast_rows(source, RUN, block_size)) == found
+    assert fast_outcome(content, small) == found
 
 
 def test_ties_keep_the_order_of_the_file_and_scores_descend() -> None:
     content = b"q Q0 low 1 1 t\nr Q0 x 1 0 t\nq Q0 tie1 2 5 t\nq Q0 tie2 3 5 t\n"
     expected = [("q", "tie1", 5.0), ("q", "tie2", 5.0), ("q", "low", 1.0), ("r", "x", 0.0)]
     assert exact_outcome(content, exact)[0] == fast_outcome(content, fast)[0] == expected
+    assert fast_outcome(content, small)[0] == expected
 
 
 def test_ids_stay_as_they_are() -> None:
@@ -193,7 +201,7 @@ def test_ids_stay_as_they_are() -> None:
         '007 Q0 NA 1 1 t\n007 Q0 null 1 1 t\n007 Q0 "a,b" 1 1 t\n007 Q0 1e5 1 1 t\n007 Q0 \u00a0\u2028 1 1 t\n'.encode()
     )
     expected = ["NA", "null", '"a,b"', "1e5", "\u00a0\u2028"]
-    for outcome in (exact_outcome(content, exact), fast_outcome(content, fast)):
+    for outcome in (exact_outcome(content, exact), fast_outcome(content, fast), fast_outcome(content, small)):
         assert [item for _, item, _ in outcome[0]] == expected
         assert {group for group, _, _ in outcome[0]} == {"007"}
 
