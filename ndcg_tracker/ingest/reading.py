@@ -89,7 +89,7 @@ def run_reader(source: Source, reader: str | None, columns: Columns, scores_path
 
 
 def assembled(paths: Paths, assemble: Callable[[Rows, Places], T], *, small: bool) -> T:
-    """Return what ``assemble`` makes of an input: read the quick way for its size if it is beyond doubt, else exactly."""
+    """Return what ``assemble`` makes of an input: read the quick way for its size, if beyond doubt, else exactly."""
     quick = paths.small if small else paths.fast
     if quick is not None:
         try:
