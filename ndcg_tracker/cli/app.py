@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import traceback
@@ -14,6 +15,7 @@ from ndcg_tracker.cli.options import discard, say, surroundings
 from ndcg_tracker.errors import NdcgTrackerError, NotComparableError
 
 INTERNAL_ERROR, BAD_INPUT, NOT_COMPARABLE = 1, 2, 5
+_OBJECTS_BETWEEN_COLLECTIONS = 200_000  # imports make many, none of it garbage, and looking through them takes long
 
 
 class Stopped(BaseException):
@@ -67,6 +69,7 @@ def main() -> None:
     """Run the program: its arguments in, its exit code out."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sparkline is no failure
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     signal.signal(signal.SIGINT, _stop)
     signal.signal(signal.SIGTERM, _stop)
     try:
@@ -78,4 +81,5 @@ def main() -> None:
     except BrokenPipeError:
         discard(sys.stdout)
         code = 0
+    gc.freeze()  # what is left ends with the process, so the interpreter need not look through it either
     sys.exit(code)

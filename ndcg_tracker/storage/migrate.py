@@ -1,4 +1,4 @@
-"""Making and upgrading the schema: Alembic alone, in one transaction, by one process at a time."""
+"""Making and upgrading the schema: what the migrations say, in one transaction, by one process at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ndcg_tracker.storage.backup import backup_beside
 from ndcg_tracker.storage.connection import database_engine, use_best_journal, write_transaction
 from ndcg_tracker.storage.database_url import Location
 from ndcg_tracker.storage.handshake import Kind, State, found_state, refusal, state_within
-from ndcg_tracker.storage.revisions import migrations_folder, newest_revision
+from ndcg_tracker.storage.revisions import migrations_folder, newest_revision, snapshot_statements
 from ndcg_tracker.storage.schema import VERSION_TABLE
 
 
@@ -63,10 +63,20 @@ def _upgraded(engine: Engine, location: Location) -> UpgradeResult:
             raise refusal(state, location)
         _check_encoding(connection, location)
         backup = backup_beside(location, state.detail) if location.path and state.kind is Kind.OLDER else None
-        before = _row_counts(connection)
-        run_alembic(connection, "upgrade", "head")
-        _check_nothing_lost(connection, location, before)
+        if not (state.kind is Kind.EMPTY and location.path is not None and _made_at_once(connection)):
+            before = _row_counts(connection)
+            run_alembic(connection, "upgrade", "head")
+            _check_nothing_lost(connection, location, before)
         return UpgradeResult(state.detail or None, newest_revision(), backup)
+
+
+def _made_at_once(connection: Connection) -> bool:
+    """Make the newest schema in a new SQLite database without Alembic, which takes long to import, if that goes."""
+    is_new = connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar() == 0
+    statements = snapshot_statements() if is_new else None
+    for statement in statements or ():
+        connection.exec_driver_sql(statement)
+    return statements is not None
 
 
 def run_alembic(connection: Connection, command: str, revision: str) -> None:

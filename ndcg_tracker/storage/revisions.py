@@ -8,6 +8,9 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 FOLDERS = (_PACKAGE / "migrations", _PACKAGE.parent / "migrations")
 """Where the migrations may be: inside the package of a wheel, beside it in a checkout."""
 
+SEPARATOR = "\n;\n"
+"""What stands between the statements of a snapshot."""
+
 
 def migrations_folder() -> Path:
     """Return the first of ``FOLDERS`` that holds the migrations."""
@@ -25,3 +28,15 @@ def known_revisions() -> list[str]:
 def newest_revision() -> str:
     """Return the id of the revision that this program reads and writes."""
     return known_revisions()[-1]
+
+
+def snapshot_file(folder: Path) -> Path:
+    """Return where a folder of migrations keeps the schema that all of them together make on SQLite."""
+    return folder / "newest.sqlite.sql"
+
+
+def snapshot_statements() -> list[str] | None:
+    """Return the statements that make the newest schema in an empty SQLite database, None where no snapshot fits."""
+    file = snapshot_file(migrations_folder())
+    statements = file.read_text(encoding="utf-8").removesuffix("\n").split(SEPARATOR) if file.is_file() else [""]
+    return statements if statements[-1].endswith(f"VALUES ('{newest_revision()}')") else None

@@ -1,0 +1,41 @@
+"""Writes ``newest.sqlite.sql``, the schema that all migrations together make: ``python migrations/newest.py``.
+
+A new SQLite file is made from it, for importing Alembic and running every migration takes a quarter of a second. Run it
+after every change of a migration; a test holds both equal. What exists is upgraded by Alembic alone.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from ndcg_tracker.storage.connection import database_engine, write_transaction
+from ndcg_tracker.storage.database_url import parsed_location
+from ndcg_tracker.storage.migrate import run_alembic
+from ndcg_tracker.storage.revisions import SEPARATOR, migrations_folder, newest_revision, snapshot_file
+from ndcg_tracker.storage.schema import VERSION_TABLE
+
+
+def snapshot() -> str:
+    """Return the statements that make an empty SQLite database what the migrations make of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        location = parsed_location(str(Path(folder) / "new.db"))
+        engine = database_engine(location, create=True)
+        try:
+            with write_transaction(engine, location, migrating=True) as connection:
+                run_alembic(connection, "upgrade", "head")
+                return SEPARATOR.join(_statements(connection)) + "\n"
+        finally:
+            engine.dispose()
+
+
+def _statements(connection: Connection) -> list[str]:
+    made = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
+    found = [str(row[0]) for row in connection.exec_driver_sql(made)]
+    return [*found, f"INSERT INTO {VERSION_TABLE} (version_num) VALUES ('{newest_revision()}')"]
+
+
+if __name__ == "__main__":
+    snapshot_file(migrations_folder()).write_text(snapshot(), encoding="utf-8")
