@@ -33,9 +33,8 @@ def split_rows(text: bytes, n_fields: int, columns: Mapping[str, int]) -> Rows:
     ends = np.flatnonzero((data == _BLANK) | (data == _NEWLINE))
     if ends.size % n_fields or not _is_between_fields(data[ends].reshape(-1, n_fields)):
         raise DoubtfulError("another number of fields")
-    starts = np.append(0, ends[:-1] + 1).reshape(-1, n_fields)
-    ends = ends.reshape(-1, n_fields)
-    fields = {role: _column(data, starts[:, at], ends[:, at]) for role, at in columns.items()}
+    starts = np.append(0, ends[:-1] + 1)
+    fields = {role: _column(data, starts[at::n_fields], ends[at::n_fields]) for role, at in columns.items()}
     groups, items = fields.pop("group"), fields.pop("item")
     later = np.arange(1, len(groups))
     firsts = np.flatnonzero(np.append(True, ~groups.equal(later, groups, later - 1)))

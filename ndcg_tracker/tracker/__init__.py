@@ -1,6 +1,5 @@
 """The one place that joins the parts: readers, metrics, store and comparison."""
 
-from ndcg_tracker.tracker.evaluation import Evaluation, evaluate
-from ndcg_tracker.tracker.tracker import Tracker
+import lazy_loader
 
-__all__ = ["Evaluation", "Tracker", "evaluate"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

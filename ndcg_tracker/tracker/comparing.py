@@ -33,6 +33,7 @@ from ndcg_tracker.metrics import Metric, parse_metric
 from ndcg_tracker.rankings import Keys
 from ndcg_tracker.tracker.explained_runs import Side, Sides
 from ndcg_tracker.tracker.explaining import item_moves
+from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE
 from ndcg_tracker.tracker.open_ties import open_groups
 from ndcg_tracker.tracker.scoring import stored_weights
 from ndcg_tracker.tracker.slicing import AttributeValues, attribute_values
@@ -47,12 +48,6 @@ Evaluations = dict[str, "EvaluationRecord"]
 
 MOVES = 3
 """So many items at most are kept for each of the worst and best groups."""
-MEANS_AGREE = 1e-6
-"""How far a stored mean may lie from that of the paired results: weights in single precision move it by less."""
-NO_INFERENCE = (
-    "the means weigh groups in a way that no test covers (weights of items, or groups without a relevant item added "
-    "unweighted): no interval and no p-value"
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ndcg_tracker.comparison import Step, history_steps
 from ndcg_tracker.metrics import parse_metric
-from ndcg_tracker.tracker.comparing import MEANS_AGREE, NO_INFERENCE
+from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

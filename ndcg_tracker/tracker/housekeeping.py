@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import ReferenceNotFoundError
-from ndcg_tracker.ingest import GroupColumns, GroupTable, read_group_frame
 from ndcg_tracker.tracker.datasets import known_dataset
-from ndcg_tracker.tracker.group_facts import GroupRecord, GroupsSet, group_records, store_group_facts
 from ndcg_tracker.tracker.opened import OpenedStore
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord
     from ndcg_tracker.tracker.exporting import Exported
+    from ndcg_tracker.tracker.group_facts import GroupRecord, GroupsSet
     from ndcg_tracker.tracker.importing import Imported
 
 
@@ -89,6 +88,8 @@ class Housekeeping(OpenedStore):
 
     def groups(self, dataset: str = "default") -> list[GroupRecord]:
         """Return the groups of a dataset with their weights and attributes."""
+        from ndcg_tracker.tracker.group_facts import group_records
+
         with self.store().read() as tx:
             return group_records(tx, dataset)
 
@@ -109,6 +110,9 @@ class Housekeeping(OpenedStore):
         the weight away; what the frame does not name stays. Means that rest on a weight that changes are computed
         again. Raises: InputError for a frame that cannot be taken, and where the dataset has none of its groups.
         """
+        from ndcg_tracker.ingest import GroupColumns, GroupTable, read_group_frame
+        from ndcg_tracker.tracker.group_facts import store_group_facts
+
         columns = GroupColumns(group, weight, None if attributes is None else tuple(attributes))
         table = frame if isinstance(frame, GroupTable) else read_group_frame(frame, columns)
         with self.store().write() as tx:

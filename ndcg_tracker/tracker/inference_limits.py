@@ -1,0 +1,8 @@
+"""Where there is a difference of means but no test of it: what comparisons and histories say of it alike."""
+
+MEANS_AGREE = 1e-6
+"""How far a stored mean may lie from that of the paired results: weights in single precision move it by less."""
+NO_INFERENCE = (
+    "the means weigh groups in a way that no test covers (weights of items, or groups without a relevant item added "
+    "unweighted): no interval and no p-value"
+)
