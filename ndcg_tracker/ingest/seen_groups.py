@@ -52,9 +52,10 @@ class SeenGroups:
         for level in self._levels:
             places = np.minimum(np.searchsorted(level.hashes, ascending), level.hashes.size - 1)
             doubtful.append(ascending[level.hashes[places] == ascending])
-        wanted = np.unique(np.concatenate(doubtful))
-        if not wanted.size:
+        found = np.concatenate(doubtful)
+        if not found.size:
             return -1
+        wanted = np.unique(found)
         seen = {key for level in self._levels for key in level.keys.take(level.rows_of(wanted)).to_bytes_list()}
         for place in np.flatnonzero(np.isin(hashes, wanted)).tolist():
             key = keys.bytes_at(place)
