@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernel_entry import TIES, Work, kernel
-from processes import Means
+from kernel_entry import Work, kernel
 
 if TYPE_CHECKING:
     from scenes import Scene
@@ -23,36 +22,14 @@ def _in_order(scene: Scene) -> Work:
 @kernel(
     "ndcg_tracker, any order",
     "ndcg_tracker",
-    "scores in any order with their labels beside them: sorted, then measured; no ids",
-    tolerance=TIES,
-    convention="ties in input order",
+    "labels joined beforehand, rows in any order within their groups",
 )
 def _any_order(scene: Scene) -> Work:
-    import numpy as np
-
     from ndcg_tracker.metrics import group_results
-    from ndcg_tracker.rankings.join import JudgedRanking
-    from ndcg_tracker.rankings.ranking import Ranking
-    from ndcg_tracker.rankings.sorting import descending_order
+    from ndcg_tracker.rankings import judged
 
-    before, label_of_row = scene.unsorted()
-    keys, labels = before.ranking.item_keys, before.labels  # the keys are there, but no rank depends on them
-    group_keys, offsets, scores = before.ranking.group_keys, before.ranking.offsets, before.ranking.scores
-    metrics = scene.metrics(ties="input")
-
-    def work() -> Means:
-        order = descending_order(scores, offsets)
-        found = label_of_row[order]
-        if found.min() < 0:
-            rows = np.flatnonzero(found >= 0)
-            found = found[rows]
-        else:
-            rows = np.arange(found.size)
-        ranking = Ranking(group_keys, offsets, keys, scores[order])
-        both = JudgedRanking(ranking, labels, before.run_groups, before.label_groups, rows, found)
-        return scene.means(group_results(both, metrics))
-
-    return work
+    both, metrics = judged(scene.unsorted_ranking(), scene.table.labels()), scene.metrics()
+    return lambda: scene.means(group_results(both, metrics))
 
 
 @kernel(
@@ -74,13 +51,13 @@ def _in_order_by_ids(scene: Scene) -> Work:
 @kernel(
     "ndcg_tracker, any order, by ids",
     "ndcg_tracker",
-    "rows in any order sorted with their ids, then joined by ids: all that pytrec_eval does",
+    "run and labels joined by their ids, rows in any order within their groups: all that pytrec_eval does",
 )
 def _any_order_by_ids(scene: Scene) -> Work:
     from dataclasses import replace
 
     from ndcg_tracker.metrics import group_results
-    from ndcg_tracker.rankings import Ranking, judged
+    from ndcg_tracker.rankings import judged
 
-    unsorted, labels, metrics = scene.table.shuffled(), scene.table.labels(), scene.metrics()
-    return lambda: scene.means(group_results(judged(Ranking.from_groups(*unsorted), replace(labels)), metrics))
+    ranking, labels, metrics = scene.unsorted_ranking(), scene.table.labels(), scene.metrics()
+    return lambda: scene.means(group_results(judged(replace(ranking), replace(labels)), metrics))

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.metrics import Metric, group_results, parse_metric
 from ndcg_tracker.metrics.results import GroupResults
-from ndcg_tracker.rankings import LabelLists, Ranking, judged
-from ndcg_tracker.rankings.join import JudgedRanking
+from ndcg_tracker.rankings import LabelLists, Run, UnsortedRanking, judged
 
 METRICS = ("ndcg@10", "ndcg@100", "ndcg")
 
@@ -76,17 +75,9 @@ class Scene:
             "rows, empty=1": self.means(group_results(judged(ranking, of_rows), self.metrics(empty="1"))),
         }
 
-    def unsorted_ranking(self) -> Ranking:
+    def unsorted_ranking(self) -> UnsortedRanking:
         """Return the run with the rows of each group in any order."""
-        return Ranking(*self.table.shuffled())
-
-    def unsorted(self) -> tuple[JudgedRanking, NDArray[np.int64]]:
-        """Return the run in any order, joined, and the row of the labels that each of its rows carries (-1: none)."""
-        ranking = self.unsorted_ranking()
-        both = judged(ranking, self.table.labels())
-        label_of_row = np.full(ranking.n_items, -1, dtype=np.int64)
-        label_of_row[both.rows] = both.label_rows
-        return both, label_of_row
+        return UnsortedRanking(*self.table.shuffled())
 
     def metrics(self, **settings: str) -> list[Metric]:
         """Return the three metrics, with these settings of axes."""
@@ -97,7 +88,7 @@ class Scene:
         """Return the means of our results."""
         return {text: float(found.mean or 0.0) for text, found in zip(METRICS, results, strict=True)}
 
-    def nested(self, lists: Ranking | LabelLists, kind: type) -> dict[str, dict[str, float]]:
+    def nested(self, lists: Run | LabelLists, kind: type) -> dict[str, dict[str, float]]:
         """Return a run or labels as a dictionary of dictionaries, by group and item."""
         items, numbers = lists.item_keys.to_list(), lists.numbers.astype(kind).tolist()
         bounds = zip(lists.group_keys.to_list(), lists.offsets[:-1].tolist(), lists.offsets[1:].tolist(), strict=True)

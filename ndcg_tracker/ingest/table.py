@@ -11,6 +11,7 @@ from ndcg_tracker.ingest.places import Places, shown
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings.keys import Index, Keys, Mask
 from ndcg_tracker.rankings.ranking import Floats, GroupedItems, LabelLists, Ranking
+from ndcg_tracker.rankings.unsorted import Run, run_of_groups
 from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights, single_means
 
 LONGEST_ID = 2000  # bytes; beyond 2.7 kB a Postgres index refuses an id
@@ -23,12 +24,18 @@ NO_SCORE = "no row has a score; name the score column, or read the file as label
 class RankedTable:
     """What a run's file or frame holds: the run itself and, if they came along, labels and group weights.
 
-    The ranking has items, but for a block of a stream in which every row is judged and none was retrieved.
+    ``run``: as its rows stand; it has items, but for a block of a stream in which every row is judged and none was
+    retrieved.
     """
 
-    ranking: Ranking
+    run: Run
     labels: LabelLists | None
     weights: GroupWeights | None
+
+    @property
+    def ranking(self) -> Ranking:
+        """The run in the order of its scores, sorted when it is first asked for."""
+        return self.run if isinstance(self.run, Ranking) else self.run.in_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +76,10 @@ def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> Ranked
     keys, offsets, items, scores = _without_nulls(table, table.arranged(given))
     if not scores.size and not is_part:
         raise places.whole(NO_SCORE)
-    ranking = Ranking.from_groups(keys, offsets, items, scores)
+    run = run_of_groups(keys, offsets, items, scores)
     if rows.items is not None:
-        _refuse_duplicates(table, places, ranking, labels)
-    return RankedTable(ranking, labels, weights)
+        _refuse_duplicates(table, places, run, labels)
+    return RankedTable(run, labels, weights)
 
 
 def label_lists(rows: Rows, places: Places) -> LabelLists:

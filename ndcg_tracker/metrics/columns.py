@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.metrics.levels import Codes
 from ndcg_tracker.rankings.group_matrix import Number, similar_groups, windows
-from ndcg_tracker.rankings.keys import Index
+from ndcg_tracker.rankings.keys import BLOCK, Index
 from ndcg_tracker.rankings.ranking import Floats
 
 _NARROW = 16
+_FEW = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,8 @@ def weighted_sums(
     what a place is above the rank in its group; ``weights``: each float64, entry r for rank r. Returns: float64, shape
     (n_weights, n_groups), each added up row after row.
     """
+    if lengths.size and codes.size == int(lengths.sum()) < _FEW * lengths.size:
+        return _flat_sums(lengths, codes, level_gains, places, before, weights)
     sums = np.zeros((len(weights), lengths.size))
     for block in columns(lengths):
         of_groups = starts[block.groups]
@@ -100,6 +103,21 @@ def weighted_sums(
         block.clear_behind(gains)
         for number, weight_of_rank in enumerate(weights):
             sums[number, block.groups] = prefix_sums(gains * weight_of_rank.take(ranks, mode="clip"), [block.width])[0]
+    return sums + 0.0  # no sum is -0.0
+
+
+def _flat_sums(
+    lengths: Index, codes: Codes, level_gains: Floats, places: Index, before: Index, weights: Sequence[Floats]
+) -> Floats:
+    """Return what ``weighted_sums`` does of all rows, which stand group by group: faster where groups are short."""
+    groups = np.repeat(np.arange(lengths.size), lengths)
+    terms = np.empty((len(weights), codes.size))
+    for first in range(0, codes.size, BLOCK):
+        block = slice(first, first + BLOCK)
+        ranks, gains = places[block] - before[groups[block]], level_gains.take(codes[block])
+        for number, weight_of_rank in enumerate(weights):
+            np.multiply(gains, weight_of_rank.take(ranks), out=terms[number, block])
+    sums: Floats = np.stack([np.bincount(groups, of_weight, minlength=lengths.size) for of_weight in terms])
     return sums + 0.0  # no sum is -0.0
 
 

@@ -19,7 +19,7 @@ from ndcg_tracker.metrics.levels import GradeLevels
 from ndcg_tracker.metrics.precision import in_precision_of, rank_weights
 from ndcg_tracker.metrics.results import GroupValues
 from ndcg_tracker.rankings.grouping import group_codes, group_sums
-from ndcg_tracker.rankings.join import JudgedRanking
+from ndcg_tracker.rankings.join import Judged, JudgedRanking
 from ndcg_tracker.rankings.keys import Index
 from ndcg_tracker.rankings.ranking import Floats
 
@@ -70,7 +70,7 @@ def refuse_what_is_not_split(metric: Metric) -> None:
         )
 
 
-def contributions(judged: JudgedRanking, metric: Metric) -> Contributions:
+def contributions(judged: Judged, metric: Metric) -> Contributions:
     """Return what every item of a run adds to the value of its group under cg, dcg or ndcg.
 
     contribution = gain x discount(rank) / ideal, without the division for cg and dcg; 0 behind the cutoff and in
@@ -90,6 +90,7 @@ def contributions(judged: JudgedRanking, metric: Metric) -> Contributions:
     ([0.0, 0.5, 0.6667], [1, 2, 3])
     """
     refuse_what_is_not_split(metric)
+    judged = judged.in_order
     (values,) = group_values(judged, [metric])
     ranking = judged.ranking
     grades = np.full(ranking.n_items, np.nan)

@@ -7,11 +7,11 @@ import numpy as np
 from ndcg_tracker.metrics.gain_classes import GainClasses
 from ndcg_tracker.metrics.listing import graded_list
 from ndcg_tracker.metrics.ordering import item_order, open_runs
-from ndcg_tracker.rankings.join import JudgedRanking
+from ndcg_tracker.rankings.join import Judged
 from ndcg_tracker.rankings.ranking import Floats
 
 
-def judged_shares(judged: JudgedRanking, cutoff: int | None) -> Floats:
+def judged_shares(judged: Judged, cutoff: int | None) -> Floats:
     """Return the share of labelled items among the first ``cutoff`` of each list: float64, shape (m,), in [0, 1].
 
     Lists are those of the m groups that the run and the labels share; one that is shorter than the cutoff is measured
@@ -23,6 +23,7 @@ def judged_shares(judged: JudgedRanking, cutoff: int | None) -> Floats:
     >>> judged_shares(join(run, LabelLists.from_rows(group, Keys.from_strings("bc"), np.ones(2))), 10).tolist()
     [0.5]
     """
+    judged = judged.in_order
     ranking = judged.ranking
     lengths = np.diff(ranking.offsets)
     shared = np.zeros(ranking.n_groups, dtype=np.bool_)

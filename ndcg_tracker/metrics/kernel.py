@@ -14,14 +14,12 @@ from ndcg_tracker.metrics.definition import Metric
 from ndcg_tracker.metrics.lists import Lists
 from ndcg_tracker.metrics.measures import CUMULATED
 from ndcg_tracker.metrics.results import DEFINED, EMPTY, EXTRA, MISSING, GroupResults, GroupValues, Reasons
-from ndcg_tracker.rankings.join import JudgedRanking
+from ndcg_tracker.rankings.join import Judged
 from ndcg_tracker.rankings.ranking import Floats
 from ndcg_tracker.rankings.weights import GroupWeights
 
 
-def group_results(
-    judged: JudgedRanking, metrics: Sequence[Metric], weights: GroupWeights | None = None
-) -> list[GroupResults]:
+def group_results(judged: Judged, metrics: Sequence[Metric], weights: GroupWeights | None = None) -> list[GroupResults]:
     """Return the results of some metrics for every group of a run and its labels.
 
     For ``ndcg``: sum over ranks i of gain(i) x discount(i), divided by the same sum over the ideal order; the other
@@ -46,7 +44,7 @@ def group_results(
     return [aggregated(values, weights) for values in group_values(judged, metrics)]
 
 
-def group_values(judged: JudgedRanking, metrics: Sequence[Metric]) -> list[GroupValues]:
+def group_values(judged: Judged, metrics: Sequence[Metric]) -> list[GroupValues]:
     """Return the values of some metrics for every group, without their means (see ``group_results``)."""
     lists = Lists(judged, metrics)
     return [values_of(lists, metric) for metric in metrics]

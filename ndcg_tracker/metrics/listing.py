@@ -10,8 +10,9 @@ import numpy as np
 from ndcg_tracker.metrics.levels import Codes
 from ndcg_tracker.metrics.tied_runs import Scores
 from ndcg_tracker.rankings.grouping import group_codes, segment_rows
-from ndcg_tracker.rankings.join import JudgedRanking
+from ndcg_tracker.rankings.join import JudgedItems
 from ndcg_tracker.rankings.keys import Index, Mask
+from ndcg_tracker.rankings.ranking import Ranking
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class GradedList:
     ``list_rows``: the row of the ranking at each place, None where place and row are the same. ``places``: int64,
     ascending, the places that carry a label, None where all of them do; ``codes``: the level of each; ``bounds``:
     int64, shape (n_run_groups + 1,), which of them lie in each group of the run. ``came``: int64, where each row of the
-    ranking stood as it came, None where places of equal score stand in the order in which they came.
+    ranking stood as it came, None where places of equal score stand in the order in which they came. ``sorted_part``:
+    of a run in any order the groups in which ties can matter; it alone has scores and rows then. None where all have.
     """
 
     scores: Scores
@@ -32,6 +34,7 @@ class GradedList:
     codes: Codes
     bounds: Index
     came: Index | None
+    sorted_part: SomeLists | None = None
 
     @cached_property
     def lengths(self) -> Index:
@@ -64,19 +67,33 @@ class GradedList:
         """
         if cutoff is None:
             return None
-        starts, lengths = self.offsets[:-1], self.lengths
-        ends = starts + np.minimum(lengths, cutoff)
-        cut = np.flatnonzero(lengths > cutoff)
-        open_ended = cut[self.scores[ends[cut] - 1] == self.scores[ends[cut]]]
+        ends = self.offsets[:-1] + np.minimum(self.lengths, cutoff)
+        open_ended = self._open_ended(cutoff)
         ends[open_ended] = self.offsets[open_ended + 1]
         begins = self.bounds[:-1]
         return segment_rows(begins, (ends if self.places is None else np.searchsorted(self.places, ends)) - begins)
 
+    def _open_ended(self, cutoff: int) -> Index:
+        """Return the lists in which the cutoff falls between equal scores, one of them with a label."""
+        if self.sorted_part is not None:
+            return self.sorted_part.groups[self.sorted_part.lists._open_ended(cutoff)]
+        cut = np.flatnonzero(self.lengths > cutoff)
+        ends = self.offsets[cut] + cutoff
+        return np.asarray(cut[self.scores[ends - 1] == self.scores[ends]])
+
+
+@dataclass(frozen=True, slots=True)
+class SomeLists:
+    """Some groups of a run (``groups``: int64, ascending) and the lists of these alone."""
+
+    groups: Index
+    lists: GradedList
+
 
 def graded_list(
-    judged: JudgedRanking, label_codes: Codes, *, single: bool, drop_unjudged: bool, negative: Mask | None
+    judged: JudgedItems, label_codes: Codes, *, single: bool, drop_unjudged: bool, negative: Mask | None
 ) -> GradedList:
-    """Return the lists of a run.
+    """Return the lists of a run, in the order of its rows.
 
     Parameters: ``label_codes``: the level of each label; ``single``: whether scores are compared in single precision;
     ``drop_unjudged``: whether items without label are taken out; ``negative``: bool, which levels are taken out, None
@@ -84,8 +101,8 @@ def graded_list(
     """
     ranking, rows = judged.ranking, judged.rows
     codes = label_codes[judged.label_rows]
-    scores: Scores = ranking.scores.astype(np.float32) if single else ranking.scores
-    came = ranking.input_places if single else None
+    scores: Scores = ranking.numbers.astype(np.float32) if single else ranking.numbers
+    came = ranking.input_places if single and isinstance(ranking, Ranking) else None
     below = None if negative is None else negative[codes]
     if below is not None and below.any():
         kept = np.ones(ranking.n_items, dtype=np.bool_)
@@ -99,7 +116,7 @@ def graded_list(
     if kept is None:
         if rows.size == ranking.n_items:
             return GradedList(scores, ranking.offsets, None, None, codes, ranking.offsets, came)
-        bounds = np.searchsorted(rows, ranking.offsets)
+        bounds = judged.bounds if rows is judged.rows else np.searchsorted(rows, ranking.offsets)
         return GradedList(scores, ranking.offsets, None, rows, codes, bounds, came)
     list_rows = np.flatnonzero(kept)
     offsets = np.searchsorted(list_rows, ranking.offsets)

@@ -13,8 +13,9 @@ from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.definition import Metric
 from ndcg_tracker.metrics.levels import Codes, GradeLevels, level_counts
 from ndcg_tracker.metrics.listing import GradedList, graded_list
+from ndcg_tracker.metrics.unsorted import MOST_LEVELS, in_rank_order
 from ndcg_tracker.rankings.grouping import group_codes, group_sums
-from ndcg_tracker.rankings.join import JudgedRanking
+from ndcg_tracker.rankings.join import Judged, JudgedRanking
 from ndcg_tracker.rankings.keys import Index, Mask
 from ndcg_tracker.rankings.ranking import Floats
 
@@ -32,9 +33,10 @@ class Lists:
     largest cutoff of the metrics, None where one of them has none.
     """
 
-    def __init__(self, judged: JudgedRanking, metrics: Sequence[Metric]) -> None:
-        self.judged = judged
+    def __init__(self, judged: Judged, metrics: Sequence[Metric]) -> None:
         self.levels = GradeLevels.of(judged.labels.grades)
+        by_run = any(metric["ties"] == "average" for metric in metrics)  # a sum over the ranks of all that tie
+        self.judged = judged.in_order if by_run or self.levels.levels.size > MOST_LEVELS else judged
         self.missing, self.extra = judged.run_groups < 0, judged.label_groups < 0
         cutoffs = [metric.cutoff for metric in metrics]
         self.reach = None if None in cutoffs else max(filter(None, cutoffs), default=None)
@@ -72,13 +74,16 @@ class Lists:
 
     def _graded(self, metric: Metric) -> GradedList:
         negative = self.levels.levels < 0
-        return graded_list(
+        graded = graded_list(
             self.judged,
             self.levels.codes,
             single=metric["score_type"] == "f32",
             drop_unjudged=metric["unjudged"] == "drop",
             negative=negative if metric["negative"] == "drop" and negative.any() else None,
         )
+        if isinstance(self.judged, JudgedRanking):
+            return graded
+        return in_rank_order(graded, self.levels.levels.size)
 
     def level_grades(self, metric: Metric) -> Floats:
         """Return each distinct grade in the type that a metric takes labels in.
@@ -162,6 +167,8 @@ def effective(cutoff: int | None, longest: int) -> int:
 
 
 def _aligned(numbers: NDArray[Number], places: Index, absent: Mask) -> NDArray[Number]:
+    if not absent.any():
+        return numbers[places]
     found = np.append(numbers, numbers.dtype.type(0))[places]
     found[absent] = 0
     return found

@@ -40,6 +40,23 @@ def as_they_came(graded: GradedList) -> ItemOrder:
     return ItemOrder(graded.places, graded.codes, np.zeros(0, dtype=np.int64))
 
 
+def in_all_lists(order: ItemOrder, graded: GradedList) -> ItemOrder:
+    """Return the order of the labelled items of all lists, given that of the part of them that is sorted."""
+    part = graded.sorted_part
+    if part is None:
+        return order
+    if not order.changed.size:
+        return as_they_came(graded)
+    n_items = np.diff(part.lists.bounds)
+    items = segment_rows(graded.bounds[part.groups], n_items)
+    places, codes = graded.places, graded.codes.copy()
+    codes[items] = order.codes
+    if places is not None and order.places is not None:
+        places = places.copy()
+        places[items] = order.places + np.repeat(graded.offsets[part.groups] - part.lists.offsets[:-1], n_items)
+    return ItemOrder(places, codes, part.groups[order.changed])
+
+
 def reorders(ties: str, graded: GradedList) -> bool:
     """Return whether a value of the ties axis can change the order; ``average`` leaves items as they came."""
     return ties in BY_ID or ties in BY_GAIN or (ties == "input" and graded.came is not None)

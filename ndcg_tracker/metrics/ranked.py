@@ -10,7 +10,15 @@ import numpy as np
 from ndcg_tracker.metrics.definition import Metric
 from ndcg_tracker.metrics.gain_classes import GainClasses
 from ndcg_tracker.metrics.lists import Lists
-from ndcg_tracker.metrics.ordering import BY_GAIN, ItemOrder, as_they_came, item_order, open_runs, reorders
+from ndcg_tracker.metrics.ordering import (
+    BY_GAIN,
+    ItemOrder,
+    as_they_came,
+    in_all_lists,
+    item_order,
+    open_runs,
+    reorders,
+)
 from ndcg_tracker.metrics.tied_runs import runs_around
 from ndcg_tracker.rankings.keys import Index
 from ndcg_tracker.rankings.ranking import Floats
@@ -58,11 +66,12 @@ def order_of(lists: Lists, metric: Metric, level_gains: Floats, *, every: bool) 
     unjudged = metric["unjudged"]
     classes = GainClasses.of(level_gains, 0.0 if unjudged in ("zero", "drop") else float(unjudged), every=every)
     key: Hashable = (lists.list_key(metric), classes.key)
-    runs = lists.once(("runs", key), lambda: open_runs(graded, classes, lists.reach))
+    part = graded if graded.sorted_part is None else graded.sorted_part.lists
+    runs = lists.once(("runs", key), lambda: open_runs(part, classes, lists.reach))
     if rule in BY_GAIN:
         key = (key, classes.gains.tobytes(), classes.other_gain)
     keys = lists.judged.ranking.item_keys
-    return lists.once(("order", key, rule), lambda: item_order(graded, runs, keys, rule, classes))
+    return lists.once(("order", key, rule), lambda: in_all_lists(item_order(part, runs, keys, rule, classes), graded))
 
 
 def ranked_gains(lists: Lists, metric: Metric, level_gains: Floats, *, every: bool) -> RankedGains:

@@ -8,12 +8,12 @@ from ndcg_tracker.metrics.definition import Metric
 from ndcg_tracker.metrics.kernel import group_results, values_of
 from ndcg_tracker.metrics.lists import Lists
 from ndcg_tracker.metrics.results import GroupResults, GroupValues
-from ndcg_tracker.rankings.join import JudgedRanking
+from ndcg_tracker.rankings.join import Judged
 from ndcg_tracker.rankings.weights import GroupWeights
 
 
 def tie_bounds(
-    judged: JudgedRanking, metrics: Sequence[Metric], weights: GroupWeights | None = None
+    judged: Judged, metrics: Sequence[Metric], weights: GroupWeights | None = None
 ) -> list[tuple[GroupResults, GroupResults]]:
     """Return the results of each metric with every tie broken for the worst, and for the best.
 
@@ -34,9 +34,7 @@ def tie_bounds(
     return list(zip(found[::2], found[1::2], strict=True))
 
 
-def values_with_bounds(
-    judged: JudgedRanking, metrics: Sequence[Metric]
-) -> list[tuple[GroupValues, GroupValues, GroupValues]]:
+def values_with_bounds(judged: Judged, metrics: Sequence[Metric]) -> list[tuple[GroupValues, GroupValues, GroupValues]]:
     """Return the values of each metric, and those with every tie broken for the worst, and for the best.
 
     What ``group_values`` and ``tie_bounds`` return, at little more than the cost of the first: only the groups in

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.rankings.grouping import group_blocks, segment_rows
-from ndcg_tracker.rankings.keys import Index, Mask
+from ndcg_tracker.rankings.keys import BLOCK, Index, Mask
 from ndcg_tracker.rankings.sorting import repeats_before
 
 Scores = NDArray[np.floating[Any]]
@@ -100,13 +100,15 @@ def runs_around(scores: Scores, offsets: Index, places: Index) -> tuple[Index, I
 
 def _tied(scores: Scores, offsets: Index, places: Index) -> Index:
     """Return the entries of ``places`` with the place before or after in their group being of equal score."""
-    here = scores[places]
-    before = np.flatnonzero(here == scores[np.maximum(places - 1, 0)])
-    after = np.flatnonzero(here == scores[np.minimum(places + 1, scores.size - 1)])
     tied = np.zeros(places.size, dtype=np.bool_)
-    for entries, other in ((before, places[before] - 1), (after, places[after] + 1)):
-        group = np.searchsorted(offsets, places[entries], "right")
-        tied[entries[(offsets[group - 1] <= other) & (other < offsets[group])]] = True
+    for first in range(0, places.size, BLOCK):  # what a block reads again is in the cache still
+        block = places[first : first + BLOCK]
+        here = scores[block]
+        for step in (-1, 1):
+            alike = np.flatnonzero(here == scores.take(block + step, mode="clip"))
+            group = np.searchsorted(offsets, block[alike], "right")
+            other = block[alike] + step
+            tied[first + alike[(offsets[group - 1] <= other) & (other < offsets[group])]] = True
     return np.flatnonzero(tied)
 
 

@@ -86,7 +86,7 @@ class GroupMatrix:
             return windows(values, width)[self.starts[:, 0]]
         return values.take(self.starts + np.arange(width), mode="clip")
 
-    def fill_behind(self, matrix: NDArray[Any], value: int) -> None:
+    def fill_behind(self, matrix: NDArray[Any], value: float) -> None:
         """Set the places behind the end of a group to one value."""
         least = int(self.sizes[0, 0])
         behind = matrix[:, least:]

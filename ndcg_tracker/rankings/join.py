@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import overload
 
 import numpy as np
 
@@ -10,10 +12,11 @@ from ndcg_tracker.rankings.grouping import group_blocks, segment_rows
 from ndcg_tracker.rankings.hash_partners import hash_partners
 from ndcg_tracker.rankings.keys import Index, Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking
+from ndcg_tracker.rankings.unsorted import Run, UnsortedRanking
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedRanking:
+@dataclass(frozen=True)
+class JudgedItems:
     """A run with its labels joined, over the groups of both.
 
     The group axis has all groups of the labels in their order, then the groups of the run that have no label.
@@ -22,7 +25,7 @@ class JudgedRanking:
     ``label_rows``: the row of ``labels`` that each of them carries.
     """
 
-    ranking: Ranking
+    ranking: GroupedItems
     labels: LabelLists
     run_groups: Index
     label_groups: Index
@@ -33,6 +36,12 @@ class JudgedRanking:
     def n_groups(self) -> int:
         """How many groups the run and the labels have together."""
         return self.run_groups.size
+
+    @cached_property
+    def bounds(self) -> Index:
+        """Which of ``rows`` each group of the run has: int64, shape (n_run_groups + 1,)."""
+        offsets = self.ranking.offsets
+        return offsets if self.rows.size == self.ranking.n_items else np.searchsorted(self.rows, offsets)
 
     @property
     def group_keys(self) -> Keys:
@@ -45,7 +54,52 @@ class JudgedRanking:
         )
 
 
-def judged(ranking: Ranking, labels: LabelLists) -> JudgedRanking:
+@dataclass(frozen=True)
+class JudgedRanking(JudgedItems):
+    """A run in the order of its scores with its labels joined (see ``JudgedItems``)."""
+
+    ranking: Ranking
+
+    @property
+    def in_order(self) -> JudgedRanking:
+        """These rows."""
+        return self
+
+
+@dataclass(frozen=True)
+class JudgedUnsorted(JudgedItems):
+    """A run whose rows stand in any order within their groups, with its labels joined (see ``JudgedItems``)."""
+
+    ranking: UnsortedRanking
+
+    @cached_property
+    def in_order(self) -> JudgedRanking:
+        """The same in the order of the scores: to all metrics the same numbers, to the bit."""
+        ranking, rows, label_rows = self.ranking.in_order, self.rows, self.label_rows
+        order = ranking.input_places
+        if order is not None and rows.size == order.size:
+            label_rows = label_rows[order]
+        elif order is not None:
+            places = np.empty_like(order)
+            places[order] = np.arange(order.size)
+            by_place = np.argsort(places[rows])
+            rows, label_rows = places[rows][by_place], label_rows[by_place]
+        return JudgedRanking(ranking, self.labels, self.run_groups, self.label_groups, rows, label_rows)
+
+
+Judged = JudgedRanking | JudgedUnsorted
+"""A run with its labels, whether its rows have been put in order or not."""
+
+
+@overload
+def judged(ranking: Ranking, labels: LabelLists) -> JudgedRanking: ...
+
+
+@overload
+def judged(ranking: UnsortedRanking, labels: LabelLists) -> JudgedUnsorted: ...
+
+
+def judged(ranking: Run, labels: LabelLists) -> Judged:
     """Return the run joined with the labels on (group, item).
 
     >>> keys = Keys.from_strings
@@ -60,14 +114,11 @@ def judged(ranking: Ranking, labels: LabelLists) -> JudgedRanking:
     label_group_of_run[run_group_of_label[present]] = np.flatnonzero(present)
     extra = np.flatnonzero(label_group_of_run < 0)
     rows, label_rows = _matching_rows(ranking, labels, label_group_of_run)
-    return JudgedRanking(
-        ranking,
-        labels,
-        np.concatenate([run_group_of_label, extra]),
-        np.concatenate([np.arange(labels.n_groups), np.full(extra.size, -1)]),
-        rows,
-        label_rows,
-    )
+    run_groups = np.concatenate([run_group_of_label, extra])
+    label_groups = np.concatenate([np.arange(labels.n_groups), np.full(extra.size, -1)])
+    if isinstance(ranking, Ranking):
+        return JudgedRanking(ranking, labels, run_groups, label_groups, rows, label_rows)
+    return JudgedUnsorted(ranking, labels, run_groups, label_groups, rows, label_rows)
 
 
 def places_of(wanted: Keys, keys: Keys) -> Index:

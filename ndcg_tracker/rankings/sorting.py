@@ -30,7 +30,7 @@ def descending_order(values: NDArray[np.floating[Any]], offsets: Index) -> Index
         width = block.shape[1]
         place_bits = np.int64((1 << (width - 1).bit_length()) - 1)
         rising = np.subtract(0.0, block.taken(values), dtype=np.float64)  # never -0.0
-        keys = _ordered_bits(rising)
+        keys = ordered_bits(rising)
         keys &= ~place_bits
         keys |= np.arange(width)
         block.fill_behind(keys, _LAST)
@@ -60,7 +60,7 @@ def _mend(places: Index, rising: NDArray[np.float64], alike: Index, sizes: Index
         places[wrong] = np.argsort(exact, axis=1, kind="stable")
 
 
-def _ordered_bits(values: NDArray[np.float64]) -> Index:
+def ordered_bits(values: NDArray[np.float64]) -> Index:
     """Return integers that are ordered as the values are (without NaN and -0.0)."""
     bits = values.view(np.int64)
     flips = bits >> 63

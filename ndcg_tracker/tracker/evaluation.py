@@ -128,7 +128,7 @@ def evaluate_table(table: RankedTable, labels: LabelLists | None, metrics: Seque
     labels = labels if labels is not None else table.labels
     if labels is None:
         raise NoLabelsError
-    return Evaluation(texts, tuple(group_results(judged(table.ranking, labels), parsed, table.weights)))
+    return Evaluation(texts, tuple(group_results(judged(table.run, labels), parsed, table.weights)))
 
 
 def evaluate_stream(blocks: Iterable[RankedTable], labels: LabelLists | None, metrics: Sequence[str]) -> Evaluation:
@@ -142,8 +142,8 @@ def evaluate_stream(blocks: Iterable[RankedTable], labels: LabelLists | None, me
     with reading_ahead(blocks) as read:
         for block in read:
             any_labels |= block.labels is not None
-            of_block = (block.labels or NO_LABELS) if held is None else held.of(block.ranking.group_keys)
-            values.add(group_values(judged(block.ranking, of_block), parsed))
+            of_block = (block.labels or NO_LABELS) if held is None else held.of(block.run.group_keys)
+            values.add(group_values(judged(block.run, of_block), parsed))
             if block.weights is not None:
                 weights.append(block.weights)
             del block, of_block  # not to be held while the next block is read
