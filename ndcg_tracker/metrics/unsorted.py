@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,8 +195,9 @@ def _is_descending(scores: Scores) -> bool:
     return all(not (some[:, 1:] > some[:, :-1]).any() for some in (scores[:1], scores))
 
 
-def _counted(flags: Mask, axis: int) -> NDArray[np.integer]:
-    """Return how many flags are set along an axis; along the first there are at most ``_NARROW``."""
-    if axis:
-        return np.asarray(np.count_nonzero(flags, axis=1))
-    return np.asarray(np.add.reduce(flags.view(np.uint8), axis=0, dtype=np.uint8))
+def _counted(flags: Mask, axis: int) -> NDArray[np.unsignedinteger[Any]]:
+    """Return how many flags are set along an axis, summed in the smallest integers that hold them: the fastest."""
+    counts: NDArray[np.unsignedinteger[Any]] = np.add.reduce(
+        flags.view(np.uint8), axis=axis, dtype=np.min_scalar_type(flags.shape[axis])
+    )
+    return counts
