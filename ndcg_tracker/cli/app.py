@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 import traceback
@@ -70,6 +71,7 @@ def main() -> None:
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sparkline is no failure
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # more take 0.1 s to start and help nothing
     signal.signal(signal.SIGINT, _stop)
     signal.signal(signal.SIGTERM, _stop)
     try:

@@ -107,7 +107,7 @@ def _side_by_side(results: Sequence[Results]) -> tuple[Index, Floats, Mask]:
     first = results[0][0]
     kept = np.ones(len(results), dtype=np.bool_)
     if all(ids is first for ids, _ in results):
-        table = np.stack([values for _, values in results])
+        table = np.concatenate([values for _, values in results]).reshape(len(results), first.size)
         if not np.isnan(table.sum()):
             return first, table, kept
     all_ids = np.unique(np.concatenate([ids for ids, _ in results]))
