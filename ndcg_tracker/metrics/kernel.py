@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -41,7 +42,13 @@ def group_results(judged: Judged, metrics: Sequence[Metric], weights: GroupWeigh
     >>> round(group_results(judged(run, labels), [parse_metric("ndcg")])[0].values[0], 10)
     np.float64(0.8588624583)
     """
-    return [aggregated(values, weights) for values in group_values(judged, metrics)]
+    made: dict[int, GroupResults] = {}
+    found = []
+    for values in group_values(judged, metrics):
+        same = made.get(id(values.values))  # a cutoff beyond all lists changes nothing, the mean included
+        found.append(aggregated(values, weights) if same is None else replace(same, metric=values.metric))
+        made[id(values.values)] = found[-1]
+    return found
 
 
 def group_values(judged: Judged, metrics: Sequence[Metric]) -> list[GroupValues]:
@@ -51,7 +58,12 @@ def group_values(judged: Judged, metrics: Sequence[Metric]) -> list[GroupValues]
 
 
 def values_of(lists: Lists, metric: Metric) -> GroupValues:
-    """Return the values of one of the metrics that some lists were made for."""
+    """Return the values of one of the metrics that some lists were made for; alike metrics share their arrays."""
+    values = lists.once(("values", lists.values_key(metric)), lambda: _values_of(lists, metric))
+    return values if values.metric == metric else replace(values, metric=metric)
+
+
+def _values_of(lists: Lists, metric: Metric) -> GroupValues:
     judged = lists.judged
     numbers = _numbers(lists, metric)
     values = numbers.values

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.axes import AXES
 from ndcg_tracker.metrics.definition import Metric
 from ndcg_tracker.metrics.levels import Codes, GradeLevels, level_counts
 from ndcg_tracker.metrics.listing import GradedList, graded_list
+from ndcg_tracker.metrics.measures import CUMULATED
 from ndcg_tracker.metrics.unsorted import MOST_LEVELS, in_rank_order
 from ndcg_tracker.rankings.grouping import group_codes, group_sums
 from ndcg_tracker.rankings.join import Judged, JudgedRanking
@@ -63,6 +65,20 @@ class Lists:
         """
         asked = self._cutoffs.get(family(metric), {metric.cutoff})
         return sorted({effective(cutoff, longest) for cutoff in asked})
+
+    @cached_property
+    def _longest(self) -> int:
+        """How many items the longest list of the run has, or of the labels if that is longer."""
+        sides = (self.judged.ranking.offsets, self.judged.labels.offsets)
+        return max(int(np.diff(offsets).max(initial=0)) for offsets in sides)
+
+    def values_key(self, metric: Metric) -> Hashable:
+        """Return what metrics have in common that have the same values: all but a cutoff that cuts nothing."""
+        cutoff = metric.cutoff
+        cuts = cutoff is not None and (cutoff < self._longest or metric["ideal"] == "constant")
+        if metric.measure in CUMULATED and not cuts:
+            cutoff = None
+        return metric.measure, cutoff, tuple(metric[axis.name] for axis in AXES)
 
     def graded(self, metric: Metric) -> GradedList:
         """Return the lists that a metric ranks."""

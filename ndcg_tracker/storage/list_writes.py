@@ -69,7 +69,7 @@ class ListWriter(GroupWriter):
         values = {"digest": digest, "n_groups": n_groups, "n_labels": n_labels}
         self._connection.execute(table.update().where(table.c.id == label_set_id).values(values))
         self._label_set_digests[label_set_id] = digest
-        return LabelSetRecord(**self._rows(sa.select(table).where(table.c.id == label_set_id))[0]._mapping)
+        return self._records(LabelSetRecord, sa.select(table).where(table.c.id == label_set_id))[0]
 
     def discard_label_set(self, label_set_id: int) -> None:
         """Take back a label set under way."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import Connection, Row, Select
@@ -22,6 +22,8 @@ from ndcg_tracker.storage.records import (
 )
 from ndcg_tracker.storage.references import RunName, referenced_run, unknown_dataset
 
+Record = TypeVar("Record")
+
 
 class RecordReader:
     """Reads datasets, runs, aliases, label sets, evaluations, coverages and decisions."""
@@ -31,13 +33,12 @@ class RecordReader:
 
     def datasets(self) -> list[DatasetRecord]:
         """Return all datasets in id order."""
-        rows = self._rows(sa.select(schema.datasets).order_by(schema.datasets.c.id))
-        return [DatasetRecord(**row._mapping) for row in rows]
+        return self._records(DatasetRecord, sa.select(schema.datasets).order_by(schema.datasets.c.id))
 
     def dataset(self, name: str) -> DatasetRecord | None:
         """Return the dataset of this name, None if there is none."""
-        rows = self._rows(sa.select(schema.datasets).where(schema.datasets.c.name == name))
-        return DatasetRecord(**rows[0]._mapping) if rows else None
+        found = self._records(DatasetRecord, sa.select(schema.datasets).where(schema.datasets.c.name == name))
+        return found[0] if found else None
 
     def runs(self, dataset: str | None = None) -> list[RunRecord]:
         """Return the runs of a dataset (None: of all) in id order."""
@@ -84,14 +85,14 @@ class RecordReader:
             .join(schema.runs, schema.runs.c.id == schema.aliases.c.run_id)
             .order_by(schema.aliases.c.dataset_id, schema.aliases.c.name)
         )
-        rows = self._rows(query if dataset is None else query.where(schema.datasets.c.name == dataset))
-        return [AliasRecord(**row._mapping) for row in rows]
+        return self._records(AliasRecord, query if dataset is None else query.where(schema.datasets.c.name == dataset))
 
     def label_sets(self, dataset_id: int) -> list[LabelSetRecord]:
         """Return the label sets of a dataset by version."""
         table = schema.label_sets
-        rows = self._rows(sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.version))
-        return [LabelSetRecord(**row._mapping) for row in rows]
+        return self._records(
+            LabelSetRecord, sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.version)
+        )
 
     def newest_label_set(self, dataset_id: int) -> LabelSetRecord | None:
         """Return the label set with the highest version, None if the dataset has no labels."""
@@ -101,8 +102,7 @@ class RecordReader:
     def evaluations(self, run_id: int) -> list[EvaluationRecord]:
         """Return the evaluations of a run in the order in which they were stored."""
         table = schema.evaluations
-        rows = self._rows(_evaluations().where(table.c.run_id == run_id).order_by(table.c.id))
-        return [EvaluationRecord(**row._mapping) for row in rows]
+        return self._records(EvaluationRecord, _evaluations().where(table.c.run_id == run_id).order_by(table.c.id))
 
     def history(self, dataset_id: int, metric: str, label_set_id: int | None = None) -> list[HistoryRecord]:
         """Return the evaluations of all runs of a dataset under a metric, by run and label set version.
@@ -129,7 +129,7 @@ class RecordReader:
         )
         if label_set_id is not None:
             query = query.where(evaluations.c.label_set_id == label_set_id)
-        return [HistoryRecord(**row._mapping) for row in self._rows(query)]
+        return self._records(HistoryRecord, query)
 
     def coverages(self, run_id: int, label_set_id: int) -> list[CoverageRecord]:
         """Return how much of a run has a label, by cutoff; the whole list last."""
@@ -142,11 +142,18 @@ class RecordReader:
     def decisions(self, dataset_id: int) -> list[DecisionRecord]:
         """Return the decisions of gates on a dataset, oldest first."""
         table = schema.decisions
-        rows = self._rows(sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.id))
-        return [DecisionRecord(**row._mapping) for row in rows]
+        return self._records(
+            DecisionRecord, sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.id)
+        )
 
     def _run_records(self, query: Select[Any]) -> list[RunRecord]:
-        return [RunRecord(**row._mapping) for row in self._rows(query)]
+        return self._records(RunRecord, query)
+
+    def _records(self, kind: Callable[..., Record], query: Select[Any]) -> list[Record]:
+        """Return a record per row, by the names of its columns; a row's own mapping takes twice as long."""
+        found = self._connection.execute(query)
+        names = tuple(found.keys())
+        return [kind(**dict(zip(names, row, strict=True))) for row in found.all()]
 
     def _rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
         return self._connection.execute(query).all()

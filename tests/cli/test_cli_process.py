@@ -182,6 +182,12 @@ def test_files_with_any_letters_are_the_same_in_every_locale(program: Program, f
     assert {"group_key": "größe 検索"} in json.loads(found.out)
 
 
+def test_what_is_registered_for_the_end_is_done() -> None:
+    program = "import atexit, sys; atexit.register(print, 'the end'); from ndcg_tracker.cli.app import main; main()"
+    done = subprocess.run([sys.executable, "-c", program, "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[-1], done.stderr) == (0, "the end", "")
+
+
 def test_the_start_imports_nothing_heavy() -> None:
     heavy = {"numpy", "pandas", "pyarrow", "sqlalchemy", "scipy", "alembic", "psycopg", "rich", "sqlite3"}
     for arguments in (

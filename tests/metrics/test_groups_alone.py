@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -20,6 +21,7 @@ from ndcg_tracker.metrics import (
     plain_mean,
     values_with_bounds,
 )
+from ndcg_tracker.metrics.measures import CUMULATED
 from ndcg_tracker.rankings import GroupWeights, Keys
 
 
@@ -101,3 +103,22 @@ def test_a_negative_ideal_of_nothing_is_no_negative_zero() -> None:
     for found in group_values(joined(run, labels), metrics):
         for numbers in (found.values, found.dcg, found.ideal_dcg):
             assert not np.signbit(numbers[numbers == 0]).any()
+
+
+@settings(max_examples=60)
+@given(some_lists(), some_metric())
+def test_metrics_whose_cutoff_cuts_nothing_are_computed_once_and_as_if_alone(
+    lists: tuple[Run, Run], metric: Metric
+) -> None:
+    beyond = [replace(metric, cutoff=cutoff) for cutoff in (1000, 2000)] if metric.cutoff is not None else [metric]
+    judged = joined(*lists)
+    together = group_results(judged, [metric, *beyond])
+    for asked, found in zip([metric, *beyond], together, strict=True):
+        alone = group_results(judged, [asked])[0]
+        assert (str(found.metric), found.values.tobytes(), found.mean) == (
+            str(asked),
+            alone.values.tobytes(),
+            alone.mean,
+        )
+    if metric.measure in CUMULATED and metric["ideal"] != "constant" and len(beyond) > 1:
+        assert together[1].values is together[2].values
