@@ -31,17 +31,26 @@ class Collected:
     def add(self, columns: dict[str, Any]) -> None:
         """Add rows: per role an Arrow array of equal length, ids as string or binary, numbers as float64.
 
-        Raises: what ``places`` makes of an id that is null and of a number that is NaN or infinite.
+        Groups may be in a dictionary. Raises: what ``places`` makes of an id that is null and of a number that is NaN
+        or infinite.
         """
-        import pyarrow.compute as pc
-
         groups = columns["group"]
         if not len(groups):
             return
         self._refuse_null_ids(groups, "group")
-        runs = pc.run_end_encode(groups)
-        self._groups.add(runs.values)
-        self._lengths.append(np.diff(_view(runs.run_ends, np.int32), prepend=0).astype(np.int64))
+        if hasattr(groups, "dictionary"):
+            codes = _view(groups.indices, np.int32)
+            firsts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
+            known = _GrowingKeys()
+            known.add(groups.dictionary)
+            self._groups.add_keys(known.keys().take(codes[firsts]))
+            self._lengths.append(np.diff(firsts, append=codes.size))
+        else:
+            import pyarrow.compute as pc  # it takes a while, and CSV does without
+
+            runs = pc.run_end_encode(groups)
+            self._groups.add(runs.values)
+            self._lengths.append(np.diff(_view(runs.run_ends, np.int32), prepend=0).astype(np.int64))
         if "item" in columns:
             self._refuse_null_ids(columns["item"], "item")
             self._items.add(columns["item"])
@@ -94,12 +103,17 @@ class _GrowingKeys:
         dtype = np.int64 if wide else np.int32
         every_offset = np.frombuffer(offset_buffer, dtype=dtype)
         offsets = every_offset[array.offset : array.offset + len(array) + 1].astype(np.int64)
-        start, end = int(offsets[0]), int(offsets[-1])
+        data = np.zeros(0, dtype=np.uint8) if data_buffer is None else np.frombuffer(data_buffer, dtype=np.uint8)
+        self.add_keys(Keys(data, offsets))
+
+    def add_keys(self, keys: Keys) -> None:
+        """Add the ids of a column."""
+        start, end = int(keys.offsets[0]), int(keys.offsets[-1])
         if end > start:
-            self._data.append(np.frombuffer(data_buffer, dtype=np.uint8)[start:end])
-        self._offsets.append(offsets[1:] + (self._n_bytes - start))
+            self._data.append(keys.data[start:end])
+        self._offsets.append(keys.offsets[1:] + (self._n_bytes - start))
         self._n_bytes += end - start
-        self.n_keys += len(array)
+        self.n_keys += len(keys)
 
     def keys(self) -> Keys:
         """Return all ids as one column; nothing is left here."""

@@ -38,6 +38,7 @@ class ArrowCsv:
         self._checked = checked
         self._columns = {role: str(place) for role, place in columns.items()}
         types = {name: pa.string() if role in IDS else pa.float64() for role, name in self._columns.items()}
+        types[self._columns["group"]] = pa.dictionary(pa.int32(), pa.string())  # most lines repeat the one before
         # no threads of Arrow's own: blocks are parsed side by side
         self._reading = csv.ReadOptions(column_names=[str(place) for place in range(n_columns)], use_threads=False)
         self._parsing = csv.ParseOptions(delimiter=delimiter.decode(), quote_char='"' if quoting else False)
