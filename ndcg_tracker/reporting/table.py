@@ -12,7 +12,7 @@ from ndcg_tracker.reporting.csv_writer import csv_text
 from ndcg_tracker.reporting.json_writer import json_rows, json_text
 from ndcg_tracker.reporting.markdown import markdown_table
 from ndcg_tracker.reporting.numbers import UNDEFINED, points
-from ndcg_tracker.reporting.terminal import Painted, display_width, padded, painted, shortened, visible
+from ndcg_tracker.reporting.terminal import Painted, Style, display_width, padded, painted, shortened, visible
 
 Format = Literal["text", "json", "markdown", "csv"]
 
@@ -50,20 +50,44 @@ def text_table(
     bm25  0.65
     検索   0.7
     """
-    cells = [[Painted(heading, "dim") for heading in headings]]
-    cells += [[cell if isinstance(cell, Painted) else Painted(cell) for cell in row] for row in rows]
-    shown = [[Painted(shortened(visible(cell.text), cell_width), cell.style) for cell in row] for row in cells]
-    widths = [max(display_width(cell.text) for cell in column) for column in zip(*shown, strict=True)]
-    lines = []
-    for row in shown:
-        line, blanks = "", 0
-        for cell, width, is_right in zip(row, widths, right, strict=True):
-            filled = padded(cell.text, width, right=is_right)
-            body = filled.rstrip(" ")
-            line += " " * blanks + painted(body, cell.style, color=color)
-            blanks = len(filled) - len(body) + 2
-        lines.append(line.rstrip(" "))
-    return lines
+    texts = [headings, *([cell.text if isinstance(cell, Painted) else cell for cell in row] for row in rows)]
+    columns = [
+        _filled(_safe(column, cell_width), right=is_right)
+        for column, is_right in zip(zip(*texts, strict=True), right, strict=True)
+    ]
+    filled = list(zip(*columns, strict=True)) or [() for _ in texts]
+    if not color:
+        return ["  ".join(cells).rstrip(" ") for cells in filled]
+    styles: list[list[Style | None]] = [["dim"] * len(headings)]
+    styles += [[cell.style if isinstance(cell, Painted) else None for cell in row] for row in rows]
+    return [_painted_line(cells, of_row) for cells, of_row in zip(filled, styles, strict=True)]
+
+
+def _safe(column: Sequence[str], cell_width: int) -> Sequence[str]:
+    """Return a column's texts escaped and cut; plain ones, as most are, need neither."""
+    joined = "".join(column)
+    if joined.isascii() and joined.isprintable() and max(map(len, column)) <= cell_width:
+        return column
+    return [shortened(visible(text), cell_width) for text in column]
+
+
+def _filled(column: Sequence[str], *, right: bool) -> list[str]:
+    """Return a column's texts filled with blanks to the width of the widest."""
+    if "".join(column).isascii():
+        width = max(map(len, column))
+        return [text.rjust(width) if right else text.ljust(width) for text in column]
+    width = max(map(display_width, column))
+    return [padded(text, width, right=right) for text in column]
+
+
+def _painted_line(cells: Sequence[str], styles: Sequence[Style | None]) -> str:
+    """Return a row's cells side by side, each in its style, the blanks after it bare."""
+    line, blanks = "", 0
+    for filled, style in zip(cells, styles, strict=True):
+        body = filled.rstrip(" ")
+        line += " " * blanks + painted(body, style, color=True)
+        blanks = len(filled) - len(body) + 2
+    return line.rstrip(" ")
 
 
 def rows_as(
