@@ -94,6 +94,6 @@ def _end(code: int) -> NoReturn:
     What was opened is closed by now, and what libraries want done at the end is done.
     """
     atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # a stream that the caller closed is none
         stream.flush()
     os._exit(code)

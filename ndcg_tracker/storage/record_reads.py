@@ -43,11 +43,11 @@ class RecordReader:
     def runs(self, dataset: str | None = None) -> list[RunRecord]:
         """Return the runs of a dataset (None: of all) in id order."""
         query = _runs().order_by(schema.runs.c.id)
-        return self._run_records(query if dataset is None else query.where(schema.datasets.c.name == dataset))
+        return self._records(RunRecord, query if dataset is None else query.where(schema.datasets.c.name == dataset))
 
     def run(self, run_id: int) -> RunRecord:
         """Return the run of this id (ReferenceNotFoundError if there is none)."""
-        records = self._run_records(_runs().where(schema.runs.c.id == run_id))
+        records = self._records(RunRecord, _runs().where(schema.runs.c.id == run_id))
         if not records:
             raise ReferenceNotFoundError(f"no run with id {run_id}; see all with: ndcg-track runs list")
         return records[0]
@@ -69,13 +69,15 @@ class RecordReader:
 
     def find_run(self, dataset_id: int, name: str) -> RunRecord | None:
         """Return the run of exactly this name, None if there is none."""
-        found = self._run_records(_runs().where(schema.runs.c.dataset_id == dataset_id, schema.runs.c.name == name))
+        found = self._records(
+            RunRecord, _runs().where(schema.runs.c.dataset_id == dataset_id, schema.runs.c.name == name)
+        )
         return found[0] if found else None
 
     def runs_with_digest(self, dataset_id: int, digest: str) -> list[RunRecord]:
         """Return the runs with this content, in id order."""
         chosen = (schema.runs.c.dataset_id == dataset_id, schema.runs.c.digest == digest)
-        return self._run_records(_runs().where(*chosen).order_by(schema.runs.c.id))
+        return self._records(RunRecord, _runs().where(*chosen).order_by(schema.runs.c.id))
 
     def aliases(self, dataset: str | None = None) -> list[AliasRecord]:
         """Return the aliases of a dataset (None: of all), by dataset and name."""
@@ -145,9 +147,6 @@ class RecordReader:
         return self._records(
             DecisionRecord, sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.id)
         )
-
-    def _run_records(self, query: Select[Any]) -> list[RunRecord]:
-        return self._records(RunRecord, query)
 
     def _records(self, kind: Callable[..., Record], query: Select[Any]) -> list[Record]:
         """Return a record per row, by the names of its columns; a row's own mapping takes twice as long."""

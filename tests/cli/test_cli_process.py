@@ -9,6 +9,8 @@ import pytest
 from command_line import Program
 from small_shop import BM25, LABELS, frame_of, labels_frame, write_csv
 
+from ndcg_tracker import __version__
+
 
 def columns(frame: dict[str, list[object]]) -> bytes:
     rows = [",".join(frame), *(",".join(map(str, row)) for row in zip(*frame.values(), strict=True))]
@@ -180,6 +182,13 @@ def test_files_with_any_letters_are_the_same_in_every_locale(program: Program, f
     assert program("ingest", "letters.csv", "--labels", "all.csv", variables=variables).code == 0
     found = program("sql", "SELECT group_key FROM items WHERE item_key <> 'a' ORDER BY group_key", "--format", "json")
     assert {"group_key": "größe 検索"} in json.loads(found.out)
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "2>/dev/null"])
+def test_a_closed_standard_error_is_no_failure(closed: str) -> None:
+    program = 'exec "$0" -c "from ndcg_tracker.cli.app import main; main()" --version ' + closed
+    done = subprocess.run(["sh", "-c", program, sys.executable], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"ndcg-track {__version__}\n")
 
 
 def test_what_is_registered_for_the_end_is_done() -> None:
