@@ -5,8 +5,58 @@
 'ndcg@10'
 """
 
-import lazy_loader
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ndcg_tracker.errors import (
+        ConflictError,
+        DatabaseError,
+        InputError,
+        MetricError,
+        NdcgTrackerError,
+        NotComparableError,
+        ReferenceNotFoundError,
+    )
+    from ndcg_tracker.metrics import Metric, parse_metric
+    from ndcg_tracker.tracker import Evaluation, Tracker, evaluate
 
 __version__ = "0.1.0"
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [
+    "ConflictError",
+    "DatabaseError",
+    "Evaluation",
+    "InputError",
+    "Metric",
+    "MetricError",
+    "NdcgTrackerError",
+    "NotComparableError",
+    "ReferenceNotFoundError",
+    "Tracker",
+    "evaluate",
+    "parse_metric",
+]
+
+_MODULE_OF = {
+    "Evaluation": "tracker",
+    "Metric": "metrics",
+    "Tracker": "tracker",
+    "evaluate": "tracker",
+    "parse_metric": "metrics",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: importing the package costs next to nothing."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULE_OF.get(name, 'errors')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
