@@ -51,6 +51,7 @@ _MODULE_OF = {
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: importing the package costs next to nothing."""
+    # Not by lazy_loader, as in the packages below: every pytest session imports this one, for the plugin's sake.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_MODULE_OF.get(name, 'errors')}"), name)

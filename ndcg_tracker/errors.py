@@ -1,11 +1,55 @@
 """The errors that ndcg_tracker raises on purpose; everything else that escapes is a defect.
 
-Every message is one line that says what is wrong, where (file and line, group, run) and what to do next.
+Every message is one line that says what is wrong, where (file and line, group, run) and what to do next. Where it
+names an argument, it speaks the language of the caller: Python by default, options on the command line.
 """
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+_ARGUMENT = re.compile("\x0e([a-z_]+)\x1f([^\x0e\x0f]*)\x0f")
+
+
+def argument(name: str, value: object = "") -> str:
+    """Return an argument as part of a message, for whoever prints the message to put into words.
+
+    ``name``: as in Python's signatures. ``value``: what to give, if the message says so; text without control
+    characters.
+
+    >>> str(InputError(f"give {argument('margin', 0.01)} or {argument('scope', 'set')}; leave out {argument('aa')}"))
+    "give margin=0.01 or scope='set'; leave out aa="
+    """
+    return f"\x0e{name}\x1f{value}\x0f"
+
+
+def in_python(name: str, value: str) -> str:
+    """Return an argument as Python spells it."""
+    if not value or value.isupper() or value[0] in "'\"[(" or re.fullmatch(r"-?[0-9.]+|True|False|None", value):
+        return f"{name}={value}"
+    return f"{name}={value!r}"
+
+
+def worded(text: str, spelled: Callable[[str, str], str] = in_python) -> str:
+    """Return a message with its arguments spelled as ``spelled`` does, which is given a name and a value (may be "").
+
+    >>> worded(f"add {argument('dry_run')}", lambda name, value: "--" + name.replace("_", "-"))
+    'add --dry-run'
+    """
+    return _ARGUMENT.sub(lambda found: spelled(found[1], found[2]), text)
 
 
 class NdcgTrackerError(Exception):
-    """The ancestor of every error that ndcg_tracker raises on purpose."""
+    """The ancestor of every error that ndcg_tracker raises on purpose; as text it names arguments as Python does."""
+
+    def __str__(self) -> str:
+        return worded(self.message)
+
+    @property
+    def message(self) -> str:
+        """The message with its arguments still to be worded (see ``worded``)."""
+        return super().__str__()
 
 
 class InputError(NdcgTrackerError):

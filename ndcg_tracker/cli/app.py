@@ -14,8 +14,8 @@ from types import FrameType
 from typing import NoReturn
 
 from ndcg_tracker.cli.commands import command_line
-from ndcg_tracker.cli.options import discard, say, surroundings
-from ndcg_tracker.errors import NdcgTrackerError, NotComparableError
+from ndcg_tracker.cli.options import as_option, discard, say, surroundings
+from ndcg_tracker.errors import NdcgTrackerError, NotComparableError, worded
 
 INTERNAL_ERROR, BAD_INPUT, NOT_COMPARABLE = 1, 2, 5
 _OBJECTS_BETWEEN_COLLECTIONS = 200_000  # imports make many, none of it garbage, and looking through them takes long
@@ -41,7 +41,7 @@ def run(arguments: Sequence[str]) -> int:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except NdcgTrackerError as error:
         _say_traceback()
-        say(f"error: {error}")
+        say(f"error: {worded(error.message, as_option)}")
         return NOT_COMPARABLE if isinstance(error, NotComparableError) else BAD_INPUT
     except UnicodeEncodeError:
         _say_traceback()

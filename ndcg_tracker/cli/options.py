@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
@@ -117,6 +118,19 @@ def say(text: str) -> None:
         sys.stderr.write(visible(text) + "\n")
     except BrokenPipeError:  # an error keeps its exit code though nobody reads of it
         discard(sys.stderr)
+
+
+OPTION_OF = {"location": "--db", "metrics": "--metric", "parameters": "--param", "repeats": "--repeat", "tags": "--tag"}
+"""The options that are spelled otherwise than the arguments of Python."""
+
+
+def as_option(name: str, value: str) -> str:
+    """Return an argument of Python as the command line spells it.
+
+    >>> as_option("dry_run", ""), as_option("metrics", "ndcg@10")
+    ('--dry-run', '--metric ndcg@10')
+    """
+    return f"{OPTION_OF.get(name, '--' + name.replace('_', '-'))} {shlex.quote(value) if value else ''}".rstrip()
 
 
 def discard(stream: TextIO) -> None:
