@@ -68,6 +68,10 @@ class ConflictError(InputError):
     """A name that is already taken by other content, or a label that contradicts a stored one (exit code 2)."""
 
 
+class NameTakenError(ConflictError):
+    """A run's name that is already taken by other content (exit code 2)."""
+
+
 class DatabaseError(NdcgTrackerError):
     """A database that cannot be opened, read or written as it is (exit code 2)."""
 

@@ -24,14 +24,17 @@ def examine(context: typer.Context, format: options.Output = options.OutputForma
     """
     if context.invoked_subcommand is not None:
         return
-    from ndcg_tracker.errors import DatabaseError
+    from ndcg_tracker.errors import DatabaseError, worded
     from ndcg_tracker.reporting import rows_as
     from ndcg_tracker.reporting.findings import findings_text
     from ndcg_tracker.storage.store import examine
     from ndcg_tracker.tracker.opened import database_location
 
     found = list(examine(database_location(options.surroundings.database)))
-    rows = [(one.check, one.state, one.found, one.advice) for one in found]
+    rows = [
+        (one.check, one.state, worded(one.found, options.as_option), worded(one.advice, options.as_option))
+        for one in found
+    ]
     if format is options.OutputFormat.text:
         options.show(findings_text(rows, color=options.wants_color()))
     else:

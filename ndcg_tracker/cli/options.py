@@ -120,17 +120,25 @@ def say(text: str) -> None:
         discard(sys.stderr)
 
 
-OPTION_OF = {"location": "--db", "metrics": "--metric", "parameters": "--param", "repeats": "--repeat", "tags": "--tag"}
+OPTION_OF = {
+    "attributes": "--attribute",
+    "location": "--db",
+    "metrics": "--metric",
+    "parameters": "--param",
+    "repeats": "--repeat",
+    "tags": "--tag",
+}
 """The options that are spelled otherwise than the arguments of Python."""
 
 
 def as_option(name: str, value: str) -> str:
     """Return an argument of Python as the command line spells it.
 
-    >>> as_option("dry_run", ""), as_option("metrics", "ndcg@10")
+    >>> as_option("dry_run", "True"), as_option("metrics", "ndcg@10")
     ('--dry-run', '--metric ndcg@10')
     """
-    return f"{OPTION_OF.get(name, '--' + name.replace('_', '-'))} {shlex.quote(value) if value else ''}".rstrip()
+    option = OPTION_OF.get(name, "--" + name.replace("_", "-"))
+    return option if value in ("", "True") else f"{option} {shlex.quote(value)}"
 
 
 def discard(stream: TextIO) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
 
 FEWEST_REPEATS = 3
 _ROUNDING = 1e-12
@@ -65,7 +65,7 @@ def learned_margin(runs: Sequence[str], means: Sequence[float], *, level: float 
     if max(differences) <= _ROUNDING:
         raise InputError(
             f"the {k} repeats have the same mean, so there is no chance to learn a margin from; for a system that "
-            "always gives the same results use --scope set, or give --margin a number"
+            f"always gives the same results use {argument('scope', 'set')}, or give {argument('margin')} a number"
         )
     from scipy.special import stdtrit
 

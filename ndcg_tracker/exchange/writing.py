@@ -39,13 +39,11 @@ class ExportWriter:
         import pyarrow.parquet as pq
 
         if self._folder.exists():
-            raise InputError(f"{self._folder}: is there already; give --output another folder")
+            raise InputError(f"{self._folder}: is there already; name another folder")
         try:
             self._unfinished = Path(mkdtemp(prefix=f".{self._folder.name}-", dir=self._folder.absolute().parent))
         except OSError as error:
-            raise InputError(
-                f"{self._folder}: cannot be made ({error.strerror}); give --output another folder"
-            ) from None
+            raise InputError(f"{self._folder}: cannot be made ({error.strerror}); name another folder") from None
         with ExitStack() as opening:
             opening.callback(shutil.rmtree, self._unfinished, ignore_errors=True)
             for name in TABLES:

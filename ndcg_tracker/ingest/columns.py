@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.places import shown
 
 Refused = Callable[[str], Exception]
@@ -81,4 +82,5 @@ def absent_column(name: str, role: str, header: Iterable[str]) -> str:
     """Return the message for a column that is not there, with the columns that are."""
     names = [shown(there) for there in header]
     listed = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
-    return f"no column {shown(name)}; the columns are {listed or 'none'}: name the {role} column with --{role}"
+    named = argument("attributes" if role == "attribute" else role)
+    return f"no column {shown(name)}; the columns are {listed or 'none'}: name the {role} column with {named}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import shown_name
 
@@ -39,7 +39,7 @@ def detect_reader(path: str, first_bytes: bytes) -> str:
     by_content = _by_content(first_bytes)
     if by_content is None:
         shown = "<stdin>" if path == "-" else shown_name(path)
-        raise InputError(f"{shown}: cannot tell the format; name it with --reader ({' '.join(READERS)})")
+        raise InputError(f"{shown}: cannot tell the format; name it with {argument('reader')} ({' '.join(READERS)})")
     return by_content
 
 
@@ -52,13 +52,13 @@ def default_run_name(path: str) -> str:
     'irc_pmc'
     """
     if path == "-":
-        raise InputError("<stdin>: a run from standard input has no name; give one with --name")
+        raise InputError(f"<stdin>: a run from standard input has no name; give one with {argument('name')}")
     name = PurePath(path).name
     if name.lower().endswith(".gz"):
         name = name[:-3]
     name = PurePath(name).stem
     if not name or not name.isprintable():
-        raise InputError(f"{shown_name(path)}: cannot name a run after this file; give a name with --name")
+        raise InputError(f"{shown_name(path)}: cannot name a run after this file; give a name with {argument('name')}")
     return name
 
 

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.columns import Refused, absent_column
 from ndcg_tracker.ingest.detection import detect_reader
 from ndcg_tracker.ingest.group_records import Records, delimited_records, frame_records, json_records, parquet_records
@@ -82,7 +82,10 @@ def read_groups(
             return _table(parquet_records(source), columns)
         if name not in GROUP_READERS:
             choice = " ".join(GROUP_READERS)
-            raise source.error(f"this is read as {name}, which has no columns for groups; choose a --reader ({choice})")
+            raise source.error(
+                f"this is read as {name}, which has no columns for groups; name another with "
+                f"{argument('reader')} ({choice})"
+            )
         return _table(delimited_records(source, "," if name == "csv" else "\t"), columns)
 
 
@@ -148,16 +151,20 @@ def _chosen(header: list[str], columns: GroupColumns, refused: Refused) -> _Chos
         weight = "weight"
     taken = {group: "group", **({} if weight is None else {weight: "weight"})}
     if weight == group:
-        raise refused(f"column {shown(group)} cannot be both the group and the weight; name another one with --weight")
+        raise refused(
+            f"column {shown(group)} cannot be both the group and the weight; name another one with {argument('weight')}"
+        )
     if named is None:
         named = list(dict.fromkeys(name for name in header if name not in taken))
     attributes = {}
     for name in named:
         if name in taken:
-            raise refused(f"column {shown(name)} is the {taken[name]} column; leave out --attribute {name}")
+            raise refused(f"column {shown(name)} is the {taken[name]} column; leave it out of {argument('attributes')}")
         attributes[name] = _place(header, name, "attribute", refused)
         if not name.strip():
-            raise refused(f"column {attributes[name] + 1} has no name; name it, or choose others with --attribute")
+            raise refused(
+                f"column {attributes[name] + 1} has no name; name it, or choose others with {argument('attributes')}"
+            )
         try:
             checked_text(name, "a column's name")
         except ValueError as error:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO, TypeVar
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest import delimited, jsonl, parquet, svmlight, trec
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, detect_reader
@@ -82,9 +82,14 @@ def run_reader(source: Source, reader: str | None, columns: Columns, scores_path
     head, name = _reader(source, reader)
     role = columns.any_given()
     if name in ("trec", "svmlight") and role is not None:
-        raise source.error(f"a {name} file has no named columns; drop --{role}, or choose another --reader")
+        raise source.error(
+            f"a {name} file has no named columns; drop {argument(role)}, or choose another {argument('reader')}"
+        )
     if name != "svmlight" and scores_path is not None:
-        raise source.error(f"--scores is for label/qid files, this is read as {name}; drop it or use --reader svmlight")
+        raise source.error(
+            f"{argument('scores')} is for label/qid files, this is read as {name}; "
+            f"drop it or use {argument('reader', 'svmlight')}"
+        )
     return head, name
 
 

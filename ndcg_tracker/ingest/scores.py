@@ -8,6 +8,7 @@ from itertools import islice
 
 import numpy as np
 
+from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.sources import Source
 from ndcg_tracker.rankings.ranking import Floats
@@ -16,7 +17,9 @@ from ndcg_tracker.rankings.ranking import Floats
 def needed_scores(source: Source, path: str | None) -> str:
     """Return the path of the scores that a label/qid file cannot do without. Raises: InputError if it is no use."""
     if path is None:
-        raise source.error("a label/qid file has no scores; give the predictions, one per line, with --scores FILE")
+        raise source.error(
+            f"a label/qid file has no scores; give the predictions, one per line, with {argument('scores', 'FILE')}"
+        )
     if path == source.path == "-":
         raise source.error("the run and its scores cannot both come from standard input; put one in a file")
     return path

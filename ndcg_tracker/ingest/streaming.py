@@ -174,7 +174,7 @@ def _checked(rows: Rows, places: Places, scores: Floats | None, seen: SeenGroups
     again = seen.first_repeat(rows.run_keys)
     if again >= 0:
         what = f"group {shown(rows.run_keys.bytes_at(again))} comes again after another group"
-        advice = "sort the file by group first, or ingest it without --stream"
+        advice = "sort the file by group first, or read it whole instead of block by block"
         error = places.error(int(rows.run_starts[again]), f"{what}; {advice}")
-        raise ScatteredGroupError(str(error)) if isinstance(error, InputError) else error  # a doubt knows no place
+        raise ScatteredGroupError(error.message) if isinstance(error, InputError) else error  # a doubt knows no place
     return table

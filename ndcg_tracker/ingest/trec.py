@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.gathering import GatheredRows
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import LinePlaces
@@ -102,7 +103,7 @@ def _parsed(blocks: Iterable[bytes], layout: Layout) -> Rows:
 def _wrong_fields(found: int, layout: Layout) -> str:
     count = "1 field" if found == 1 else f"{found} fields"
     other = next((one for one in (RUN, QRELS) if one is not layout and len(one.fields) == found), None)
-    hint = "correct the line or name another --reader"
+    hint = f"correct the line or name another {argument('reader')}"
     if other is not None:
-        hint = f"is this a {other.kind} file? Else correct the line or name another --reader"
+        hint = f"is this a {other.kind} file? Else correct the line or name another {argument('reader')}"
     return f"{count} where a TREC {layout.kind} line has {len(layout.fields)} ({' '.join(layout.fields)}); {hint}"

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
 
 MEMORY = ":memory:"
 MASK = "***"
@@ -69,7 +69,7 @@ def parsed_location(text: str) -> Location:
     if not separator:
         if _NO_PATH.match(text):
             raise InputError(
-                "--db is neither a URL nor a plain path: write postgresql://user@host/database, "
+                f"{argument('location')} is neither a URL nor a plain path: write postgresql://user@host/database, "
                 "or ./ before the path of a SQLite file"
             )
         return _sqlite(text)
@@ -89,10 +89,11 @@ def parsed_location(text: str) -> Location:
 def _sqlite(path: str) -> Location:
     if path in ("", MEMORY):
         raise InputError(
-            "a database in memory keeps nothing: give --db the path of a SQLite file, such as ndcg-track.db"
+            f"a database in memory keeps nothing: give {argument('location')} the path of a SQLite file, "
+            "such as ndcg-track.db"
         )
     if "\0" in path:
-        raise InputError("the path of the database contains a NUL character; give --db another path")
+        raise InputError(f"the path of the database contains a NUL character; give {argument('location')} another path")
     return Location("sqlite", Path(path).expanduser(), None, path)
 
 

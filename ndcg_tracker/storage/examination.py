@@ -18,7 +18,10 @@ Health = Literal["ok", "note", "bad"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at: its state, what was found, and what to do ("" where nothing)."""
+    """One thing that was looked at: its state, what was found, and what to do ("" where nothing).
+
+    The texts hold arguments that are still to be worded (see ``errors.worded``).
+    """
 
     check: str
     state: Health
@@ -53,7 +56,7 @@ def examined(location: Location) -> Iterator[Finding]:
 def _of_state(state: State, location: Location) -> Finding:
     if state.kind is Kind.CURRENT:
         return Finding("schema", "ok", f"{state.detail}, the newest that this program knows")
-    found, _, advice = _without_place(str(refusal(state, location)), location).partition("; ")
+    found, _, advice = _without_place(refusal(state, location).message, location).partition("; ")
     return Finding("schema", "note" if state.kind in (Kind.MISSING, Kind.EMPTY, Kind.OLDER) else "bad", found, advice)
 
 
@@ -69,7 +72,7 @@ def _integrity(location: Location) -> Finding:
 
 
 def _problem(check: str, error: DatabaseError, location: Location) -> Finding:
-    found, _, advice = _without_place(str(error), location).partition(": ")
+    found, _, advice = _without_place(error.message, location).partition(": ")
     return Finding(check, "bad", found, advice)
 
 

@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ndcg_tracker.errors import argument
 from ndcg_tracker.storage.connection import wal_is_safe
 from ndcg_tracker.storage.database_url import Location
 from ndcg_tracker.storage.examination import Finding
@@ -47,11 +48,16 @@ def file_findings(location: Location) -> Iterator[Finding]:
 
 def _file(path: Path, folder: Path, *, exists: bool) -> Finding:
     if not folder.is_dir():
-        return Finding("file", "bad", f"the folder {folder} does not exist", "make it, or give --db another path")
+        return Finding(
+            "file",
+            "bad",
+            f"the folder {folder} does not exist",
+            f"make it, or give {argument('location')} another path",
+        )
     if not os.access(folder, os.W_OK):
         return Finding(
             "file", "bad", f"the folder {folder} cannot be written to, so neither can the database",
-            "let yourself write there, or give --db another path",
+            f"let yourself write there, or give {argument('location')} another path",
         )  # fmt: skip
     if not exists:
         return Finding("file", "note", f"{path} is not there yet", "the first ingest makes it")

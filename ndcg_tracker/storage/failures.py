@@ -8,14 +8,14 @@ from contextlib import contextmanager
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from ndcg_tracker.errors import DatabaseError
+from ndcg_tracker.errors import DatabaseError, argument
 from ndcg_tracker.storage.database_url import Location
 
 _SQLITE_REASONS = (
     ("database or disk is full", "the disk is full; nothing was stored: make room and run the same command again"),
     ("locked", "another process has been writing for too long; nothing was stored: run the same command again"),
     ("readonly", "it cannot be written; nothing was stored: check the permissions of the file and its folder"),
-    ("not a database", "it is not a SQLite database; give --db another path"),
+    ("not a database", f"it is not a SQLite database; give {argument('location')} another path"),
     ("malformed", "it is damaged; nothing was stored: restore a backup of it"),
     ("unable to open", "it cannot be opened; check that the folder exists and its permissions"),
     (

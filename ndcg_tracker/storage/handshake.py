@@ -9,7 +9,7 @@ from enum import Enum
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
-from ndcg_tracker.errors import DatabaseError
+from ndcg_tracker.errors import DatabaseError, argument
 from ndcg_tracker.storage.connection import read_transaction
 from ndcg_tracker.storage.database_url import Location
 from ndcg_tracker.storage.revisions import known_revisions, newest_revision
@@ -111,12 +111,14 @@ def refusal(state: State, location: Location) -> DatabaseError:
         ),
         Kind.UNKNOWN: (
             f"{where}: the database has a schema that no ndcg-tracker ever had ({state.detail}); "
-            "restore a backup of it or give --db another path"
+            f"restore a backup of it or give {argument('location')} another path"
         ),
         Kind.FOREIGN: (
             f"{where}: the database belongs to another program (it has a table {state.detail!r}); "
-            "give --db a database of its own"
+            f"give {argument('location')} a database of its own"
         ),
-        Kind.NOT_A_DATABASE: f"{where}: not a SQLite database, {state.detail}; give --db another path",
+        Kind.NOT_A_DATABASE: (
+            f"{where}: not a SQLite database, {state.detail}; give {argument('location')} another path"
+        ),
     }
     return DatabaseError(messages[state.kind])

@@ -8,7 +8,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine
 
-from ndcg_tracker.errors import DatabaseError
+from ndcg_tracker.errors import DatabaseError, argument
 from ndcg_tracker.storage.backup import backup_beside
 from ndcg_tracker.storage.connection import database_engine, use_best_journal, write_transaction
 from ndcg_tracker.storage.database_url import Location
@@ -38,7 +38,9 @@ def upgrade_database(location: Location) -> UpgradeResult:
     schema already is backed up first. Raises: DatabaseError for a newer, unknown or foreign database.
     """
     if location.path is not None and not location.path.absolute().parent.is_dir():
-        raise DatabaseError(f"{location.display_url}: its folder does not exist; make it or give --db another path")
+        raise DatabaseError(
+            f"{location.display_url}: its folder does not exist; make it or give {argument('location')} another path"
+        )
     engine = database_engine(location, create=True)
     try:
         state = found_state(engine, location)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ndcg_tracker.errors import ReferenceNotFoundError
+from ndcg_tracker.errors import ReferenceNotFoundError, argument
 from ndcg_tracker.storage.records import AliasRecord
 
 _MAX_SHOWN = 8
@@ -59,7 +59,7 @@ def _only(reference: str, found: Sequence[RunName]) -> int:
     if len(names) == 1:
         datasets = _listed(sorted(run.dataset for run in found))
         raise ReferenceNotFoundError(
-            f"run {names[0]!r} exists in several datasets ({datasets}); say which with --dataset"
+            f"run {names[0]!r} exists in several datasets ({datasets}); say which with {argument('dataset')}"
         )
     raise ReferenceNotFoundError(
         f"{reference!r} is the beginning of several runs ({_listed(names)}); type more of the name"
@@ -73,7 +73,7 @@ def _alias(name: str, aliases: Sequence[AliasRecord], dataset: str | None) -> in
     if found:
         datasets = _listed(sorted(alias.dataset for alias in found))
         raise ReferenceNotFoundError(
-            f"alias '@{name}' exists in several datasets ({datasets}); say which with --dataset"
+            f"alias '@{name}' exists in several datasets ({datasets}); say which with {argument('dataset')}"
         )
     known = _listed(sorted({f"@{alias.name}" for alias in aliases}))
     advice = f"there are {known}" if known else f"make it with: ndcg-track alias set {name or 'NAME'} RUN"

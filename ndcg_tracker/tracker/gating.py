@@ -13,7 +13,7 @@ from ndcg_tracker.comparison.gate_result import Acknowledgement, Gated
 from ndcg_tracker.comparison.pairing import Missing
 from ndcg_tracker.comparison.repeat_margin import FEWEST_REPEATS, LearnedMargin, learned_margin
 from ndcg_tracker.comparison.results import Comparison
-from ndcg_tracker.errors import InputError, NotComparableError
+from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics import Metric
 from ndcg_tracker.tracker.comparing import compared, paired_results
 from ndcg_tracker.tracker.drifting import drift_since_pin, of_gate
@@ -27,8 +27,8 @@ Margin = float | Literal["auto"] | None
 
 AA_TAG = "aa"
 HOW_TO_REPEAT = (
-    "score the same groups again with the unchanged system, ingest each run with --tag aa=NAME, and type: "
-    "--margin auto --aa NAME"
+    "score the same groups again with the unchanged system, ingest each run with the tag aa=NAME, and give "
+    f"{argument('margin', 'auto')} and {argument('aa', 'NAME')}"
 )
 
 
@@ -54,24 +54,34 @@ class GateQuestion:
         if self.scope not in get_args(Scope):
             raise InputError(f"unknown scope {self.scope!r}: choose population or set")
         if self.scope == "set":
-            for value, option in ((self.margin, "--margin"), (self.alpha_budget, "--alpha-budget")):
+            for value, name in ((self.margin, "margin"), (self.alpha_budget, "alpha_budget")):
                 if value is not None:
                     raise InputError(
-                        f"{option} belongs to --scope population; --scope set is exact arithmetic: give --tolerance"
+                        f"{argument(name)} belongs to {argument('scope', 'population')}; {argument('scope', 'set')} is "
+                        f"exact arithmetic: give {argument('tolerance')}"
                     )
         elif self.tolerance is not None:
-            raise InputError("--tolerance belongs to --scope set; --scope population takes --margin")
+            raise InputError(
+                f"{argument('tolerance')} belongs to {argument('scope', 'set')}; {argument('scope', 'population')} "
+                f"takes {argument('margin')}"
+            )
         elif self.margin is None:
             raise InputError(
-                f"the gate needs --margin: how large a drop of {self.metric} is allowed, in absolute points, such as "
-                "--margin 0.01; or learn it from repeats of the baseline with --margin auto; or give --scope set"
+                f"the gate needs {argument('margin')}: how large a drop of {self.metric} is allowed, in absolute "
+                f"points, such as {argument('margin', 0.01)}; or learn it from repeats of the baseline with "
+                f"{argument('margin', 'auto')}; or give {argument('scope', 'set')}"
             )
         if isinstance(self.margin, str) and self.margin != "auto":
             raise InputError(f"margin {self.margin!r} is no number; give one in absolute points, such as 0.01, or auto")
         if self.margin == "auto" and self.repeats and self.aa is not None:
-            raise InputError("--repeat and --aa both say which runs are the repeats; give one of them")
+            raise InputError(
+                f"{argument('repeats')} and {argument('aa')} both say which runs are the repeats; give one of them"
+            )
         if self.margin != "auto" and (self.repeats or self.aa is not None):
-            raise InputError("--repeat and --aa name the runs that --margin auto learns from; add --margin auto")
+            auto = argument("margin", "auto")
+            raise InputError(
+                f"{argument('repeats')} and {argument('aa')} name the runs that {auto} learns from; add {auto}"
+            )
         if self.alpha_budget is not None:
             spent_alpha(1, self.alpha_budget)
 
@@ -91,9 +101,15 @@ def acknowledged(reason: str | None, by: str | None, *, dry_run: bool = False) -
         return None
     reason = " ".join(reason.split())
     if not reason:
-        raise InputError("--acknowledge needs a reason, for the record; write for example --acknowledge 'known bug 42'")
+        raise InputError(
+            f"{argument('acknowledge')} needs a reason, for the record; write for example "
+            f"{argument('acknowledge', 'known bug 42')}"
+        )
     if dry_run:
-        raise InputError("--acknowledge puts an override on the record, and --dry-run records nothing; leave one out")
+        raise InputError(
+            f"{argument('acknowledge')} puts an override on the record, and {argument('dry_run')} records nothing; "
+            "leave one out"
+        )
     return Acknowledgement(reason, " ".join((by or "").split()) or "unknown")
 
 
@@ -171,7 +187,7 @@ def _decision(
     if results.no_inference:
         raise InputError(
             f"{question.metric}: {results.no_inference}; so no bound says anything about further groups: use "
-            "--scope set, which judges the stored means of these groups"
+            f"{argument('scope', 'set')}, which judges the stored means of these groups"
         )
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
     budget = question.alpha_budget
@@ -188,13 +204,14 @@ def _learned(
         runs = list({run.id: run for run in named}.values())
         if any(run.id == candidate.id for run in runs):
             raise InputError(f"run {candidate.name!r} is the candidate and cannot be a repeat as well; leave it out")
-        where = "with --repeat"
+        where = f"with {argument('repeats')}"
     else:
         aa = question.aa if question.aa is not None else baseline.tags.get(AA_TAG)
         if aa is None:
             raise InputError(
-                f"--margin auto needs at least {FEWEST_REPEATS} runs of one unchanged system, and baseline "
-                f"{baseline.name!r} has no tag {AA_TAG}: name them with --repeat RUN, or {HOW_TO_REPEAT}"
+                f"{argument('margin', 'auto')} needs at least {FEWEST_REPEATS} runs of one unchanged system, and "
+                f"baseline {baseline.name!r} has no tag {AA_TAG}: name them with {argument('repeats', 'RUN')}, or "
+                f"{HOW_TO_REPEAT}"
             )
         runs = [run for run in tx.runs(baseline.dataset) if run.tags.get(AA_TAG) == aa]
         runs = [run for run in runs if run.id != candidate.id]
@@ -202,7 +219,7 @@ def _learned(
     if len(runs) < FEWEST_REPEATS:
         names = f" ({', '.join(run.name for run in runs)})" if runs else ""
         raise InputError(
-            f"--margin auto needs at least {FEWEST_REPEATS} runs of one unchanged system, and there "
+            f"{argument('margin', 'auto')} needs at least {FEWEST_REPEATS} runs of one unchanged system, and there "
             f"{'is' if len(runs) == 1 else 'are'} {len(runs)} {where}{names}; {HOW_TO_REPEAT}"
         )
     text, found = str(question.metric), []
@@ -232,7 +249,7 @@ def _evaluations(tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecord)
 def _unpinned(baseline: RunRecord) -> str:
     words = ["ndcg-track", "alias", "set", "baseline", baseline.name, "--dataset", baseline.dataset]
     return (
-        "the baseline is no alias: six drops of 0.004 each pass against the previous run; gate with --baseline "
+        "the baseline is no alias: six drops of 0.004 each pass against the previous run; gate against "
         f"@baseline, which stays where it is pinned with: {shlex.join(words)}"
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest import GroupTable
 from ndcg_tracker.metrics import parse_metric
 from ndcg_tracker.tracker.datasets import known_dataset
@@ -62,7 +62,7 @@ def store_group_facts(tx: WriteTransaction, dataset_name: str, table: GroupTable
     if not known.size:
         raise InputError(
             f"dataset {dataset.name!r} has none of the groups, not even the first, {first_unknown!r}; check the column "
-            "with --group, or name the dataset with --dataset"
+            f"with {argument('group')}, or name the dataset with {argument('dataset')}"
         )
     _merge_attributes(tx, dataset, ids, known, table)
     n_recomputed = 0

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.errors import ReferenceNotFoundError
+from ndcg_tracker.errors import ReferenceNotFoundError, argument
 from ndcg_tracker.tracker.datasets import known_dataset
 from ndcg_tracker.tracker.opened import OpenedStore
 
@@ -82,7 +82,9 @@ class Housekeeping(OpenedStore):
                 raise ReferenceNotFoundError(f"there is no alias @{name}; there is {known}")
             if len(found) > 1:
                 names = ", ".join(record.dataset for record in found)
-                raise ReferenceNotFoundError(f"alias @{name} is in several datasets ({names}); give --dataset")
+                raise ReferenceNotFoundError(
+                    f"alias @{name} is in several datasets ({names}); give {argument('dataset')}"
+                )
             tx.delete_alias(found[0].dataset_id, name)
             return found[0]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ndcg_tracker.errors import ConflictError, InputError, MetricError
+from ndcg_tracker.errors import ConflictError, InputError, MetricError, argument
 from ndcg_tracker.metrics import parse_metric
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
@@ -56,7 +56,9 @@ def import_all(tx: WriteTransaction, reader: ExportReader, dataset: str | None =
     runs, evaluations = reader.rows("runs"), _by_run(reader.rows("evaluations"))
     named = list(dict.fromkeys(row["dataset"] for row in runs))
     if dataset is not None and len(named) > 1:
-        raise InputError(f"the export holds the datasets {', '.join(named)}; --dataset is for an export of one")
+        raise InputError(
+            f"the export holds the datasets {', '.join(named)}; {argument('dataset')} is for an export of one"
+        )
     datasets = {name: tx.ensure_dataset(dataset or name) for name in named}
     notes: list[str] = []
     _import_groups(tx, reader, datasets)
@@ -133,7 +135,7 @@ def _import_run(tx: WriteTransaction, reader: ExportReader, row: Row, dataset: D
         if existing.digest != row["digest"]:
             raise ConflictError(
                 f"run {existing.name!r} of dataset {dataset.name!r} is already stored with other content; import into "
-                f"another dataset with --dataset, or first give the run here another name with: "
+                f"another dataset with {argument('dataset')}, or first give the run here another name with: "
                 f"{shlex.join(['ndcg-track', 'runs', 'rename', existing.name, 'NEW'])}"
             )
         return existing, "already stored"

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.errors import ConflictError
+from ndcg_tracker.errors import NameTakenError, argument
 from ndcg_tracker.ingest import RankedTable
 from ndcg_tracker.metrics import Metric
 from ndcg_tracker.rankings import LabelLists, Ranking, judged
@@ -146,11 +146,11 @@ def begun_run(tx: WriteTransaction, dataset: DatasetRecord, details: RunDetails)
     )
 
 
-def other_content(dataset: DatasetRecord, details: RunDetails) -> ConflictError:
+def other_content(dataset: DatasetRecord, details: RunDetails) -> NameTakenError:
     """Return the error for a name that other content has."""
-    return ConflictError(
-        f"run {details.name!r} of dataset {dataset.name!r} is already stored with other content; keep both "
-        f"with --name {details.name}-2, or put this one in its place with --replace"
+    return NameTakenError(
+        f"run {details.name!r} of dataset {dataset.name!r} is already stored with other content; keep both with "
+        f"{argument('name', details.name + '-2')}, or put this one in its place with {argument('replace', True)}"
     )
 
 

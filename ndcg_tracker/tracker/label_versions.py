@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.errors import ConflictError, InputError
+from ndcg_tracker.errors import ConflictError, InputError, argument
 from ndcg_tracker.rankings import Keys, LabelLists
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows
@@ -69,7 +69,7 @@ def stored_version(tx: ReadTransaction, dataset: DatasetRecord, digest: str) -> 
 
 def no_labels(dataset: DatasetRecord) -> InputError:
     """Return the error for a dataset that has no labels where some are needed."""
-    return InputError(f"dataset {dataset.name!r} has no labels yet; give them with --labels FILE")
+    return InputError(f"dataset {dataset.name!r} has no labels yet; give them with {argument('labels', 'FILE')}")
 
 
 def union(stored: LabelLists, further: LabelLists, dataset: DatasetRecord) -> LabelLists:

@@ -14,7 +14,7 @@ from ndcg_tracker.ingest.scores import Scores
 from ndcg_tracker.ingest.sources import Source
 from ndcg_tracker.ingest.streaming import ranked_blocks, text_table
 
-AGAIN = "comes again after another group; sort the file by group first, or ingest it without --stream"
+AGAIN = "comes again after another group; sort the file by group first, or read it whole instead of block by block"
 
 
 def joined(blocks: list[RankedTable]) -> tuple[Any, ...]:

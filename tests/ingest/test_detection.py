@@ -47,7 +47,7 @@ def test_else_the_content_tells(content: bytes, reader: str) -> None:
 def test_what_neither_tells_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         detect_reader("notes.md", b"hello\n")
-    expected = "notes.md: cannot tell the format; name it with --reader (trec csv tsv jsonl parquet svmlight)"
+    expected = "notes.md: cannot tell the format; name it with reader= (trec csv tsv jsonl parquet svmlight)"
     assert str(caught.value) == expected
 
 
@@ -75,9 +75,9 @@ def test_a_run_is_named_after_its_file(path: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("-", "<stdin>: a run from standard input has no name; give one with --name"),
-        ("a\nb.run", "a\\nb.run: cannot name a run after this file; give a name with --name"),
-        ("\udcff.run", "\\udcff.run: cannot name a run after this file; give a name with --name"),
+        ("-", "<stdin>: a run from standard input has no name; give one with name="),
+        ("a\nb.run", "a\\nb.run: cannot name a run after this file; give a name with name="),
+        ("\udcff.run", "\\udcff.run: cannot name a run after this file; give a name with name="),
     ],
 )
 def test_some_runs_need_a_name(path: str, message: str) -> None:

@@ -170,7 +170,7 @@ def test_every_refusal_names_the_row_or_the_column(changed: dict[str, Any], what
 
 def test_columns_are_named_and_missing_ones_listed() -> None:
     frame = pd.DataFrame({"qid": [1], 5: [2.0], ("a", "b"): [3]})
-    expected = "no column 'group'; the columns are 'qid', '5', \"('a', 'b')\": name the group column with --group"
+    expected = "no column 'group'; the columns are 'qid', '5', \"('a', 'b')\": name the group column with group="
     assert refusal(frame) == expected
     assert refusal(DICT, Columns(item="doc")).startswith("no column 'doc'; the columns are 'group', 'item', 'score'")
     table = read_frame({"qid": ["q"], "bm25": [1]}, Columns(group="qid", score="bm25"))

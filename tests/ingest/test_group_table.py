@@ -175,13 +175,13 @@ def test_a_frame_is_not_changed() -> None:
         ("group,a\n", "<stdin>: there are no rows; give at least one"),
         (
             "qid,a\n1,2\n",
-            "<stdin>:1: no column 'group'; the columns are 'qid', 'a': name the group column with --group",
+            "<stdin>:1: no column 'group'; the columns are 'qid', 'a': name the group column with group=",
         ),
         ("\n\ngroup,a,a\nq,1,2\n", "<stdin>:3: column 'a' stands 2 times; rename all but one"),
         ("group,group,a\nq,1,2\n", "<stdin>:1: column 'group' stands 2 times; rename all but one"),
         (
             "group,a,\nq,1,2\n",
-            "<stdin>:1: column 3 has no name; name it, or choose others with --attribute",
+            "<stdin>:1: column 3 has no name; name it, or choose others with attributes=",
         ),
         ("group,a\nq,1\n\nr\n", "<stdin>:4: 1 cell where the header has 2; correct the line"),
         ('group,a\n"q\nr",1\ns,1,2\n', "<stdin>:4: 3 cells where the header has 2; correct the line"),
@@ -266,10 +266,10 @@ def test_wrong_json_lines(line: str, message: str) -> None:
 
 def test_wrong_keys_of_json_lines() -> None:
     assert refusal('{"qid": "q", "a": 1}\n') == (
-        "<stdin>: no column 'group'; the columns are 'qid', 'a': name the group column with --group"
+        "<stdin>: no column 'group'; the columns are 'qid', 'a': name the group column with group="
     )
     assert refusal('{"group": "q", "": 1}\n') == (
-        "<stdin>: column 2 has no name; name it, or choose others with --attribute"
+        "<stdin>: column 2 has no name; name it, or choose others with attributes="
     )
     assert refusal('{"group": "q", "\\ud800": 1}\n') == (
         "<stdin>: a column's name has half a character; write the file as UTF-8"
@@ -281,24 +281,24 @@ def test_wrong_keys_of_json_lines() -> None:
     [
         (
             GroupColumns(weight="v"),
-            "no column 'v'; the columns are 'group', 'a', 'weight': name the weight column with --weight",
+            "no column 'v'; the columns are 'group', 'a', 'weight': name the weight column with weight=",
         ),
         (
             GroupColumns(attributes=("b",)),
-            "no column 'b'; the columns are 'group', 'a', 'weight': name the attribute column with --attribute",
+            "no column 'b'; the columns are 'group', 'a', 'weight': name the attribute column with attributes=",
         ),
-        (GroupColumns(attributes=("group",)), "column 'group' is the group column; leave out --attribute group"),
+        (GroupColumns(attributes=("group",)), "column 'group' is the group column; leave it out of attributes="),
         (
             GroupColumns(weight="weight", attributes=("weight",)),
-            "column 'weight' is the weight column; leave out --attribute weight",
+            "column 'weight' is the weight column; leave it out of attributes=",
         ),
         (
             GroupColumns(weight="group"),
-            "column 'group' cannot be both the group and the weight; name another one with --weight",
+            "column 'group' cannot be both the group and the weight; name another one with weight=",
         ),
         (
             GroupColumns(attributes=("",)),
-            "no column ''; the columns are 'group', 'a', 'weight': name the attribute column with --attribute",
+            "no column ''; the columns are 'group', 'a', 'weight': name the attribute column with attributes=",
         ),
     ],
 )
@@ -311,7 +311,7 @@ def test_wrong_readers() -> None:
     choice = "csv tsv jsonl parquet"
     assert refusal("group,a\nq,1\n", "trec") == f"no reader 'trec' for groups; choose one of {choice}"
     assert refusal("1 qid:3 1:0.5\n") == (
-        f"<stdin>: this is read as svmlight, which has no columns for groups; choose a --reader ({choice})"
+        f"<stdin>: this is read as svmlight, which has no columns for groups; name another with reader= ({choice})"
     )
 
 

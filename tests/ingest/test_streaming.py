@@ -40,7 +40,7 @@ def test_a_defect_anywhere_in_a_large_file_is_found_with_its_line(tmp_path: Path
             99_999,
             b"q99 Q0 d 1 1\n",
             "5 fields where a TREC run line has 6 (group Q0 item rank score tag); "
-            "correct the line or name another --reader",
+            "correct the line or name another reader=",
         ),
         (54_321, good[54_320], "item 'd320' of group 'q54' stands in line 54321 already; keep one of the two"),
         (54_321, b"q54 Q0 \xff 1 1 t\n", "byte 0xff is not UTF-8; save the file as UTF-8"),
@@ -93,13 +93,13 @@ def test_a_record_of_several_lines_may_stand_across_blocks(tmp_path: Path) -> No
         (
             "jsonl",
             b'{"group":"q","item":"a"}\n{"group":"r","item":"a"}\n',
-            "no column 'score'; the columns are 'group', 'item': name the score column with --score",
+            "no column 'score'; the columns are 'group', 'item': name the score column with score=",
         ),
-        ("jsonl", b"\n", "no column 'group'; the columns are none: name the group column with --group"),
+        ("jsonl", b"\n", "no column 'group'; the columns are none: name the group column with group="),
         (
             "svmlight",
             b"1 qid:1\n",
-            "a label/qid file has no scores; give the predictions, one per line, with --scores FILE",
+            "a label/qid file has no scores; give the predictions, one per line, with scores=FILE",
         ),
         ("parquet", b"PAR1", "no readable Parquet file ("),
         ("trec", b"", "is empty; give a file that has rows"),

@@ -107,7 +107,7 @@ def test_group_sizes_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 def test_scores_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path, "a.svm", b"1 qid:1\n0 qid:1\n")
     assert refusal(path) == (
-        f"{path}: a label/qid file has no scores; give the predictions, one per line, with --scores FILE"
+        f"{path}: a label/qid file has no scores; give the predictions, one per line, with scores=FILE"
     )
     scores = written(tmp_path, "scores", b"1\n")
     assert refusal(path, scores) == f"{scores}: 1 score for the 2 rows of {path}; give one per row"
@@ -125,11 +125,11 @@ def test_options_that_mean_nothing_here_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_run(path, scores_path="scores")
     assert str(caught.value) == (
-        f"{path}: --scores is for label/qid files, this is read as trec; drop it or use --reader svmlight"
+        f"{path}: scores= is for label/qid files, this is read as trec; drop it or use reader='svmlight'"
     )
     with pytest.raises(InputError) as caught:
         read_run(path, columns=Columns(score="bm25"))
-    assert str(caught.value) == f"{path}: a trec file has no named columns; drop --score, or choose another --reader"
+    assert str(caught.value) == f"{path}: a trec file has no named columns; drop score=, or choose another reader="
 
 
 PIECES = [

@@ -196,7 +196,7 @@ def test_another_training_of_the_name_is_refused_or_replaces_it(ready_url: str) 
         trained([training_runs(ready_url, every=3)], num_leaves=3)
     assert str(refused.value) == (
         "run 'ranker/iter-0003' of dataset 'default' is already stored with other content; keep both with "
-        "--name ranker/iter-0003-2, or put this one in its place with --replace"
+        "name='ranker/iter-0003-2', or put this one in its place with replace=True"
     )
     again = training_runs(ready_url, every=3, replace=True)
     again.store(trained([again], 6, num_leaves=3)[0])

@@ -237,7 +237,7 @@ def test_under_larger_labels_the_mean_differs_and_that_is_told(store: MlflowStor
     (note,) = [note for note in pulled.notes if "MLflow" in note]
     assert note == (
         f"ndcg@10 is {pulled.result.metrics[0].mean:.6g} here and {there:.6g} in MLflow: it is held to labels version "
-        "1 of dataset 'here' here; --dataset keeps it apart"
+        "1 of dataset 'here' here; another dataset keeps it apart"
     )
 
 
@@ -248,8 +248,8 @@ def test_names_and_conflicts(store: MlflowStore, tracker: nt.Tracker, other: nt.
     with pytest.raises(ConflictError) as refused:
         pull(other, run_id)
     assert str(refused.value) == (
-        "run 'bm25' of dataset 'shop' is already stored with other content; keep both with --name bm25-2, or put this "
-        "one in its place with --replace"
+        "run 'bm25' of dataset 'shop' is already stored with other content; keep both with name='bm25-2', or put this "
+        "one in its place with replace=True"
     )
     assert pull(other, run_id, name="bm25-2")[0].result.run == "bm25-2"
     assert pull(other, run_id, dataset="else")[0].result.dataset == "else"
@@ -281,8 +281,8 @@ def test_what_cannot_be_pulled(store: MlflowStore, tracker: nt.Tracker) -> None:
             "evaluators='ndcg_tracker' and without 'log_ranking': False, or where its run is stored: ndcg-track push "
             "mlflow RUN",
         ),
-        ({"run_id": "nope"}, "there is no MLflow run 'nope'; give an id, or a name together with --experiment"),
-        ({"run_id": "a b"}, "there is no MLflow run 'a b'; give an id, or a name together with --experiment"),
+        ({"run_id": "nope"}, "there is no MLflow run 'nope'; give an id, or a name together with experiment="),
+        ({"run_id": "a b"}, "there is no MLflow run 'a b'; give an id, or a name together with experiment="),
         (
             {"run_id": "nope", "experiment": "shop"},
             "MLflow experiment 'shop' has no run 'nope'; give the id or name of one it has",
@@ -293,7 +293,7 @@ def test_what_cannot_be_pulled(store: MlflowStore, tracker: nt.Tracker) -> None:
         ),
         (
             {"run_id": bare, "tracking_uri": "sqlite:///no%20such.db"},
-            "no such.db: there is no such MLflow database; give --tracking-uri or set MLFLOW_TRACKING_URI",
+            "no such.db: there is no such MLflow database; give tracking_uri= or set MLFLOW_TRACKING_URI",
         ),
     ):
         with pytest.raises(InputError) as refused:

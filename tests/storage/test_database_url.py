@@ -99,10 +99,13 @@ def test_postgres_urls_get_the_installed_driver() -> None:
         ),
         (
             "sqlite://",
-            "a database in memory keeps nothing: give --db the path of a SQLite file, such as ndcg-track.db",
+            "a database in memory keeps nothing: give location= the path of a SQLite file, such as ndcg-track.db",
         ),
-        (":memory:", "a database in memory keeps nothing: give --db the path of a SQLite file, such as ndcg-track.db"),
-        ("", "a database in memory keeps nothing: give --db the path of a SQLite file, such as ndcg-track.db"),
+        (
+            ":memory:",
+            "a database in memory keeps nothing: give location= the path of a SQLite file, such as ndcg-track.db",
+        ),
+        ("", "a database in memory keeps nothing: give location= the path of a SQLite file, such as ndcg-track.db"),
         (
             "sqlite:///x.db?mode=ro",
             "a SQLite URL is sqlite:///path, without host, user or options; or give the path alone",
@@ -115,10 +118,10 @@ def test_postgres_urls_get_the_installed_driver() -> None:
         ),
         (
             "me:pw@db/shop",
-            "--db is neither a URL nor a plain path: write postgresql://user@host/database, "
+            "location= is neither a URL nor a plain path: write postgresql://user@host/database, "
             "or ./ before the path of a SQLite file",
         ),
-        ("a\0b", "the path of the database contains a NUL character; give --db another path"),
+        ("a\0b", "the path of the database contains a NUL character; give location= another path"),
     ],
 )
 def test_a_wrong_location_is_told(text: str, message: str) -> None:

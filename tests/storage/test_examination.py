@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 from stored_samples import BM25, add_run
 
+from ndcg_tracker.errors import argument
 from ndcg_tracker.storage import examination_sqlite
 from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.connection import wal_is_safe
@@ -98,14 +99,20 @@ def test_a_server_that_does_not_answer() -> None:
 def test_another_file(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("no database " * 100)
     assert found_in(str(tmp_path / "notes.txt"))["schema"] == Finding(
-        "schema", "bad", "not a SQLite database, it is a file of another kind", "give --db another path"
+        "schema",
+        "bad",
+        "not a SQLite database, it is a file of another kind",
+        f"give {argument('location')} another path",
     )
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     finding = next(iter(storage.examine(str(tmp_path / "no" / "x.db"))))
     assert finding == Finding(
-        "file", "bad", f"the folder {tmp_path / 'no'} does not exist", "make it, or give --db another path"
+        "file",
+        "bad",
+        f"the folder {tmp_path / 'no'} does not exist",
+        f"make it, or give {argument('location')} another path",
     )
 
 

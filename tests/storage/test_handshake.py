@@ -105,7 +105,8 @@ def test_foreign(database_url: str) -> None:
     )
     refused(
         database_url,
-        "the database belongs to another program (it has a table 'alembic_version'); give --db a database of its own",
+        "the database belongs to another program (it has a table 'alembic_version'); "
+        "give location= a database of its own",
     )
 
 
@@ -134,7 +135,7 @@ def test_unknown(database_url: str, change: str, found: str) -> None:
     execute(database_url, change)
     refused(
         database_url,
-        f"the database has a schema that no ndcg-tracker ever had ({found}); restore a backup of it or give --db "
+        f"the database has a schema that no ndcg-tracker ever had ({found}); restore a backup of it or give location= "
         "another path",
     )
 
@@ -142,13 +143,13 @@ def test_unknown(database_url: str, change: str, found: str) -> None:
 @pytest.mark.parametrize("content", [b"x", b"q1 0 d1 1\n" * 200, bytes(5000), b"SQLite format 4\0" + bytes(4096)])
 def test_not_a_database(sqlite_url: str, content: bytes) -> None:
     Path(shown(sqlite_url)).write_bytes(content)
-    refused(sqlite_url, "not a SQLite database, it is a file of another kind; give --db another path")
+    refused(sqlite_url, "not a SQLite database, it is a file of another kind; give location= another path")
 
 
 def test_a_folder(tmp_path: Path) -> None:
     with pytest.raises(DatabaseError) as caught:
         Store.open(str(tmp_path))
-    assert str(caught.value) == f"{tmp_path}: not a SQLite database, it is a folder; give --db another path"
+    assert str(caught.value) == f"{tmp_path}: not a SQLite database, it is a folder; give location= another path"
 
 
 def test_views_and_extensions_of_postgres_are_no_foreign_tables(postgres_url: str) -> None:

@@ -394,7 +394,7 @@ def test_references_to_runs(store: Store) -> None:
         assert rx.resolve_run("@prod") == one
         assert rx.resolve_run(str(other.id)) == other
         for reference, dataset, message in (
-            ("one", None, "run 'one' exists in several datasets (books, shop); say which with --dataset"),
+            ("one", None, "run 'one' exists in several datasets (books, shop); say which with dataset="),
             ("one", "shpo", "no dataset 'shpo'; did you mean 'shop'?"),
             (str(other.id), "shop", f"no run '{other.id}' in dataset 'shop'; there is only 'one'"),
             ("@prod", "books", "no alias '@prod' in dataset 'books'; make it with: ndcg-track alias set prod RUN"),

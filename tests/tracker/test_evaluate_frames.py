@@ -218,17 +218,17 @@ def test_a_second_row_for_an_item_is_refused(kind: Callable[[Frame], Any]) -> No
         (
             frame_of(BM25),
             {"label": "rel"},
-            "no column 'rel'; the columns are 'group', 'item', 'score': name the label column with --label",
+            "no column 'rel'; the columns are 'group', 'item', 'score': name the label column with label=",
         ),
         (
             labels_frame(),
             {},
-            "no column 'score'; the columns are 'group', 'item', 'label': name the score column with --score",
+            "no column 'score'; the columns are 'group', 'item', 'label': name the score column with score=",
         ),
         (
             joint_frame(BM25, LABELS),
             {"weight": "w"},
-            "no column 'w'; the columns are 'group', 'item', 'score', 'label': name the weight column with --weight",
+            "no column 'w'; the columns are 'group', 'item', 'score', 'label': name the weight column with weight=",
         ),
         (
             [("q", "a", 1.0)],

@@ -140,7 +140,7 @@ def test_another_name_for_the_dataset(filled: nt.Tracker, other: nt.Tracker, tmp
     filled.export_runs(tmp_path / "both")
     with pytest.raises(InputError) as caught:
         other.import_runs(tmp_path / "both", dataset="new")
-    assert str(caught.value) == "the export holds the datasets default, o; --dataset is for an export of one"
+    assert str(caught.value) == "the export holds the datasets default, o; dataset= is for an export of one"
 
 
 def test_a_name_with_other_content(filled: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
@@ -160,8 +160,8 @@ def test_what_cannot_be_exported(tracker: nt.Tracker, tmp_path: Path) -> None:
     tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
     (tmp_path / "there").mkdir()
     for folder, reason in (
-        ("there", "is there already; give --output another folder"),
-        ("no/where", "cannot be made (No such file or directory); give --output another folder"),
+        ("there", "is there already; name another folder"),
+        ("no/where", "cannot be made (No such file or directory); name another folder"),
     ):
         with pytest.raises(InputError) as caught:
             tracker.export_runs(tmp_path / folder)

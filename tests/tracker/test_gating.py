@@ -138,9 +138,9 @@ def test_an_override_is_on_the_record(pinned: nt.Tracker) -> None:
     assert passed.to_dict()["acknowledged"] is None
     assert decisions(pinned)[-1].acknowledged_by is None
     asked: dict[str, Any] = {"margin": 0.01}
-    assert refusal(pinned, "drop", **asked, acknowledge="  ").startswith("--acknowledge needs a reason, for the record")
+    assert refusal(pinned, "drop", **asked, acknowledge="  ").startswith("acknowledge= needs a reason, for the record")
     assert refusal(pinned, "drop", **asked, acknowledge="x", dry_run=True).startswith(
-        "--acknowledge puts an override on the record, and --dry-run records nothing"
+        "acknowledge= puts an override on the record, and dry_run= records nothing"
     )
 
 
@@ -191,7 +191,7 @@ def test_what_has_no_alias_is_noted(pinned: nt.Tracker) -> None:
     found = pinned.gate("noisy", baseline="base", margin=0.05).to_dict()
     assert found["drift"] is None
     assert found["notes"] == [
-        "the baseline is no alias: six drops of 0.004 each pass against the previous run; gate with --baseline "
+        "the baseline is no alias: six drops of 0.004 each pass against the previous run; gate against "
         "@baseline, which stays where it is pinned with: ndcg-track alias set baseline base --dataset shop"
     ]
     assert pinned.gate("noisy", baseline="@prod", margin=0.05).to_dict()["notes"] == []
@@ -267,31 +267,31 @@ def test_a_margin_is_learned_from_repeats(repeated: nt.Tracker) -> None:
 def test_what_teaches_no_margin(repeated: nt.Tracker) -> None:
     asked: dict[str, Any] = {"margin": "auto"}
     how = (
-        "score the same groups again with the unchanged system, ingest each run with --tag aa=NAME, and type: "
-        "--margin auto --aa NAME"
+        "score the same groups again with the unchanged system, ingest each run with the tag aa=NAME, and give "
+        "margin='auto' and aa=NAME"
     )
     assert refusal(repeated, "noisy", **asked) == (
-        "--margin auto needs at least 3 runs of one unchanged system, and baseline 'base' has no tag aa: name them "
-        f"with --repeat RUN, or {how}"
+        "margin='auto' needs at least 3 runs of one unchanged system, and baseline 'base' has no tag aa: name them "
+        f"with repeats=RUN, or {how}"
     )
     assert refusal(repeated, "noisy", **asked, repeats=["repeat0", "repeat1"]) == (
-        "--margin auto needs at least 3 runs of one unchanged system, and there are 2 with --repeat (repeat0, "
+        "margin='auto' needs at least 3 runs of one unchanged system, and there are 2 with repeats= (repeat0, "
         f"repeat1); {how}"
     )
     assert refusal(repeated, "noisy", **asked, aa="other") == (
-        "--margin auto needs at least 3 runs of one unchanged system, and there are 0 with the tag aa=other beside the "
+        "margin='auto' needs at least 3 runs of one unchanged system, and there are 0 with the tag aa=other beside the "
         f"candidate; {how}"
     )
     assert refusal(repeated, "noisy", **asked, repeats=["repeat0", "noisy", "base"]) == (
         "run 'noisy' is the candidate and cannot be a repeat as well; leave it out"
     )
-    assert refusal(repeated, "noisy", **asked, aa="base", repeats=["repeat0"]).startswith("--repeat and --aa both say")
-    assert refusal(repeated, "noisy", margin=0.01, aa="base").endswith("add --margin auto")
+    assert refusal(repeated, "noisy", **asked, aa="base", repeats=["repeat0"]).startswith("repeats= and aa= both say")
+    assert refusal(repeated, "noisy", margin=0.01, aa="base").endswith("add margin='auto'")
     for name in ("copy1", "copy2"):
         repeated.ingest(frame_of_ranks(BASE), name=name, dataset="shop")
     assert refusal(repeated, "noisy", **asked, repeats=["base", "copy1", "copy2"]) == (
         "the 3 repeats have the same mean, so there is no chance to learn a margin from; for a system that always "
-        "gives the same results use --scope set, or give --margin a number"
+        "gives the same results use scope='set', or give margin= a number"
     )
     repeated.rescore(["base", "noisy"], metrics=["dcg@3"])
     assert refusal(repeated, "noisy", nt.NotComparableError, **asked, metric="dcg@3", aa="base") == (
@@ -312,15 +312,15 @@ def test_what_teaches_no_margin(repeated: nt.Tracker) -> None:
 
 def test_what_does_not_go_together(pinned: nt.Tracker) -> None:
     assert refusal(pinned, "drop") == (
-        "the gate needs --margin: how large a drop of ndcg@10 is allowed, in absolute points, such as --margin 0.01; "
-        "or learn it from repeats of the baseline with --margin auto; or give --scope set"
+        "the gate needs margin=: how large a drop of ndcg@10 is allowed, in absolute points, such as margin=0.01; "
+        "or learn it from repeats of the baseline with margin='auto'; or give scope='set'"
     )
     assert refusal(pinned, "drop", scope="set", margin=0.01) == (
-        "--margin belongs to --scope population; --scope set is exact arithmetic: give --tolerance"
+        "margin= belongs to scope='population'; scope='set' is exact arithmetic: give tolerance="
     )
-    assert refusal(pinned, "drop", scope="set", alpha_budget=0.05).startswith("--alpha-budget belongs to")
+    assert refusal(pinned, "drop", scope="set", alpha_budget=0.05).startswith("alpha_budget= belongs to")
     assert refusal(pinned, "drop", margin=0.01, tolerance=0.0) == (
-        "--tolerance belongs to --scope set; --scope population takes --margin"
+        "tolerance= belongs to scope='set'; scope='population' takes margin="
     )
     assert refusal(pinned, "drop", scope="groups") == "unknown scope 'groups': choose population or set"
     assert refusal(pinned, "drop", margin=-1.0) == (
@@ -352,7 +352,7 @@ def test_a_mean_that_is_no_mean_of_groups_is_for_a_fixed_set_only(tracker: nt.Tr
     with pytest.raises(nt.InputError) as caught:
         tracker.gate("worse", baseline="better", metric=metric, margin=0.5)
     assert str(caught.value) == (
-        f"{metric}: {NO_INFERENCE}; so no bound says anything about further groups: use --scope set, which judges the "
+        f"{metric}: {NO_INFERENCE}; so no bound says anything about further groups: use scope='set', which judges the "
         "stored means of these groups"
     )
     found = tracker.gate("worse", baseline="better", metric=metric, scope="set", tolerance=0.2).to_dict()

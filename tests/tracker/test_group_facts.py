@@ -88,8 +88,8 @@ def test_what_is_not_there_is_refused(shop: nt.Tracker) -> None:
     with pytest.raises(nt.InputError) as caught:
         shop.set_groups({"group": ["q9", "q8"], "lang": ["x", "y"]}, dataset="shop")
     assert str(caught.value) == (
-        "dataset 'shop' has none of the groups, not even the first, 'q9'; check the column with --group, or name the "
-        "dataset with --dataset"
+        "dataset 'shop' has none of the groups, not even the first, 'q9'; check the column with group=, or name the "
+        "dataset with dataset="
     )
     for call in (lambda: shop.set_groups({"group": ["q1"], "a": [1]}, dataset="shp"), lambda: shop.groups("shp")):
         with pytest.raises(nt.ReferenceNotFoundError) as caught:

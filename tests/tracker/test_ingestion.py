@@ -129,8 +129,8 @@ def test_a_name_taken_by_other_content_is_refused(tracker: nt.Tracker, ready_url
     with pytest.raises(nt.ConflictError) as caught:
         tracker.ingest(frame_of(DENSE), name="bm25", dataset="shop", labels=labels_frame(NEW_LABELS))
     assert str(caught.value) == (
-        "run 'bm25' of dataset 'shop' is already stored with other content; keep both with --name bm25-2, "
-        "or put this one in its place with --replace"
+        "run 'bm25' of dataset 'shop' is already stored with other content; keep both with name='bm25-2', "
+        "or put this one in its place with replace=True"
     )
     assert row_counts(ready_url) == before
 
@@ -204,7 +204,7 @@ def refused_whole(tracker: nt.Tracker, url: str, kind: type[Exception], frame: o
 
 def test_without_labels_nothing_is_stored(tracker: nt.Tracker, ready_url: str) -> None:
     text = refused_whole(tracker, ready_url, nt.InputError, frame_of(BM25), name="bm25", dataset="shop")
-    assert text == "dataset 'shop' has no labels yet; give them with --labels FILE"
+    assert text == "dataset 'shop' has no labels yet; give them with labels=FILE"
 
 
 def test_a_metric_that_refuses_a_label_stores_nothing(tracker: nt.Tracker, ready_url: str) -> None:

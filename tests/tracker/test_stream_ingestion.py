@@ -185,8 +185,8 @@ def test_other_content_under_a_name_is_refused_or_replaces(tracker: nt.Tracker, 
     with pytest.raises(ConflictError) as refused:
         ingest_blocks(tracker, "shop", blocks_of(DENSE, 2), LABELS)
     assert str(refused.value) == (
-        "run 'shop' of dataset 'default' is already stored with other content; keep both with --name shop-2, or put "
-        "this one in its place with --replace"
+        "run 'shop' of dataset 'default' is already stored with other content; keep both with name='shop-2', or put "
+        "this one in its place with replace=True"
     )
     assert row_counts(ready_url) == before
     found = ingest_blocks(tracker, "shop", blocks_of(DENSE, 2), LABELS, replace=True)
@@ -210,7 +210,7 @@ def test_a_stream_that_breaks_off_stores_nothing(tracker: nt.Tracker, ready_url:
 
 
 def test_without_labels_nothing_is_stored(tracker: nt.Tracker, ready_url: str) -> None:
-    with pytest.raises(InputError, match=r"^dataset 'default' has no labels yet; give them with --labels FILE$"):
+    with pytest.raises(InputError, match=r"^dataset 'default' has no labels yet; give them with labels=FILE$"):
         ingest_blocks(tracker, "bm25", blocks_of(BM25, 2))
     counts = row_counts(ready_url)
     assert counts["runs"] == counts["datasets"] == counts["groups"] == 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import mlflow
 from mlflow.models.evaluation.base import EvaluationResult, ModelEvaluator
 
-from ndcg_tracker.errors import ConflictError, NdcgTrackerError
+from ndcg_tracker.errors import NameTakenError, NdcgTrackerError
 from ndcg_tracker.integrations.mlflow.evaluator_config import EvaluatorConfig
 from ndcg_tracker.integrations.mlflow.names import PER_GROUP, PREFIX_TAG, RUN_ID_TAG
 from ndcg_tracker.integrations.mlflow.predictions import frame_of
@@ -96,10 +96,8 @@ def _ingested(
             git_commit=target.data.tags.get("mlflow.source.git.commit"),
             replace=config.replace,
         )
-    except ConflictError as error:
-        if "--replace" not in str(error):
-            raise
-        raise ConflictError(
+    except NameTakenError:
+        raise NameTakenError(
             f"run {name!r} of dataset {config.dataset!r} is already stored with other content; give evaluator_config "
             "another 'name', or 'replace': True"
         ) from None

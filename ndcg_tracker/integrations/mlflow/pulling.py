@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from ndcg_tracker.errors import InputError, MetricError
+from ndcg_tracker.errors import InputError, MetricError, argument
 from ndcg_tracker.ingest import read_run
 from ndcg_tracker.integrations.mlflow.names import PREFIX_TAG, RANKING, RUN_ID_TAG, metric_name
 from ndcg_tracker.integrations.mlflow.stored_run import FACTS
@@ -61,7 +61,7 @@ def pull(
             experiment_name = client.get_experiment(source.info.experiment_id).name
         if name is not None and len(paths) > 1:
             raise InputError(
-                f"--name names one run, but MLflow run {source.info.run_id} has {len(paths)}; leave it out"
+                f"{argument('name')} names one run, but MLflow run {source.info.run_id} has {len(paths)}; leave it out"
             )
         tags = {
             RUN_ID_TAG: source.info.run_id,
@@ -75,7 +75,9 @@ def _source_run(client: MlflowClient, run_id: str, experiment: str | None) -> Ru
     if experiment is None:
         found = live_run(client, run_id)
         if found is None:
-            raise InputError(f"there is no MLflow run {run_id!r}; give an id, or a name together with --experiment")
+            raise InputError(
+                f"there is no MLflow run {run_id!r}; give an id, or a name together with {argument('experiment')}"
+            )
         return found
     there = client.get_experiment_by_name(experiment)
     if there is None:
@@ -120,7 +122,7 @@ def _stored(
     try:
         table = read_run(str(path), reader="parquet")
     except InputError as error:
-        raise InputError(str(error).replace(str(path), called)) from None
+        raise InputError(error.message.replace(str(path), called)) from None
     details = RunDetails(
         name or facts.get("run") or source.info.run_name or source.info.run_id,
         dataset or facts.get("dataset") or DEFAULT_DATASET,
@@ -164,6 +166,6 @@ def _differences(result: IngestResult, source: Run, prefix: str) -> list[str]:
         if there is not None and one.mean is not None and there != one.mean:
             notes.append(
                 f"{one.metric} is {one.mean:.6g} here and {there:.6g} in MLflow: it is held to labels version "
-                f"{result.label_set_version} of dataset {result.dataset!r} here; --dataset keeps it apart"
+                f"{result.label_set_version} of dataset {result.dataset!r} here; another dataset keeps it apart"
             )
     return notes

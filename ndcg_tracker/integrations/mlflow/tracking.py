@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.integrations.libraries import library
 
 if TYPE_CHECKING:
@@ -70,7 +70,9 @@ def mlflow_client(tracking_uri: str | None, *, must_exist: bool = False) -> Iter
     uri = tracking_uri or mlflow.get_tracking_uri()
     path = unquote(uri.removeprefix(_SQLITE).partition("?")[0])
     if must_exist and uri.startswith(_SQLITE) and not Path(path).exists():
-        raise InputError(f"{path}: there is no such MLflow database; give --tracking-uri or set MLFLOW_TRACKING_URI")
+        raise InputError(
+            f"{path}: there is no such MLflow database; give {argument('tracking_uri')} or set MLFLOW_TRACKING_URI"
+        )
     with _quiet(), one_line(uri):
         yield mlflow.MlflowClient(tracking_uri=uri), uri
 

@@ -1,0 +1,246 @@
+"""Every message speaks the language of the caller: Python names arguments, the command line options."""
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from small_shop import BM25, DENSE, frame_of, labels_frame
+
+import ndcg_tracker as nt
+from ndcg_tracker.cli.app import run
+from ndcg_tracker.errors import NameTakenError
+from ndcg_tracker.ingest import GroupColumns, read_groups, read_labels, read_run
+from ndcg_tracker.storage.store import upgrade
+
+PACKAGE = Path(nt.__file__).parent
+OPTION = re.compile(r"(?<![\w-])--[a-z{]")
+COMMAND = re.compile(r"(ndcg-track|pip install|createdb) .*?(?=;|$)")
+"""What is typed as it stands, whoever reads it."""
+
+
+@pytest.fixture
+def tracker(sqlite_url: str) -> Iterator[nt.Tracker]:
+    with nt.Tracker(sqlite_url) as tracker:
+        for dataset in ("shop", "other"):
+            for name, run in (("bm25", BM25), ("dense", DENSE)):
+                tracker.ingest(frame_of(run), labels=labels_frame(), name=name, dataset=dataset)
+            tracker.set_alias("baseline", "bm25", dataset)
+        yield tracker
+
+
+def _gate(**arguments: object) -> Callable[[nt.Tracker], object]:
+    return lambda tracker: tracker.gate("dense", **{"baseline": "bm25", "dataset": "shop", **arguments})
+
+
+MARGIN_AUTO = (
+    "margin='auto' needs at least 3 runs of one unchanged system, and baseline 'bm25' has no tag aa: name them with "
+    "repeats=RUN, or score the same groups again with the unchanged system, ingest each run with the tag aa=NAME, and "
+    "give margin='auto' and aa=NAME"
+)
+ASKED = {
+    "margin and set": (
+        _gate(scope="set", margin=0.01),
+        "margin= belongs to scope='population'; scope='set' is exact arithmetic: give tolerance=",
+        ["--scope", "set", "--margin", "0.01"],
+    ),
+    "budget and set": (
+        _gate(scope="set", alpha_budget=0.1),
+        "alpha_budget= belongs to scope='population'; scope='set' is exact arithmetic: give tolerance=",
+        ["--scope", "set", "--alpha-budget", "0.1"],
+    ),
+    "tolerance": (
+        _gate(tolerance=0.01, margin=0.1),
+        "tolerance= belongs to scope='set'; scope='population' takes margin=",
+        ["--tolerance", "0.01", "--margin", "0.1"],
+    ),
+    "no margin": (
+        _gate(),
+        "the gate needs margin=: how large a drop of ndcg@10 is allowed, in absolute points, such as margin=0.01; or "
+        "learn it from repeats of the baseline with margin='auto'; or give scope='set'",
+        [],
+    ),
+    "repeats and aa": (
+        _gate(margin="auto", repeats=["bm25"], aa="x"),
+        "repeats= and aa= both say which runs are the repeats; give one of them",
+        ["--margin", "auto", "--repeat", "bm25", "--aa", "x"],
+    ),
+    "repeats": (
+        _gate(margin=0.1, repeats=["bm25"]),
+        "repeats= and aa= name the runs that margin='auto' learns from; add margin='auto'",
+        ["--margin", "0.1", "--repeat", "bm25"],
+    ),
+    "no tag": (_gate(margin="auto"), MARGIN_AUTO, ["--margin", "auto"]),
+    "empty reason": (
+        _gate(margin=0.1, acknowledge=" "),
+        "acknowledge= needs a reason, for the record; write for example acknowledge='known bug 42'",
+        ["--margin", "0.1", "--acknowledge", " "],
+    ),
+    "dry run": (
+        _gate(margin=0.1, acknowledge="x", dry_run=True),
+        "acknowledge= puts an override on the record, and dry_run= records nothing; leave one out",
+        ["--margin", "0.1", "--acknowledge", "x", "--dry-run"],
+    ),
+    "two datasets": (
+        _gate(dataset=None, margin=0.1),
+        "run 'bm25' exists in several datasets (other, shop); say which with dataset=",
+        None,
+    ),
+}
+OPTIONS = {
+    "margin and set": "--margin belongs to --scope population; --scope set is exact arithmetic: give --tolerance",
+    "budget and set": "--alpha-budget belongs to --scope population; --scope set is exact arithmetic: give --tolerance",
+    "tolerance": "--tolerance belongs to --scope set; --scope population takes --margin",
+    "no margin": (
+        "the gate needs --margin: how large a drop of ndcg@10 is allowed, in absolute points, such as --margin 0.01; "
+        "or learn it from repeats of the baseline with --margin auto; or give --scope set"
+    ),
+    "repeats and aa": "--repeat and --aa both say which runs are the repeats; give one of them",
+    "repeats": "--repeat and --aa name the runs that --margin auto learns from; add --margin auto",
+    "no tag": (
+        "--margin auto needs at least 3 runs of one unchanged system, and baseline 'bm25' has no tag aa: name them "
+        "with --repeat RUN, or score the same groups again with the unchanged system, ingest each run with the tag "
+        "aa=NAME, and give --margin auto and --aa NAME"
+    ),
+    "empty reason": "--acknowledge needs a reason, for the record; write for example --acknowledge 'known bug 42'",
+    "dry run": "--acknowledge puts an override on the record, and --dry-run records nothing; leave one out",
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_gate_names_arguments_in_python(tracker: nt.Tracker, name: str) -> None:
+    ask, message, _ = ASKED[name]
+    with pytest.raises(nt.NdcgTrackerError) as refused:
+        ask(tracker)
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_gate_names_options_on_the_command_line(
+    tracker: nt.Tracker, sqlite_url: str, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    tracker.close()
+    _, _, options = ASKED[name]
+    assert options is not None
+    assert run(["--db", sqlite_url, "gate", "dense", "--baseline", "bm25", "--dataset", "shop", *options]) == 2
+    assert capsys.readouterr() == ("", f"error: {OPTIONS[name]}\n")
+
+
+def _file(text: str) -> str:
+    Path("given").write_text(text)
+    return "given"
+
+
+BAD = {
+    "a dataset without labels": lambda t: t.ingest({"group": ["q"], "item": ["a"], "score": [1.0]}, name="r"),
+    "a name that is taken": lambda t: t.ingest(frame_of(DENSE), name="bm25", dataset="shop"),
+    "an unknown run": lambda t: t.compare("bm25", "nothing", dataset="shop"),
+    "several datasets": lambda t: t.compare("bm25", "dense"),
+    "an alias of several datasets": lambda t: t.run("@baseline"),
+    "an alias to delete": lambda t: t.delete_alias("baseline"),
+    "an unknown metric": lambda t: t.compare("bm25", "dense", dataset="shop", metrics="ndgc@10"),
+    "a metric that no run has": lambda t: t.compare("bm25", "dense", dataset="shop", metrics="P@3"),
+    "an unknown attribute": lambda t: t.compare("bm25", "dense", dataset="shop", by="device"),
+    "an unknown group": lambda t: t.explain("bm25", "dense", dataset="shop", group="nothing"),
+    "groups of another dataset": lambda t: t.set_groups({"group": ["x"], "weight": [1.0]}, dataset="shop"),
+    "a weight that is the group": lambda t: t.set_groups({"group": ["x"]}, dataset="shop", weight="group"),
+    "an attribute that is the group": lambda t: t.set_groups({"group": ["x"]}, dataset="shop", attributes=["group"]),
+    "an attribute without a name": lambda t: t.set_groups({"group": ["x"], " ": [1]}, dataset="shop"),
+    "an export that is there": lambda t: t.export_runs("."),
+    "an export nowhere": lambda t: t.export_runs("no/folder/here"),
+    "a date": lambda t: t.history(dataset="shop", since="yesterday"),
+    "a database in memory": lambda t: nt.Tracker(":memory:").runs(),
+    "a URL without slashes": lambda t: nt.Tracker("postgresql:shop").runs(),
+    "a NUL in a path": lambda t: nt.Tracker("a\0b").runs(),
+    "a folder": lambda t: nt.Tracker(".").runs(),
+    "no database": lambda t: nt.Tracker("nothing.db").runs(),
+    "no SQLite database": lambda t: nt.Tracker(_file("text " * 200)).runs(),
+    "no folder": lambda t: upgrade("no/folder/here.db"),
+    "a format nobody knows": lambda t: read_run(_file("what is this\n")),
+    "a TREC run with a column": lambda t: read_run(_file("q Q0 a 1 0.5 tag\n"), reader="trec", columns=_columns()),
+    "scores of a TREC run": lambda t: read_run(_file("q Q0 a 1 0.5 tag\n"), reader="trec", scores_path="scores"),
+    "a label/qid file without scores": lambda t: read_run(_file("1 qid:1 1:0.5\n"), reader="svmlight"),
+    "a TREC line of two fields": lambda t: read_run(_file("q a\n"), reader="trec"),
+    "qrels as a run": lambda t: read_run(_file("q 0 a 1\n"), reader="trec"),
+    "a run as qrels": lambda t: read_labels(_file("q Q0 a 1 0.5 tag\n"), reader="trec"),
+    "groups in a TREC file": lambda t: read_groups(_file("q Q0 a 1 0.5 tag\n")),
+    "an attribute that is the weight": lambda t: read_groups(
+        _file("group,weight\nq,1\n"), reader="csv", columns=GroupColumns(weight="weight", attributes=("weight",))
+    ),
+    "no group column": lambda t: nt.evaluate({"query": ["q"], "score": [1.0], "label": [1]}, "ndcg@10"),
+    "no label column": lambda t: nt.evaluate({"group": ["q"], "score": [1.0]}, "ndcg@10"),
+}
+
+
+def _columns() -> object:
+    from ndcg_tracker.ingest import Columns
+
+    return Columns(group="query")
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_no_error_of_python_names_an_option(
+    tracker: nt.Tracker, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(nt.NdcgTrackerError) as refused:
+        BAD[name](tracker)
+    said = str(refused.value)
+    assert not OPTION.search(COMMAND.sub("", said)), said
+    assert said.isprintable()  # what is still to be worded is marked by control characters
+
+
+def test_a_name_that_is_taken_is_an_error_of_its_own(tracker: nt.Tracker) -> None:
+    with pytest.raises(NameTakenError) as refused:
+        tracker.ingest(frame_of(DENSE), name="bm25", dataset="shop")
+    assert str(refused.value) == (
+        "run 'bm25' of dataset 'shop' is already stored with other content; keep both with name='bm25-2', or put this "
+        "one in its place with replace=True"
+    )
+
+
+def test_the_doctor_names_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = str(tmp_path / "none" / "ndcg.db")
+    run(["--db", missing, "doctor", "--format", "json"])
+    found = {row["check"]: row["advice"] for row in json.loads(capsys.readouterr().out)}
+    assert found["file"] == "make it, or give --db another path"
+
+
+ALLOWED = {
+    "ingest FILE --labels LABELS": "the words of a whole command",
+    "the newest {} of {} runs; --format csv has all, --last N shows as many": "only the command line prints this",
+}
+"""Messages outside of the command line that name an option all the same, and why."""
+
+
+def _messages(path: Path) -> list[str]:
+    """Return the texts in a module, f-strings as one, without docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    found = []
+    for node in ast.walk(tree):
+        if id(node) in inner | statements:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            found.append("".join(one.value if isinstance(one, ast.Constant) else "{}" for one in node.values))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.append(node.value)
+    return found
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(PACKAGE.rglob("*.py")) if path.relative_to(PACKAGE).parts[0] != "cli"],
+    ids=lambda path: str(path.relative_to(PACKAGE)),
+)
+def test_no_message_outside_of_the_command_line_names_an_option(path: Path) -> None:
+    """``--x`` alone is a word of a command that is put together; errors name arguments (``errors.argument``)."""
+    naming = [
+        text
+        for text in _messages(path)
+        if OPTION.search(COMMAND.sub("", text)) and not re.fullmatch(r"--[a-z-]+", text) and text not in ALLOWED
+    ]
+    assert naming == [], "name the argument with ndcg_tracker.errors.argument(name, value)"
