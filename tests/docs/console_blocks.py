@@ -84,8 +84,13 @@ def _goes_on(command: str) -> bool:
     return False
 
 
-def run_steps(steps: list[Step], folder: Path, postgres_url: str | None) -> list[Outcome]:
-    """Run the commands in one shell in a folder and return the outcome of each."""
+def run_steps(
+    steps: list[Step], folder: Path, postgres_url: str | None, *, programs: Path | None = None
+) -> list[Outcome]:
+    """Run the commands in one shell in a folder and return the outcome of each.
+
+    ``programs``: a folder whose programs come before those that are installed (see ``preloaded``).
+    """
     script = ["exec 2>&1"]
     for step in steps:
         command = POSTGRES_URL.sub(lambda _: shlex.quote(postgres_url or ""), step.command)
@@ -93,7 +98,7 @@ def run_steps(steps: list[Step], folder: Path, postgres_url: str | None) -> list
     done = subprocess.run(
         ["bash", "-c", "\n".join(script)],
         cwd=folder,
-        env=_environment(folder, postgres_url),
+        env=environment_of(folder, postgres_url, programs),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         check=False,
@@ -108,11 +113,11 @@ def run_steps(steps: list[Step], folder: Path, postgres_url: str | None) -> list
     return outcomes
 
 
-def _environment(folder: Path, postgres_url: str | None) -> dict[str, str]:
-    tools = folder.parent / f"{folder.name}-bin"
-    tools.mkdir(exist_ok=True)
+def environment_of(folder: Path, postgres_url: str | None, programs: Path | None = None) -> dict[str, str]:
+    """Return the variables that the commands of a document run under."""
+    places = [programs, Path(sys.executable).parent, os.environ.get("PATH", os.defpath)]
     environment = {
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), str(tools), os.environ.get("PATH", os.defpath)]),
+        "PATH": os.pathsep.join(str(place) for place in places if place),
         "HOME": str(folder),
         "COLUMNS": "100",
         "NO_COLOR": "1",
@@ -122,11 +127,6 @@ def _environment(folder: Path, postgres_url: str | None) -> dict[str, str]:
     }
     if postgres_url:
         environment["PG_URL"] = postgres_url
-    if not Path(sys.executable).with_name("ndcg-track").exists():  # the package is not installed, only on the path
-        program = tools / "ndcg-track"
-        program.write_text(f"#!{sys.executable}\nfrom ndcg_tracker.cli.app import main\nmain()\n", encoding="utf-8")
-        program.chmod(0o755)
-        environment["PYTHONPATH"] = str(REPOSITORY)
     return environment
 
 

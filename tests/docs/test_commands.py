@@ -15,12 +15,13 @@ DOCUMENTS = [
     REPOSITORY / "README.md",
     *sorted(path for path in (REPOSITORY / "docs").glob("*.md") if path.name not in GENERATED),
 ]
+WITH_COMMANDS = [path for path in DOCUMENTS if steps_of(path.read_text(encoding="utf-8"))]
 PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", WITH_COMMANDS, ids=lambda path: path.name)
 def test_the_commands_print_what_the_document_shows(
-    document: Path, tmp_path: Path, request: pytest.FixtureRequest
+    document: Path, tmp_path: Path, preloaded_programs: Path, request: pytest.FixtureRequest
 ) -> None:
     text = document.read_text(encoding="utf-8")
     steps = steps_of(text)
@@ -28,7 +29,9 @@ def test_the_commands_print_what_the_document_shows(
     url = request.getfixturevalue("postgres_url") if needs_postgres else None
     folder = tmp_path / "work"
     folder.mkdir()
-    for step, outcome in zip(steps, run_steps(steps, folder, url), strict=True):
+    programs = None if document.name == "README.md" else preloaded_programs
+    outcomes = run_steps(steps, folder, url, programs=programs)
+    for step, outcome in zip(steps, outcomes, strict=True):
         where = f"{document.name}:{step.line}: $ {step.command}"
         shown, printed = "\n".join(step.expected), "\n".join(outcome.output)
         assert (outcome.status != 0) == step.fails, f"{where}\nended with {outcome.status}:\n{printed}"

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from console_blocks import REPOSITORY
-from console_blocks import _environment as environment_of
+from console_blocks import REPOSITORY, environment_of
 from ranked_runs import frame_of_ranks, labels_of_ranks
 from small_shop import write_csv
 
