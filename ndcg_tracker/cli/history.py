@@ -11,7 +11,7 @@ from ndcg_tracker.cli import options
 
 
 def history(
-    metric: Annotated[str, typer.Option("--metric", help="The metric.")] = "ndcg@10",
+    metric: Annotated[str, typer.Option("--metric", help="The metric.", callback=options.metric_asked_for)] = "ndcg@10",
     dataset: options.Dataset = "default",
     tag: Annotated[
         list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.", show_default=False)

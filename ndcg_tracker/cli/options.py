@@ -45,6 +45,30 @@ class OutputFormat(StrEnum):
         return self.value
 
 
+def metrics_asked_for(texts: list[str] | None) -> list[str] | None:
+    """Return the metrics that ``--metric`` names, one text each, and tell once how a name that people type is read."""
+    if not texts:
+        return None
+    from ndcg_tracker.metrics.text_form import metric_texts, read_as
+
+    found = metric_texts(texts)
+    for text in found:
+        canonical = read_as(text)
+        if canonical is not None:
+            say(f"note: {text} is read as {canonical}")
+    return found
+
+
+def metric_asked_for(text: str | None) -> str | None:
+    """Return the one metric that an option or an argument names, as ``metrics_asked_for`` does (MetricError if none)."""
+    if text is None:
+        return None
+    from ndcg_tracker.metrics.text_form import parse_metric
+
+    parse_metric(text)
+    return (metrics_asked_for([text]) or [text])[0]
+
+
 Output = Annotated[OutputFormat, typer.Option("--format", help="How to print the result.")]
 Dataset = Annotated[str, typer.Option("--dataset", help="The dataset: groups and labels that runs are compared on.")]
 AnyDataset = Annotated[
@@ -52,7 +76,12 @@ AnyDataset = Annotated[
 ]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option("--metric", help="A metric, such as ndcg@10 or 'ndcg(gain=exp2)@20'; repeatable.", show_default=False),
+    typer.Option(
+        "--metric",
+        help="A metric, such as ndcg@10, map or 'ndcg(gain=exp2)@20'; repeatable.",
+        show_default=False,
+        callback=metrics_asked_for,
+    ),
 ]
 Labels = Annotated[
     str | None, typer.Option("--labels", metavar="FILE", help="The labels of the dataset.", show_default=False)

@@ -96,7 +96,10 @@ def metric_texts(texts: str | Sequence[str]) -> list[str]:
     >>> metric_texts(["P_5,10", "ndcg(gain={1:3.5, 2:9}, ties=average)@10", "trec_eval:ndcg.1=3.5,2=9"])
     ['P_5', 'P_10', 'ndcg(gain={1:3.5, 2:9}, ties=average)@10', 'trec_eval:ndcg.1=3.5,2=9']
     """
-    found = [one for text in ([texts] if isinstance(texts, str) else texts) for one in _listed(text)]
+    found: list[str] = []
+    for text in [texts] if isinstance(texts, str) else texts:
+        parts = _listed(text)
+        found += parts if len(parts) > 1 else [text]
     return list(dict.fromkeys(found))
 
 
