@@ -210,7 +210,7 @@ CREATE VIEW group_attributes AS SELECT d.name AS dataset, g.key AS group_key, e.
             JOIN datasets d ON d.id = g.dataset_id
             JOIN json_each(g.attributes) e
 ;
-CREATE TABLE "evaluations" (
+CREATE TABLE evaluations (
 	id INTEGER NOT NULL, 
 	run_id INTEGER NOT NULL, 
 	label_set_id INTEGER NOT NULL, 

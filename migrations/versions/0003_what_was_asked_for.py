@@ -98,8 +98,9 @@ def rebuild_evaluations() -> None:
 
     What stands behind them can only be read by way of all their pages.
     """
+    op.rename_table("evaluations", "evaluations_0002")
     op.create_table(
-        "evaluations_0003",
+        "evaluations",
         *(sa.Column(name, sa.Integer(), nullable=False) for name in ("id", "run_id", "label_set_id", "metric_id")),
         *(sa.Column(name, sa.Double()) for name in ("mean", "worst_mean", "best_mean", "std_dev")),
         *(sa.Column(name, sa.Integer(), nullable=False) for name in ("n_groups", "n_missing", "n_undefined")),
@@ -120,9 +121,8 @@ def rebuild_evaluations() -> None:
         "id, run_id, label_set_id, metric_id, mean, worst_mean, best_mean, std_dev, n_groups, n_missing, n_undefined, "
         "created_at_utc, packed_group_ids, packed_values"
     )
-    op.execute(f"INSERT INTO evaluations_0003 ({kept}) SELECT {kept} FROM evaluations ORDER BY id")
-    op.drop_table("evaluations")
-    op.rename_table("evaluations_0003", "evaluations")
+    op.execute(f"INSERT INTO evaluations ({kept}) SELECT {kept} FROM evaluations_0002 ORDER BY id")
+    op.drop_table("evaluations_0002")
 
 
 def requested_as() -> sa.Column[str]:
