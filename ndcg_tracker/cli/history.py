@@ -52,7 +52,7 @@ def history(
             f"none of the {n_runs:,} runs of dataset {dataset!r} with {metric} has {wanted.words}; ask for less, or "
             f"see them with: {shlex.join(['ndcg-track', 'runs', 'list', '--dataset', dataset])}"
         )
-    shown_as = format.metric(found.rows[0]["metric"])
+    shown_as = format.metric(found.rows[0]["metric"], found.rows[-1].get("requested_as", ""))
     for row in found.rows:
         row["metric"] = shown_as
     if not format.is_for_people:

@@ -14,7 +14,9 @@ import typer
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
-    from ndcg_tracker.reporting import Format
+    from collections.abc import Sequence
+
+    from ndcg_tracker.reporting import Column, Format
     from ndcg_tracker.tracker import Tracker
 
 
@@ -31,13 +33,13 @@ class OutputFormat(StrEnum):
         """Whether people read it, who know metrics by their tools' names."""
         return self in (OutputFormat.text, OutputFormat.markdown)
 
-    def metric(self, text: str) -> str:
-        """Return a canonical metric text as this format shows it."""
+    def metric(self, text: str, requested_as: str = "") -> str:
+        """Return a canonical metric text, and how it was asked for, as this format shows it."""
         if not self.is_for_people:
             return text
         from ndcg_tracker.metrics.agreement import familiar_name
 
-        return familiar_name(text)
+        return familiar_name(text, requested_as)
 
     @property
     def plain(self) -> Format:
@@ -60,7 +62,7 @@ def metrics_asked_for(texts: list[str] | None) -> list[str] | None:
 
 
 def metric_asked_for(text: str | None) -> str | None:
-    """Return the one metric that an option or an argument names, as ``metrics_asked_for`` does (MetricError if none)."""
+    """Return the one metric that an option or an argument names (see ``metrics_asked_for``); MetricError if none."""
     if text is None:
         return None
     from ndcg_tracker.metrics.text_form import parse_metric
@@ -132,6 +134,26 @@ def tracker() -> Tracker:
     from ndcg_tracker.tracker import Tracker
 
     return Tracker(surroundings.database)
+
+
+def with_requests(
+    format: OutputFormat, columns: Sequence[Column | str], rows: Sequence[Sequence[object]], metrics: Sequence[str]
+) -> str:
+    """Return a table whose rows each speak of a metric, with what that was asked for by as the last column.
+
+    ``metrics``: what each row shows as its metric. The last value of each row is the text that was asked for; people
+    see it where it says something else.
+    """
+    from ndcg_tracker.reporting import Column, rows_as
+
+    asked_for = [str(row[-1]) for row in rows]
+    if format.is_for_people and asked_for == list(metrics):
+        return rows_as(format.plain, columns, [row[:-1] for row in rows], color=wants_color())
+    last = Column("requested_as", "asked for as" if format.is_for_people else "")
+    if format.is_for_people:
+        told = zip(rows, metrics, asked_for, strict=True)
+        rows = [(*row[:-1], "" if text == metric else text) for row, metric, text in told]
+    return rows_as(format.plain, [*columns, last], rows, color=wants_color())
 
 
 def show(text: str) -> None:

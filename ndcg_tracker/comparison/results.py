@@ -91,13 +91,14 @@ class JudgedShare:
 class MetricComparison:
     """One metric in two runs.
 
-    ``metric``: its canonical text. ``baseline``, ``candidate``: means over the paired groups, None without any.
-    ``delta``: the mean difference. ``ci``: its 95% interval by ``ci_method``. ``p_value``: of ``test``;
-    ``p_adjusted``: after Holm's correction. ``n``: the groups that count. ``wins``, ``ties``, ``losses``: groups with
-    a delta above, at and below exactly 0. ``effect_size``: d_z. ``detectable_delta``: the smallest difference found
-    with 80% power. ``warnings``: what to keep in mind, in words. ``tie_effect``: how far ties in scores leave both
-    means open. ``betting_ci``: the 95% betting interval where information is low, else None. ``equivalence``: to a
-    margin, None where nobody asked. A number that is undefined is None.
+    ``metric``: its canonical text. ``requested_as``: the text that the candidate was asked for it by; if that is the
+    canonical one, the baseline; "" where that is not known. ``baseline``, ``candidate``: means over the paired groups,
+    None without any. ``delta``: the mean difference. ``ci``: its 95% interval by ``ci_method``. ``p_value``: of
+    ``test``; ``p_adjusted``: after Holm's correction. ``n``: the groups that count. ``wins``, ``ties``, ``losses``:
+    groups with a delta above, at and below exactly 0. ``effect_size``: d_z. ``detectable_delta``: the smallest
+    difference found with 80% power. ``warnings``: what to keep in mind, in words. ``tie_effect``: how far ties in
+    scores leave both means open. ``betting_ci``: the 95% betting interval where information is low, else None.
+    ``equivalence``: to a margin, None where nobody asked. A number that is undefined is None.
     """
 
     metric: str
@@ -118,6 +119,7 @@ class MetricComparison:
     warnings: tuple[str, ...]
     verdict: Verdict
     groups: GroupCounts
+    requested_as: str = ""
     tie_effect: TieEffect | None = None
     betting_ci: tuple[float, float] | None = None
     equivalence: Equivalence | None = None
@@ -137,6 +139,7 @@ class MetricComparison:
         """Return the JSON object of this metric."""
         return {
             "metric": self.metric,
+            "requested_as": self.requested_as or self.metric,
             "baseline": self.baseline,
             "candidate": self.candidate,
             "delta": self.delta,

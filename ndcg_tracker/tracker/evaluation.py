@@ -95,12 +95,12 @@ def evaluate(
     """Return some metrics of a ranking, per group and on average; no database takes part.
 
     Parameters: ``frame``: a pandas DataFrame, a pyarrow Table or a dict of arrays, one row per (group, item), in any
-    order; a row whose score is null was judged but not retrieved, one whose label is null is unjudged. ``metrics``:
-    one text or several, a list with commas too (``"ndcg@10,map"``); results have the names that were given. ``group``, ``item``, ``score``, ``label``, ``weight``: names of columns; without
-    ``item`` (and without a column of that name) an item is known by its row's number within the group. ``labels``: a
-    second frame with the labels (group, item, label); the label column of ``frame`` is then not read. Returns: an
-    ``Evaluation``. Raises: InputError for a frame that cannot be taken, naming the row; MetricError for a text that
-    is no metric. The frame is never changed.
+    order; a row whose score is null was judged but not retrieved, one whose label is null is unjudged. ``metrics``: one
+    text or several, a list with commas too (``"ndcg@10,map"``); results have the names that were given. ``group``,
+    ``item``, ``score``, ``label``, ``weight``: names of columns; without ``item`` (and without a column of that name)
+    an item is known by its row's number within the group. ``labels``: a second frame with the labels (group, item,
+    label); the label column of ``frame`` is then not read. Returns: an ``Evaluation``. Raises: InputError for a frame
+    that cannot be taken, naming the row; MetricError for a text that is no metric. The frame is never changed.
 
     >>> import ndcg_tracker as nt
     >>> shop = {"group": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [0, 1]}
@@ -131,7 +131,9 @@ def evaluate_table(table: RankedTable, labels: LabelLists | None, metrics: str |
     return Evaluation(texts, tuple(group_results(judged(table.run, labels), parsed, table.weights)))
 
 
-def evaluate_stream(blocks: Iterable[RankedTable], labels: LabelLists | None, metrics: str | Sequence[str]) -> Evaluation:
+def evaluate_stream(
+    blocks: Iterable[RankedTable], labels: LabelLists | None, metrics: str | Sequence[str]
+) -> Evaluation:
     """Return what ``evaluate_table`` does of a table that comes in blocks of whole groups, in little memory."""
     texts = tuple(metric_texts(metrics))
     parsed = parsed_metrics(texts)

@@ -208,7 +208,9 @@ def _check_whole(reader: ExportReader, table: str, what: str, items: LabelLists 
 
 def _check_metric(reader: ExportReader, text: str, requested_as: str | None) -> None:
     if not (requested_as or "").isprintable():
-        raise reader.error("evaluations", f"says that a metric was asked for by {requested_as!r}, which nobody can type")
+        raise reader.error(
+            "evaluations", f"says that a metric was asked for by {requested_as!r}, which nobody can type"
+        )
     try:
         canonical = str(parse_metric(text))
     except MetricError as error:
