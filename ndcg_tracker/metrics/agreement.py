@@ -72,8 +72,8 @@ def agreements(metric: Metric) -> list[Agreement]:
 def familiar_name(text: str, requested_as: str = "") -> str:
     """Return the shortest way to name a metric to people: a tool's own spelling where the canonical one is long.
 
-    ``requested_as``: the text that it was asked for by, if that is known: a tool's spelling is then taken wherever it is
-    the shorter one.
+    ``requested_as``: the text that it was asked for by, if that is known; a tool's spelling is then taken wherever it
+    is the shorter one.
 
     >>> familiar_name("ndcg(gain=exp2)@10")
     'ndcg(gain=exp2)@10'
