@@ -17,6 +17,7 @@ NAMES = {
     "normalized_discounted_cumulative_gain": "ndcg",
     "normalised_discounted_cumulative_gain": "ndcg",
     "discounted_cumulative_gain": "dcg",
+    "ideal_dcg": "idcg",
     "precision": "P",
     "prec": "P",
     "recall": "R",
@@ -24,6 +25,7 @@ NAMES = {
     "map_cut": "AP",
     "average_precision": "AP",
     "mean_average_precision": "AP",
+    "gm_map": "GMAP",
     "mrr": "RR",
     "recip_rank": "RR",
     "reciprocal_rank": "RR",
@@ -38,11 +40,17 @@ NAMES = {
     "set_precision": "SetP",
     "set_recall": "SetR",
     "set_map": "SetAP",
+    "F": "SetF",
     "r_precision": "Rprec",
+    "gm_bpref": "GMBpref",
     "iprec_at_recall": "IPrec",
+    "11pt_avg": "IPrecAvg",
+    "num_rel_ret": "NumRet(rel=1)",
+    "unj": "Unjudged",
 }
 """The names of measures that people type, beside those that differ from ours in case and underscores alone, and what we
-call them. What a measure is not there for is passed over. The cutoff follows after ``@`` or ``_``, or at once."""
+call them, with a setting where that belongs to it. Names of measures that are not there are passed over. The cutoff
+follows after ``@`` or ``_``, or at once."""
 
 CUT_OF = ("ndcg_cut", "map_cut", "P", "recall", "success")
 """Names that trec_eval writes with a point before the cutoff as well, as in ``ndcg_cut.10``."""
@@ -52,7 +60,7 @@ _NO_BARE_CUTOFF = ("RBP",)
 _DIALECT = re.compile(
     r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<options>[^()]*)\))?\s*:(?P<native>.*)", re.ASCII | re.DOTALL
 )
-_NAME = re.compile(r"[A-Za-z]+(?:[-_ ][A-Za-z]+)*", re.ASCII)
+_NAME = re.compile(r"\d*[A-Za-z]+(?:[-_ ][A-Za-z]+)*", re.ASCII)
 _TYPED = re.compile(
     rf"(?P<name>{_NAME.pattern})"
     r"(?:(?P<parameters>\(.*\))?(?:@(?P<cutoff>[\d.]+))?|(?P<mark>[_.]?)(?P<bare>\d+(?:\.\d+)?))",
@@ -160,16 +168,19 @@ def _in_our_words(text: str) -> str:
     typed = _TYPED.fullmatch(text)
     if typed is None or (typed["name"] in MEASURES and typed["bare"] is None):
         return text
-    measure = _measures_by_name().get(_plain(typed["name"]))
-    if measure is None:
+    found = _measures_by_name().get(_plain(typed["name"]))
+    if found is None:
         return text
+    measure, opening, own = found.partition("(")
     if typed["bare"] is not None:
         if measure in _NO_BARE_CUTOFF or (typed["mark"] == "." and typed["name"] not in CUT_OF):
             return text
-        return f"{measure}@{typed['bare']}"
+        return f"{found}@{typed['bare']}"
     if typed["cutoff"] is None and _plain(typed["name"]).endswith("cut"):
         raise MetricError(f"{typed['name']} needs a cutoff; write {typed['name']}_10")
-    return measure + (typed["parameters"] or "") + (f"@{typed['cutoff']}" if typed["cutoff"] else "")
+    given = typed["parameters"] or ""
+    parameters = f"({own[:-1]}, {given[1:]}" if own and given.strip("( )") else opening + own or given
+    return measure + parameters + (f"@{typed['cutoff']}" if typed["cutoff"] else "")
 
 
 def _plain(name: str) -> str:
@@ -179,7 +190,7 @@ def _plain(name: str) -> str:
 
 def _measures_by_name() -> dict[str, str]:
     """Return our measures by every name of theirs."""
-    named = {_plain(name): measure for name, measure in NAMES.items() if measure in MEASURES}
+    named = {_plain(name): meant for name, meant in NAMES.items() if meant.partition("(")[0] in MEASURES}
     return named | {_plain(measure): measure for measure in MEASURES}
 
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics import metric_texts, parse_metric, parse_metrics, read_as
 from ndcg_tracker.metrics.axes import AXES
+from ndcg_tracker.metrics.definition import parse_canonical
 from ndcg_tracker.metrics.dialects import DIALECTS
-from ndcg_tracker.metrics.measures import MEASURES, NEEDS_CUTOFF, NO_CUTOFF
+from ndcg_tracker.metrics.measures import MEASURES
 from ndcg_tracker.metrics.text_form import NAMES
 
 EXAMPLES = [text for dialect in DIALECTS.values() for text in dialect.examples]
@@ -46,16 +47,27 @@ def test_what_says_itself_what_it_is_is_not_read_otherwise() -> None:
 
 
 def test_every_name_leads_to_its_measure_once_that_is_there() -> None:
-    for name, measure in NAMES.items():
-        if measure in MEASURES and "cut" not in name:
-            at = "" if measure in NO_CUTOFF else "@7"
-            assert str(parse_metric(name + at)) == measure + at
-        elif measure not in MEASURES:
+    for name, meant in NAMES.items():
+        if meant.partition("(")[0] in MEASURES:
+            whole = some_of(meant)
+            if "cut" not in name or "@" in whole:
+                assert str(parse_metric(name + whole.removeprefix(meant))) == whole
+        else:
             with pytest.raises(MetricError):
                 parse_metric(name)
     for measure in MEASURES:
-        at = "@7" if measure in NEEDS_CUTOFF else ""
-        assert str(parse_metric(measure.swapcase() + at)) == measure + at
+        whole = some_of(measure)
+        assert str(parse_metric(whole.replace(measure, measure.swapcase(), 1))) == whole
+
+
+def some_of(measure: str) -> str:
+    """Return the text of some metric of a measure, with what it needs behind the @."""
+    for at in ("@7", "", "@0.1"):
+        try:
+            return str(parse_canonical(measure + at))
+        except MetricError:
+            pass
+    raise AssertionError(measure)
 
 
 @pytest.mark.parametrize(
