@@ -11,7 +11,7 @@ from small_shop import BM25, DENSE, Run, write_csv, write_qrels
 from stored_rows import row_counts
 
 NEW_LABELS: Run = {"q1": {"a": 1, "b": 2}, "q2": {"x": 1}}
-KEYS = ["run", "run_id", "dataset", "label_set_version", "metric", "mean", "n_missing", "n_undefined"]
+KEYS = ["run", "run_id", "dataset", "label_set_version", "metric", "mean", "n_missing", "n_undefined", "requested_as"]
 
 
 @pytest.fixture
