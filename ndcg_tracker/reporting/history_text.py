@@ -125,14 +125,14 @@ def _block(metric: str, rows: Sequence[HistoryRow], format: Format, color: bool,
     if len(newest) < len(rows):
         cut = f"the newest {len(newest):,} of {len(rows):,} runs; --format csv has all, --last N shows as many"
     if format == "markdown":
-        heading = f"### {markdown_text(metric)} {line}".rstrip(" ") + markdown_text(_asked_for(metric, rows))
-        lines = [heading, "", *markdown_table(_HEADINGS, cells, _RIGHT)]
+        heading = f"### {markdown_text(metric)} {line}".rstrip(" ") + f" {markdown_text(_asked_for(metric, rows))}"
+        lines = [heading.rstrip(" "), "", *markdown_table(_HEADINGS, cells, _RIGHT)]
         remarks = [*sentences, *([cut] if cut else [])]
         return lines + ([""] if remarks else []) + [f"- {markdown_text(remark)}" for remark in remarks]
     painted_cells = [_painted(row) for row in cells]
     table = text_table(_HEADINGS, painted_cells, _RIGHT, color=color)
     heading = f"{painted(visible(metric), 'bold', color=color)}  {line}".rstrip(" ")
-    lines = [heading + visible(_asked_for(metric, rows)), "", *table]
+    lines = [f"{heading}  {visible(_asked_for(metric, rows))}".rstrip(" "), "", *table]
     lines += ["", painted(cut, "dim", color=color)] if cut else []
     lines += [""] if sentences else []
     return lines + [part for sentence in sentences for part in _sentence_lines(sentence)]
@@ -141,7 +141,7 @@ def _block(metric: str, rows: Sequence[HistoryRow], format: Format, color: bool,
 def _asked_for(metric: str, rows: Sequence[HistoryRow]) -> str:
     """Return by which texts a metric was asked for, nothing where it is shown by the only one."""
     texts = list(dict.fromkeys(row["requested_as"] for row in rows if "requested_as" in row))
-    return "" if texts in ([], [metric]) else f"  (asked for as {', '.join(texts)})"
+    return "" if texts in ([], [metric]) else f"(asked for as {', '.join(texts)})"
 
 
 def _sentence_lines(sentence: str) -> list[str]:

@@ -69,7 +69,7 @@ def test_what_was_asked_for_is_said_where_it_is_another_name() -> None:
     as_map: list[HistoryRow] = [{**one, "metric": "AP", "requested_as": "map"} for one in ROWS[:2]]
     assert history_as("text", as_map).splitlines()[0].endswith("  (asked for as map)")
     mixed: list[HistoryRow] = [as_map[0], {**as_map[1], "requested_as": "AP"}]
-    assert history_as("markdown", mixed).splitlines()[0].endswith("  (asked for as map, AP)")
+    assert history_as("markdown", mixed).splitlines()[0].endswith(" (asked for as map, AP)")
     same: list[HistoryRow] = [{**one, "requested_as": "AP"} for one in as_map]
     assert "asked for" not in history_as("text", same)
 
