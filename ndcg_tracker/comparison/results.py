@@ -91,14 +91,16 @@ class JudgedShare:
 class MetricComparison:
     """One metric in two runs.
 
-    ``metric``: its canonical text. ``requested_as``: the text that the candidate was asked for it by; if that is the
-    canonical one, the baseline; "" where that is not known. ``baseline``, ``candidate``: means over the paired groups,
-    None without any. ``delta``: the mean difference. ``ci``: its 95% interval by ``ci_method``. ``p_value``: of
-    ``test``; ``p_adjusted``: after Holm's correction. ``n``: the groups that count. ``wins``, ``ties``, ``losses``:
-    groups with a delta above, at and below exactly 0. ``effect_size``: d_z. ``detectable_delta``: the smallest
-    difference found with 80% power. ``warnings``: what to keep in mind, in words. ``tie_effect``: how far ties in
-    scores leave both means open. ``betting_ci``: the 95% betting interval where information is low, else None.
-    ``equivalence``: to a margin, None where nobody asked. A number that is undefined is None.
+    ``requested_as``: the text that the candidate was asked for it by; if that is the canonical one, the baseline; "" where
+    that is not known.
+
+    ``metric``: its canonical text. ``baseline``, ``candidate``: means over the paired groups, None without any.
+    ``delta``: the mean difference. ``ci``: its 95% interval by ``ci_method``. ``p_value``: of ``test``;
+    ``p_adjusted``: after Holm's correction. ``n``: the groups that count. ``wins``, ``ties``, ``losses``: groups with
+    a delta above, at and below exactly 0. ``effect_size``: d_z. ``detectable_delta``: the smallest difference found
+    with 80% power. ``warnings``: what to keep in mind, in words. ``tie_effect``: how far ties in scores leave both
+    means open. ``betting_ci``: the 95% betting interval where information is low, else None. ``equivalence``: to a
+    margin, None where nobody asked. A number that is undefined is None.
     """
 
     metric: str

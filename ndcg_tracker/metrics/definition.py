@@ -100,6 +100,15 @@ _GOVERNED_BY = {"round_of": "round", "weight_type": "weights", "empty_weight": "
 """Axes that change nothing while another one has its default."""
 
 
+def _is_possible(measure: str, cutoff: int | None, axis: str, value: str) -> bool:
+    """Return whether a value of an axis goes with a measure and a cutoff."""
+    try:
+        Metric.of(measure, cutoff=cutoff, **{axis: value})
+    except MetricError:
+        return False
+    return True
+
+
 def default_of(axis: Axis, measure: str, cutoff: int | None) -> str:
     """Return the value of an axis that a metric does not name.
 
@@ -111,15 +120,6 @@ def default_of(axis: Axis, measure: str, cutoff: int | None) -> str:
     if axis.name == "ties" and (measure == "Judged" or (measure == "RR" and cutoff is not None)):
         return "item_asc"
     return axis.default
-
-
-def _is_possible(measure: str, cutoff: int | None, axis: str, value: str) -> bool:
-    """Return whether a value of an axis goes with a measure and a cutoff."""
-    try:
-        Metric.of(measure, cutoff=cutoff, **{axis: value})
-    except MetricError:
-        return False
-    return True
 
 
 def _refuse_impossible(measure: str, cutoff: int | None, settings: Mapping[str, str]) -> None:
