@@ -91,8 +91,8 @@ class JudgedShare:
 class MetricComparison:
     """One metric in two runs.
 
-    ``requested_as``: the text that the candidate was asked for it by; if that is the canonical one, the baseline; "" where
-    that is not known.
+    ``requested_as``: the text that the candidate was asked for it by; if that is the canonical one, the baseline; ""
+    where that is not known.
 
     ``metric``: its canonical text. ``baseline``, ``candidate``: means over the paired groups, None without any.
     ``delta``: the mean difference. ``ci``: its 95% interval by ``ci_method``. ``p_value``: of ``test``;
