@@ -125,7 +125,7 @@ def test_what_is_no_metric_is_told_with_one_that_is(text: str, message: str) -> 
         parse_metric(text)
 
 
-HINT = re.compile(r"; (?:did you mean|write it like|write) (.+?)(?=\??$|; write it like )")
+HINT = re.compile(r"; (?:did you mean|write it like|write) (.+?)(?=\??$|; write it like | to )")
 
 
 def suggestions(text: str, message: str) -> list[str]:
