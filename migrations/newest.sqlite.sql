@@ -83,30 +83,6 @@ CREATE TABLE metrics (
 	CONSTRAINT uq_metrics_text UNIQUE (text)
 )
 ;
-CREATE TABLE evaluations (
-	id INTEGER NOT NULL, 
-	run_id INTEGER NOT NULL, 
-	label_set_id INTEGER NOT NULL, 
-	metric_id INTEGER NOT NULL, 
-	mean DOUBLE, 
-	worst_mean DOUBLE, 
-	best_mean DOUBLE, 
-	std_dev DOUBLE, 
-	n_groups INTEGER NOT NULL, 
-	n_missing INTEGER NOT NULL, 
-	n_undefined INTEGER NOT NULL, 
-	created_at_utc TEXT NOT NULL, 
-	packed_group_ids BLOB, 
-	packed_values BLOB, 
-	CONSTRAINT pk_evaluations PRIMARY KEY (id), 
-	CONSTRAINT ck_evaluations_mean_finite CHECK (abs(mean) <= 1.7e308), 
-	CONSTRAINT ck_evaluations_counts CHECK (n_groups >= 0 AND n_missing >= 0 AND n_undefined >= 0), 
-	CONSTRAINT fk_evaluations_label_set_id FOREIGN KEY(label_set_id) REFERENCES label_sets (id), 
-	CONSTRAINT fk_evaluations_metric_id FOREIGN KEY(metric_id) REFERENCES metrics (id), 
-	CONSTRAINT fk_evaluations_run_id FOREIGN KEY(run_id) REFERENCES runs (id), 
-	CONSTRAINT uq_evaluations_run_id_label_set_id_metric_id UNIQUE (run_id, label_set_id, metric_id)
-)
-;
 CREATE TABLE group_results (
 	evaluation_id INTEGER NOT NULL, 
 	group_id INTEGER NOT NULL, 
@@ -173,46 +149,12 @@ CREATE TABLE decisions (
 	CONSTRAINT fk_decisions_label_set_id FOREIGN KEY(label_set_id) REFERENCES label_sets (id)
 )
 ;
-CREATE VIEW run_summary AS SELECT r.name AS run, r.id AS run_id, d.name AS dataset, r.created_at_utc AS created_at_utc,
-               m.text AS metric, s.version AS label_set_version, e.mean AS mean, e.n_groups AS n_groups,
-               e.n_missing AS n_missing, e.n_undefined AS n_undefined
-        FROM evaluations e
-        JOIN runs r ON r.id = e.run_id
-        JOIN datasets d ON d.id = r.dataset_id
-        JOIN metrics m ON m.id = e.metric_id
-        JOIN label_sets s ON s.id = e.label_set_id
-;
-CREATE VIEW group_history AS SELECT r.name AS run, r.id AS run_id, d.name AS dataset, g.key AS group_key, m.text AS metric,
-               s.version AS label_set_version, v.value AS value, r.created_at_utc AS created_at_utc
-        FROM evaluations e
-        JOIN runs r ON r.id = e.run_id
-        JOIN datasets d ON d.id = r.dataset_id
-        JOIN metrics m ON m.id = e.metric_id
-        JOIN label_sets s ON s.id = e.label_set_id
-        JOIN group_results v ON v.evaluation_id = e.id
-        JOIN groups g ON g.id = v.group_id AND g.dataset_id = r.dataset_id
-;
 CREATE VIEW label_coverage AS SELECT r.name AS run, d.name AS dataset, s.version AS label_set_version,
                nullif(c.cutoff, 0) AS cutoff, c.judged_share AS judged_share
         FROM coverages c
         JOIN runs r ON r.id = c.run_id
         JOIN datasets d ON d.id = r.dataset_id
         JOIN label_sets s ON s.id = c.label_set_id
-;
-CREATE VIEW group_diff AS SELECT d.name AS dataset, rb.name AS baseline, rc.name AS candidate, m.text AS metric,
-                   s.version AS label_set_version, g.key AS group_key, vb.value AS baseline_value,
-                   vc.value AS candidate_value, vc.value - vb.value AS delta
-            FROM evaluations eb
-            JOIN evaluations ec ON ec.label_set_id = eb.label_set_id AND ec.metric_id = eb.metric_id
-                 AND ec.run_id <> eb.run_id
-            JOIN runs rb ON rb.id = eb.run_id
-            JOIN runs rc ON rc.id = ec.run_id
-            JOIN datasets d ON d.id = rb.dataset_id
-            JOIN metrics m ON m.id = eb.metric_id
-            JOIN label_sets s ON s.id = eb.label_set_id
-            JOIN group_results vb ON vb.evaluation_id = eb.id
-            JOIN group_results vc ON vc.evaluation_id = ec.id AND vc.group_id = vb.group_id
-            JOIN groups g ON g.id = vb.group_id AND g.dataset_id = rb.dataset_id
 ;
 CREATE VIEW items AS SELECT r.name AS run, r.id AS run_id, d.name AS dataset, g.key AS group_key, i.key + 1 AS rank,
                    i.value AS item_key, CAST(json_extract(l.scores, '$[' || i.key || ']') AS REAL) AS score
@@ -268,4 +210,63 @@ CREATE VIEW group_attributes AS SELECT d.name AS dataset, g.key AS group_key, e.
             JOIN datasets d ON d.id = g.dataset_id
             JOIN json_each(g.attributes) e
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0002')
+CREATE TABLE evaluations (
+	id INTEGER NOT NULL, 
+	run_id INTEGER NOT NULL, 
+	label_set_id INTEGER NOT NULL, 
+	metric_id INTEGER NOT NULL, 
+	mean DOUBLE, 
+	worst_mean DOUBLE, 
+	best_mean DOUBLE, 
+	std_dev DOUBLE, 
+	n_groups INTEGER NOT NULL, 
+	n_missing INTEGER NOT NULL, 
+	n_undefined INTEGER NOT NULL, 
+	created_at_utc TEXT NOT NULL, 
+	requested_as TEXT, 
+	packed_group_ids BLOB, 
+	packed_values BLOB, 
+	CONSTRAINT pk_evaluations PRIMARY KEY (id), 
+	CONSTRAINT ck_evaluations_mean_finite CHECK (abs(mean) <= 1.7e308), 
+	CONSTRAINT ck_evaluations_counts CHECK (n_groups >= 0 AND n_missing >= 0 AND n_undefined >= 0), 
+	CONSTRAINT fk_evaluations_label_set_id FOREIGN KEY(label_set_id) REFERENCES label_sets (id), 
+	CONSTRAINT fk_evaluations_metric_id FOREIGN KEY(metric_id) REFERENCES metrics (id), 
+	CONSTRAINT fk_evaluations_run_id FOREIGN KEY(run_id) REFERENCES runs (id), 
+	CONSTRAINT uq_evaluations_run_id_label_set_id_metric_id UNIQUE (run_id, label_set_id, metric_id)
+)
+;
+CREATE VIEW run_summary AS SELECT r.name AS run, r.id AS run_id, d.name AS dataset, r.created_at_utc AS created_at_utc,
+           m.text AS metric, s.version AS label_set_version, e.mean AS mean, e.n_groups AS n_groups,
+           e.n_missing AS n_missing, e.n_undefined AS n_undefined, coalesce(e.requested_as, m.text) AS requested_as
+    FROM evaluations e
+    JOIN runs r ON r.id = e.run_id
+    JOIN datasets d ON d.id = r.dataset_id
+    JOIN metrics m ON m.id = e.metric_id
+    JOIN label_sets s ON s.id = e.label_set_id
+;
+CREATE VIEW group_history AS SELECT r.name AS run, r.id AS run_id, d.name AS dataset, g.key AS group_key, m.text AS metric,
+           s.version AS label_set_version, v.value AS value, r.created_at_utc AS created_at_utc, coalesce(e.requested_as, m.text) AS requested_as
+    FROM evaluations e
+    JOIN runs r ON r.id = e.run_id
+    JOIN datasets d ON d.id = r.dataset_id
+    JOIN metrics m ON m.id = e.metric_id
+    JOIN label_sets s ON s.id = e.label_set_id
+    JOIN group_results v ON v.evaluation_id = e.id
+    JOIN groups g ON g.id = v.group_id AND g.dataset_id = r.dataset_id
+;
+CREATE VIEW group_diff AS SELECT d.name AS dataset, rb.name AS baseline, rc.name AS candidate, m.text AS metric,
+               s.version AS label_set_version, g.key AS group_key, vb.value AS baseline_value,
+               vc.value AS candidate_value, vc.value - vb.value AS delta, coalesce(ec.requested_as, eb.requested_as, m.text) AS requested_as
+        FROM evaluations eb
+        JOIN evaluations ec ON ec.label_set_id = eb.label_set_id AND ec.metric_id = eb.metric_id
+             AND ec.run_id <> eb.run_id
+        JOIN runs rb ON rb.id = eb.run_id
+        JOIN runs rc ON rc.id = ec.run_id
+        JOIN datasets d ON d.id = rb.dataset_id
+        JOIN metrics m ON m.id = eb.metric_id
+        JOIN label_sets s ON s.id = eb.label_set_id
+        JOIN group_results vb ON vb.evaluation_id = eb.id
+        JOIN group_results vc ON vc.evaluation_id = ec.id AND vc.group_id = vb.group_id
+        JOIN groups g ON g.id = vb.group_id AND g.dataset_id = rb.dataset_id
+;
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0003')

@@ -20,7 +20,11 @@ def explain(
     ] = None,
     metric: Annotated[
         str | None,
-        typer.Option(help="A cg, dcg or ndcg that both runs have.", show_default="ndcg@10, else the first they share"),
+        typer.Option(
+            help="A cg, dcg or ndcg that both runs have.",
+            show_default="ndcg@10, else the first they share",
+            callback=options.metric_asked_for,
+        ),
     ] = None,
     dataset: options.AnyDataset = None,
     labels_baseline: Annotated[

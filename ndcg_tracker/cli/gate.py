@@ -40,7 +40,9 @@ class OnInconclusive(StrEnum):
 def gate(
     candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The run that is to replace the baseline.")],
     baseline: Annotated[str, typer.Option(metavar="RUN", help="What it is held against, best a pinned @alias.")],
-    metric: Annotated[str, typer.Option(help="The metric that decides.")] = "ndcg@10",
+    metric: Annotated[
+        str, typer.Option(help="The metric that decides.", callback=options.metric_asked_for)
+    ] = "ndcg@10",
     margin: Annotated[
         str | None,
         typer.Option(metavar="X|auto", help="The drop that is allowed, or auto: learned.", show_default=False),

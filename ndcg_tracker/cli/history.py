@@ -11,7 +11,7 @@ from ndcg_tracker.cli import options
 
 
 def history(
-    metric: Annotated[str, typer.Option("--metric", help="The metric.")] = "ndcg@10",
+    metric: Annotated[str, typer.Option("--metric", help="The metric.", callback=options.metric_asked_for)] = "ndcg@10",
     dataset: options.Dataset = "default",
     tag: Annotated[
         list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.", show_default=False)
@@ -52,7 +52,7 @@ def history(
             f"none of the {n_runs:,} runs of dataset {dataset!r} with {metric} has {wanted.words}; ask for less, or "
             f"see them with: {shlex.join(['ndcg-track', 'runs', 'list', '--dataset', dataset])}"
         )
-    shown_as = format.metric(found.rows[0]["metric"])
+    shown_as = format.metric(found.rows[0]["metric"], found.rows[-1].get("requested_as", ""))
     for row in found.rows:
         row["metric"] = shown_as
     if not format.is_for_people:

@@ -117,7 +117,7 @@ def _head() -> str | None:
 
 
 def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
-    from ndcg_tracker.reporting import Column, rows_as
+    from ndcg_tracker.reporting import Column
 
     rows = [
         (
@@ -128,13 +128,14 @@ def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
             result.n_groups,
             result.n_items,
             result.label_set_version,
-            format.metric(metric.metric),
+            format.metric(metric.metric, metric.requested_as),
             metric.mean,
             metric.n_missing,
             metric.n_undefined,
+            metric.requested_as,
         )
         for result in results
         for metric in result.metrics
     ]
     columns = [Column(name, _HEADINGS.get(name, ""), digits=4 if name == "mean" else None) for name in _COLUMNS]
-    return rows_as(format.plain, columns, rows, color=options.wants_color())
+    return options.with_requests(format, columns, rows, [str(row[_COLUMNS.index("metric")]) for row in rows])

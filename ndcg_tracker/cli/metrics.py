@@ -33,7 +33,14 @@ def list_metrics(format: options.Output = options.OutputFormat.text) -> None:
 
 @app.command("explain")
 def explain_metric(
-    text: Annotated[str, typer.Argument(metavar="METRIC", help="Such as 'ndcg(gain=exp2)@10' or 'xgboost:ndcg@10'.")],
+    text: Annotated[
+        str,
+        typer.Argument(
+            metavar="METRIC",
+            help="Such as 'ndcg(gain=exp2)@10', map or 'xgboost:ndcg@10'.",
+            callback=options.metric_asked_for,
+        ),
+    ],
     every: Annotated[bool, typer.Option("--all", help="Show all axes, not only those that differ.")] = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
@@ -49,6 +56,7 @@ def explain_metric(
     if format is options.OutputFormat.json:
         described = {
             "metric": str(metric),
+            "requested_as": metric.requested_as,
             "meaning": meaning(metric),
             "formula": formula(metric),
             "axes": [asdict(setting) for setting in settings(metric)],

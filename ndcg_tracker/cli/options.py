@@ -14,7 +14,9 @@ import typer
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
-    from ndcg_tracker.reporting import Format
+    from collections.abc import Sequence
+
+    from ndcg_tracker.reporting import Column, Format
     from ndcg_tracker.tracker import Tracker
 
 
@@ -31,18 +33,42 @@ class OutputFormat(StrEnum):
         """Whether people read it, who know metrics by their tools' names."""
         return self in (OutputFormat.text, OutputFormat.markdown)
 
-    def metric(self, text: str) -> str:
-        """Return a canonical metric text as this format shows it."""
+    def metric(self, text: str, requested_as: str = "") -> str:
+        """Return a canonical metric text, and how it was asked for, as this format shows it."""
         if not self.is_for_people:
             return text
         from ndcg_tracker.metrics.agreement import familiar_name
 
-        return familiar_name(text)
+        return familiar_name(text, requested_as)
 
     @property
     def plain(self) -> Format:
         """The format as the reporting layer names it."""
         return self.value
+
+
+def metrics_asked_for(texts: list[str] | None) -> list[str] | None:
+    """Return the metrics that ``--metric`` names, one text each, and tell once how a name that people type is read."""
+    if not texts:
+        return None
+    from ndcg_tracker.metrics.text_form import metric_texts, read_as
+
+    found = metric_texts(texts)
+    for text in found:
+        canonical = read_as(text)
+        if canonical is not None:
+            say(f"note: {text} is read as {canonical}")
+    return found
+
+
+def metric_asked_for(text: str | None) -> str | None:
+    """Return the one metric that an option or an argument names (see ``metrics_asked_for``); MetricError if none."""
+    if text is None:
+        return None
+    from ndcg_tracker.metrics.text_form import parse_metric
+
+    parse_metric(text)
+    return (metrics_asked_for([text]) or [text])[0]
 
 
 Output = Annotated[OutputFormat, typer.Option("--format", help="How to print the result.")]
@@ -52,7 +78,12 @@ AnyDataset = Annotated[
 ]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option("--metric", help="A metric, such as ndcg@10 or 'ndcg(gain=exp2)@20'; repeatable.", show_default=False),
+    typer.Option(
+        "--metric",
+        help="A metric, such as ndcg@10, map or 'ndcg(gain=exp2)@20'; repeatable.",
+        show_default=False,
+        callback=metrics_asked_for,
+    ),
 ]
 Labels = Annotated[
     str | None, typer.Option("--labels", metavar="FILE", help="The labels of the dataset.", show_default=False)
@@ -103,6 +134,26 @@ def tracker() -> Tracker:
     from ndcg_tracker.tracker import Tracker
 
     return Tracker(surroundings.database)
+
+
+def with_requests(
+    format: OutputFormat, columns: Sequence[Column | str], rows: Sequence[Sequence[object]], metrics: Sequence[str]
+) -> str:
+    """Return a table whose rows each speak of a metric, with what that was asked for by as the last column.
+
+    ``metrics``: what each row shows as its metric. The last value of each row is the text that was asked for; people
+    see it where it says something else.
+    """
+    from ndcg_tracker.reporting import Column, rows_as
+
+    asked_for = [str(row[-1]) for row in rows]
+    if format.is_for_people and asked_for == list(metrics):
+        return rows_as(format.plain, columns, [row[:-1] for row in rows], color=wants_color())
+    last = Column("requested_as", "asked for as" if format.is_for_people else "")
+    if format.is_for_people:
+        told = zip(rows, metrics, asked_for, strict=True)
+        rows = [(*row[:-1], "" if text == metric else text) for row, metric, text in told]
+    return rows_as(format.plain, [*columns, last], rows, color=wants_color())
 
 
 def show(text: str) -> None:

@@ -18,7 +18,7 @@ def rescore(
 ) -> None:
     """Evaluate stored runs under the newest labels; without --metric: under the metrics that each has."""
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.reporting import Column, rows_as
+    from ndcg_tracker.reporting import Column
 
     if bool(runs) == every:
         raise InputError("name the runs to rescore, or give --all")
@@ -30,10 +30,11 @@ def rescore(
             run.run_id,
             run.dataset,
             run.label_set_version,
-            format.metric(new.metric),
+            format.metric(new.metric, new.requested_as),
             new.mean,
             new.n_missing,
             new.n_undefined,
+            new.requested_as,
         )
         for run in found
         for new in run.metrics
@@ -44,4 +45,4 @@ def rescore(
     names = ("run", "run_id", "dataset", "label_set_version", "metric", "mean", "n_missing", "n_undefined")
     columns = [Column(name, digits=4 if name == "mean" else None) for name in names]
     if rows or format is options.OutputFormat.json:
-        options.show(rows_as(format.plain, columns, rows, color=options.wants_color()))
+        options.show(options.with_requests(format, columns, rows, [str(row[names.index("metric")]) for row in rows]))

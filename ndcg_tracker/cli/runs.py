@@ -56,13 +56,16 @@ def show_run(run: Run, dataset: options.AnyDataset = None, format: options.Outpu
     names = ("metric", "label_set_version", "mean", "n_groups", "n_missing", "n_undefined")
     columns = [Column(name, digits=4 if name == "mean" else None) for name in names]
     rows = [
-        (format.metric(e.metric), e.label_set_version, e.mean, e.n_groups, e.n_missing, e.n_undefined)
+        (
+            *(format.metric(e.metric, e.requested_as), e.label_set_version, e.mean),
+            *(e.n_groups, e.n_missing, e.n_undefined, e.requested_as),
+        )
         for e in evaluations
     ]
     color = options.wants_color()
     if format is not options.OutputFormat.csv:
         options.show(rows_as(format.plain, ["", found.name], details[1:], color=color) + "\n")
-    options.show(rows_as(format.plain, columns, rows, color=color))
+    options.show(options.with_requests(format, columns, rows, [str(row[0]) for row in rows]))
 
 
 @app.command("rename")
@@ -142,6 +145,7 @@ def _as_object(run: RunRecord, evaluations: list[EvaluationRecord]) -> dict[str,
                 "n_groups": evaluation.n_groups,
                 "n_missing": evaluation.n_missing,
                 "n_undefined": evaluation.n_undefined,
+                "requested_as": evaluation.requested_as,
             }
             for evaluation in evaluations
         ]

@@ -91,6 +91,9 @@ class JudgedShare:
 class MetricComparison:
     """One metric in two runs.
 
+    ``requested_as``: the text that the candidate was asked for it by; if that is the canonical one, the baseline; ""
+    where that is not known.
+
     ``metric``: its canonical text. ``baseline``, ``candidate``: means over the paired groups, None without any.
     ``delta``: the mean difference. ``ci``: its 95% interval by ``ci_method``. ``p_value``: of ``test``;
     ``p_adjusted``: after Holm's correction. ``n``: the groups that count. ``wins``, ``ties``, ``losses``: groups with
@@ -118,6 +121,7 @@ class MetricComparison:
     warnings: tuple[str, ...]
     verdict: Verdict
     groups: GroupCounts
+    requested_as: str = ""
     tie_effect: TieEffect | None = None
     betting_ci: tuple[float, float] | None = None
     equivalence: Equivalence | None = None
@@ -137,6 +141,7 @@ class MetricComparison:
         """Return the JSON object of this metric."""
         return {
             "metric": self.metric,
+            "requested_as": self.requested_as or self.metric,
             "baseline": self.baseline,
             "candidate": self.candidate,
             "delta": self.delta,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.exchange.tables import TABLES, arrow_schema
+from ndcg_tracker.exchange.tables import LATER, TABLES, arrow_schema
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import Floats
 
@@ -128,7 +128,8 @@ class _Rows:
         self._batches = file.iter_batches(_BATCH)
         self._schema = arrow_schema(table)
         self.n_left = file.metadata.num_rows
-        if names != self._schema.names:
+        self._lacking = [name for name in LATER.get(table, ()) if name not in names]
+        if names + self._lacking != self._schema.names:
             raise self.error(f"has other columns than {', '.join(self._schema.names)}")
         self._waiting = self._schema.empty_table()
 
@@ -140,7 +141,10 @@ class _Rows:
         n_found = self._waiting.num_rows
         with _readable(self):
             while n_found < n_rows:
-                batch = pa.Table.from_batches([next(self._batches)]).cast(self._schema)
+                batch = pa.Table.from_batches([next(self._batches)])
+                for name in self._lacking:
+                    batch = batch.append_column(name, pa.nulls(batch.num_rows))
+                batch = batch.cast(self._schema)
                 batch.validate(full=True)
                 parts.append(batch)
                 n_found += batch.num_rows

@@ -52,6 +52,7 @@ TABLES: dict[str, dict[str, Kind]] = {
         "n_missing": Kind.COUNT,
         "n_undefined": Kind.COUNT,
         "n_results": Kind.COUNT,
+        "requested_as": Kind.TEXT,
     },
     "group_results": _RUN
     | _LABEL_SET
@@ -68,6 +69,9 @@ TABLES: dict[str, dict[str, Kind]] = {
 }
 """Per table its columns. Rows stand in the order of ``runs``, ``label_sets`` and ``evaluations``, whose counts say how
 many rows of ``items``, ``labels`` and ``group_results`` belong to each."""
+
+LATER = {"evaluations": ("requested_as",)}
+"""Per table its last columns that exports of older programs lack: there they are null."""
 
 
 def arrow_schema(table: str) -> Any:

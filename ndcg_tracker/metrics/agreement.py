@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from ndcg_tracker.errors import MetricError
@@ -68,14 +69,21 @@ def agreements(metric: Metric) -> list[Agreement]:
     return sorted(found, key=lambda agreement: len(agreement.differences))
 
 
-def familiar_name(text: str) -> str:
+def familiar_name(text: str, requested_as: str = "") -> str:
     """Return the shortest way to name a metric to people: a tool's own spelling where the canonical one is long.
+
+    ``requested_as``: the text that it was asked for by, if that is known; a tool's spelling is then taken wherever it
+    is the shorter one.
 
     >>> familiar_name("ndcg(gain=exp2)@10")
     'ndcg(gain=exp2)@10'
     >>> familiar_name(str(DIALECTS["lightgbm"].metric("", "ndcg@5")))
     'lightgbm:ndcg@5'
+    >>> familiar_name("ndcg(label_type=int, ties=input)@5", "ranx:ndcg@5"), familiar_name("AP", "map")
+    ('ranx:ndcg@5', 'AP')
     """
+    if len(requested_as) < len(text) and re.split(r"\W", requested_as)[0] in DIALECTS:
+        return requested_as
     if len(text) <= LONG_NAME:
         return text
     try:

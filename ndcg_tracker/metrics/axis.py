@@ -30,14 +30,17 @@ class Axis:
         """The value that a metric has where its text does not name the axis."""
         return next(iter(self.values))
 
-    def checked(self, value: str) -> str:
-        """Return the one spelling of a value (MetricError, with the nearest valid one, where there is none)."""
+    def checked(self, value: str, is_possible: Callable[[str], bool] = lambda _: True) -> str:
+        """Return the one spelling of a value (MetricError, with the nearest valid one, where there is none).
+
+        ``is_possible``: says of a value whether it may be suggested.
+        """
         if value in self.values:
             return value
         if self.canonical is not None and (spelling := self.canonical(value)) is not None:
             return spelling
         known = [*self.values, *([self.pattern_example] if self.pattern_example else [])]
-        near = difflib.get_close_matches(value.lower(), known, n=1, cutoff=0.5)
+        near = [one for one in difflib.get_close_matches(value.lower(), known, cutoff=0.5) if is_possible(one)]
         hint = f"did you mean {self.name}={near[0]}?" if near else f"it is one of {', '.join(known)}"
         raise MetricError(f"{self.name}={value} is no value of {self.name}; {hint}")
 

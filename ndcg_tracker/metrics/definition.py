@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.axes import AXES, AXIS_OF
@@ -17,8 +18,9 @@ class Metric:
     """A metric: equal metrics have equal text, and ``parse_canonical(str(metric)) == metric``.
 
     ``measure``: cg, dcg, idcg, ndcg or a companion such as AP. ``cutoff``: the number of ranks that count, >= 1, or
-    None for all. ``settings``: the axes that differ from their default, sorted by name. Make one with ``Metric.of``
-    or ``parse_canonical``, which check and normalise.
+    None for all. ``settings``: the axes that differ from their default, sorted by name. ``requested_as``: the text that
+    it was parsed from, else its own; equality does not look at it. Make one with ``Metric.of`` or ``parse_canonical``,
+    which check and normalise.
 
     >>> metric = Metric.of("ndcg", cutoff=10, ties="average", gain="exp2")
     >>> str(metric), metric["ties"], metric["discount"]
@@ -28,11 +30,13 @@ class Metric:
     measure: str
     cutoff: int | None = None
     settings: tuple[tuple[str, str], ...] = ()
+    requested_as: str = field(default="", compare=False, repr=False)
     _values: Mapping[str, str] = field(init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
         values = {axis.name: default_of(axis, self.measure, self.cutoff) for axis in AXES} | dict(self.settings)
         object.__setattr__(self, "_values", values)
+        object.__setattr__(self, "requested_as", self.requested_as or str(self))
 
     @classmethod
     def of(cls, measure: str, *, cutoff: int | None = None, **settings: str) -> Metric:
@@ -57,7 +61,7 @@ class Metric:
             if axis is None or measure not in axis.measures:
                 valid = ", ".join(axis.name for axis in AXES if measure in axis.measures)
                 raise MetricError(f"{measure} has no parameter {name}; it has {valid}")
-            spelling = axis.checked(value)
+            spelling = axis.checked(value, partial(_is_possible, measure, cutoff, name))
             if spelling != default_of(axis, measure, cutoff):
                 kept[name] = spelling
         if measure == "dcg" and kept.get("discount") == "none":
@@ -94,6 +98,15 @@ LARGEST_CONSTANT = 10**6
 
 _GOVERNED_BY = {"round_of": "round", "weight_type": "weights", "empty_weight": "weights"}
 """Axes that change nothing while another one has its default."""
+
+
+def _is_possible(measure: str, cutoff: int | None, axis: str, value: str) -> bool:
+    """Return whether a value of an axis goes with a measure and a cutoff."""
+    try:
+        Metric.of(measure, cutoff=cutoff, **{axis: value})
+    except MetricError:
+        return False
+    return True
 
 
 def default_of(axis: Axis, measure: str, cutoff: int | None) -> str:
@@ -135,7 +148,7 @@ _PARAMETER = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>\{[^{}]*\}|[^,{}()\s]
 def parse_canonical(text: str) -> Metric:
     """Return the metric that a text form spells: ``NAME(axis=value, ...)@CUTOFF``.
 
-    Raises: MetricError, naming the nearest valid spelling, for anything else.
+    Raises: MetricError, naming what is valid, for anything else.
 
     >>> parse_canonical("ndcg(ties=average,gain=exp2)@10") == parse_canonical("ndcg(gain=exp2, ties=average)@10")
     True
@@ -145,9 +158,7 @@ def parse_canonical(text: str) -> Metric:
         raise MetricError(f"{text!r} is no metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10")
     measure = form["measure"]
     if measure not in MEASURES:
-        near = next((name for name in MEASURES if name.lower() == measure.lower()), None)
-        hint = f"did you mean {near}{text.strip()[len(measure) :]}?" if near else f"it is one of {', '.join(MEASURES)}"
-        raise MetricError(f"{measure} is no metric; {hint}")
+        raise MetricError(f"{measure} is no metric; it is one of {', '.join(MEASURES)}")
     settings: dict[str, str] = {}
     rest = form["parameters"] or ""
     place = 0

@@ -60,6 +60,7 @@ _CSV_COLUMNS = (
     "equivalence_ci_high",
     "equivalent",
     *_SLICE_COLUMNS,
+    "requested_as",
 )
 
 
@@ -107,6 +108,7 @@ def metric_row(comparison: Comparison, metric: MetricComparison) -> dict[str, ob
         **_tie_cells(metric),
         **_interval_cells("betting_ci", metric.betting_ci),
         **_equivalence_cells(metric.equivalence),
+        "requested_as": metric.requested_as or metric.metric,
     }
 
 
@@ -115,6 +117,7 @@ def slice_row(comparison: Comparison, row: SliceComparison) -> dict[str, object]
     return {
         **_run_cells(comparison),
         "metric": comparison.metrics[0].metric,
+        "requested_as": comparison.metrics[0].requested_as or comparison.metrics[0].metric,
         "attribute": comparison.slice_attribute,
         "value": row.value,
         "n": row.n,

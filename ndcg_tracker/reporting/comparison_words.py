@@ -35,7 +35,9 @@ def for_people(comparison: Comparison) -> Comparison:
     """Return the comparison with its metrics named as people know them."""
     from ndcg_tracker.metrics.agreement import familiar_name  # NumPy is not for those who only print a table
 
-    metrics = tuple(replace(metric, metric=familiar_name(metric.metric)) for metric in comparison.metrics)
+    metrics = tuple(
+        replace(metric, metric=familiar_name(metric.metric, metric.requested_as)) for metric in comparison.metrics
+    )
     return replace(comparison, metrics=metrics)
 
 
@@ -243,9 +245,16 @@ def facts(comparison: Comparison) -> list[tuple[str, str]]:
 
 
 def canonical_names(shown: Comparison, stored: Comparison) -> list[tuple[str, str]]:
-    """Return, as facts, the canonical text of every metric that is shown under a tool's name."""
+    """Return, as facts, the canonical text of metrics shown under a tool's name, and what others were asked for by."""
     pairs = zip(shown.metrics, stored.metrics, strict=True)
-    return [("metric", f"{one.metric} = {other.metric}") for one, other in pairs if one.metric != other.metric]
+    names = [("metric", f"{one.metric} = {other.metric}") for one, other in pairs if one.metric != other.metric]
+    return [*names, *requests(shown)]
+
+
+def requests(shown: Comparison) -> list[tuple[str, str]]:
+    """Return, as facts, how metrics were asked for that are shown under another name."""
+    found = [metric for metric in shown.metrics if metric.requested_as not in ("", metric.metric)]
+    return [("asked for", f"{metric.metric} as {metric.requested_as}") for metric in found]
 
 
 def notes(comparison: Comparison) -> list[str]:

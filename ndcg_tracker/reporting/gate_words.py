@@ -48,6 +48,7 @@ def facts(gated: Gated) -> list[tuple[str, str]]:
         ("groups", f"{decision.n:,}; {metric.wins:,} won, {metric.ties:,} tied, {metric.losses:,} lost"),
     ]
     pairs += [fact for fact in words.facts(gated.comparison) if fact[0] != "groups"]
+    pairs += words.requests(gated.comparison)
     if gated.alpha_budget is not None and decision.fail_alpha is not None:
         number = _ordinal(gated.number)
         spent = f"{decision.fail_alpha:.3g} of {gated.alpha_budget:g}, for the {number} decision of this gate"

@@ -47,6 +47,7 @@ _CSV_COLUMNS = (
     "step_before",
     "step_parameters",
     "step_possible",
+    "requested_as",
 )
 
 
@@ -58,7 +59,7 @@ class HistoryRow(TypedDict):
     ``step_change`` and ``step_ci``: how far the mean stepped; ``step_between``: the first and the last run that may be
     the first one after the step. ``step_before``: the run that this one was compared with; ``step_parameters``: which
     parameters differ from its, as (before, after), None where one run lacks it. ``step_possible``: no step, but what
-    looks like one, with the same numbers.
+    looks like one, with the same numbers. ``requested_as``: the text that the metric was asked for by.
     """
 
     run: str
@@ -80,6 +81,7 @@ class HistoryRow(TypedDict):
     step_before: NotRequired[str | None]
     step_parameters: NotRequired[Mapping[str, Sequence[object]] | None]
     step_possible: NotRequired[bool]
+    requested_as: NotRequired[str]
 
 
 def history_as(
@@ -123,15 +125,23 @@ def _block(metric: str, rows: Sequence[HistoryRow], format: Format, color: bool,
     if len(newest) < len(rows):
         cut = f"the newest {len(newest):,} of {len(rows):,} runs; --format csv has all, --last N shows as many"
     if format == "markdown":
-        lines = [f"### {markdown_text(metric)} {line}".rstrip(" "), "", *markdown_table(_HEADINGS, cells, _RIGHT)]
+        heading = f"### {markdown_text(metric)} {line}".rstrip(" ") + f" {markdown_text(_asked_for(metric, rows))}"
+        lines = [heading.rstrip(" "), "", *markdown_table(_HEADINGS, cells, _RIGHT)]
         remarks = [*sentences, *([cut] if cut else [])]
         return lines + ([""] if remarks else []) + [f"- {markdown_text(remark)}" for remark in remarks]
     painted_cells = [_painted(row) for row in cells]
     table = text_table(_HEADINGS, painted_cells, _RIGHT, color=color)
-    lines = [f"{painted(visible(metric), 'bold', color=color)}  {line}".rstrip(" "), "", *table]
+    heading = f"{painted(visible(metric), 'bold', color=color)}  {line}".rstrip(" ")
+    lines = [f"{heading}  {visible(_asked_for(metric, rows))}".rstrip(" "), "", *table]
     lines += ["", painted(cut, "dim", color=color)] if cut else []
     lines += [""] if sentences else []
     return lines + [part for sentence in sentences for part in _sentence_lines(sentence)]
+
+
+def _asked_for(metric: str, rows: Sequence[HistoryRow]) -> str:
+    """Return by which texts a metric was asked for, nothing where it is shown by the only one."""
+    texts = list(dict.fromkeys(row["requested_as"] for row in rows if "requested_as" in row))
+    return "" if texts in ([], [metric]) else f"(asked for as {', '.join(texts)})"
 
 
 def _sentence_lines(sentence: str) -> list[str]:
@@ -187,4 +197,5 @@ def _csv_row(row: HistoryRow) -> list[object]:
         *(row.get("step_ci") or (None, None)),
         *(row.get("step_between") or (None, None)),
         *(row.get("step_before"), changes_text(row.get("step_parameters")), row.get("step_possible")),
+        row.get("requested_as"),
     ]

@@ -48,14 +48,16 @@ class EvaluationWriter(ListWriter):
         dcg: Floats | None = None,
         ideal_dcg: Floats | None = None,
         reasons: Sequence[str | None] | None = None,
+        requested_as: str | None = None,
     ) -> int:
         """Store a run's results under a label set and a metric and return the evaluation's id.
 
         Parameters: ``metric``, its canonical text. ``mean``: None (or NaN) where no group has a value.
         ``tie_bounds``: the mean if all ties fell for the worst, and for the best. ``group_ids``: int64, shape (n,),
         distinct. ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN where undefined. ``reasons``: shape
-        (n,), why the value of each undefined group is; None for the others. Raises: ConflictError where the
-        evaluation exists, InputError for an undefined value without a reason or an infinite one.
+        (n,), why the value of each undefined group is; None for the others. ``requested_as``: the text that the metric
+        was asked for by, if not its canonical one. Raises: ConflictError where the evaluation exists, InputError for an
+        undefined value without a reason or an infinite one.
         """
         metric_id = self._metric_id(metric)
         table = schema.evaluations
@@ -85,6 +87,7 @@ class EvaluationWriter(ListWriter):
             "n_missing": n_missing,
             "n_undefined": n_undefined,
             "created_at_utc": utc_now(),
+            "requested_as": None if requested_as == metric else requested_as,
         }
         evaluation_id = self._insert(table, row)
         self._evaluation_ids.add(evaluation_id)

@@ -122,6 +122,7 @@ class RecordReader:
                 evaluations.c.label_set_id,
                 label_sets.c.version.label("label_set_version"),
                 *(evaluations.c[name] for name in ("mean", "std_dev", "n_groups", "n_missing", "n_undefined")),
+                _requested_as(),
             )
             .join_from(runs, evaluations, evaluations.c.run_id == runs.c.id)
             .join(schema.metrics, schema.metrics.c.id == evaluations.c.metric_id)
@@ -182,8 +183,13 @@ def _evaluations() -> Select[Any]:
             *(table.c[name] for name in names),
             table.c.created_at_utc,
             schema.metrics.c.text.label("metric"),
+            _requested_as(),
             schema.label_sets.c.version.label("label_set_version"),
         )
         .join_from(table, schema.metrics)
         .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
     )
+
+
+def _requested_as() -> sa.Label[str]:
+    return sa.func.coalesce(schema.evaluations.c.requested_as, schema.metrics.c.text).label("requested_as")

@@ -73,7 +73,7 @@ class EvaluationRecord:
     ``mean``: None where no group has a value. ``worst_mean`` and ``best_mean``: if all ties in scores fell for the
     worst and for the best, None where that was not computed. ``std_dev``: of the groups' values, None below two
     values. ``n_groups``: the groups in the mean. ``n_missing``: labelled groups that the run lacks. ``n_undefined``:
-    groups without a value.
+    groups without a value. ``requested_as``: the text that the metric was first asked for by, else its canonical one.
     """
 
     id: int
@@ -89,11 +89,15 @@ class EvaluationRecord:
     n_missing: int
     n_undefined: int
     created_at_utc: str
+    requested_as: str
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryRecord:
-    """One run's evaluation under one metric, for a history; ``created_at_utc`` is the run's."""
+    """One run's evaluation under one metric, for a history; ``created_at_utc`` is the run's.
+
+    ``requested_as``: see ``EvaluationRecord``.
+    """
 
     run_id: int
     run: str
@@ -107,6 +111,7 @@ class HistoryRecord:
     n_groups: int
     n_missing: int
     n_undefined: int
+    requested_as: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,6 +142,9 @@ evaluations = Table(
     Column("n_missing", COUNT, nullable=False, comment="How many groups have labels that the run has no items for."),
     Column("n_undefined", COUNT, nullable=False, comment="How many groups the metric is undefined for."),
     Column("created_at_utc", TEXT, nullable=False, comment="When the evaluation was stored, ISO 8601 in UTC."),
+    Column(
+        "requested_as", TEXT, comment="The text that the metric was asked for by; NULL where that is its canonical one."
+    ),
     Column("packed_group_ids", BYTES, comment="The groups of packed_values, int64; the first if each is one more."),
     Column("packed_values", BYTES, comment="All group results again, by group id, float64, to be read at once."),
     UniqueConstraint("run_id", "label_set_id", "metric_id"),

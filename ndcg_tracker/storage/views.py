@@ -18,6 +18,7 @@ _RUN = {"run": "Name of the run.", "run_id": "Number of the run; later runs have
 _DATASET = {"dataset": "Name of the dataset."}
 _GROUP = {"group_key": "Id of the group."}
 _METRIC = {"metric": "The metric's canonical text form."}
+_REQUESTED = {"requested_as": "The text that the metric was first asked for by, such as lightgbm:ndcg@10."}
 _VERSION = {"label_set_version": "Version of the dataset's labels."}
 _CREATED = {"created_at_utc": "When the run was stored, ISO 8601 in UTC."}
 
@@ -40,7 +41,8 @@ VIEWS = (
             "n_groups": "How many groups are in the mean.",
             "n_missing": "How many groups have labels that the run has no items for.",
             "n_undefined": "How many groups the metric is undefined for.",
-        },
+        }
+        | _REQUESTED,
     ),
     View(
         "group_history",
@@ -51,7 +53,8 @@ VIEWS = (
         | _METRIC
         | _VERSION
         | {"value": "The metric's value for the group; NULL where it is undefined."}
-        | _CREATED,
+        | _CREATED
+        | _REQUESTED,
     ),
     View(
         "group_diff",
@@ -66,6 +69,8 @@ VIEWS = (
             "baseline_value": "The metric's value for the group in the first run.",
             "candidate_value": "The metric's value for the group in the second run.",
             "delta": "candidate_value - baseline_value; NULL where either is undefined.",
+            "requested_as": "The text that the candidate's metric was asked for by; if that is the canonical one, the "
+            "baseline's.",
         },
     ),
     View(

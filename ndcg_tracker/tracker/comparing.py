@@ -141,12 +141,23 @@ def _compared(
         equivalence=asked.equivalence,
         by=None if values is None else values.of(results[0].pairing.group_ids),
     )
+    comparison = _with_requests(comparison, of_baseline, of_candidate)
     comparison = _with_moves(tx, comparison, baseline, candidate, label_set)
     if not asked.tie_groups:
         return comparison
     labels, weights = tx.read_labels(label_set.id), stored_weights(tx, baseline.dataset_id)
     found = open_groups(tx, (baseline, candidate), labels, parse_metric(texts[0]), weights, asked.top)
     return replace(comparison, tie_groups=found)
+
+
+def _with_requests(comparison: Comparison, of_baseline: Evaluations, of_candidate: Evaluations) -> Comparison:
+    """Return the comparison with the texts that its metrics were asked for by, as the view ``group_diff`` has them."""
+    asked_for = {}
+    for text in [metric.metric for metric in comparison.metrics]:
+        one, other = of_baseline[text].requested_as, of_candidate[text].requested_as
+        asked_for[text] = one if other == text else other
+    metrics = [replace(metric, requested_as=asked_for[metric.metric]) for metric in comparison.metrics]
+    return replace(comparison, metrics=tuple(metrics))
 
 
 def _with_moves(

@@ -11,7 +11,7 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest import Columns, RankedTable, read_frame, read_label_frame
-from ndcg_tracker.metrics import GroupResults, Metric, group_results, group_values, parse_metric
+from ndcg_tracker.metrics import GroupResults, Metric, group_results, group_values, metric_texts, parse_metrics
 from ndcg_tracker.overlap.ahead import reading_ahead
 from ndcg_tracker.rankings import GroupWeights, LabelLists, judged
 from ndcg_tracker.rankings.weights import joined_weights
@@ -95,12 +95,12 @@ def evaluate(
     """Return some metrics of a ranking, per group and on average; no database takes part.
 
     Parameters: ``frame``: a pandas DataFrame, a pyarrow Table or a dict of arrays, one row per (group, item), in any
-    order; a row whose score is null was judged but not retrieved, one whose label is null is unjudged. ``metrics``:
-    one text form or several. ``group``, ``item``, ``score``, ``label``, ``weight``: names of columns; without
-    ``item`` (and without a column of that name) an item is known by its row's number within the group. ``labels``: a
-    second frame with the labels (group, item, label); the label column of ``frame`` is then not read. Returns: an
-    ``Evaluation``. Raises: InputError for a frame that cannot be taken, naming the row; MetricError for a text that
-    is no metric. The frame is never changed.
+    order; a row whose score is null was judged but not retrieved, one whose label is null is unjudged. ``metrics``: one
+    text or several, a list with commas too (``"ndcg@10,map"``); results have the names that were given. ``group``,
+    ``item``, ``score``, ``label``, ``weight``: names of columns; without ``item`` (and without a column of that name)
+    an item is known by its row's number within the group. ``labels``: a second frame with the labels (group, item,
+    label); the label column of ``frame`` is then not read. Returns: an ``Evaluation``. Raises: InputError for a frame
+    that cannot be taken, naming the row; MetricError for a text that is no metric. The frame is never changed.
 
     >>> import ndcg_tracker as nt
     >>> shop = {"group": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [0, 1]}
@@ -108,7 +108,7 @@ def evaluate(
     {'ndcg@10': 0.6309, 'dcg@1': 0.0}
     """
     table, given = read_frames(frame, labels, group=group, item=item, score=score, label=label, weight=weight)
-    return evaluate_table(table, given, [metrics] if isinstance(metrics, str) else metrics)
+    return evaluate_table(table, given, metrics)
 
 
 def read_frames(
@@ -121,9 +121,9 @@ def read_frames(
     return table, given
 
 
-def evaluate_table(table: RankedTable, labels: LabelLists | None, metrics: Sequence[str]) -> Evaluation:
+def evaluate_table(table: RankedTable, labels: LabelLists | None, metrics: str | Sequence[str]) -> Evaluation:
     """Return some metrics of a table that a reader made; ``labels`` given take the place of the table's own."""
-    texts = tuple(dict.fromkeys(metrics))
+    texts = tuple(metric_texts(metrics))
     parsed = parsed_metrics(texts)
     labels = labels if labels is not None else table.labels
     if labels is None:
@@ -131,9 +131,11 @@ def evaluate_table(table: RankedTable, labels: LabelLists | None, metrics: Seque
     return Evaluation(texts, tuple(group_results(judged(table.run, labels), parsed, table.weights)))
 
 
-def evaluate_stream(blocks: Iterable[RankedTable], labels: LabelLists | None, metrics: Sequence[str]) -> Evaluation:
+def evaluate_stream(
+    blocks: Iterable[RankedTable], labels: LabelLists | None, metrics: str | Sequence[str]
+) -> Evaluation:
     """Return what ``evaluate_table`` does of a table that comes in blocks of whole groups, in little memory."""
-    texts = tuple(dict.fromkeys(metrics))
+    texts = tuple(metric_texts(metrics))
     parsed = parsed_metrics(texts)
     held = None if labels is None else HeldLabels(labels)
     values = GatheredValues()
@@ -155,8 +157,8 @@ def evaluate_stream(blocks: Iterable[RankedTable], labels: LabelLists | None, me
     return Evaluation(texts, tuple(values.results(joined_weights(weights) if weights else None, order)))
 
 
-def parsed_metrics(texts: Sequence[str]) -> list[Metric]:
+def parsed_metrics(texts: str | Sequence[str]) -> list[Metric]:
     """Return the metrics that some texts name (InputError where there is none, MetricError for what is no metric)."""
     if not texts:
         raise InputError("no metric was asked for; name at least one, such as ndcg@10")
-    return [parse_metric(text) for text in texts]
+    return parse_metrics(texts)

@@ -107,7 +107,8 @@ def _write_evaluation(tx: ReadTransaction, run: RunRecord, one: EvaluationRecord
     n_results = results.group_ids.size
     facts: dict[str, Column] = {name: [getattr(one, name)] for name in ("mean", "worst_mean", "best_mean")}
     facts |= {name: getattr(one, name) for name in ("n_groups", "n_missing", "n_undefined")}
-    writer.add("evaluations", owner | facts | {"n_results": n_results}, 1)
+    facts |= {"n_results": n_results, "requested_as": one.requested_as}
+    writer.add("evaluations", owner | facts, 1)
     rows: dict[str, Column] = {
         "group_key": tx.group_keys(run.dataset_id, results.group_ids),
         "value": results.values,

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 _COLUMNS = ("run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted")
-_MORE_COLUMNS = (
+_MORE_COLUMNS: tuple[str, ...] = (
     *("git_commit", "label_set_version", "tags", "parameters"),
     *("step_change", "step_ci", "step_between", "step_before", "step_parameters", "step_possible"),
+    "requested_as",
 )
 
 
@@ -110,6 +111,7 @@ def _row(
         "step_before": None if before is None else before.name,
         "step_parameters": None if before is None else _changed(before.parameters, run.parameters),
         "step_possible": step is not None and step.is_possible,
+        "requested_as": record.requested_as,
     }
 
 

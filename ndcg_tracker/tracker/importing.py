@@ -164,7 +164,7 @@ def _import_evaluations(
     n_new = 0
     for row in rows:
         owner = {name: row[name] for name in ("dataset", "run", "label_set_version", "metric")}
-        _check_metric(reader, row["metric"])
+        _check_metric(reader, row["metric"], row["requested_as"])
         part = reader.part("group_results", row["n_results"], owner)
         label_set = _label_set(reader, label_sets, row)
         if (label_set.id, row["metric"]) in stored:
@@ -183,6 +183,7 @@ def _import_evaluations(
             dcg=part.numbers("dcg"),
             ideal_dcg=part.numbers("ideal_dcg"),
             reasons=part.texts("undefined_reason"),
+            requested_as=row["requested_as"],
         )
         n_new += 1
     return n_new
@@ -207,7 +208,11 @@ def _check_whole(reader: ExportReader, table: str, what: str, items: LabelLists 
         raise reader.error(table, f"the content of {what} is not that which was exported")
 
 
-def _check_metric(reader: ExportReader, text: str) -> None:
+def _check_metric(reader: ExportReader, text: str, requested_as: str | None) -> None:
+    if not (requested_as or "").isprintable():
+        raise reader.error(
+            "evaluations", f"says that a metric was asked for by {requested_as!r}, which nobody can type"
+        )
     try:
         canonical = str(parse_metric(text))
     except MetricError as error:

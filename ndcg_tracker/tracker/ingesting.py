@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.metrics import Metric, parse_metric
+from ndcg_tracker.metrics import parse_metrics
 from ndcg_tracker.tracker.housekeeping import Housekeeping
 from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC
 
@@ -49,16 +49,14 @@ class Ingesting(Housekeeping):
 
         table, given = read_frames(frame, labels, group=group, item=item, score=score, label=label, weight=weight)
         details = RunDetails(name, dataset, None, git_commit, dict(parameters or {}), dict(tags or {}))
-        return self.ingest_table(
-            table, given, details, [metrics] if isinstance(metrics, str) else metrics, replace=replace
-        )
+        return self.ingest_table(table, given, details, metrics, replace=replace)
 
     def ingest_table(
         self,
         table: RankedTable,
         labels: LabelLists | None,
         details: RunDetails,
-        metrics: Sequence[str],
+        metrics: str | Sequence[str],
         *,
         replace: bool = False,
     ) -> IngestResult:
@@ -73,7 +71,7 @@ class Ingesting(Housekeeping):
         blocks: Iterable[RankedTable],
         labels: LabelLists | None,
         details: RunDetails,
-        metrics: Sequence[str],
+        metrics: str | Sequence[str],
         *,
         replace: bool = False,
     ) -> IngestResult:
@@ -87,7 +85,7 @@ class Ingesting(Housekeeping):
             return store_stream(self.store(create=True), read, labels, details, parsed, replace=replace)
 
     def rescore(
-        self, references: Sequence[str] = (), *, metrics: Sequence[str] = (), dataset: str | None = None
+        self, references: Sequence[str] = (), *, metrics: str | Sequence[str] = (), dataset: str | None = None
     ) -> list[RescoredRun]:
         """Evaluate stored runs (none named: all) under the newest labels, from their stored items.
 
@@ -96,7 +94,7 @@ class Ingesting(Housekeeping):
         from ndcg_tracker.tracker.datasets import known_dataset
         from ndcg_tracker.tracker.rescoring import rescore_runs
 
-        parsed: list[Metric] = [parse_metric(text) for text in metrics]
+        parsed = parse_metrics(metrics)
         with self.store().write() as tx:
             if dataset is not None:
                 known_dataset(tx, dataset)

@@ -102,7 +102,15 @@ def store_run(
 def stored_metrics(tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecord) -> dict[str, StoredMetric]:
     """Return the metrics that a run has under a label set, by canonical text."""
     return {
-        one.metric: StoredMetric(one.metric, one.mean, one.n_groups, one.n_missing, one.n_undefined, is_new=False)
+        one.metric: StoredMetric(
+            one.metric,
+            one.mean,
+            one.n_groups,
+            one.n_missing,
+            one.n_undefined,
+            is_new=False,
+            requested_as=one.requested_as,
+        )
         for one in tx.evaluations(run.id)
         if one.label_set_id == label_set.id
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import InputError
@@ -43,7 +43,9 @@ def rescore_runs(tx: WriteTransaction, runs: Sequence[RunRecord], metrics: Seque
         label_set = of_dataset.label_set
         evaluations = tx.evaluations(run.id)
         done = {record.metric for record in evaluations if record.label_set_id == label_set.id}
-        wanted = list(metrics) or [parse_metric(record.metric) for record in evaluations]
+        wanted = list(metrics) or [
+            replace(parse_metric(record.metric), requested_as=record.requested_as) for record in evaluations
+        ]
         new = [metric for metric in dict.fromkeys(wanted) if str(metric) not in done]
         stored: list[StoredMetric] = []
         if new:

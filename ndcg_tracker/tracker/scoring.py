@@ -34,7 +34,10 @@ NO_ITEMS = Ranking(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_b
 
 @dataclass(frozen=True, slots=True)
 class StoredMetric:
-    """One metric of a run: its mean and what the mean rests on; ``is_new``: computed and stored just now."""
+    """One metric of a run: its mean and what the mean rests on; ``is_new``: computed and stored just now.
+
+    ``requested_as``: the text that it was first asked for by.
+    """
 
     metric: str
     mean: float | None
@@ -42,6 +45,7 @@ class StoredMetric:
     n_missing: int
     n_undefined: int
     is_new: bool
+    requested_as: str
 
 
 class GatheredValues:
@@ -139,10 +143,17 @@ def store_scores(
             dcg=result.dcg,
             ideal_dcg=result.ideal_dcg,
             reasons=[REASONS[code] or None for code in result.reasons.tolist()],
+            requested_as=result.metric.requested_as,
         )
         stored.append(
             StoredMetric(
-                str(result.metric), result.mean, result.n_groups, result.n_missing, result.n_undefined, is_new=True
+                str(result.metric),
+                result.mean,
+                result.n_groups,
+                result.n_missing,
+                result.n_undefined,
+                is_new=True,
+                requested_as=result.metric.requested_as,
             )
         )
     return stored

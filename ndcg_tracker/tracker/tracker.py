@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.metrics import parse_metric
+from ndcg_tracker.metrics import parse_metric, parse_metrics
 from ndcg_tracker.tracker.ingesting import Ingesting
 from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC
 
@@ -72,7 +72,7 @@ class Tracker(Ingesting):
         from ndcg_tracker.tracker.comparing import compared
         from ndcg_tracker.tracker.results import ComparisonResult
 
-        parsed = [parse_metric(text) for text in ([metrics] if isinstance(metrics, str) else metrics)]
+        parsed = parse_metrics(metrics)
         with self.store().read() as tx:
             one = tx.resolve_run(baseline, dataset)
             others = [tx.resolve_run(candidate, dataset) for candidate in candidates]

@@ -15,7 +15,7 @@ from stored_rows import row_counts
 BM25_MEAN, DENSE_MEAN = (results("ndcg@10", run, LABELS).mean or 0.0 for run in (BM25, DENSE))
 KEYS = [
     "run", "run_id", "dataset", "outcome", "n_groups", "n_items", "label_set_version", "metric", "mean", "n_missing",
-    "n_undefined",
+    "n_undefined", "requested_as",
 ]  # fmt: skip
 
 

@@ -54,14 +54,24 @@ def test_json_and_csv_carry_the_rows_as_they_are() -> None:
     assert printed == [{**one, "ci": None if one["ci"] is None else list(one["ci"])} for one in ROWS]
     assert history_as("csv", ROWS[2:4]) == (
         "run,run_id,created_at_utc,metric,mean,ci_low,ci_high,step,delta,p_adjusted,git_commit,label_set_version,tags,"
-        "parameters,step_change,step_ci_low,step_ci_high,step_first,step_last,step_before,step_parameters,step_possible\n"
-        "r333,4,2025-01-31T09:30:59Z,ndcg@10,,,,,,,,,,,,,,,,,,\n"
-        "r4444,5,2025-01-31T09:30:59Z,ndcg@10,0.7,0.69,0.71,true,,,,,,,,,,,,,,\n"
+        "parameters,step_change,step_ci_low,step_ci_high,step_first,step_last,step_before,step_parameters,step_possible,"
+        "requested_as\n"
+        "r333,4,2025-01-31T09:30:59Z,ndcg@10,,,,,,,,,,,,,,,,,,,\n"
+        "r4444,5,2025-01-31T09:30:59Z,ndcg@10,0.7,0.69,0.71,true,,,,,,,,,,,,,,,\n"
     )
-    assert history_as("csv", [STEP]).splitlines()[1] == (
+    assert history_as("csv", [{**STEP, "requested_as": "map"}]).splitlines()[1] == (
         "r17,3,2025-01-31T09:30:59Z,ndcg@10,0.5,0.49,0.51,true,-0.0123,1e-09,abc1234def,2,branch=main,"
-        "lr=0.3 layers=2,-0.0123,-0.0156,-0.009,r17,r17,r16,lr=0.1->0.3 layers=->2,false"
+        "lr=0.3 layers=2,-0.0123,-0.0156,-0.009,r17,r17,r16,lr=0.1->0.3 layers=->2,false,map"
     )
+
+
+def test_what_was_asked_for_is_said_where_it_is_another_name() -> None:
+    as_map: list[HistoryRow] = [{**one, "metric": "AP", "requested_as": "map"} for one in ROWS[:2]]
+    assert history_as("text", as_map).splitlines()[0].endswith("  (asked for as map)")
+    mixed: list[HistoryRow] = [as_map[0], {**as_map[1], "requested_as": "AP"}]
+    assert history_as("markdown", mixed).splitlines()[0].endswith(" (asked for as map, AP)")
+    same: list[HistoryRow] = [{**one, "requested_as": "AP"} for one in as_map]
+    assert "asked for" not in history_as("text", same)
 
 
 def test_no_rows() -> None:

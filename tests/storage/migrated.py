@@ -19,7 +19,7 @@ SECOND = '''
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0003", "0002", None, None
+revision, down_revision, branch_labels, depends_on = "0004", "0003", None, None
 
 def upgrade():
     op.add_column("runs", sa.Column("planted", sa.Text()))
@@ -38,7 +38,7 @@ REBUILDING = '''
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0003", "0002", None, None
+revision, down_revision, branch_labels, depends_on = "0004", "0003", None, None
 PARENTS = ("datasets", "groups", "label_sets", "metrics", "runs", "evaluations")
 
 def how():
@@ -58,7 +58,7 @@ DAMAGING = '''
 """A revision that loses rows."""
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0003", "0002", None, None
+revision, down_revision, branch_labels, depends_on = "0004", "0003", None, None
 
 def upgrade():
     op.execute("DELETE FROM coverages")
@@ -71,7 +71,7 @@ def downgrade():
 def folder_with(second: str, target: Path) -> Path:
     """Return a copy of the migrations with one more revision."""
     shutil.copytree(revisions.migrations_folder(), target, ignore=shutil.ignore_patterns("__pycache__"))
-    (target / "versions" / "0003_planted.py").write_text(second)
+    (target / "versions" / "0004_planted.py").write_text(second)
     return target
 
 
@@ -84,15 +84,30 @@ def migrate(url: str, command: str, revision: str) -> None:
     engine.dispose()
 
 
-def rows_of(url: str) -> dict[str, list[tuple[object, ...]]]:
-    """Return the rows of every table, in order."""
+def columns_of(url: str) -> dict[str, list[str]]:
+    """Return the columns of every table."""
+    engine = database_engine(parsed_location(url))
+    with engine.connect() as connection:
+        inspector = sa.inspect(connection)
+        found = {
+            name: [column["name"] for column in inspector.get_columns(name)]
+            for name in inspector.get_table_names()
+            if name != VERSION_TABLE
+        }
+    engine.dispose()
+    return found
+
+
+def rows_of(url: str, columns: dict[str, list[str]] | None = None) -> dict[str, list[tuple[object, ...]]]:
+    """Return the rows of every table, in order; ``columns``: which of each, by default all."""
     location = parsed_location(url)
     engine = database_engine(location)
     found = {}
     with engine.connect() as connection:
         for name in sorted(sa.inspect(connection).get_table_names()):
             if name != VERSION_TABLE:
-                rows = connection.exec_driver_sql(f"SELECT * FROM {name}")
+                chosen = "*" if columns is None else ", ".join(f'"{column}"' for column in columns[name])
+                rows = connection.exec_driver_sql(f"SELECT {chosen} FROM {name}")
                 found[name] = sorted((tuple(row) for row in rows), key=repr)
     engine.dispose()
     return found

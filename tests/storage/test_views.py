@@ -8,7 +8,7 @@ from rankings_of import Run, labels_of, ranking_of
 from stored_samples import BM25, DENSE, HOSTILE, LABELS, add_run
 
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.storage.store import Store
+from ndcg_tracker.storage.store import Store, WriteTransaction
 from ndcg_tracker.storage.views import VIEWS
 
 ORDERS = {
@@ -80,19 +80,19 @@ def test_the_rows_of_every_view(both: tuple[Store, Store]) -> None:
         ]
         assert [type(row[4]) for row in rows_of(store, "labels")] == [float] * 4
         assert rows_of(store, "run_summary") == [
-            ("bm25", 1, "shop", "ndcg@10", 1, pytest.approx(0.415), 2, 0, 1),
-            ("dense", 2, "shop", "ndcg@10", 1, pytest.approx(0.425), 2, 0, 1),
-            ("bm25", 3, "books", "ndcg@10", 1, pytest.approx(0.415), 2, 0, 1),
+            ("bm25", 1, "shop", "ndcg@10", 1, pytest.approx(0.415), 2, 0, 1, "ndcg@10"),
+            ("dense", 2, "shop", "ndcg@10", 1, pytest.approx(0.425), 2, 0, 1, "ndcg@10"),
+            ("bm25", 3, "books", "ndcg@10", 1, pytest.approx(0.415), 2, 0, 1, "ndcg@10"),
         ]
         assert rows_of(store, "group_history")[:3] == [
-            ("bm25", 1, "shop", "q1", "ndcg@10", 1, pytest.approx(0.29)),
-            ("bm25", 1, "shop", "q2", "ndcg@10", 1, pytest.approx(0.54)),
-            ("bm25", 1, "shop", "q3", "ndcg@10", 1, None),
+            ("bm25", 1, "shop", "q1", "ndcg@10", 1, pytest.approx(0.29), "ndcg@10"),
+            ("bm25", 1, "shop", "q2", "ndcg@10", 1, pytest.approx(0.54), "ndcg@10"),
+            ("bm25", 1, "shop", "q3", "ndcg@10", 1, None, "ndcg@10"),
         ]
         assert rows_of(store, "group_diff")[:3] == [
-            ("shop", "bm25", "dense", "ndcg@10", 1, "q1", *map(pytest.approx, (0.29, 0.3, 0.01))),
-            ("shop", "bm25", "dense", "ndcg@10", 1, "q2", *map(pytest.approx, (0.54, 0.55, 0.01))),
-            ("shop", "bm25", "dense", "ndcg@10", 1, "q3", None, None, None),
+            ("shop", "bm25", "dense", "ndcg@10", 1, "q1", *map(pytest.approx, (0.29, 0.3, 0.01)), "ndcg@10"),
+            ("shop", "bm25", "dense", "ndcg@10", 1, "q2", *map(pytest.approx, (0.54, 0.55, 0.01)), "ndcg@10"),
+            ("shop", "bm25", "dense", "ndcg@10", 1, "q3", None, None, None, "ndcg@10"),
         ]
         assert rows_of(store, "label_coverage") == [
             ("bm25", "books", 1, 10, 0.5),
@@ -124,6 +124,49 @@ def test_times_print_the_same(both: tuple[Store, Store]) -> None:
             )
         for view in ("run_summary", "group_history"):
             assert store.query(f"SELECT created_at_utc FROM {view}").rows == [(TIME,)]
+
+
+def evaluated(tx: WriteTransaction, run_id: int, requested_as: str | None) -> None:
+    """Store that a run was asked for AP by some text."""
+    dataset_id = tx.run(run_id).dataset_id
+    label_set = tx.newest_label_set(dataset_id)
+    assert label_set is not None
+    tx.insert_evaluation(
+        run_id,
+        label_set.id,
+        "AP",
+        mean=1.0,
+        n_groups=1,
+        n_missing=0,
+        n_undefined=0,
+        group_ids=tx.ensure_groups(dataset_id, Keys.from_strings(["q1"])),
+        values=np.ones(1),
+        requested_as=requested_as,
+    )
+
+
+def test_what_was_asked_for_is_found(both: tuple[Store, Store]) -> None:
+    """One row per evaluation; of two runs the candidate's text, else the baseline's, else the canonical one."""
+    for store in both:
+        with store.write() as tx:
+            asked = {"bm25": "map", "dense": "trec_eval:-c map", "plain": "AP", "unknown": None}
+            for name, text in asked.items():
+                evaluated(tx, add_run(tx, name, BM25).id, text)
+            assert {one.requested_as for one in tx.history(1, "AP")} == {"map", "trec_eval:-c map", "AP"}
+            assert [one.requested_as for one in tx.evaluations(1)] == ["ndcg@10", "map"]
+        for view in ("run_summary", "group_history"):
+            rows = store.query(f"SELECT run, metric FROM {view} WHERE requested_as = 'map'").rows
+            assert rows == [("bm25", "AP")]
+            rows = store.query(f"SELECT run FROM {view} WHERE requested_as = 'AP' ORDER BY run").rows
+            assert rows == [("plain",), ("unknown",)]
+        pairs = store.query("SELECT baseline, candidate, requested_as FROM group_diff WHERE metric = 'AP'").rows
+        assert len(pairs) == len(asked) * (len(asked) - 1)
+        found = {(baseline, candidate): text for baseline, candidate, text in pairs}
+        assert found["bm25", "dense"] == "trec_eval:-c map"
+        assert found["dense", "bm25"] == "map"
+        assert found["bm25", "plain"] == found["unknown", "bm25"] == "map"
+        assert found["plain", "unknown"] == "AP"
+    check_parity(both)
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

@@ -26,7 +26,7 @@ def test_one_row_per_run_oldest_first(tracker: nt.Tracker) -> None:
     assert list(frame.columns) == [
         "run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted",
         "git_commit", "label_set_version", "tags", "parameters", "step_change", "step_ci", "step_between",
-        "step_before", "step_parameters", "step_possible",
+        "step_before", "step_parameters", "step_possible", "requested_as",
     ]  # fmt: skip
     assert list(frame["run"]) == ["b", "a"]
     assert set(frame["metric"]) == {"ndcg@10"}

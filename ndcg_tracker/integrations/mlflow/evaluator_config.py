@@ -9,7 +9,7 @@ from typing import Any
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.integrations.mlflow.names import is_key
-from ndcg_tracker.metrics import parse_metric
+from ndcg_tracker.metrics import metric_texts, parse_metric
 from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC
 
 
@@ -17,11 +17,11 @@ from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC
 class EvaluatorConfig:
     """The settings of ``RankingEvaluator``.
 
-    ``group``, ``item``, ``weight``: names of columns; without ``item`` an item is known by the row's number within
-    its group. ``metrics``: text forms. ``dataset`` and ``name``: where and as what the run is stored. ``tags``: kept
-    with the stored run. ``metric_prefix``: goes before the names of metrics and tables in MLflow. ``log_ranking``:
-    whether the items go to MLflow too, as ``pull`` needs it. ``replace``: take the place of other content under
-    ``name``.
+    ``group``, ``item``, ``weight``: names of columns; without ``item`` an item is known by the row's number within its
+    group. ``metrics``: text forms, lists with commas too. ``dataset`` and ``name``: where and as what the run is
+    stored. ``tags``: kept with the stored run. ``metric_prefix``: goes before the names of metrics and tables in
+    MLflow. ``log_ranking``: whether the items go to MLflow too, as ``pull`` needs it. ``replace``: take the place of
+    other content under ``name``.
     """
 
     group: str
@@ -79,6 +79,7 @@ def _metrics(given: Any) -> tuple[str, ...]:
     texts = [given] if isinstance(given, str) else given
     if not isinstance(texts, list | tuple) or not texts or not all(isinstance(text, str) for text in texts):
         raise InputError(f"evaluator_config['metrics'] is {given!r}; give a list such as ['ndcg@10', 'AP']")
-    for text in texts:
+    found = tuple(metric_texts(texts))
+    for text in found:
         parse_metric(text)
-    return tuple(texts)
+    return found

@@ -55,7 +55,7 @@ def frame(of: dict[str, dict[str, float]], name: str) -> dict[str, list[object]]
 def fill(url: str) -> None:
     """Use every part of the program that stores something."""
     with nt.Tracker(url) as tracker:
-        metrics = ["ndcg@10", "AP", "P@2"]
+        metrics = ["ndcg@10", "map", "P_2"]
         facts = {"tags": {"branch": "main", "why": "é"}, "parameters": {"lr": "0.1"}, "git_commit": "abc123"}
         of_shop = {"item": "item", "dataset": "shop", "metrics": metrics}
         tracker.ingest(frame(SHOP, "score"), name="bm25", labels=frame(LABELS, "label"), **of_shop, **facts)
