@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.comparison.betting import betting_lower_bound, betting_upper_bound
-from ndcg_tracker.comparison.decisions import BoundMethod, GateDecision
+from ndcg_tracker.comparison.decisions import ROUNDING, BoundMethod, GateDecision
 from ndcg_tracker.comparison.equivalence import checked_margin
 from ndcg_tracker.comparison.groups_needed import groups_needed
 from ndcg_tracker.comparison.information import information_in
@@ -27,7 +27,6 @@ Floats = NDArray[np.float64]
 
 PASS_LEVEL = 0.95
 FAIL_ALPHA = 0.01
-_ROUNDING = 1e-12
 
 
 def population_decision(
@@ -137,7 +136,7 @@ def set_decision(
         raise ValueError(f"the mean difference must be a finite number, not {mean}")
     if not delta.any() and mean == 0:
         return GateDecision("pass", _identical(n), "set", tolerance, n, 0.0)
-    passes = mean >= -tolerance - _ROUNDING
+    passes = mean >= -tolerance - ROUNDING
     relation = "not below" if passes else "below"
     groups = "this 1 group" if n == 1 else f"these {n:,} groups"
     reason = f"the mean difference on {groups}, {mean:.4g}, is {relation} {_negative(tolerance)}"

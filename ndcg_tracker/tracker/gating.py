@@ -15,6 +15,7 @@ from ndcg_tracker.comparison.repeat_margin import FEWEST_REPEATS, LearnedMargin,
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.metrics import Metric
+from ndcg_tracker.reporting.comparison_words import labels_command
 from ndcg_tracker.tracker.comparing import compared, paired_results
 from ndcg_tracker.tracker.drifting import drift_since_pin, of_gate
 
@@ -106,6 +107,8 @@ def gated(tx: ReadTransaction, question: GateQuestion, acknowledgement: Acknowle
     baseline = tx.resolve_run(question.baseline, question.dataset)
     candidate = tx.resolve_run(question.candidate, question.dataset)
     (comparison,) = compared(tx, baseline, [candidate], [question.metric], missing=question.missing, top=question.top)
+    if not comparison.is_comparable and comparison.metrics[0].not_comparable == "nothing_judged":
+        raise _nothing_judged(baseline, candidate, question.metric)
     label_set = _label_set(tx, baseline, comparison)
     of_baseline, of_candidate = (
         {e.metric: e for e in _evaluations(tx, run, label_set)} for run in (baseline, candidate)
@@ -131,6 +134,7 @@ def gated(tx: ReadTransaction, question: GateQuestion, acknowledgement: Acknowle
         drift=drift_since_pin(tx, baseline, earlier, question.alias, decision.delta),
         acknowledgement=None if decision.decision == "pass" else acknowledgement,
         candidate_means=tuple((e.metric, e.mean) for e in of_candidate.values()),
+        ties_could_change_decision=_hangs_on_ties(decision, results),
     )
 
 
@@ -179,6 +183,14 @@ def _decision(
     return population_decision(delta, margin, weights=weights, fail_alpha=alpha)
 
 
+def _hangs_on_ties(decision: GateDecision, results: PairedResults) -> bool:
+    """Return whether another order of tied items could give another decision, by the rule that gave this one."""
+    effect, delta = results.tie_effect, decision.delta
+    if effect is None or not effect.is_open or delta is None:
+        return False
+    return any(decision.moved(bound - delta) != decision.moved(0.0) for bound in effect.delta)
+
+
 def _learned(
     tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, candidate: RunRecord, label_set: LabelSetRecord
 ) -> LearnedMargin:
@@ -219,6 +231,13 @@ def _learned(
         counts = ", ".join(f"{run.name}: {one.n_groups}" for run, one in zip(runs, found, strict=True))
         raise InputError(f"the repeats have {text} for different numbers of groups ({counts}); repeat all groups")
     return learned_margin([run.name for run in runs], [one.mean or 0.0 for one in found])
+
+
+def _nothing_judged(baseline: RunRecord, candidate: RunRecord, metric: Metric) -> NotComparableError:
+    return NotComparableError(
+        f"runs {baseline.name!r} and {candidate.name!r} have no judged item that {metric} counts, so nothing is known "
+        f"of either; are their ids spelled as in the labels? See those with: {labels_command(baseline.dataset)}"
+    )
 
 
 def _label_set(tx: ReadTransaction, run: RunRecord, comparison: Comparison) -> LabelSetRecord:
