@@ -281,8 +281,18 @@ class _Evaluated:
     @property
     def is_mean_of_groups(self) -> bool:
         """Whether the stored mean is the (weighted) mean of the groups."""
+        return self._agrees(MEANS_AGREE)
+
+    @property
+    def differs_by_rounding(self) -> bool:
+        """Whether it is that mean but for the decimals that the metric keeps."""
+        metric = parse_metric(self.record.metric)
+        is_rounded = metric["round"] != "none" and metric["round_of"] == "mean"
+        return self._agrees(10.0 ** -int(metric["round"]) if is_rounded else MEANS_AGREE)
+
+    def _agrees(self, within: float) -> bool:
         stored = self.record.mean
-        return stored is None or self.mean is None or abs(self.mean - stored) <= MEANS_AGREE
+        return stored is None or self.mean is None or abs(self.mean - stored) <= within
 
 
 def _other_means(pairing: Pairing, sides: Sequence[_Evaluated]) -> tuple[float, float] | None:
@@ -295,6 +305,8 @@ def _other_means(pairing: Pairing, sides: Sequence[_Evaluated]) -> tuple[float, 
     if all(side.is_mean_of_groups for side in sides) or one.mean is None or other.mean is None:
         return None
     if {one.n_groups, other.n_groups} != {pairing.group_ids.size}:
+        if all(side.differs_by_rounding for side in sides):
+            return None
         raise InputError(
             f"{one.metric}: {NO_INFERENCE}, and no mean over {pairing.group_ids.size:,} of the groups is known; "
             f"compare runs of the same groups, without {argument('missing', pairing.missing)}"
