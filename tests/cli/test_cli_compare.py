@@ -208,7 +208,7 @@ def test_the_report_to_the_letter(shop: CommandLine, monkeypatch: pytest.MonkeyP
 
 def test_groups_that_neither_run_has_are_told_with_the_option(shop: CommandLine, folder: Path) -> None:
     write_qrels(folder / "more.qrels", {**LABELS, "q8": {"a": 1}})
-    shop.done("labels", "add", "more.qrels", "--dataset", "shop", "--rescore")
+    assert shop("labels", "add", "more.qrels", "--dataset", "shop", "--rescore").code == 0
     told = "in neither run  1 group with labels: it counts the same in both and shrinks delta; --missing skip leaves it"
     assert f"\n{told}\n" in shop.done("compare", "bm25", "dense")
     assert "--missing skip leaves it out" in shop.done("compare", "bm25", "dense", "--format", "markdown")
@@ -225,10 +225,10 @@ def test_runs_without_a_judged_item_end_in_5_with_the_report(command: CommandLin
     write_qrels(folder / "labels.qrels", elsewhere)
     for name, ranking in (("bm25", BM25), ("dense", DENSE)):
         write_csv(folder / f"{name}.csv", frame_of(ranking))
-    command.done("ingest", "bm25.csv", "dense.csv", "--labels", "labels.qrels")
+    assert command("ingest", "bm25.csv", "dense.csv", "--labels", "labels.qrels").code == 0
     found = command("compare", "bm25", "dense")
-    assert (found.code, found.error) == (5, "")
-    lines = found.output.splitlines()
+    assert (found.code, found.err) == (5, "")
+    lines = found.out.splitlines()
     assert lines[0] == (
         "dense against bm25 on default: ndcg@10 cannot be compared: neither run has a judged item that it counts"
     )
@@ -236,7 +236,7 @@ def test_runs_without_a_judged_item_end_in_5_with_the_report(command: CommandLin
         "      ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'default' LIMIT 5\""
     )
     assert (
-        json.loads(command("compare", "bm25", "dense", "--format", "json").output)["metrics"][0]["not_comparable"]
+        json.loads(command("compare", "bm25", "dense", "--format", "json").out)["metrics"][0]["not_comparable"]
         == "nothing_judged"
     )
     assert command("gate", "dense", "--baseline", "bm25", "--margin", "0.01").code == 5
