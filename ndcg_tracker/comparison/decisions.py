@@ -65,8 +65,8 @@ class GateDecision:
             return self.decision
         if self.scope == "set":
             return "pass" if self.delta + by >= -self.margin - ROUNDING else "fail"
-        if self.lower is None and self.upper is None and not self.delta:  # identical, and no longer so
-            return self.decision if not by else "inconclusive"
+        if self.lower is None and self.upper is None and not self.delta:  # identical, and no bound is known
+            return "inconclusive" if by < -self.margin else self.decision
         if self.lower is not None and self.lower + by > -self.margin:
             return "pass"
         return "fail" if self.upper is not None and self.upper + by < 0 else "inconclusive"
