@@ -276,8 +276,8 @@ def notes(comparison: Comparison) -> list[str]:
 def labels_command(dataset: str) -> str:
     """Return a command that shows some labels of a dataset.
 
-    >>> labels_command("shop")
-    'ndcg-track sql "SELECT group_key, item_key FROM labels WHERE dataset = \'shop\' LIMIT 5"'
+    >>> print(labels_command("shop"))
+    ndcg-track sql "SELECT group_key, item_key FROM labels WHERE dataset = 'shop' LIMIT 5"
     """
     value = dataset.replace("'", "''")
     query = f"SELECT group_key, item_key FROM labels WHERE dataset = '{value}' LIMIT 5"

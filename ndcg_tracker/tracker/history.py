@@ -96,6 +96,7 @@ def _row(
         between = (details[found.first].name, details[found.last].name)
         before = None if found.before is None else details[found.before]
     ci = None
+    change_limits = None if limits is None else (limits[0] - limits[1], limits[1] - limits[0])
     if not weighted and record.mean is not None and record.std_dev is not None:
         ci = t_interval(record.mean, record.std_dev, record.n_groups)
     if limits is not None and record.mean is not None and limits[0] <= record.mean <= limits[1]:
@@ -115,7 +116,7 @@ def _row(
         "tags": run.tags,
         "parameters": run.parameters,
         "step_change": None if step is None else step.change,
-        "step_ci": None if step is None else step.change_ci,
+        "step_ci": None if step is None else limited(step.change_ci, change_limits),
         "step_between": between,
         "step_before": None if before is None else before.name,
         "step_parameters": None if before is None else _changed(before.parameters, run.parameters),
