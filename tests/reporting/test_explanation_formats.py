@@ -289,7 +289,8 @@ def test_markdown_shows_a_hostile_id_as_text(hostile_id: str) -> None:
 def test_groups_that_came_or_went_are_told_first() -> None:
     explanation = groups_explanation()
     lines = explanation_as("text", explanation).splitlines()
-    assert lines[2:9] == [
+    start = lines.index("what changed it, step by step")
+    assert lines[start : start + 7] == [
         "what changed it, step by step",
         "part      value then   change  step",
         "groups             -  -0.3000  20 groups came with 900 labels of version 2, 1 went, "
