@@ -162,7 +162,7 @@ def _parts_table(parts: ChangeParts, subject: Subject) -> WordTable:
     run = "the same run" if same_run else f"{subject.candidate_run.name} instead of {subject.baseline_run.name}"
     changed = counted(differences.n_changed, "grade")
     added = counted(n_added, "label")
-    rows = _group_rows(of_groups, parts.groups, new) if of_groups is not None and of_groups.is_any else []
+    rows = _group_rows(of_groups, parts.groups) if of_groups is not None and of_groups.is_any else []
     rows += [
         ["ranking", points(parts.other_run), _signed(parts.ranking), f"{run}, labels version {old}"],
         ["labels", points(parts.other_grades), _signed(parts.labels), f"{changed} changed in version {new}"],
@@ -186,12 +186,12 @@ def _parts_table(parts: ChangeParts, subject: Subject) -> WordTable:
     )
 
 
-def _group_rows(groups: GroupDifferences, change: float, new: int) -> list[list[str]]:
+def _group_rows(groups: GroupDifferences, change: float) -> list[list[str]]:
     """Return the row of the groups that are in one of the means only."""
-    n_labels = f" with {counted(groups.n_added, 'label')} of version {new}" if groups.n_came and groups.n_added else ""
+    n_labels = f" ({counted(groups.n_added, 'label')})" if groups.n_came and groups.n_added else ""
     step = f"{counted(groups.n_came, 'group')} came{n_labels}, {groups.n_went:,} went"
     if groups.n_between:
-        step += f", {groups.n_between:,} without a value in between"
+        step += f", {groups.n_between:,} undefined between"
     return [["groups", UNDEFINED, _signed(change), step]]
 
 

@@ -305,11 +305,12 @@ def _other_means(pairing: Pairing, sides: Sequence[_Evaluated]) -> tuple[float, 
     if all(side.is_mean_of_groups for side in sides) or one.mean is None or other.mean is None:
         return None
     if {one.n_groups, other.n_groups} != {pairing.group_ids.size}:
-        if all(side.differs_by_rounding for side in sides):
+        if not pairing.group_ids.size or all(side.differs_by_rounding for side in sides):
             return None
+        without = f", without {argument('missing', 'skip')}" if pairing.missing == "skip" else ""
         raise InputError(
             f"{one.metric}: {NO_INFERENCE}, and no mean over {pairing.group_ids.size:,} of the groups is known; "
-            f"compare runs of the same groups, without {argument('missing', pairing.missing)}"
+            f"compare runs of the same groups{without}"
         )
     return one.mean, other.mean
 

@@ -293,8 +293,7 @@ def test_groups_that_came_or_went_are_told_first() -> None:
     assert lines[start : start + 7] == [
         "what changed it, step by step",
         "part      value then   change  step",
-        "groups             -  -0.3000  20 groups came with 900 labels of version 2, 1 went, "
-        "2 without a value in between",
+        "groups             -  -0.3000  20 groups came (900 labels), 1 went, 2 undefined between",
         "ranking       0.6250  +0.1250  dense instead of bm25, labels version 1",
         "labels        0.5625  -0.0625  1 grade changed in version 2",
         "coverage      0.7500  +0.1875  100 labels added in version 2, 2 gone",
