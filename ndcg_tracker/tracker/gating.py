@@ -180,7 +180,7 @@ def _decision(
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
     budget = question.alpha_budget
     alpha = FAIL_ALPHA if budget is None else spent_alpha(number, budget)
-    return population_decision(delta, margin, weights=weights, fail_alpha=alpha)
+    return population_decision(delta, margin, weights=weights, fail_alpha=alpha, limits=results.limits)
 
 
 def _hangs_on_ties(decision: GateDecision, results: PairedResults) -> bool:

@@ -355,3 +355,12 @@ def test_a_decision_that_is_not_moved_stays(delta: list[float], by: float, margi
         assert decision.moved(0.0) == decision.decision
         order = ["fail", "inconclusive", "pass"]
         assert (order.index(decision.moved(by)) - order.index(decision.decision)) * by >= 0
+
+
+def test_no_bound_lies_where_no_difference_can() -> None:
+    delta = np.array([1.0, -0.9])
+    free, limited = population_decision(delta, 0.01), population_decision(delta, 0.01, limits=(-1.0, 1.0))
+    assert free.t_lower is not None
+    assert free.t_lower < -1
+    assert (limited.t_lower, limited.t_upper, limited.upper) == (-1.0, 1.0, 1.0)
+    assert (limited.decision, limited.delta) == (free.decision, free.delta)
