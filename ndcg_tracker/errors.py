@@ -31,7 +31,11 @@ def in_python(name: str, value: str) -> str:
     return f"{name}={value!r}"
 
 
-def worded(text: str, spelled: Callable[[str, str], str] = in_python) -> str:
+Spelling = Callable[[str, str], str]
+"""Says how an argument is spelled: from its name and its value ("" for none)."""
+
+
+def worded(text: str, spelled: Spelling = in_python) -> str:
     """Return a message with its arguments spelled as ``spelled`` does, which is given a name and a value (may be "").
 
     >>> worded(f"add {argument('dry_run')}", lambda name, value: "--" + name.replace("_", "-"))

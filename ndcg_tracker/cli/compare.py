@@ -17,11 +17,16 @@ WIDEST = 140
 
 
 class Missing(StrEnum):
-    """What to do with groups that have a result in one run only."""
+    """What to do with groups that a run does not have."""
 
     error = "error"
     zero = "zero"
     intersect = "intersect"
+    skip = "skip"
+
+
+NOTHING_COMPARABLE = 5
+MISSING = "Groups with a result in one run only; skip: leave out those in neither, too."
 
 
 class Significance(StrEnum):
@@ -68,7 +73,7 @@ def compare(
         float | None,
         typer.Option(metavar="MARGIN", help="Test whether delta lies within +-MARGIN (TOST).", show_default=False),
     ] = None,
-    missing: Annotated[Missing, typer.Option(help="Groups with a result in one run only.")] = Missing.error,
+    missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
     top: Annotated[int, typer.Option(min=0, help="How many worst and best groups to show.")] = 10,
     tie_bounds: Annotated[
         bool, typer.Option("--tie-bounds", help="Show the groups that ties in scores leave open.")
@@ -98,4 +103,7 @@ def compare(
         )
     columns = shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns  # COLUMNS, else those of the terminal
     width = min(columns, WIDEST)
-    options.show(comparison_as(format.plain, *result.comparisons, color=options.wants_color(), width=width))
+    color = options.wants_color()
+    options.show(comparison_as(format.plain, *result.comparisons, color=color, width=width, spelled=options.as_option))
+    if not any(comparison.is_comparable for comparison in result.comparisons):
+        raise typer.Exit(NOTHING_COMPARABLE)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.compare import Missing
+from ndcg_tracker.cli.compare import MISSING, Missing
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def gate(
         str | None, typer.Option(metavar="REASON", help="Override the decision, on the record.", show_default=False)
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Record nothing.")] = False,
-    missing: Annotated[Missing, typer.Option(help="Groups with a result in one run only.")] = Missing.error,
+    missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
     dataset: options.AnyDataset = None,
     junit: Annotated[str | None, typer.Option(metavar="FILE", help="Write a JUnit report.", show_default=False)] = None,
     github_summary: Annotated[
@@ -119,14 +119,14 @@ def gate(
                 dry_run=dry_run,
             ).gated
         code = exit_code(found, on_inconclusive)
-        write_junit(gate_junit(found, _outcome(found, code)))
+        write_junit(gate_junit(found, _outcome(found, code), options.as_option))
         write_metrics(metrics_text(found.candidate_means))
         if append_summary is not None:
-            append_summary(gate_markdown(found) + "\n")
+            append_summary(gate_markdown(found, options.as_option) + "\n")
     if acknowledge is not None and found.acknowledgement is None:
         options.say("note: PASS needs no --acknowledge; nothing was overridden")
     try:
-        options.show(gate_as(format.plain, found, color=options.wants_color()))
+        options.show(gate_as(format.plain, found, color=options.wants_color(), spelled=options.as_option))
         sys.stdout.flush()
     except BrokenPipeError:  # a build that reads only the first line still fails
         options.discard(sys.stdout)

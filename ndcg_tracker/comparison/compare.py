@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,11 +22,20 @@ from ndcg_tracker.comparison.results import (
     JudgedShare,
     LabelSetRef,
     MetricComparison,
+    NotComparable,
     RunRef,
     Verdict,
 )
-from ndcg_tracker.comparison.significance import checked_weights, detectable_delta, holm, paired_t, weighted_t
+from ndcg_tracker.comparison.significance import (
+    checked_weights,
+    detectable_delta,
+    holm,
+    limited,
+    paired_t,
+    weighted_t,
+)
 from ndcg_tracker.comparison.slices import SliceComparison, Slicing, compare_slices, worst_first
+from ndcg_tracker.comparison.student_t import two_sided_p, two_sided_t
 from ndcg_tracker.comparison.tie_effect import TieEffect
 from ndcg_tracker.errors import InputError
 
@@ -43,7 +53,9 @@ class PairedResults:
     ``metric``: its canonical text. ``weights``: float64, shape (n,), one per paired group, or None.
     ``missing_in_*``: how many labelled groups that run lacks. ``means``: the means of baseline and candidate where
     they are no (weighted) mean of the group results. ``no_inference``: why no test applies, "" if one does
-    (``empty_weight=one``). ``tie_effect``: the bounds of both means over ties in scores, if known.
+    (``empty_weight=one``). ``tie_effect``: the bounds of both means over ties in scores, if known. ``limits``: between
+    which numbers any difference lies, None where that is not known. ``nothing_judged``: whether neither run has a
+    judged item that the metric counts.
     """
 
     metric: str
@@ -54,6 +66,8 @@ class PairedResults:
     means: tuple[float, float] | None = None
     no_inference: str = ""
     tie_effect: TieEffect | None = None
+    limits: tuple[float, float] | None = None
+    nothing_judged: bool = False
 
 
 def compare_runs(
@@ -117,7 +131,8 @@ def compare_metrics(
     """Return the comparison of each metric, the p-values Holm-corrected over all of them.
 
     The verdict is "improved" or "regressed" where the corrected p is below .05, by the sign of delta; "identical"
-    where every difference is 0; "not_comparable" where no group counts; else "no_difference_detected". That last one
+    where every difference is 0; "not_comparable" where no group counts, or every difference is 0 because neither run
+    has a judged item that the metric counts; else "no_difference_detected". That last one
     includes what no test can decide: a single group, the same nonzero difference in every group, and a metric without
     inference; a warning then says so, p and interval are None, and delta stands on its own.
 
@@ -174,16 +189,18 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
     else:
         means = _means(pairing, results.weights) if test.n else (None, None)
         mean = test.mean
-    identical = test.n > 0 and not n_wins + n_losses
-    inferred = test.n > 1 and not identical and not results.no_inference
+    same = test.n > 0 and not n_wins + n_losses
+    identical = same and not results.nothing_judged
+    inferred = test.n > 1 and not same and not results.no_inference
+    unknown: NotComparable | None = "no_group" if not test.n else "nothing_judged" if same and not identical else None
     known = information_in(delta, weights)
     found = infer(delta, weights, test, known, methods, results.metric) if inferred else NOTHING
     return MetricComparison(
         metric=results.metric,
         baseline=means[0],
         candidate=means[1],
-        delta=mean,
-        ci=found.ci,
+        delta=None if unknown else mean,
+        ci=limited(found.ci, results.limits),
         ci_method=methods.ci,
         p_value=found.p_value,
         p_adjusted=found.p_value,
@@ -195,7 +212,7 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         effect_size=test.effect_size if inferred else None,
         detectable_delta=detectable_delta(test.n, test.sd) if inferred and test.t is not None and test.sd else None,
         warnings=remarks(results.no_inference, pairing.group_ids.size - test.n, known, found, methods.test),
-        verdict="identical" if identical else "no_difference_detected" if test.n else "not_comparable",
+        verdict="not_comparable" if unknown else "identical" if identical else "no_difference_detected",
         groups=GroupCounts(
             paired=pairing.group_ids.size,
             only_in_baseline=pairing.only_in_baseline.size,
@@ -204,16 +221,21 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
             missing_in_baseline=results.missing_in_baseline,
             missing_in_candidate=results.missing_in_candidate,
             missing=pairing.missing,
+            in_neither=pairing.in_neither.size,
         ),
         tie_effect=results.tie_effect,
         betting_ci=found.betting_ci,
-        equivalence=found.equivalence if inferred else _uninferred(methods.equivalence, equivalent=identical),
+        equivalence=_within(found.equivalence, results.limits)
+        if inferred
+        else _uninferred(methods.equivalence, equivalent=identical),
+        not_comparable=unknown,
+        standard_error=None if test.sd is None else test.sd / math.sqrt(test.n),
     )
 
 
 def _sliced(results: PairedResults, by: Slicing) -> tuple[SliceComparison, ...]:
     pairing = results.pairing
-    return compare_slices(pairing.baseline, pairing.candidate, by.values, results.weights)
+    return compare_slices(pairing.baseline, pairing.candidate, by.values, results.weights, limits=results.limits)
 
 
 def _uninferred(margin: float | None, *, equivalent: bool) -> Equivalence | None:
@@ -221,21 +243,55 @@ def _uninferred(margin: float | None, *, equivalent: bool) -> Equivalence | None
     return None if margin is None else Equivalence(margin, None, None, equivalent)
 
 
+def _within(found: Equivalence | None, limits: tuple[float, float] | None) -> Equivalence | None:
+    return None if found is None else replace(found, ci=limited(found.ci, limits))
+
+
 def _adjusted(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ...]:
     """Return the metrics with p-values corrected over all of them, and the verdicts that follow."""
-    corrected = holm([metric.p_value for metric in metrics])
+    p_values = [metric.p_value for metric in metrics]
     return tuple(
-        replace(metric, p_adjusted=p, verdict=_verdict(metric, p)) for metric, p in zip(metrics, corrected, strict=True)
+        replace(
+            metric,
+            p_adjusted=p,
+            verdict=_verdict(metric.verdict, metric.delta, p),
+            ties_could_change_verdict=_hangs_on_ties(metric, p_values, place),
+        )
+        for place, (metric, p) in enumerate(zip(metrics, holm(p_values), strict=True))
     )
 
 
-def _verdict(metric: MetricComparison, p_adjusted: float | None) -> Verdict:
-    """Return what the corrected p-value makes of a metric."""
-    if metric.verdict in ("identical", "not_comparable"):
-        return metric.verdict
-    if p_adjusted is None or metric.delta is None or p_adjusted >= ALPHA:
+def _hangs_on_ties(metric: MetricComparison, p_values: Sequence[float | None], place: int) -> bool:
+    """Return whether another order of tied items could give another verdict, by the rule that gave this one.
+
+    Delta is moved as far as ties allow, at its standard error, and its p-value corrected together with the others'.
+    """
+    effect, p_value, delta = metric.tie_effect, metric.p_value, metric.delta
+    if effect is None or not effect.is_open or delta is None:
+        return False
+    df = metric.n - 1.0
+    standard_error = metric.standard_error
+    if p_value is not None and p_value < 1 and delta and (metric.test != "t" or not standard_error):
+        # the error that a t-test with this p-value would have had
+        standard_error = abs(delta) / two_sided_t(max(p_value, 1e-300), df)
+    if p_value is None or not standard_error:
+        return effect.could_turn(delta)
+
+    def verdict_at(moved: float, p: float | None) -> Verdict:
+        corrected = holm([*p_values[:place], p, *p_values[place + 1 :]])
+        return _verdict(metric.verdict, moved, corrected[place])
+
+    told = verdict_at(delta, p_value)
+    return any(verdict_at(bound, two_sided_p(bound / standard_error, df)) != told for bound in effect.delta)
+
+
+def _verdict(verdict: Verdict, delta: float | None, p_adjusted: float | None) -> Verdict:
+    """Return what the corrected p-value makes of a metric: the one rule that decides."""
+    if verdict in ("identical", "not_comparable"):
+        return verdict
+    if p_adjusted is None or delta is None or p_adjusted >= ALPHA:
         return "no_difference_detected"
-    return "improved" if metric.delta > 0 else "regressed"
+    return "improved" if delta > 0 else "regressed"
 
 
 def _means(pairing: Pairing, weights: Floats | None) -> tuple[float, float]:

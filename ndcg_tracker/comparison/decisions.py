@@ -8,6 +8,8 @@ from typing import Any, Literal
 Decision = Literal["pass", "fail", "inconclusive"]
 Scope = Literal["set", "population"]
 BoundMethod = Literal["t", "betting"]
+ROUNDING = 1e-12
+"""What rounding may do to a mean difference; it decides nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,22 @@ class GateDecision:
     def why(self) -> str:
         """The reason without what would decide: ``reason`` up to ``to_decide``."""
         return self.reason.removesuffix(f"; {self.to_decide}") if self.to_decide else self.reason
+
+    def moved(self, by: float) -> Decision:
+        """Return what would have been decided with delta, and its bounds, moved by so much.
+
+        >>> GateDecision("pass", "", "population", 0.01, 9, 0.0, lower=-0.005, upper=0.005).moved(-0.25)
+        'fail'
+        """
+        if self.delta is None:
+            return self.decision
+        if self.scope == "set":
+            return "pass" if self.delta + by >= -self.margin - ROUNDING else "fail"
+        if self.lower is None and self.upper is None and not self.delta:  # identical, and no bound is known
+            return "inconclusive" if by < -self.margin else self.decision
+        if self.lower is not None and self.lower + by > -self.margin:
+            return "pass"
+        return "fail" if self.upper is not None and self.upper + by < 0 else "inconclusive"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of this decision."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.comparison.betting import betting_lower_bound, betting_upper_bound
-from ndcg_tracker.comparison.decisions import BoundMethod, GateDecision
+from ndcg_tracker.comparison.decisions import ROUNDING, BoundMethod, GateDecision
 from ndcg_tracker.comparison.equivalence import checked_margin
 from ndcg_tracker.comparison.groups_needed import groups_needed
 from ndcg_tracker.comparison.information import information_in
@@ -27,11 +27,15 @@ Floats = NDArray[np.float64]
 
 PASS_LEVEL = 0.95
 FAIL_ALPHA = 0.01
-_ROUNDING = 1e-12
 
 
 def population_decision(
-    delta: Floats, margin: float, *, weights: Floats | None = None, fail_alpha: float = FAIL_ALPHA
+    delta: Floats,
+    margin: float,
+    *,
+    weights: Floats | None = None,
+    fail_alpha: float = FAIL_ALPHA,
+    limits: tuple[float, float] | None = None,
 ) -> GateDecision:
     """Return whether the candidate may replace the baseline on all groups like these.
 
@@ -44,9 +48,9 @@ def population_decision(
 
     Parameters: ``delta``: float64, shape (n,), finite, candidate minus baseline. ``margin``: the drop that is allowed,
     finite, >= 0. ``weights``: float64, shape (n,), finite, >= 0; groups of weight 0 do not count. ``fail_alpha``: how
-    often FAIL may strike where nothing differs, in (0, .5); ``spent_alpha`` for repeated gating. Raises: InputError for
-    another margin; ValueError for any other number or shape. Source: Schuirmann 1987 (one of the two tests); ICH E9,
-    1998, section 3.3.2.
+    often FAIL may strike where nothing differs, in (0, .5); ``spent_alpha`` for repeated gating. ``limits``: between
+    which numbers any difference lies, if known: no bound lies beyond. Raises: InputError for another margin; ValueError
+    for any other number or shape. Source: Schuirmann 1987 (one of the two tests); ICH E9, 1998, section 3.3.2.
 
     >>> clear = np.tile([0.125, -0.125, 0.0], 1000)
     >>> population_decision(clear, 0.01).decision, population_decision(clear - 0.03, 0.01).decision
@@ -67,13 +71,16 @@ def population_decision(
     if not delta.any():
         return GateDecision("pass", _identical(test.n), "population", margin, test.n, 0.0)
     known = information_in(delta, weights)
+    lowest, highest = limits or (-math.inf, math.inf)
     t_lower = t_lower_bound(test, level=PASS_LEVEL)
+    t_lower = None if t_lower is None else max(t_lower, lowest)
     lower, betting_lower, lower_method = t_lower, None, _method(t_lower, "t")
     is_bounded = float(np.abs(delta).max()) <= 1
     if known.is_low or t_lower is None:
         betting_lower = betting_lower_bound(delta, weights, level=PASS_LEVEL) if is_bounded else None
         lower, lower_method = betting_lower, _method(betting_lower, "betting")
     t_upper = t_upper_bound(test, level=1 - fail_alpha)
+    t_upper = None if t_upper is None else min(t_upper, highest)
     upper, betting_upper, upper_method = t_upper, None, _method(t_upper, "t")
     if known.is_low or t_upper is None:
         betting_upper = betting_upper_bound(delta, weights, level=1 - fail_alpha) if is_bounded else None
@@ -137,7 +144,7 @@ def set_decision(
         raise ValueError(f"the mean difference must be a finite number, not {mean}")
     if not delta.any() and mean == 0:
         return GateDecision("pass", _identical(n), "set", tolerance, n, 0.0)
-    passes = mean >= -tolerance - _ROUNDING
+    passes = mean >= -tolerance - ROUNDING
     relation = "not below" if passes else "below"
     groups = "this 1 group" if n == 1 else f"these {n:,} groups"
     reason = f"the mean difference on {groups}, {mean:.4g}, is {relation} {_negative(tolerance)}"

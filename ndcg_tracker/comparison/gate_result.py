@@ -68,7 +68,8 @@ class Gated:
     which decision of this gate it is (of this dataset, metric and baseline alias), from 1. ``decision_id``: its number
     in the database, None where it was not recorded. ``alpha_budget``: of all decisions of this gate, None without.
     ``learned_margin``: where the margin comes from repeats. ``drift``: None where the baseline is no alias.
-    ``acknowledgement``: None where nobody overrode the decision. ``candidate_means``: metric and mean of everything
+    ``acknowledgement``: None where nobody overrode the decision. ``ties_could_change_decision``: whether another order
+    of items of equal score could. ``candidate_means``: metric and mean of everything
     the candidate was evaluated under with these labels.
     """
 
@@ -81,6 +82,7 @@ class Gated:
     drift: Drift | None = None
     acknowledgement: Acknowledgement | None = None
     candidate_means: tuple[tuple[str, float | None], ...] = ()
+    ties_could_change_decision: bool = False
 
     @property
     def metric(self) -> MetricComparison:
@@ -100,6 +102,7 @@ class Gated:
             **self.decision.to_dict(),
             "learned_margin": None if learned is None else learned.to_dict(),
             "alpha_budget": self.alpha_budget,
+            "ties_could_change_decision": self.ties_could_change_decision,
             "drift": None if drift is None else drift.to_dict(),
             "decision_id": self.decision_id,
             "decision_number": self.number,

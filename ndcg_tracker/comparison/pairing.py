@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
 
 Index = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-Missing = Literal["error", "zero", "intersect"]
+Missing = Literal["error", "zero", "intersect", "skip"]
 
 _DENSE = 4  # ids that fill a quarter of their range are looked up in a table: 5 times faster than by bisection
 
@@ -25,7 +25,8 @@ class Pairing:
     ``group_ids``: int64, shape (n,), ascending, the paired groups. ``baseline`` and ``candidate``: float64, shape
     (n,), finite. ``only_in_baseline`` and ``only_in_candidate``: int64, ascending, the groups with a result in one
     run only (under ``missing`` "zero" they are among the paired ones too). ``undefined``: how many groups have a
-    result in neither run. ``missing``: the policy that was applied.
+    result in neither run. ``missing``: the policy that was applied. ``in_neither``: int64, ascending, the groups that
+    neither run has though both have a result there; under ``missing`` "skip" they are left out, else they are paired.
     """
 
     group_ids: Index
@@ -35,6 +36,7 @@ class Pairing:
     only_in_candidate: Index
     undefined: int
     missing: Missing = "error"
+    in_neither: Index = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @property
     def delta(self) -> Floats:
@@ -49,6 +51,7 @@ def pair(
     candidate_values: Floats,
     *,
     missing: Missing = "error",
+    in_neither: Index | None = None,
     metric: str = "",
 ) -> Pairing:
     """Return the group results of two runs, paired by group.
@@ -58,9 +61,10 @@ def pair(
 
     Parameters: ``baseline_ids`` and ``candidate_ids``: int64, strictly ascending. ``baseline_values`` and
     ``candidate_values``: float64 of the same shapes, NaN = undefined, never infinite. ``missing``: what to do with
-    groups in one run only: "error" refuses, "zero" pairs them with 0, "intersect" leaves them out. ``metric``: its
-    text, for the message. Raises: InputError if ``missing`` is "error" and there are such groups, or is no known
-    policy; ValueError if the arrays are not as described.
+    groups in one run only: "error" refuses, "zero" pairs them with 0, "intersect" leaves them out, and "skip" leaves
+    out those ``in_neither`` as well: int64, ascending, the groups that neither run has, whose results say nothing of
+    the runs. ``metric``: its text, for the message. Raises: InputError if ``missing`` is "error" and there are such
+    groups, or is no known policy; ValueError if the arrays are not as described.
 
     >>> ids = np.array([1, 2, 3, 4])
     >>> both = pair(ids, np.array([0.5, 1.0, np.nan, 0.25]), ids[:3], np.array([0.75, np.nan, np.nan]), missing="zero")
@@ -68,7 +72,7 @@ def pair(
     ([1, 2, 4], [0.25, -1.0, -0.25], [2, 4], 1)
     """
     if missing not in get_args(Missing):
-        raise InputError(f"unknown missing policy {missing!r}: choose error, zero or intersect")
+        raise InputError(f"unknown missing policy {missing!r}: choose error, zero, intersect or skip")
     has_baseline = _defined(baseline_ids, baseline_values, "baseline")
     has_candidate = _defined(candidate_ids, candidate_values, "candidate")
     ids, values = baseline_ids[has_baseline], baseline_values[has_baseline]
@@ -85,8 +89,10 @@ def pair(
         raise InputError(
             f"{metric + ': ' if metric else ''}{n_alone} {'group has' if n_alone == 1 else 'groups have'} a result in "
             f"one run only ({only_in_baseline.size} in the baseline, {only_in_candidate.size} in the candidate): "
-            "choose missing=zero (count 0 there) or missing=intersect (leave them out); missing=error refuses"
+            f"choose {argument('missing', 'zero')} (count 0 there) or {argument('missing', 'intersect')} (leave them "
+            "out)"
         )
+    absent = np.empty(0, dtype=np.int64) if in_neither is None else in_neither
     if n_alone and missing == "zero":
         all_ids = np.sort(np.concatenate([ids, only_in_candidate]), kind="stable")  # two ascending stretches: a merge
         return Pairing(
@@ -97,8 +103,9 @@ def pair(
             only_in_candidate,
             undefined,
             missing,
+            absent[_places(all_ids, absent) >= 0],
         )
-    return Pairing(
+    paired = Pairing(
         ids[found],
         values[found],
         other_values[places[found]],
@@ -106,6 +113,19 @@ def pair(
         only_in_candidate,
         undefined,
         missing,
+    )
+    if not absent.size:
+        return paired
+    absent = absent[_places(paired.group_ids, absent) >= 0]
+    if missing != "skip":
+        return replace(paired, in_neither=absent)
+    kept = _places(absent, paired.group_ids) < 0
+    return replace(
+        paired,
+        group_ids=paired.group_ids[kept],
+        baseline=paired.baseline[kept],
+        candidate=paired.candidate[kept],
+        in_neither=absent,
     )
 
 

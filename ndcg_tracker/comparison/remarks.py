@@ -52,6 +52,8 @@ def coverage_notes(coverage: Sequence[JudgedShare]) -> list[str]:
     []
     >>> coverage_notes([JudgedShare(10, 0.98, 0.9), JudgedShare(5, 0.98, 0.9)])[0].partition(":")[0]
     'the candidate has fewer judged items in its top 10 and top 5'
+    >>> coverage_notes([JudgedShare(10, 0.98, 0.0)])[1]
+    'the candidate has no judged item there at all: are its ids spelled as in the labels?'
     """
     found: dict[tuple[str, str], list[str]] = {}
     for share in coverage:
@@ -61,11 +63,18 @@ def coverage_notes(coverage: Sequence[JudgedShare]) -> list[str]:
         if abs(gap) >= COVERAGE_GAP:
             where = "whole lists" if share.cutoff is None else f"top {share.cutoff}"
             found.setdefault(("candidate", "understated") if gap > 0 else ("baseline", "overstated"), []).append(where)
-    return [
+    told = [
         f"the {run} has fewer judged items in its {_listed(places)}: delta may be {effect}, "
         "which could change the verdict"
         for (run, effect), places in found.items()
     ]
+    for run, shares, others in (
+        ("baseline", [share.baseline for share in coverage], [share.candidate for share in coverage]),
+        ("candidate", [share.candidate for share in coverage], [share.baseline for share in coverage]),
+    ):
+        if shares and not any(share != 0 for share in shares) and any(others):
+            told.append(f"the {run} has no judged item there at all: are its ids spelled as in the labels?")
+    return told
 
 
 def _listed(things: Sequence[str]) -> str:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.comparison.slices import SliceComparison
 
 Verdict = Literal["improved", "regressed", "no_difference_detected", "identical", "not_comparable"]
+NotComparable = Literal["no_group", "nothing_judged"]
+"""Why two runs cannot be compared: no group has a result in both; neither has a judged item that the metric counts."""
 
 LOW_INFORMATION = "low information"
 """How the warning of low information begins."""
@@ -50,7 +52,8 @@ class GroupCounts:
     ``paired``: compared. ``only_in_baseline`` and ``only_in_candidate``: with a result in one run only; ``missing``
     says what became of them ("zero": they are paired with 0; "intersect": left out). ``undefined``: without a result
     in both. ``missing_in_baseline`` and ``missing_in_candidate``: labelled groups that the run does not have and that
-    the metric counts as 0.
+    the metric counts as 0. ``in_neither``: labelled groups that neither run has and that the metric counts all the
+    same; they are in both of these numbers, but for ``missing`` "skip", which leaves them out.
     """
 
     paired: int
@@ -60,6 +63,7 @@ class GroupCounts:
     missing_in_baseline: int = 0
     missing_in_candidate: int = 0
     missing: Missing = "error"
+    in_neither: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of these counts."""
@@ -71,6 +75,7 @@ class GroupCounts:
             "missing_in_baseline": self.missing_in_baseline,
             "missing_in_candidate": self.missing_in_candidate,
             "missing": self.missing,
+            "in_neither": self.in_neither,
         }
 
 
@@ -100,7 +105,9 @@ class MetricComparison:
     a delta above, at and below exactly 0. ``effect_size``: d_z. ``detectable_delta``: the smallest difference found
     with 80% power. ``warnings``: what to keep in mind, in words. ``tie_effect``: how far ties in scores leave both
     means open. ``betting_ci``: the 95% betting interval where information is low, else None. ``equivalence``: to a
-    margin, None where nobody asked. A number that is undefined is None.
+    margin, None where nobody asked. ``not_comparable``: why the verdict is that, else None. ``standard_error``: of
+    delta. ``ties_could_change_verdict``: whether another order of items of equal score could give another verdict. A
+    number that is undefined is None.
     """
 
     metric: str
@@ -125,17 +132,14 @@ class MetricComparison:
     tie_effect: TieEffect | None = None
     betting_ci: tuple[float, float] | None = None
     equivalence: Equivalence | None = None
+    not_comparable: NotComparable | None = None
+    standard_error: float | None = None
+    ties_could_change_verdict: bool = False
 
     @property
     def has_low_information(self) -> bool:
         """Whether one of the warnings is that of low information."""
         return any(warning.startswith(LOW_INFORMATION) for warning in self.warnings)
-
-    @property
-    def ties_could_change_verdict(self) -> bool:
-        """Whether another order of items of equal score could give another verdict."""
-        effect = self.tie_effect
-        return effect is not None and effect.could_change(self.verdict, self.delta, self.ci)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of this metric."""
@@ -157,6 +161,7 @@ class MetricComparison:
             "detectable_delta": self.detectable_delta,
             "warnings": list(self.warnings),
             "verdict": self.verdict,
+            "not_comparable": self.not_comparable,
             "n": self.n,
             "groups": self.groups.to_dict(),
             "tie_bounds": self._tie_bounds(),
@@ -204,7 +209,8 @@ class Comparison:
 
     ``groups``, ``worst`` (most negative delta first) and ``best`` (most positive first) belong to the first metric.
     ``coverage``: the judged share of both runs per cutoff. ``notes``: what else to know, in words.
-    ``tie_groups``: the groups that ties leave most open in the first metric, None where nobody asked. ``slices``: the
+    ``tie_groups``: the groups that ties leave most open in the first metric, and ``n_tie_groups`` how many they leave
+    open in either run, None where nobody asked. ``slices``: the
     first metric by the values of the group attribute ``slice_attribute``, most negative delta first, None where nobody
     asked.
     """
@@ -220,8 +226,14 @@ class Comparison:
     notes: tuple[str, ...] = ()
     coverage: tuple[JudgedShare, ...] = ()
     tie_groups: tuple[GroupTieBounds, ...] | None = None
+    n_tie_groups: int | None = None
     slices: tuple[SliceComparison, ...] | None = None
     slice_attribute: str | None = None
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether anything could be compared at all."""
+        return any(metric.verdict != "not_comparable" for metric in self.metrics)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of this comparison: plain Python values, None for what is undefined."""
@@ -239,6 +251,7 @@ class Comparison:
         }
         if self.tie_groups is not None:
             found["tie_groups"] = [group.to_dict() for group in self.tie_groups]
+            found["n_tie_groups"] = self.n_tie_groups
         if self.slices is not None:
             found["slices"] = [{"attribute": self.slice_attribute} | row.to_dict() for row in self.slices]
         return found

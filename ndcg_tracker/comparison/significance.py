@@ -100,6 +100,17 @@ def t_interval(mean: float, sd: float, n: int, *, level: float = 0.95) -> tuple[
     return mean - half, mean + half
 
 
+def limited(interval: tuple[float, float] | None, limits: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Return an interval cut to where the number can lie at all; as it is where that is not known.
+
+    >>> limited((-0.25, 0.5), (0.0, 1.0)), limited((-0.25, 0.5), None)
+    ((0.0, 0.5), (-0.25, 0.5))
+    """
+    if interval is None or limits is None:
+        return interval
+    return max(interval[0], limits[0]), min(interval[1], limits[1])
+
+
 def t_lower_bound(test: TTest, *, level: float = 0.95) -> float | None:
     """Return the one-sided lower confidence bound of the mean, None where nothing can be inferred.
 

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.comparison.information import information_in
 from ndcg_tracker.comparison.results import Verdict
-from ndcg_tracker.comparison.significance import benjamini_hochberg, checked_weights, holm, paired_t, weighted_t
+from ndcg_tracker.comparison.significance import (
+    benjamini_hochberg,
+    checked_weights,
+    holm,
+    limited,
+    paired_t,
+    weighted_t,
+)
 
 Floats = NDArray[np.float64]
 
@@ -73,7 +80,12 @@ class SliceComparison:
 
 
 def compare_slices(
-    baseline: Floats, candidate: Floats, values: Sequence[str | None], weights: Floats | None = None
+    baseline: Floats,
+    candidate: Floats,
+    values: Sequence[str | None],
+    weights: Floats | None = None,
+    *,
+    limits: tuple[float, float] | None = None,
 ) -> tuple[SliceComparison, ...]:
     """Return the comparison of two runs within each slice of groups that share the value of an attribute.
 
@@ -81,8 +93,9 @@ def compare_slices(
     chance of a single false one, both over all slices with a test.
 
     Parameters: ``baseline``, ``candidate``: float64, shape (n,), finite, the paired results. ``values``: n of them,
-    None where a group has none. ``weights``: float64, shape (n,), finite, >= 0. Returns: the largest slice first,
-    equal ones by value, groups without a value last. Raises: ValueError for any other number or shape.
+    None where a group has none. ``weights``: float64, shape (n,), finite, >= 0. ``limits``: between which numbers any
+    difference lies, if known. Returns: the largest slice first, equal ones by value, groups without a value last.
+    Raises: ValueError for any other number or shape.
 
     >>> rows = compare_slices(np.zeros(4), np.array([0.5, 0.25, 0.0, 0.0]), ["de", "de", "fr", None])
     >>> [(row.value, row.n, row.delta, row.verdict) for row in rows]
@@ -103,7 +116,9 @@ def compare_slices(
     ends = np.cumsum(np.bincount(codes, minlength=len(numbers)))
     rows = []
     for value, places in zip(numbers, np.split(order, ends[:-1]), strict=True):
-        rows.append(_compared(value, baseline[places], candidate[places], None if weights is None else weights[places]))
+        of_slice = None if weights is None else weights[places]
+        row = _compared(value, baseline[places], candidate[places], of_slice)
+        rows.append(replace(row, ci=limited(row.ci, limits)))
     rows.sort(key=lambda row: (row.value is None, -row.n, row.value or ""))
     p_values = [row.p_value for row in rows]
     corrected = zip(rows, benjamini_hochberg(p_values), holm(p_values), strict=True)

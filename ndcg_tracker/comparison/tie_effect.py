@@ -42,23 +42,16 @@ class TieEffect:
         """The smallest and the largest difference that ties allow."""
         return self.candidate.worst - self.baseline.best, self.candidate.best - self.baseline.worst
 
-    def could_change(self, verdict: str, delta: float | None, ci: tuple[float, float] | None) -> bool:
-        """Return whether some order of the tied items could give another verdict.
+    def could_turn(self, delta: float | None) -> bool:
+        """Return whether some order of the tied items could turn the sign of a difference that no test judges.
 
-        The interval is moved as far as ties allow, at its present width; a verdict stands if the interval then stays
-        on its side of 0, or keeps 0 inside where no difference was detected.
+        >>> TieEffect(TieBounds(0.5, 0.5), TieBounds(0.25, 0.75)).could_turn(0.125)
+        True
         """
         if not self.is_open or delta is None:
             return False
         low, high = self.delta
-        if ci is None:
-            return low < 0 < high if delta == 0 else low * high <= 0
-        lowest, highest = ci[0] + low - delta, ci[1] + high - delta
-        if verdict == "improved":
-            return lowest <= 0
-        if verdict == "regressed":
-            return highest >= 0
-        return ci[0] + high - delta > 0 or ci[1] + low - delta < 0
+        return low < 0 < high if delta == 0 else low * high <= 0
 
 
 @dataclass(frozen=True, slots=True)

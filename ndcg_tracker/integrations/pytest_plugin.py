@@ -6,38 +6,78 @@
 The database is where ``--ndcg-track-db`` or ``NDCG_TRACK_DB`` says. The test fails on FAIL and, unless told otherwise,
 on INCONCLUSIVE, with the report of the gate; the decision goes into the JUnit report as properties of the test, and
 the comparison into GitHub's step summary where there is one.
+
+A decision is recorded in CI (where the variable ``CI`` is set) and where it is asked for: ``check(..., record=True)``,
+``--ndcg-track-record always``, or ``ndcg_track_record = always`` in pytest's configuration. A test on somebody's desk
+moves neither the drift nor the alpha budget of a gate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
 if TYPE_CHECKING:
+    from ndcg_tracker.tracker import Tracker
     from ndcg_tracker.tracker.gate_result import GateResult
 
 OnInconclusive = Literal["fail", "skip", "pass"]
+Properties = list[tuple[str, object]]
+
+RECORD = ("auto", "always", "never")
+_RECORDED = "ndcg_tracker.recorded"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add where the database is."""
+    """Add where the database is, and whether decisions are recorded."""
     group = parser.getgroup("ndcg_tracker")
     group.addoption("--ndcg-track-db", metavar="URL|PATH", help="the database of ndcg_gate; else NDCG_TRACK_DB")
+    group.addoption(
+        "--ndcg-track-record", choices=RECORD, help="record the decisions of ndcg_gate; auto: in CI only (CI is set)"
+    )
+    parser.addini(
+        "ndcg_track_record", "record the decisions of ndcg_gate: auto (in CI only), always or never", default=""
+    )
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say how many decisions were recorded and how many were not."""
+    reports = [report for found in terminalreporter.stats.values() for report in found]
+    properties = [
+        value
+        for report in reports
+        if getattr(report, "when", "") == "call"
+        for name, value in getattr(report, "user_properties", ())
+        if name == _RECORDED
+    ]
+    if not properties:
+        return
+    n_recorded = sum(value == str(True) for value in properties)
+    n_others = len(properties) - n_recorded
+    terminalreporter.section("ndcg_gate")
+    if n_recorded:
+        terminalreporter.write_line(f"{_decisions(n_recorded)} recorded")
+    if n_others:
+        terminalreporter.write_line(
+            f"{_decisions(n_others)} not recorded; in CI they are, and with --ndcg-track-record always"
+        )
 
 
 class NdcgGate:
     """Asks the gate about stored runs from within a test.
 
-    ``database``: a URL or path, None for ``NDCG_TRACK_DB``. ``record_property``: what takes name and value of a
-    property of the test.
+    ``database``: a URL or path, None for ``NDCG_TRACK_DB``. ``properties``: what takes name and value of a property of
+    the test. ``record``: whether decisions are recorded where a check does not say.
     """
 
-    def __init__(self, database: str | None, record_property: Callable[[str, object], None]) -> None:
+    def __init__(self, database: str | None, properties: Properties, *, record: bool = False) -> None:
         self._database = database
-        self._record_property = record_property
+        self._properties = properties
+        self._record = record
 
     def check(
         self,
@@ -47,13 +87,15 @@ class NdcgGate:
         metric: str = "ndcg@10",
         margin: float | Literal["auto"] | None = None,
         on_inconclusive: OnInconclusive = "fail",
+        record: bool | None = None,
         **options: Any,
     ) -> GateResult:
         """Return the decision on a candidate where it may replace the baseline; else the test fails with the report.
 
         Parameters: see ``Tracker.gate``, whose further ones are taken too. ``on_inconclusive``: whether an open
-        question fails the test, skips it, or passes. What ``Tracker.gate`` refuses fails the test with that line.
-        Raises: ValueError for another word.
+        question fails the test, skips it, or passes. ``record``: whether the decision is recorded; by default as
+        ``--ndcg-track-record`` or the setting ``ndcg_track_record`` says, else in CI only. What ``Tracker.gate``
+        refuses fails the test with that line. Raises: ValueError for another word.
         """
         if on_inconclusive not in ("fail", "skip", "pass"):
             raise ValueError(f"on_inconclusive is {on_inconclusive!r}; choose fail, skip or pass")
@@ -62,24 +104,41 @@ class NdcgGate:
         from ndcg_tracker.reporting.gate_formats import gate_markdown
         from ndcg_tracker.tracker import Tracker
 
-        summary = summary_path()
+        asked = {"candidate": candidate, "baseline": baseline, "metric": metric, "margin": margin, **options}
+        recorded = (self._record if record is None else record) and not options.get("dry_run", False)
+        summary, refused = summary_path(), ""
         try:
             with ExitStack() as files:
                 append_summary = None if summary is None else files.enter_context(appended_summary(summary))
                 with Tracker(self._database) as tracker:
-                    found = tracker.gate(candidate, baseline=baseline, metric=metric, margin=margin, **options)
+                    found = tracker.gate(**asked) if recorded else _unrecorded(tracker, asked)
                 if append_summary is not None:
                     append_summary(gate_markdown(found.gated) + "\n")
         except NdcgTrackerError as error:
-            pytest.fail(str(error), pytrace=False)
-        for name, value in _properties(found).items():
-            self._record_property(f"ndcg_tracker.{name}", value)
+            refused = str(error)
+        if refused:
+            pytest.fail(refused, pytrace=False)
+        for name, value in {**_properties(found), "recorded": str(recorded)}.items():
+            self._properties.append((f"ndcg_tracker.{name}", value))
         if not found.is_accepted:
             if found.decision == "fail" or on_inconclusive == "fail":
                 pytest.fail(str(found), pytrace=False)
             if on_inconclusive == "skip":
                 pytest.skip(found.gated.decision.reason)
         return found
+
+
+def _unrecorded(tracker: Tracker, asked: dict[str, Any]) -> GateResult:
+    """Return what the gate decides without a record; an override passes the test here as it does where it is kept."""
+    from ndcg_tracker.tracker.gate_result import GateResult
+    from ndcg_tracker.tracker.gating import acknowledged
+
+    others = ("acknowledge", "acknowledged_by", "dry_run")
+    override = acknowledged(asked.get("acknowledge"), asked.get("acknowledged_by"))
+    found = tracker.gate(**{name: value for name, value in asked.items() if name not in others}, dry_run=True)
+    if override is None or found.decision == "pass":
+        return found
+    return GateResult(replace(found.gated, acknowledgement=override))
 
 
 def _properties(found: GateResult) -> dict[str, object]:
@@ -97,7 +156,21 @@ def _properties(found: GateResult) -> dict[str, object]:
     }
 
 
+def _decisions(n: int) -> str:
+    return f"{n} decision{'' if n == 1 else 's'} of a gate"
+
+
+def _is_recorded(config: pytest.Config) -> bool:
+    """Return whether decisions are recorded where a check does not say."""
+    asked = config.getoption("--ndcg-track-record") or str(config.getini("ndcg_track_record")).strip() or "auto"
+    if asked not in RECORD:
+        raise pytest.UsageError(f"ndcg_track_record is {asked!r}; choose {', '.join(RECORD[:-1])} or {RECORD[-1]}")
+    return asked == "always" or (asked == "auto" and os.environ.get("CI", "").lower() not in ("", "0", "false"))
+
+
 @pytest.fixture
-def ndcg_gate(request: pytest.FixtureRequest, record_property: Callable[[str, object], None]) -> NdcgGate:
+def ndcg_gate(request: pytest.FixtureRequest) -> NdcgGate:
     """The gate, on the database of ``--ndcg-track-db`` or ``NDCG_TRACK_DB`` (see ``NdcgGate.check``)."""
-    return NdcgGate(request.config.getoption("--ndcg-track-db"), record_property)
+    # not by record_property, which warns under junit_family=xunit2, the default, though that writes them all the same
+    properties: Properties = request.node.user_properties
+    return NdcgGate(request.config.getoption("--ndcg-track-db"), properties, record=_is_recorded(request.config))

@@ -10,7 +10,7 @@ from functools import partial
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.axes import AXES, AXIS_OF
 from ndcg_tracker.metrics.axis import Axis
-from ndcg_tracker.metrics.measures import COMPANIONS, MEASURES, NEEDS_CUTOFF, NO_CUTOFF, NO_EXPECTATION
+from ndcg_tracker.metrics.measures import COMPANIONS, MEASURES, NEEDS_CUTOFF, NO_CUTOFF, NO_EXPECTATION, SHARES
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,24 @@ class Metric:
         """Return this metric with other values on some axes; axes that its measure does not have are passed over."""
         kept = {axis: value for axis, value in values.items() if self.measure in AXIS_OF[axis].measures}
         return Metric.of(self.measure, cutoff=self.cutoff, **(dict(self.settings) | kept))
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """Between which numbers every value lies, None where that is not known.
+
+        >>> Metric.of("ndcg").limits, Metric.of("dcg").limits, Metric.of("ndcg", negative="keep").limits
+        ((0.0, 1.0), None, None)
+        """
+        if self.measure in SHARES:
+            return 0.0, 1.0
+        ideal_is_best = self["ideal_order"] == "gain" or not self["gain"].startswith("{")
+        is_share = (
+            self.measure == "ndcg"
+            and self["ideal"] in ("judged", "retrieved")
+            and self["unjudged"] in ("zero", "drop")
+            and self["negative"] != "keep"
+        )
+        return (0.0, 1.0) if is_share and ideal_is_best else None
 
     @property
     def discount(self) -> str:

@@ -23,6 +23,8 @@ LISTED = tuple(name for name in MEASURES if name != "idcg")
 WITH_IDEAL = ("idcg", "ndcg")
 WITH_RELEVANCE = ("P", "R", "AP", "RR", "Success", "RBP", "SetP")
 
+SHARES = ("P", "R", "AP", "RR", "Success", "Judged", "ERR", "RBP", "SetP")
+"""Measures whose values lie between 0 and 1, whatever their axes say."""
 NEEDS_CUTOFF = ("P", "R", "Success")
 NO_CUTOFF = ("SetP",)
 NO_EXPECTATION = ("AP", "RR", "Success", "ERR")

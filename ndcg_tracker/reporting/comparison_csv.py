@@ -61,6 +61,8 @@ _CSV_COLUMNS = (
     "equivalent",
     *_SLICE_COLUMNS,
     "requested_as",
+    "in_neither",
+    "not_comparable",
 )
 
 
@@ -104,6 +106,8 @@ def metric_row(comparison: Comparison, metric: MetricComparison) -> dict[str, ob
         "undefined": groups.undefined,
         "missing_in_baseline": groups.missing_in_baseline,
         "missing_in_candidate": groups.missing_in_candidate,
+        "in_neither": groups.in_neither,
+        "not_comparable": metric.not_comparable,
         "warnings": "; ".join(metric.warnings),
         **_tie_cells(metric),
         **_interval_cells("betting_ci", metric.betting_ci),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.reporting import comparison_tables as tables
 from ndcg_tracker.reporting import comparison_words as words
 from ndcg_tracker.reporting.comparison_tables import ReportTable
@@ -16,19 +17,22 @@ if TYPE_CHECKING:
     from ndcg_tracker.comparison.results import Comparison
 
 
-def comparison_markdown(*comparisons: Comparison) -> str:
-    """Return the comparison as Markdown: verdict, table, footnotes and notes, and the rest in folds."""
+def comparison_markdown(*comparisons: Comparison, spelled: Spelling = in_python) -> str:
+    """Return the comparison as Markdown: verdict, table, footnotes and notes, and the rest in folds.
+
+    ``spelled``: how arguments are spelled, as Python does or as options.
+    """
     shown = tuple(words.for_people(comparison) for comparison in comparisons)
     blocks = []
     if len(shown) > 1:
         overview = tables.overview_table(shown)
         blocks.append([f"## {markdown_text(overview.title)}", "", *_table(overview)])
     for comparison, stored in zip(shown, comparisons, strict=True):
-        blocks.append(_block(comparison, stored, shown))
+        blocks.append(_block(comparison, stored, shown, spelled))
     return "\n\n".join("\n".join(lines) for lines in blocks) + "\n"
 
 
-def _block(comparison: Comparison, stored: Comparison, shown: Sequence[Comparison]) -> list[str]:
+def _block(comparison: Comparison, stored: Comparison, shown: Sequence[Comparison], spelled: Spelling) -> list[str]:
     """Return the lines of one comparison."""
     lines = [f"### {markdown_text(words.headline(comparison))}", ""]
     lines += _table(tables.metric_table(comparison, shown, all_columns=True))
@@ -36,7 +40,7 @@ def _block(comparison: Comparison, stored: Comparison, shown: Sequence[Compariso
     remarks += [f"note: {note}" for note in words.notes(comparison)]
     if remarks:
         lines += ["", *_listed(remarks)]
-    facts = [*words.facts(comparison), *words.canonical_names(comparison, stored)]
+    facts = [*words.facts(comparison, spelled), *words.canonical_names(comparison, stored)]
     read = [*(f"{name}: {value}" for name, value in facts), *words.legend(shown)]
     lines += _folded("what was compared, and how to read it", _listed(read))
     slices = tables.slice_table(comparison)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.reporting import comparison_tables as tables
 from ndcg_tracker.reporting import comparison_words as words
 from ndcg_tracker.reporting.comparison_tables import ReportTable
@@ -35,10 +36,11 @@ _Cells = Sequence[Sequence[Painted]]
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """What a report is written on: ``width`` columns, ``color`` or none."""
+    """What a report is written on: ``width`` columns, ``color`` or none; ``spelled``: how arguments are spelled."""
 
     width: int
     color: bool
+    spelled: Spelling
 
     def bold(self, text: str) -> str:
         return painted(visible(text), "bold", color=self.color)
@@ -48,14 +50,17 @@ class _Page:
         return [painted(line, "dim", color=self.color) for line in lines]
 
 
-def comparison_text(*comparisons: Comparison, color: bool = False, width: int = WIDTH) -> str:
+def comparison_text(
+    *comparisons: Comparison, color: bool = False, width: int = WIDTH, spelled: Spelling = in_python
+) -> str:
     """Return the text report of one comparison, or of several candidates against one baseline.
 
     Parameters: ``color``: whether styles are written; the caller knows the terminal and NO_COLOR. ``width``: how many
-    columns a line may take, as far as names and numbers allow; 60 at least. Returns: text with a line end; everything
+    columns a line may take, as far as names and numbers allow; 60 at least. ``spelled``: how arguments are spelled,
+    as Python does or as options. Returns: text with a line end; everything
     that came from outside is escaped.
     """
-    page = _Page(max(width, NARROWEST), color)
+    page = _Page(max(width, NARROWEST), color, spelled)
     shown = tuple(words.for_people(comparison) for comparison in comparisons)
     lines: list[str] = []
     if len(shown) > 1:
@@ -81,7 +86,7 @@ def _block(comparison: Comparison, stored: Comparison, shown: Sequence[Compariso
         lines += ["", *_table(table, page)]
     if len(shown) == 1:
         lines += ["", *page.dim(words.legend(shown))]
-    lines += ["", *_facts([*words.facts(comparison), *words.canonical_names(comparison, stored)], page)]
+    lines += ["", *_facts([*words.facts(comparison, page.spelled), *words.canonical_names(comparison, stored)], page)]
     lines += _notes(words.notes(comparison), page)
     slices = tables.slice_table(comparison)
     if slices is not None:

@@ -242,11 +242,15 @@ def tie_table(comparison: Comparison) -> ReportTable | None:
     """Return the groups that ties in scores leave most open; None where nobody asked."""
     if comparison.tie_groups is None:
         return None
-    rows = [
-        [group.group, group.run, points(group.worst), points(group.value), points(group.best)]
+    numbers = [
+        (group, [points(number) for number in (group.worst, group.value, group.best)])
         for group in comparison.tie_groups
     ]
+    rows = [[group.group, group.run, *shown] for group, shown in numbers if shown[0] != shown[-1]]
+    n_open = len(rows) if comparison.n_tie_groups is None else comparison.n_tie_groups
     title = f"groups that ties in scores leave open in {comparison.metrics[0].metric}"
+    if n_open > len(rows):
+        title += f" ({len(rows) or 'none'} of {n_open:,} shown)"
     headings = ("group", "run", "worst", "value", "best")
     painted = [[Painted(cell) for cell in row] for row in rows]
-    return ReportTable(title if rows else f"no {title}", headings, (False, False, True, True, True), painted)
+    return ReportTable(title if n_open else f"no {title}", headings, (False, False, True, True, True), painted)

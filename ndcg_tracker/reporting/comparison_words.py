@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.reporting.numbers import counted, interval, p_text, percent, points, shown_margin
 
 if TYPE_CHECKING:
@@ -27,6 +29,10 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 METRIC_HEADINGS = ("metric", "baseline", "candidate", "delta", "95% interval", "p")
 FEW_OR_SKEWED = "low information (under 100 nonzero, or very skewed differences): the t interval may be too narrow"
 
+_NOT_COMPARABLE = {
+    "no_group": "no group has a result in both runs",
+    "nothing_judged": "neither run has a judged item that it counts",
+}
 _TOO_NARROW = re.compile(r"(, and below \d+|, and|:) the t interval may be too narrow$")
 _TESTS_SYMMETRY = "the Wilcoxon test tests symmetry"
 
@@ -72,7 +78,8 @@ def tally(metrics: Sequence[MetricComparison]) -> str:
 def finding(metric: MetricComparison) -> str:
     """Return what was found for one metric, in a few words."""
     if metric.verdict == "not_comparable" or metric.delta is None:
-        return f"{metric.metric} cannot be compared"
+        why = _NOT_COMPARABLE.get(metric.not_comparable or "")
+        return f"{metric.metric} cannot be compared" + (f": {why}" if why else "")
     if metric.verdict == "identical":
         return f"{metric.metric} is identical on {'all ' if metric.n > 1 else 'the '}{counted(metric.n, 'group')}"
     if metric.p_value is None:
@@ -97,6 +104,8 @@ def metric_cells(metric: MetricComparison, footnotes: list[str], comparisons: Se
     notes = _count_notes(metric.groups)
     warnings = [warning for warning in metric.warnings if not warning.startswith(_TESTS_SYMMETRY)]
     notes += [_warning(warning, metric.ci_method, comparisons) for warning in warnings]
+    if metric.not_comparable == "nothing_judged":
+        notes.append("neither run has a judged item that counts: their equal results say nothing of them")
     if metric.verdict == "identical":
         notes.append("identical in every group: no interval, no p-value")
     if metric.p_value is not None and comparisons:
@@ -222,11 +231,12 @@ def equivalences(comparison: Comparison) -> list[tuple[str, str]]:
     return lines
 
 
-def facts(comparison: Comparison) -> list[tuple[str, str]]:
-    """Return what was compared, as pairs of a name and its value."""
+def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[str, str]]:
+    """Return what was compared, as pairs of a name and its value; ``spelled``: how arguments are spelled."""
     labels = comparison.label_set
     pairs = [
         ("groups", f"{comparison.groups.paired:,} paired"),
+        *(("in neither run", worded(sentence, spelled)) for sentence in _in_neither(comparison)),
         ("labels", f"version {labels.version}, digest {labels.digest[:12]}"),
     ]
     for share in comparison.coverage:
@@ -237,7 +247,7 @@ def facts(comparison: Comparison) -> list[tuple[str, str]]:
         pairs.append((where, f"baseline {baseline}, candidate {candidate}"))
     for metric in comparison.metrics:
         effect = metric.tie_effect
-        if effect is not None and effect.is_open:
+        if effect is not None and (_is_seen_open(effect.baseline) or _is_seen_open(effect.candidate)):
             pairs.append(
                 ("ties", f"{metric.metric}: baseline {_range(effect.baseline)}, candidate {_range(effect.candidate)}")
             )
@@ -261,25 +271,73 @@ def notes(comparison: Comparison) -> list[str]:
     """Return what else to know, the metrics included whose verdict hangs on the order of items of equal score."""
     found = list(comparison.notes)
     for metric in comparison.metrics:
-        if metric.tie_effect is not None and metric.ties_could_change_verdict:
-            low, high = (points(bound, signed=True) for bound in metric.tie_effect.delta)
-            found.append(
-                f"ties in scores could change the verdict on {metric.metric}: broken otherwise, delta lies anywhere "
-                f"from {low} to {high}"
-            )
+        if metric.ties_could_change_verdict:
+            found += ties_note(metric, f"the verdict on {metric.metric}")
+    unjudged = [metric.metric for metric in comparison.metrics if metric.not_comparable == "nothing_judged"]
+    if unjudged:
+        found.append(
+            f"no judged item counts in either run under {', '.join(unjudged)}: are the ids of groups and items spelled "
+            f"as in the labels? see those with: {labels_command(comparison.dataset)}"
+        )
     return found
 
 
+def labels_command(dataset: str) -> str:
+    """Return a command that shows some labels of a dataset.
+
+    >>> print(labels_command("shop"))
+    ndcg-track sql "SELECT group_key, item_key FROM labels WHERE dataset = 'shop' LIMIT 5"
+    """
+    value = dataset.replace("'", "''")
+    query = f"SELECT group_key, item_key FROM labels WHERE dataset = '{value}' LIMIT 5"
+    return shlex.join(["ndcg-track", "sql", query]) if set(query) & set('"$`\\!') else f'ndcg-track sql "{query}"'
+
+
+def ties_note(metric: MetricComparison, what: str) -> list[str]:
+    """Return a note that ties in scores could change something; none where the digits shown do not tell."""
+    if metric.tie_effect is None:
+        return []
+    low, high = (points(bound, signed=True) for bound in metric.tie_effect.delta)
+    if low == high:
+        return []
+    return [f"ties in scores could change {what}: broken otherwise, delta lies anywhere from {low} to {high}"]
+
+
+def _in_neither(comparison: Comparison) -> list[str]:
+    """Return what became of labelled groups that neither run has, none where there are none."""
+    groups = max((metric.groups for metric in comparison.metrics), key=lambda groups: groups.in_neither)
+    if not groups.in_neither:
+        return []
+    n_groups = f"{counted(groups.in_neither, 'group')} with labels"
+    if groups.missing == "skip":
+        return [f"{n_groups}, left out"]
+    if not comparison.is_comparable:
+        return [n_groups]
+    they, them = ("it counts", "it") if groups.in_neither == 1 else ("they count", "them")
+    shrinks = "shrinks" if groups.in_neither == 1 else "shrink"
+    return [f"{n_groups}: {they} the same in both and {shrinks} delta; {argument('missing', 'skip')} leaves {them} out"]
+
+
+def _is_seen_open(bounds: TieBounds) -> bool:
+    """Whether the digits shown tell the bounds apart."""
+    return points(bounds.worst) != points(bounds.best)
+
+
 def _range(bounds: TieBounds) -> str:
-    return f"{points(bounds.worst)} to {points(bounds.best)}" if bounds.is_open else points(bounds.best)
+    return f"{points(bounds.worst)} to {points(bounds.best)}" if _is_seen_open(bounds) else points(bounds.best)
 
 
 def _count_notes(groups: GroupCounts) -> list[str]:
     """Return a sentence for every count of groups that were not simply there in both runs."""
-    fate = {"zero": "counted as 0 in the other", "intersect": "left out", "error": "left out"}[groups.missing]
+    fate = "counted as 0 in the other" if groups.missing == "zero" else "left out"
+    in_neither = 0 if groups.missing == "skip" else groups.in_neither
     sentences = [
-        (groups.missing_in_baseline, "with labels but missing in the baseline run: counted as 0"),
-        (groups.missing_in_candidate, "with labels but missing in the candidate run: counted as 0"),
+        (
+            groups.in_neither,
+            f"with labels but in neither run: {'counted the same in both' if in_neither else 'left out'}",
+        ),
+        (groups.missing_in_baseline - in_neither, "with labels but missing in the baseline run: counted as 0"),
+        (groups.missing_in_candidate - in_neither, "with labels but missing in the candidate run: counted as 0"),
         (groups.only_in_baseline, f"with a result in the baseline only: {fate}"),
         (groups.only_in_candidate, f"with a result in the candidate only: {fate}"),
         (groups.undefined, "undefined in both runs: left out"),

@@ -124,11 +124,16 @@ def _total_rows(explanation: RunExplanation) -> list[list[object]]:
     rows: list[list[object]] = []
     parts, totals = explanation.parts, explanation.totals
     if parts is not None:
-        differences = parts.differences
+        differences, of_groups = parts.differences, parts.of_groups
+        n_labels = differences.n_added + differences.n_removed
+        if of_groups is not None:
+            n_labels -= of_groups.n_added + of_groups.n_removed
+            n_groups = of_groups.n_came + of_groups.n_went + of_groups.n_between
+            rows.append(["part", "groups", n_groups, parts.groups])
         rows += [
             ["part", "ranking", None, parts.ranking],
             ["part", "labels", differences.n_changed, parts.labels],
-            ["part", "coverage", differences.n_added + differences.n_removed, parts.coverage],
+            ["part", "coverage", n_labels, parts.coverage],
         ]
     if totals is not None:
         rows += [["kind", kind.kind, kind.n_items, kind.contribution] for kind in totals.kinds]

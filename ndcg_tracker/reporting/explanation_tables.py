@@ -11,7 +11,7 @@ from ndcg_tracker.reporting.explanation_words import by_cost
 from ndcg_tracker.reporting.numbers import UNDEFINED, counted, points
 
 if TYPE_CHECKING:
-    from ndcg_tracker.comparison.change_parts import ChangeParts
+    from ndcg_tracker.comparison.change_parts import ChangeParts, GroupDifferences
     from ndcg_tracker.comparison.change_totals import ChangeTotals, ItemTotal, RankTotal
     from ndcg_tracker.comparison.explanation import ExplainedItem, Explanation, Subject
 
@@ -154,28 +154,45 @@ def _total_table(title: str, what: str, totals: Sequence[tuple[str, int, float]]
 def _parts_table(parts: ChangeParts, subject: Subject) -> WordTable:
     """Return the steps from the baseline to the candidate, each from the one before."""
     old, new = subject.baseline_labels.version, subject.candidate_labels.version
-    differences = parts.differences
+    differences, of_groups = parts.differences, parts.of_groups
+    n_added, n_removed, last = differences.n_added, differences.n_removed, parts.candidate
+    if of_groups is not None:
+        n_added, n_removed, last = n_added - of_groups.n_added, n_removed - of_groups.n_removed, of_groups.candidate
     same_run = subject.baseline_run == subject.candidate_run
     run = "the same run" if same_run else f"{subject.candidate_run.name} instead of {subject.baseline_run.name}"
     changed = counted(differences.n_changed, "grade")
-    added = counted(differences.n_added, "label")
-    rows = [
+    added = counted(n_added, "label")
+    rows = _group_rows(of_groups, parts.groups) if of_groups is not None and of_groups.is_any else []
+    rows += [
         ["ranking", points(parts.other_run), _signed(parts.ranking), f"{run}, labels version {old}"],
         ["labels", points(parts.other_grades), _signed(parts.labels), f"{changed} changed in version {new}"],
         [
             "coverage",
-            points(parts.candidate),
+            points(last),
             _signed(parts.coverage),
-            f"{added} added in version {new}, {differences.n_removed:,} gone",
+            f"{added} added in version {new}, {n_removed:,} gone",
         ],
     ]
+    after = ""
+    if rows[0][0] == "groups" and of_groups is not None:
+        after = f"ranking, labels, coverage: over the {counted(of_groups.n_common, 'group')} that all steps have"
     return WordTable(
         "what changed it, step by step",
         ("part", "value then", "change", "step"),
         rows,
         (False, True, True, False),
         2,
+        after,
     )
+
+
+def _group_rows(groups: GroupDifferences, change: float) -> list[list[str]]:
+    """Return the row of the groups that are in one of the means only."""
+    n_labels = f" ({counted(groups.n_added, 'label')})" if groups.n_came and groups.n_added else ""
+    step = f"{counted(groups.n_came, 'group')} came{n_labels}, {groups.n_went:,} went"
+    if groups.n_between:
+        step += f", {groups.n_between:,} undefined between"
+    return [["groups", UNDEFINED, _signed(change), step]]
 
 
 def _is_seen(remainder: float, delta: float) -> bool:

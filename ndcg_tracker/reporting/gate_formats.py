@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.reporting import gate_words as words
 from ndcg_tracker.reporting.csv_writer import csv_text
 from ndcg_tracker.reporting.json_writer import json_text
@@ -37,27 +38,28 @@ _DECISION_COLUMNS = (
 )
 
 
-def gate_as(format: Format, gated: Gated, *, color: bool = False) -> str:
-    """Return a decision in a format, with a line end."""
+def gate_as(format: Format, gated: Gated, *, color: bool = False, spelled: Spelling = in_python) -> str:
+    """Return a decision in a format, with a line end; ``spelled``: how arguments are spelled for people."""
     if format == "json":
         return json_text(gated.to_dict())
     if format == "csv":
         return gate_csv(gated)
     if format == "markdown":
-        return gate_markdown(gated)
-    return gate_text(gated, color=color)
+        return gate_markdown(gated, spelled)
+    return gate_text(gated, color=color, spelled=spelled)
 
 
-def gate_text(gated: Gated, *, color: bool = False) -> str:
+def gate_text(gated: Gated, *, color: bool = False, spelled: Spelling = in_python) -> str:
     """Return the decision as a text report, 100 columns wide; everything that came from outside is escaped.
 
-    Parameters: ``color``: whether styles are written; the caller knows the terminal and NO_COLOR.
+    Parameters: ``color``: whether styles are written; the caller knows the terminal and NO_COLOR. ``spelled``: how
+    arguments are spelled, as Python does or as options.
     """
     gated = words.for_people(gated)
     verdict = painted(words.verdict(gated), _STYLES[gated.decision.decision], color=color)
     lines = [f"{verdict}: {visible(words.finding(gated))}"]
     lines += [*wrapped(visible(_sentence(gated.decision.why)), WIDTH), ""]
-    pairs = [(visible(name), visible(value)) for name, value in words.facts(gated)]
+    pairs = [(visible(name), visible(value)) for name, value in words.facts(gated, spelled)]
     width = max(display_width(name) for name, _ in pairs)
     before = ""
     for name, value in pairs:
@@ -73,12 +75,12 @@ def gate_text(gated: Gated, *, color: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
-def gate_markdown(gated: Gated) -> str:
-    """Return the decision as Markdown for a pull request or a job summary."""
+def gate_markdown(gated: Gated, spelled: Spelling = in_python) -> str:
+    """Return the decision as Markdown for a pull request or a job summary; ``spelled``: see ``gate_text``."""
     gated = words.for_people(gated)
     lines = [f"### {markdown_text(f'{words.verdict(gated)}: {words.finding(gated)}')}", ""]
     lines += [markdown_text(_sentence(gated.decision.why)), ""]
-    lines += [f"- {markdown_text(f'{name}: {value}')}" for name, value in words.facts(gated)]
+    lines += [f"- {markdown_text(f'{name}: {value}')}" for name, value in words.facts(gated, spelled)]
     lines += [f"- {markdown_text(f'warning: {warning}')}" for warning in words.warnings(gated)]
     lines += [f"- {markdown_text(f'note: {note}')}" for note in words.notes(gated)]
     return "\n".join(lines) + "\n"

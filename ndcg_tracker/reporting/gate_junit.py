@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 from xml.etree import ElementTree
 
+from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.reporting import gate_words as words
 from ndcg_tracker.reporting.gate_formats import gate_text
 from ndcg_tracker.reporting.terminal import visible
@@ -15,13 +16,13 @@ if TYPE_CHECKING:
 Outcome = Literal["passed", "failed", "skipped"]
 
 
-def gate_junit(gated: Gated, outcome: Outcome) -> str:
+def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python) -> str:
     """Return the XML document of a JUnit report with the gate as its one test case.
 
     What XML does not allow, control characters and lone surrogates, is written out as an escape such as ``\\x1b``.
 
     Parameters: ``outcome``: of the build: "failed" makes it a failure; "skipped" is for what was not decided and shall
-    not fail the build.
+    not fail the build. ``spelled``: how arguments are spelled.
     """
     gated = words.for_people(gated)
     comparison, decision = gated.comparison, gated.decision
@@ -46,10 +47,10 @@ def gate_junit(gated: Gated, outcome: Outcome) -> str:
     message = f"{words.verdict(gated)}: {decision.why}"
     if outcome == "failed":
         found = ElementTree.SubElement(case, "failure", {"type": words.verdict(gated), "message": visible(message)})
-        found.text = gate_text(gated)
+        found.text = gate_text(gated, spelled=spelled)
     elif outcome == "skipped":
         ElementTree.SubElement(case, "skipped", {"message": visible(message)})
-    ElementTree.SubElement(case, "system-out").text = gate_text(gated)
+    ElementTree.SubElement(case, "system-out").text = gate_text(gated, spelled=spelled)
     ElementTree.indent(root)
     return "<?xml version='1.0' encoding='utf-8'?>\n" + ElementTree.tostring(root, encoding="unicode") + "\n"
 

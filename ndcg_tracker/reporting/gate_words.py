@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.reporting import comparison_words as words
 from ndcg_tracker.reporting.numbers import counted, points
 
@@ -37,8 +38,8 @@ def finding(gated: Gated) -> str:
     return f"{text}, but it was overridden" if gated.acknowledgement is not None else text
 
 
-def facts(gated: Gated) -> list[tuple[str, str]]:
-    """Return what the decision stands on, as pairs of a name and its value."""
+def facts(gated: Gated, spelled: Spelling = in_python) -> list[tuple[str, str]]:
+    """Return what the decision stands on, as pairs of a name and its value; ``spelled``: how arguments are spelled."""
     metric, decision = gated.metric, gated.decision
     pairs = [
         (metric.metric, f"baseline {points(metric.baseline)}, candidate {points(metric.candidate)}"),
@@ -47,7 +48,7 @@ def facts(gated: Gated) -> list[tuple[str, str]]:
         ("tolerance" if decision.scope == "set" else "margin", _margin(gated)),
         ("groups", f"{decision.n:,}; {metric.wins:,} won, {metric.ties:,} tied, {metric.losses:,} lost"),
     ]
-    pairs += [fact for fact in words.facts(gated.comparison) if fact[0] != "groups"]
+    pairs += [fact for fact in words.facts(gated.comparison, spelled) if fact[0] != "groups"]
     pairs += words.requests(gated.comparison)
     if gated.alpha_budget is not None and decision.fail_alpha is not None:
         number = _ordinal(gated.number)
@@ -73,8 +74,13 @@ def warnings(gated: Gated) -> list[str]:
 
 
 def notes(gated: Gated) -> list[str]:
-    """Return what else to know."""
-    return words.notes(gated.comparison)
+    """Return what else to know; of ties what they do to the decision, not to a verdict that nobody asked for."""
+    comparison = gated.comparison
+    metrics = tuple(replace(metric, ties_could_change_verdict=False) for metric in comparison.metrics)
+    found = words.notes(replace(comparison, metrics=metrics))
+    if gated.ties_could_change_decision:
+        found += words.ties_note(gated.metric, "the decision")
+    return found
 
 
 def _bounds(gated: Gated) -> list[str]:

@@ -40,6 +40,10 @@ class ReadTransaction(RecordReader):
         """Return the ids, ascending, of the groups that a label set has labels for."""
         return self._bulk.list_group_ids(LABEL_LISTS, label_set_id)
 
+    def ranked_group_ids(self, run_id: int) -> Index:
+        """Return the ids, ascending, of the groups that a run has."""
+        return self._bulk.list_group_ids(RANKED_LISTS, run_id)
+
     def read_ranking(self, run_id: int, group_ids: Index | None = None) -> Ranking:
         """Return the items of a run as they were stored, scores to the bit, of some groups or all, by ascending id."""
         return Ranking(*self._grouped(self._bulk.lists(RANKED_LISTS, run_id, group_ids)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -28,9 +28,9 @@ from ndcg_tracker.comparison import (
 )
 from ndcg_tracker.comparison.moves import most_telling
 from ndcg_tracker.comparison.pairing import Missing
-from ndcg_tracker.errors import InputError, NotComparableError
+from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics import Metric, parse_metric
-from ndcg_tracker.rankings import Keys
+from ndcg_tracker.rankings import Keys, judged
 from ndcg_tracker.tracker.explained_runs import Side, Sides
 from ndcg_tracker.tracker.explaining import item_moves
 from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE
@@ -41,7 +41,7 @@ from ndcg_tracker.tracker.slicing import AttributeValues, attribute_values
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.keys import Index
     from ndcg_tracker.rankings.ranking import Floats
-    from ndcg_tracker.storage.records import EvaluationRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.records import EvaluationRecord, GroupResultColumns, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
 Evaluations = dict[str, "EvaluationRecord"]
@@ -124,7 +124,14 @@ def _compared(
             f"to use it: {_rescore_command(baseline, candidate, texts)}"
         )
     results = [
-        paired_results(tx, of_baseline[text], of_candidate[text], baseline.dataset_id, asked.missing) for text in texts
+        replace(
+            paired_results(tx, of_baseline[text], of_candidate[text], baseline.dataset_id, asked.missing),
+            nothing_judged=all(
+                _has_nothing_judged(tx, evaluations[text], label_set, of_run)
+                for evaluations, of_run in ((of_baseline, shares), (of_candidate, other_shares))
+            ),
+        )
+        for text in texts
     ]
     comparison = compare_runs(
         RunRef(baseline.name, baseline.id),
@@ -146,8 +153,8 @@ def _compared(
     if not asked.tie_groups:
         return comparison
     labels, weights = tx.read_labels(label_set.id), stored_weights(tx, baseline.dataset_id)
-    found = open_groups(tx, (baseline, candidate), labels, parse_metric(texts[0]), weights, asked.top)
-    return replace(comparison, tie_groups=found)
+    found, n_open = open_groups(tx, (baseline, candidate), labels, parse_metric(texts[0]), weights, asked.top)
+    return replace(comparison, tie_groups=found, n_tie_groups=n_open)
 
 
 def _with_requests(comparison: Comparison, of_baseline: Evaluations, of_candidate: Evaluations) -> Comparison:
@@ -221,47 +228,160 @@ def _rescore_command(baseline: RunRecord, candidate: RunRecord, metrics: Sequenc
 def paired_results(
     tx: ReadTransaction, baseline: EvaluationRecord, candidate: EvaluationRecord, dataset_id: int, missing: Missing
 ) -> PairedResults:
-    """Return the stored results of two evaluations of one metric under one label set, group by group."""
+    """Return the stored results of two evaluations of one metric under one label set, group by group.
+
+    Raises: InputError for groups with a result in one run only, unless ``missing`` says what becomes of them; and for
+    a mean that is known of all groups only.
+    """
     one, other = tx.group_results(baseline.id), tx.group_results(candidate.id)
-    pairing = pair(one.group_ids, one.values, other.group_ids, other.values, missing=missing, metric=baseline.metric)
-    weights = None
-    if parse_metric(baseline.metric)["weights"] != "none":
-        weights = _weights(tx, dataset_id, pairing.group_ids)
-    means = _other_means(pairing, weights, baseline, candidate)
+    metric = parse_metric(baseline.metric)
+    counts_missing = metric["missing"] == "zero"
+    absent = _in_neither(tx, one.group_ids, baseline, candidate) if counts_missing else None
+    pairing = pair(
+        *(one.group_ids, one.values, other.group_ids, other.values),
+        missing=missing,
+        in_neither=absent,
+        metric=baseline.metric,
+    )
+    weights = _weights(tx, dataset_id, pairing.group_ids) if metric["weights"] != "none" else None
+    is_weighted = weights is not None
+    sides = [
+        _Evaluated.of(tx, evaluation, found, dataset_id, is_weighted)
+        for evaluation, found in ((baseline, one), (candidate, other))
+    ]
+    means = _other_means(pairing, sides)
+    n_left_out = pairing.in_neither.size if missing == "skip" else 0
+    values = (pairing.baseline, pairing.candidate)
     return PairedResults(
         baseline.metric,
         pairing,
         weights=weights,
-        missing_in_baseline=baseline.n_missing,
-        missing_in_candidate=candidate.n_missing,
+        missing_in_baseline=baseline.n_missing - n_left_out if counts_missing else 0,
+        missing_in_candidate=candidate.n_missing - n_left_out if counts_missing else 0,
         means=means,
         no_inference="" if means is None else NO_INFERENCE,
-        tie_effect=_tie_effect(baseline, candidate),
+        tie_effect=_tie_effect(sides, values, weights),
+        limits=_limits_of_delta(metric, values),
     )
 
 
-def _other_means(
-    pairing: Pairing, weights: Floats | None, baseline: EvaluationRecord, candidate: EvaluationRecord
-) -> tuple[float, float] | None:
+@dataclass(frozen=True, slots=True)
+class _Evaluated:
+    """An evaluation with the sum of its groups' weights (1 each where they weigh alike) and their (weighted) mean."""
+
+    record: EvaluationRecord
+    weight: float
+    mean: float | None
+
+    @classmethod
+    def of(
+        cls,
+        tx: ReadTransaction,
+        record: EvaluationRecord,
+        found: GroupResultColumns,
+        dataset_id: int,
+        is_weighted: bool,
+    ) -> _Evaluated:
+        """Return an evaluation with what its groups weigh."""
+        defined = ~np.isnan(found.values)
+        values = found.values[defined]
+        weights = _weights(tx, dataset_id, found.group_ids[defined]) if is_weighted else None
+        total = float(values.size if weights is None else weights.sum())
+        return cls(record, total, float(np.average(values, weights=weights)) if total > 0 else None)
+
+    @property
+    def is_mean_of_groups(self) -> bool:
+        """Whether the stored mean is the (weighted) mean of the groups."""
+        return self._agrees(MEANS_AGREE)
+
+    @property
+    def differs_by_rounding(self) -> bool:
+        """Whether it is that mean but for the decimals that the metric keeps."""
+        metric = parse_metric(self.record.metric)
+        is_rounded = metric["round"] != "none" and metric["round_of"] == "mean"
+        return self._agrees(10.0 ** -int(metric["round"]) if is_rounded else MEANS_AGREE)
+
+    def _agrees(self, within: float) -> bool:
+        stored = self.record.mean
+        return stored is None or self.mean is None or abs(self.mean - stored) <= within
+
+
+def _other_means(pairing: Pairing, sides: Sequence[_Evaluated]) -> tuple[float, float] | None:
     """Return the stored means where they are no (weighted) mean of the paired results, None where they are.
 
     They are none where items carried the weights, which are not stored, or where groups that have nothing to find were
-    added unweighted.
+    added unweighted. Raises: InputError where such a mean would be asked of other groups than those it was taken over.
     """
-    n_groups = pairing.group_ids.size
-    if baseline.mean is None or candidate.mean is None or {baseline.n_groups, candidate.n_groups} != {n_groups}:
+    one, other = (side.record for side in sides)
+    if all(side.is_mean_of_groups for side in sides) or one.mean is None or other.mean is None:
         return None
-    stored = (baseline.mean, candidate.mean)
-    paired = [float(np.average(values, weights=weights)) for values in (pairing.baseline, pairing.candidate)]
-    return None if np.allclose(paired, stored, rtol=0, atol=MEANS_AGREE) else stored
+    if {one.n_groups, other.n_groups} != {pairing.group_ids.size}:
+        if not pairing.group_ids.size or all(side.differs_by_rounding for side in sides):
+            return None
+        without = f", without {argument('missing', 'skip')}" if pairing.missing == "skip" else ""
+        raise InputError(
+            f"{one.metric}: {NO_INFERENCE}, and no mean over {pairing.group_ids.size:,} of the groups is known; "
+            f"compare runs of the same groups{without}"
+        )
+    return one.mean, other.mean
 
 
-def _tie_effect(baseline: EvaluationRecord, candidate: EvaluationRecord) -> TieEffect | None:
-    bounds = (baseline.worst_mean, baseline.best_mean, candidate.worst_mean, candidate.best_mean)
-    if any(bound is None for bound in bounds):
+def _tie_effect(sides: Sequence[_Evaluated], values: tuple[Floats, Floats], weights: Floats | None) -> TieEffect | None:
+    """Return the bounds of both means over ties; over fewer groups than were evaluated they may be too wide."""
+    bounds = []
+    for side, paired in zip(sides, values, strict=True):
+        record = side.record
+        if record.mean is None or record.worst_mean is None or record.best_mean is None:
+            return None
+        total = float(paired.size if weights is None else weights.sum())
+        if record.n_groups == paired.size or not side.is_mean_of_groups or not total:
+            bounds.append(TieBounds(record.worst_mean, record.best_mean))
+            continue
+        mean, share = float(np.average(paired, weights=weights)), side.weight / total
+        bounds.append(
+            TieBounds(mean - share * (record.mean - record.worst_mean), mean + share * (record.best_mean - record.mean))
+        )
+    return TieEffect(*bounds)
+
+
+def _limits_of_delta(metric: Metric, values: tuple[Floats, Floats]) -> tuple[float, float] | None:
+    """Return between which numbers a difference of two values lies, None where that is not known."""
+    if metric.limits is None:
         return None
-    worst, best, other_worst, other_best = (float(bound or 0.0) for bound in bounds)
-    return TieEffect(TieBounds(worst, best), TieBounds(other_worst, other_best))
+    low, high = metric.limits
+    if any(side.size and (side.min() < low or side.max() > high) for side in values):
+        return None
+    return low - high, high - low
+
+
+def _in_neither(
+    tx: ReadTransaction, group_ids: Index, baseline: EvaluationRecord, candidate: EvaluationRecord
+) -> Index | None:
+    """Return which groups of an evaluation neither run has, None where one of them has them all."""
+    if not baseline.n_missing or not candidate.n_missing:
+        return None
+    for run_id in {baseline.run_id, candidate.run_id}:
+        group_ids = np.setdiff1d(group_ids, tx.ranked_group_ids(run_id), assume_unique=True)
+    return group_ids
+
+
+def _has_nothing_judged(
+    tx: ReadTransaction,
+    evaluation: EvaluationRecord,
+    label_set: LabelSetRecord,
+    shares: Mapping[int | None, float],
+) -> bool:
+    """Return whether a run has no judged item that the metric of an evaluation counts."""
+    if evaluation.n_missing >= label_set.n_groups > 0:
+        return True  # no group in common
+    metric = parse_metric(evaluation.metric)
+    if shares.get(metric.cutoff) != 0:
+        return False
+    if metric["unjudged"] != "drop" or metric.cutoff is None:
+        return True
+    # what is dropped makes room for items below the cutoff
+    ranking, labels = tx.read_ranking(evaluation.run_id), tx.read_labels(label_set.id)
+    return not judged(ranking, labels).rows.size
 
 
 def _weights(tx: ReadTransaction, dataset_id: int, group_ids: Index) -> Floats | None:

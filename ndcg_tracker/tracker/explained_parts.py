@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.comparison.change_parts import ChangeParts, LabelDifferences, with_grades_of
+import numpy as np
+
+from ndcg_tracker.comparison.change_parts import (
+    ChangeParts,
+    GroupDifferences,
+    LabelDifferences,
+    labels_of_one,
+    with_grades_of,
+)
 from ndcg_tracker.comparison.explanation import RunExplanation
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics import GroupValues, Metric, group_values
 from ndcg_tracker.metrics.contributions import Contributions
+from ndcg_tracker.metrics.results import DEFINED, EXTRA
 from ndcg_tracker.overlap.workers import mapped
 from ndcg_tracker.rankings import LabelLists, Ranking, judged
+from ndcg_tracker.rankings.join import places_of
 from ndcg_tracker.tracker.explained_blocks import SideBlock, side_blocks
 from ndcg_tracker.tracker.explained_runs import Sides
 from ndcg_tracker.tracker.scoring import GatheredValues, stored_weights
 
 if TYPE_CHECKING:
+    from ndcg_tracker.rankings.keys import Index, Mask
     from ndcg_tracker.storage.store import ReadTransaction
 
 
@@ -40,36 +52,68 @@ def _only_value(ranking: Ranking, labels: LabelLists, metric: Metric) -> float:
 def run_parts(tx: ReadTransaction, sides: Sides) -> RunExplanation:
     """Return what the rankings and the labels did to the mean; the runs are read some groups at a time.
 
-    Raises: InputError where one of the steps has no mean.
+    The steps between both means are taken over the groups that have a value at every one of them; what the others did
+    is a part of its own. Raises: InputError where one of the two has no mean.
     """
     weights = stored_weights(tx, sides.dataset_id)
-    steps = [GatheredValues() for _ in range(4)]
-    differences = LabelDifferences(0, 0, 0)
-    for values, of_block in mapped(partial(_steps, metric=sides.metric), side_blocks(tx, sides)):
-        differences += of_block
-        for step, of_step in zip(steps, values, strict=True):
-            step.add([of_step])
-    results = [step.results(weights)[0] for step in steps]
-    first, other_run, other_grades, last = (result.mean for result in results)
-    stored, other_stored = sides.baseline.evaluation, sides.candidate.evaluation
-    first = first if stored is None else stored.mean
-    last = last if other_stored is None else other_stored.mean
-    if first is None or other_run is None or other_grades is None or last is None:
+    ends, steps = ([GatheredValues() for _ in range(n)] for n in (2, 4))
+    differences, counts = LabelDifferences(0, 0, 0), np.zeros(6, dtype=np.int64)
+    for block in mapped(partial(_steps, metric=sides.metric), side_blocks(tx, sides)):
+        differences += block.differences
+        counts += block.counts
+        for gathered, values in zip((*ends, *steps), (*block.ends, *block.common), strict=True):
+            gathered.add([values])
+    results = [end.results(weights)[0] for end in ends]
+    stored = [side.evaluation for side in (sides.baseline, sides.candidate)]
+    first, last = (
+        result.mean if evaluation is None else evaluation.mean
+        for result, evaluation in zip(results, stored, strict=True)
+    )
+    if first is None or last is None:
         raise InputError(
-            f"no group has a result under {sides.metric} in one of the steps from labels version "
-            f"{sides.baseline.label_set.version} to {sides.candidate.label_set.version}; there is no mean to explain"
+            f"no group has a result under {sides.metric} under labels version {sides.baseline.label_set.version} or "
+            f"under {sides.candidate.label_set.version}; there is no mean to explain"
         )
+    n_common, n_came, n_went, n_between, n_added, n_removed = counts.tolist()
+    if n_common:
+        means = [step.results(weights)[0].mean for step in steps]
+        before, other_run, other_grades, after = (first if mean is None else mean for mean in means)
+    else:
+        before = other_run = other_grades = after = first
+    if n_common == results[0].n_groups == results[1].n_groups:
+        before, after = first, last
     return RunExplanation(
         sides.subject(),
         first,
         last,
         results[-1].n_groups,
-        parts=ChangeParts(first, other_run, other_grades, last, differences),
+        parts=ChangeParts(
+            first,
+            other_run,
+            other_grades,
+            last,
+            differences,
+            GroupDifferences(n_common, n_came, n_went, n_between, n_added, n_removed, before, after),
+        ),
         notes=sides.notes,
     )
 
 
-def _steps(block: SideBlock, metric: Metric) -> tuple[list[GroupValues], LabelDifferences]:
+@dataclass(frozen=True, slots=True)
+class _BlockSteps:
+    """Some groups on the way from baseline to candidate.
+
+    ``ends``: their values at both ends. ``common``: the values at every step of those that have one at each.
+    ``counts``: int64, the counts of ``GroupDifferences`` in their order.
+    """
+
+    ends: tuple[GroupValues, GroupValues]
+    common: list[GroupValues]
+    differences: LabelDifferences
+    counts: Index
+
+
+def _steps(block: SideBlock, metric: Metric) -> _BlockSteps:
     """Return the values of some groups at every step from baseline to candidate, and how their labels differ."""
     mixed, differences = with_grades_of(block.baseline_labels, block.candidate_labels)
     steps = [
@@ -78,4 +122,30 @@ def _steps(block: SideBlock, metric: Metric) -> tuple[list[GroupValues], LabelDi
         (block.candidate, mixed),
         (block.candidate, block.candidate_labels),
     ]
-    return [group_values(judged(ranking, labels), [metric])[0] for ranking, labels in steps], differences
+    values = [group_values(judged(ranking, labels), [metric])[0] for ranking, labels in steps]
+    places = [places_of(found.group_keys, block.group_keys) for found in values]
+    has_value = np.zeros((len(values), len(block.group_keys)), dtype=np.bool_)
+    for at_step, place, found in zip(has_value, places, values, strict=True):
+        at_step[place] = found.reasons == DEFINED
+    common, at_start, at_end = np.asarray(has_value.all(axis=0)), has_value[0], has_value[-1]
+    left_out = [
+        ~common[places_of(labels.group_keys, block.group_keys)]
+        for labels in (block.baseline_labels, block.candidate_labels)
+    ]
+    groups = (common, at_end & ~at_start, at_start & ~at_end, at_start & at_end & ~common)
+    of_one = labels_of_one(block.baseline_labels, block.candidate_labels, *left_out)
+    return _BlockSteps(
+        (values[0], values[-1]),
+        [_only(found, common[place]) for found, place in zip(values, places, strict=True)],
+        differences,
+        np.array([*(np.count_nonzero(mask) for mask in groups), *of_one], dtype=np.int64),
+    )
+
+
+def _only(values: GroupValues, kept: Mask) -> GroupValues:
+    """Return values of which only some are defined."""
+    return replace(
+        values,
+        values=np.where(kept, values.values, np.nan),
+        reasons=np.where(kept, values.reasons, EXTRA).astype(np.int8),
+    )

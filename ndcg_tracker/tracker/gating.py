@@ -15,6 +15,7 @@ from ndcg_tracker.comparison.repeat_margin import FEWEST_REPEATS, LearnedMargin,
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics import Metric
+from ndcg_tracker.reporting.comparison_words import labels_command
 from ndcg_tracker.tracker.comparing import compared, paired_results
 from ndcg_tracker.tracker.drifting import drift_since_pin, of_gate
 
@@ -122,6 +123,8 @@ def gated(tx: ReadTransaction, question: GateQuestion, acknowledgement: Acknowle
     baseline = tx.resolve_run(question.baseline, question.dataset)
     candidate = tx.resolve_run(question.candidate, question.dataset)
     (comparison,) = compared(tx, baseline, [candidate], [question.metric], missing=question.missing, top=question.top)
+    if not comparison.is_comparable and comparison.metrics[0].not_comparable == "nothing_judged":
+        raise _nothing_judged(baseline, candidate, question.metric)
     label_set = _label_set(tx, baseline, comparison)
     of_baseline, of_candidate = (
         {e.metric: e for e in _evaluations(tx, run, label_set)} for run in (baseline, candidate)
@@ -147,6 +150,7 @@ def gated(tx: ReadTransaction, question: GateQuestion, acknowledgement: Acknowle
         drift=drift_since_pin(tx, baseline, earlier, question.alias, decision.delta),
         acknowledgement=None if decision.decision == "pass" else acknowledgement,
         candidate_means=tuple((e.metric, e.mean) for e in of_candidate.values()),
+        ties_could_change_decision=_hangs_on_ties(decision, results),
     )
 
 
@@ -192,7 +196,15 @@ def _decision(
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
     budget = question.alpha_budget
     alpha = FAIL_ALPHA if budget is None else spent_alpha(number, budget)
-    return population_decision(delta, margin, weights=weights, fail_alpha=alpha)
+    return population_decision(delta, margin, weights=weights, fail_alpha=alpha, limits=results.limits)
+
+
+def _hangs_on_ties(decision: GateDecision, results: PairedResults) -> bool:
+    """Return whether another order of tied items could give another decision, by the rule that gave this one."""
+    effect, delta = results.tie_effect, decision.delta
+    if effect is None or not effect.is_open or delta is None:
+        return False
+    return any(decision.moved(bound - delta) != decision.moved(0.0) for bound in effect.delta)
 
 
 def _learned(
@@ -238,6 +250,13 @@ def _learned(
     return learned_margin([run.name for run in runs], [one.mean or 0.0 for one in found])
 
 
+def _nothing_judged(baseline: RunRecord, candidate: RunRecord, metric: Metric) -> NotComparableError:
+    return NotComparableError(
+        f"runs {baseline.name!r} and {candidate.name!r} have no judged item that {metric} counts, so nothing is known "
+        f"of either; are their ids spelled as in the labels? See those with: {labels_command(baseline.dataset)}"
+    )
+
+
 def _label_set(tx: ReadTransaction, run: RunRecord, comparison: Comparison) -> LabelSetRecord:
     return next(one for one in tx.label_sets(run.dataset_id) if one.version == comparison.label_set.version)
 
@@ -265,6 +284,7 @@ def _without_inference(comparison: Comparison) -> Comparison:
             effect_size=None,
             detectable_delta=None,
             betting_ci=None,
+            ties_could_change_verdict=False,
             warnings=(),
             verdict=metric.verdict if metric.verdict in ("identical", "not_comparable") else "no_difference_detected",
         )

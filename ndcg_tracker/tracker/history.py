@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.comparison import t_interval
+from ndcg_tracker.comparison import limited, t_interval
 from ndcg_tracker.metrics import parse_metric
 from ndcg_tracker.reporting import HistoryRow
 from ndcg_tracker.tracker.datasets import known_dataset
@@ -71,7 +71,8 @@ def history_of(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFi
         notes.append(f"runs under different labels are not compared ({told}); to hold all to the newest: {mend}")
     steps = steps_of(tx, dataset_id, text, records, notes)
     weighted = parse_metric(text)["weights"] != "none"
-    rows = [_row(record, details, text, steps.get(record.run_id), weighted) for record in records]
+    limits = parse_metric(text).limits
+    rows = [_row(record, details, text, steps.get(record.run_id), weighted, limits) for record in records]
     return History(tuple(rows), tuple(notes), len(newest), len(runs))
 
 
@@ -81,23 +82,33 @@ def _counted(records: Sequence[HistoryRecord], version: int) -> str:
 
 
 def _row(
-    record: HistoryRecord, details: Mapping[int, RunRecord], metric: str, found: FoundStep | None, weighted: bool
+    record: HistoryRecord,
+    details: Mapping[int, RunRecord],
+    metric: str,
+    found: FoundStep | None,
+    weighted: bool,
+    limits: tuple[float, float] | None,
 ) -> HistoryRow:
-    """Return one run as JSON has it."""
+    """Return one run as JSON has it; ``limits``: between which numbers every value lies, if known."""
     run = details[record.run_id]
     step = None if found is None else found.step
     between, before = None, None
     if found is not None and found.first is not None and found.last is not None:
         between = (details[found.first].name, details[found.last].name)
         before = None if found.before is None else details[found.before]
-    has_interval = not weighted and record.mean is not None and record.std_dev is not None
+    ci = None
+    change_limits = None if limits is None else (limits[0] - limits[1], limits[1] - limits[0])
+    if not weighted and record.mean is not None and record.std_dev is not None:
+        ci = t_interval(record.mean, record.std_dev, record.n_groups)
+    if limits is not None and record.mean is not None and limits[0] <= record.mean <= limits[1]:
+        ci = limited(ci, limits)
     return {
         "run": record.run,
         "run_id": record.run_id,
         "created_at_utc": record.created_at_utc,
         "metric": metric,
         "mean": record.mean,
-        "ci": t_interval(record.mean or 0.0, record.std_dev or 0.0, record.n_groups) if has_interval else None,
+        "ci": ci,
         "step": step is not None and step.is_step,
         "delta": None if step is None else step.delta,
         "p_adjusted": None if step is None else step.p_adjusted,
@@ -106,7 +117,7 @@ def _row(
         "tags": run.tags,
         "parameters": run.parameters,
         "step_change": None if step is None else step.change,
-        "step_ci": None if step is None else step.change_ci,
+        "step_ci": None if step is None else limited(step.change_ci, change_limits),
         "step_between": between,
         "step_before": None if before is None else before.name,
         "step_parameters": None if before is None else _changed(before.parameters, run.parameters),

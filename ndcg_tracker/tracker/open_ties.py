@@ -25,18 +25,23 @@ def open_groups(
     metric: Metric,
     weights: GroupWeights | None,
     top: int,
-) -> tuple[GroupTieBounds, ...]:
-    """Return the groups of baseline and candidate whose value ties leave open, the widest first, ``top`` at most."""
+) -> tuple[tuple[GroupTieBounds, ...], int]:
+    """Return the groups of baseline and candidate whose value ties leave open, and how many there are.
+
+    The widest come first, ``top`` at most; a group that is open in both runs counts twice.
+    """
     found: list[GroupTieBounds] = []
+    n_open = 0
     for role, run in zip(("baseline", "candidate"), runs, strict=True):
         both = judged(tx.read_ranking(run.id), labels)
         ((worst, best),) = tie_bounds(both, [metric], weights)
         values = group_results(both, [metric], weights)[0].values
         spread = np.nan_to_num(best.values - worst.values)
         places = np.flatnonzero(spread > _ROUNDING)
+        n_open += places.size
         places = places[np.argsort(-spread[places], kind="stable")][:top]
         found += [
             GroupTieBounds(key, role, float(worst.values[place]), float(values[place]), float(best.values[place]))
             for key, place in zip(both.group_keys.take(places).to_list(), places.tolist(), strict=True)
         ]
-    return tuple(sorted(found, key=lambda group: group.worst - group.best)[:top])
+    return tuple(sorted(found, key=lambda group: group.worst - group.best)[:top]), n_open

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics import parse_metric, parse_metrics
 from ndcg_tracker.tracker.ingesting import Ingesting
 from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC
@@ -46,7 +47,7 @@ class Tracker(Ingesting):
     def compare(
         self,
         baseline: str,
-        *candidates: str,
+        *candidates: str | Sequence[str],
         dataset: str | None = None,
         metrics: str | Sequence[str] = (),
         missing: Missing = "error",
@@ -60,14 +61,15 @@ class Tracker(Ingesting):
         """Compare a baseline with one candidate or several, group by group, under the newest labels that they share.
 
         Parameters: ``baseline`` and ``candidates``: run references (name, id, ``@alias``, ``latest``, ``latest~2``,
-        unique prefix). ``metrics``: text forms; by default all that both have. ``missing``: what to do with groups
-        that have a result in one run only. ``top``: how many worst and best groups to keep. ``tie_bounds``: list the
-        groups that ties in scores leave open. ``test``: where p-values come from, "t" (paired t-test), "permutation"
-        (sign flips) or "wilcoxon" (tests symmetry, not the mean). ``ci``: where the 95% intervals come from, "t",
-        "bootstrap" or "betting". ``equivalence``: a margin, within which delta is to be shown to lie (two one-sided
-        t-tests). ``by``: a group attribute (``set_groups``): compare slice by slice as well. Raises:
-        ReferenceNotFoundError; InputError for methods that do not apply and an unknown attribute; NotComparableError,
-        naming the command that mends it.
+        unique prefix), the candidates one by one or in lists. ``metrics``: text forms; by default all that both have.
+        ``missing``: what to do with groups that have a result in one run only: "error" refuses, "zero" counts 0 there,
+        "intersect" leaves them out, "skip" leaves out labelled groups that neither run has as well. ``top``: how many
+        worst and best groups to keep. ``tie_bounds``: list the groups that ties in scores leave open. ``test``: where
+        p-values come from, "t" (paired t-test), "permutation" (sign flips) or "wilcoxon" (tests symmetry, not the
+        mean). ``ci``: where the 95% intervals come from, "t", "bootstrap" or "betting". ``equivalence``: a margin,
+        within which delta is to be shown to lie (two one-sided t-tests). ``by``: a group attribute (``set_groups``):
+        compare slice by slice as well. Raises: ReferenceNotFoundError; InputError for methods that do not apply and an
+        unknown attribute; NotComparableError, naming the command that mends it.
         """
         from ndcg_tracker.tracker.comparing import compared
         from ndcg_tracker.tracker.results import ComparisonResult
@@ -75,7 +77,7 @@ class Tracker(Ingesting):
         parsed = parse_metrics(metrics)
         with self.store().read() as tx:
             one = tx.resolve_run(baseline, dataset)
-            others = [tx.resolve_run(candidate, dataset) for candidate in candidates]
+            others = [tx.resolve_run(candidate, dataset) for candidate in _one_by_one(candidates)]
             found = compared(
                 tx,
                 one,
@@ -224,3 +226,14 @@ class Tracker(Ingesting):
         with self.store().read() as tx:
             run = tx.resolve_run(reference, dataset)
             return conventions(tx, run, cutoff, stored_weights(tx, run.dataset_id))
+
+
+def _one_by_one(candidates: Sequence[str | Sequence[str]]) -> list[str]:
+    """Return the references of runs that were given one by one or in lists (InputError for anything else)."""
+    found: list[str] = []
+    for given in candidates:
+        each = [given] if isinstance(given, str) else given
+        if not isinstance(each, (list, tuple)) or not all(isinstance(one, str) for one in each):
+            raise InputError(f"a candidate is a run's name, id or @alias as text, or a list of these, not {given!r}")
+        found += each
+    return found

@@ -61,10 +61,11 @@ def test_top_and_missing_and_metrics(shop: CommandLine) -> None:
     arguments = ["compare", "bm25", "dense", "--metric", "ndcg(missing=skip)@10"]
     assert shop.refused(*arguments) == (
         "ndcg(missing=skip)@10: 1 group has a result in one run only (1 in the baseline, 0 in the candidate): "
-        "choose missing=zero (count 0 there) or missing=intersect (leave them out); missing=error refuses"
+        "choose --missing zero (count 0 there) or --missing intersect (leave them out)"
     )
     assert shop.rows(*arguments, "--missing", "zero")["groups"]["paired"] == 5
     assert shop.rows(*arguments, "--missing", "intersect")["groups"]["paired"] == 4
+    assert shop.rows(*arguments, "--missing", "skip")["groups"]["paired"] == 4
     two = shop.rows("compare", "bm25", "dense", "--metric", "dcg@3", "--metric", "ndcg@10", "--metric", "dcg@3")
     assert [metric["metric"] for metric in two["metrics"]] == ["dcg@3", "ndcg@10"]
 
@@ -203,3 +204,41 @@ def test_the_report_to_the_letter(shop: CommandLine, monkeypatch: pytest.MonkeyP
     narrow = shop.done("compare", "bm25", "dense", "--top", "1")
     assert "\ngroup  baseline  candidate    delta\n    of which  rank         item\nq5 " in narrow
     assert "² low information: 4 of 5 differences are nonzero, and below\n  100 the t interval may" in narrow
+
+
+def test_groups_that_neither_run_has_are_told_with_the_option(shop: CommandLine, folder: Path) -> None:
+    write_qrels(folder / "more.qrels", {**LABELS, "q8": {"a": 1}})
+    assert shop("labels", "add", "more.qrels", "--dataset", "shop", "--rescore").code == 0
+    told = (
+        "in neither run 1 group with labels: it counts the same in both and shrinks delta; --missing skip leaves it out"
+    )
+    assert told in " ".join(shop.done("compare", "bm25", "dense").split())
+    assert "--missing skip leaves it out" in shop.done("compare", "bm25", "dense", "--format", "markdown")
+    assert "in neither run  1 group with labels, left out\n" in shop.done(
+        "compare", "bm25", "dense", "--missing", "skip"
+    )
+    gate = ("gate", "dense", "--baseline", "bm25", "--scope", "set", "--tolerance", "1")
+    assert told in " ".join(shop.done(*gate).split())
+    assert "in neither run  1 group with labels, left out\n" in shop.done(*gate, "--missing", "skip")
+
+
+def test_runs_without_a_judged_item_end_in_5_with_the_report(command: CommandLine, folder: Path) -> None:
+    elsewhere = {group: {f"x-{item}": label for item, label in of.items()} for group, of in LABELS.items()}
+    write_qrels(folder / "labels.qrels", elsewhere)
+    for name, ranking in (("bm25", BM25), ("dense", DENSE)):
+        write_csv(folder / f"{name}.csv", frame_of(ranking))
+    assert command("ingest", "bm25.csv", "dense.csv", "--labels", "labels.qrels").code == 0
+    found = command("compare", "bm25", "dense")
+    assert (found.code, found.err) == (5, "")
+    lines = found.out.splitlines()
+    assert lines[0] == (
+        "dense against bm25 on default: ndcg@10 cannot be compared: neither run has a judged item that it counts"
+    )
+    assert lines[-1] == (
+        "      ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'default' LIMIT 5\""
+    )
+    assert (
+        json.loads(command("compare", "bm25", "dense", "--format", "json").out)["metrics"][0]["not_comparable"]
+        == "nothing_judged"
+    )
+    assert command("gate", "dense", "--baseline", "bm25", "--margin", "0.01").code == 5

@@ -225,7 +225,7 @@ def test_json_has_exactly_the_public_keys() -> None:
     assert list(first) == [
         *["metric", "baseline", "candidate", "delta", "ci", "ci_method", "p_value", "p_adjusted", "test"],
         *["wins", "ties", "losses", "effect_size", "detectable_delta", "warnings", "verdict"],
-        *["n", "groups", "tie_bounds", "betting_ci"],
+        *["not_comparable", "n", "groups", "tie_bounds", "betting_ci"],
     ]
     test = paired_t(np.array([0.25, 0.0, -0.5]))
     assert first["ci"] == list(test.ci or ())
@@ -276,6 +276,7 @@ def test_counts_come_from_the_pairing() -> None:
         "missing_in_baseline": 0,
         "missing_in_candidate": 7,
         "missing": "zero",
+        "in_neither": 0,
     }
 
 
@@ -424,3 +425,46 @@ def test_what_no_test_covers_cannot_be_sliced() -> None:
     with pytest.raises(InputError) as refusal:
         compare_runs(BASELINE, CANDIDATE, "shop", LABELS, [weighty], names, by=Slicing("device", ["a", "b"]))
     assert str(refusal.value) == "ndcg@10 cannot be sliced: no test applies; name another metric first"
+
+
+def test_equal_results_without_a_judged_item_are_not_identical() -> None:
+    metric = one([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], nothing_judged=True)
+    assert (metric.verdict, metric.not_comparable) == ("not_comparable", "nothing_judged")
+    assert (metric.baseline, metric.candidate, metric.delta, metric.ties) == (0.0, 0.0, None, 3)
+    assert one([0.0], [0.0]).verdict == "identical"
+    moved = one([0.25, 0.0, 0.5], [0.5, 0.0, 0.25], nothing_judged=True)
+    assert (moved.verdict, moved.not_comparable) == ("no_difference_detected", None)
+    assert one([], []).not_comparable == "no_group"
+    assert not compared(results([0.0], [0.0], nothing_judged=True)).is_comparable
+    assert compared(results([0.0], [0.0], nothing_judged=True), results([0.5], [0.5], metric="AP")).is_comparable
+
+
+def test_runs_without_a_judged_item_are_not_equivalent() -> None:
+    (metric,) = compare_metrics([results([0.0, 0.0], [0.0, 0.0], nothing_judged=True)], equivalence=0.01)
+    assert metric.equivalence is not None
+    assert not metric.equivalence.equivalent
+
+
+def test_an_interval_stays_where_differences_can_lie() -> None:
+    values = ([0.0, 1.0], [1.0, 0.9])
+    free, limited = one(*values), one(*values, limits=(-1.0, 1.0))
+    assert free.ci is not None
+    assert free.ci[0] < -1
+    assert free.ci[1] > 1
+    assert limited.ci == (-1.0, 1.0)
+    assert (limited.p_value, limited.verdict) == (free.p_value, free.verdict)
+    assert limited.betting_ci is not None
+    sliced = compare_runs(
+        BASELINE,
+        CANDIDATE,
+        "shop",
+        LABELS,
+        [results(*values, limits=(-1.0, 1.0))],
+        names,
+        by=Slicing("device", ["phone", "phone"]),
+        equivalence=0.1,
+    )
+    assert sliced.slices is not None
+    assert sliced.slices[0].ci == (-1.0, 1.0)
+    assert sliced.metrics[0].equivalence is not None
+    assert sliced.metrics[0].equivalence.ci == (-1.0, 1.0)

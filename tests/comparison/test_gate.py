@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from populations import ALL, LONG, Record, graded, repeats
@@ -345,3 +345,22 @@ def test_false_fails_where_information_is_low(name: str, record_property: Record
     record_property("FAIL", float(failed / samples))
     assert failed_by_t / samples > 0.02
     assert failed / samples <= 0.01
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=12), st.floats(-0.5, 0.5), st.sampled_from([0.0, 0.01, 0.3]))
+def test_a_decision_that_is_not_moved_stays(delta: list[float], by: float, margin: float) -> None:
+    numbers = np.array(delta)
+    for decision in (population_decision(numbers, margin), set_decision(numbers, margin)):
+        assert decision.moved(0.0) == decision.decision
+        order = ["fail", "inconclusive", "pass"]
+        assert (order.index(decision.moved(by)) - order.index(decision.decision)) * by >= 0
+
+
+def test_no_bound_lies_where_no_difference_can() -> None:
+    delta = np.array([1.0, -0.9])
+    free, limited = population_decision(delta, 0.01), population_decision(delta, 0.01, limits=(-1.0, 1.0))
+    assert free.t_lower is not None
+    assert free.t_lower < -1
+    assert (limited.t_lower, limited.t_upper, limited.upper) == (-1.0, 1.0, 1.0)
+    assert (limited.decision, limited.delta) == (free.decision, free.delta)

@@ -58,7 +58,7 @@ def test_refusal_names_the_counts_and_the_choices() -> None:
         pair(*columns({1: 0.5, 2: 0.5, 3: 0.5}), *columns({1: 0.5, 9: 0.5}), metric="ndcg(missing=skip)@10")
     assert str(refusal.value) == (
         "ndcg(missing=skip)@10: 3 groups have a result in one run only (2 in the baseline, 1 in the candidate): "
-        "choose missing=zero (count 0 there) or missing=intersect (leave them out); missing=error refuses"
+        "choose missing='zero' (count 0 there) or missing='intersect' (leave them out)"
     )
     with pytest.raises(InputError, match=r"^1 group has a result in one run only \(0 in the baseline, 1 in the "):
         pair(*columns({}), *columns({9: 0.5}))
@@ -80,5 +80,22 @@ def test_arrays_of_the_wrong_kind(ids: list[int], values: list[float], message: 
 
 
 def test_unknown_policy() -> None:
-    with pytest.raises(InputError, match="unknown missing policy 'drop': choose error, zero or intersect"):
+    with pytest.raises(InputError, match="unknown missing policy 'drop': choose error, zero, intersect or skip"):
         pair(*columns({1: 0.5}), *columns({1: 0.5}), missing="drop")
+
+
+@settings(deadline=None)
+@given(GROUP_RESULTS, GROUP_RESULTS, st.sets(st.integers(0, 20)))
+def test_skip_is_intersect_without_the_groups_that_neither_run_has(
+    baseline: dict[int, float], candidate: dict[int, float], absent: set[int]
+) -> None:
+    in_neither = np.array(sorted(absent), dtype=np.int64)
+    both = defined(baseline).keys() & defined(candidate).keys()
+    skipped = pair(*columns(baseline), *columns(candidate), missing="skip", in_neither=in_neither)
+    assert skipped.group_ids.tolist() == sorted(both - absent)
+    assert skipped.baseline.tolist() == [baseline[key] for key in sorted(both - absent)]
+    assert skipped.candidate.tolist() == [candidate[key] for key in sorted(both - absent)]
+    assert skipped.in_neither.tolist() == sorted(both & absent)
+    kept = pair(*columns(baseline), *columns(candidate), missing="intersect", in_neither=in_neither)
+    assert kept.group_ids.tolist() == sorted(both)
+    assert kept.in_neither.tolist() == sorted(both & absent)

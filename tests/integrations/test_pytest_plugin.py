@@ -38,7 +38,14 @@ def test_usage(ndcg_gate):
 
 def test_no_such_run(ndcg_gate):
     ndcg_gate.check("nope", margin=0.01)
+
+def test_it_is_asked_for(ndcg_gate):
+    assert ndcg_gate.check("same", margin=0.01, record=True).gated.decision_id is not None
+
+def test_it_is_not_wanted(ndcg_gate):
+    assert ndcg_gate.check("same", margin=0.01, record=False).gated.decision_id is None
 """
+STRICT = ("-W", "error", "-o", "junit_family=xunit2")
 
 
 @dataclass
@@ -81,7 +88,8 @@ def gates(tmp_path: Path, database: str) -> Callable[..., Outcome]:
     def run(*arguments: str, **variables: str) -> Outcome:
         (tmp_path / "test_gates.py").write_text(GATES, encoding="utf-8")
         summary = tmp_path / "summary.md"
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("NDCG_TRACK", "PYTEST"))}
+        others = ("NDCG_TRACK", "PYTEST", "CI")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(others)}
         repository = str(Path(nt.__file__).parents[1])
         done = subprocess.run(
             [
@@ -101,13 +109,16 @@ def gates(tmp_path: Path, database: str) -> Callable[..., Outcome]:
 
 
 def test_three_answers(gates: Callable[..., Outcome], database: str) -> None:
-    found = gates(NDCG_TRACK_DB=database)
+    found = gates("-k", "not asked and not wanted", NDCG_TRACK_DB=database, CI="true")
     assert found.code == 1
     assert "4 failed, 3 passed, 1 skipped" in found.output
     assert "FAIL: worse must not replace base on default" in found.output
     assert "INCONCLUSIVE: not known whether noisy may replace base on default" in found.output
     assert "ValueError: on_inconclusive is 'perhaps'; choose fail, skip or pass" in found.output
-    assert "\nno run 'nope'" in found.output
+    assert found.output.count("\nno run 'nope'") == 1
+    assert "During handling" not in found.output
+    assert "\n6 decisions of a gate recorded\n" in found.output
+    assert "not recorded" not in found.output
     assert "Delta is not shown to be above -0.0001" in found.output
     assert found.summary.count("PASS") >= 1
     assert found.summary.count("FAIL") >= 2
@@ -143,3 +154,49 @@ def test_the_plugin_costs_nothing_that_no_test_asks_for() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def n_decisions(database: str) -> int:
+    with nt.Tracker(database) as tracker:
+        return len(tracker.sql("SELECT decision_id FROM gate_decisions"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "n_recorded"),
+    [
+        ([], {}, 1),
+        ([], {"CI": "false"}, 1),
+        ([], {"CI": "1"}, 3),
+        (["--ndcg-track-record", "always"], {}, 3),
+        (["-o", "ndcg_track_record=always"], {}, 3),
+        (["--ndcg-track-record", "never"], {"CI": "1"}, 1),
+        (["--ndcg-track-record", "auto", "-o", "ndcg_track_record=always"], {}, 1),
+    ],
+)
+def test_decisions_are_recorded_in_ci_and_where_it_is_asked_for(
+    gates: Callable[..., Outcome], database: str, arguments: list[str], variables: dict[str, str], n_recorded: int
+) -> None:
+    before = n_decisions(database)
+    chosen = ("-k", "may_ship or known or asked or wanted")
+    found = gates(*STRICT, *chosen, *arguments, NDCG_TRACK_DB=database, **variables)
+    assert (found.code, "4 passed" in found.output) == (0, True)
+    assert n_decisions(database) - before == n_recorded
+    others = (
+        f"{4 - n_recorded} decision{'s' if n_recorded < 3 else ''} of a gate not recorded; in CI they are, and with "
+        "--ndcg-track-record always\n"
+    )
+    assert f"\n{n_recorded} decision{'s' if n_recorded > 1 else ''} of a gate recorded\n{others}" in found.output
+    told = [one.get("value") for one in found.junit.iter("property") if one.get("name") == "ndcg_tracker.recorded"]
+    assert told.count("True") == n_recorded
+
+
+def test_the_setting_must_be_one_there_is(gates: Callable[..., Outcome], database: str) -> None:
+    found = gates("-k", "may_ship", "-o", "ndcg_track_record=yes", NDCG_TRACK_DB=database)
+    assert "ndcg_track_record is 'yes'; choose auto, always or never" in found.output
+    assert found.code != 0
+
+
+def test_an_override_passes_where_nothing_is_recorded(gates: Callable[..., Outcome], database: str) -> None:
+    before = n_decisions(database)
+    found = gates("-rP", "-k", "known", NDCG_TRACK_DB=database)
+    assert (found.code, n_decisions(database)) == (0, before)

@@ -112,3 +112,21 @@ def test_no_text_breaks_the_parser(text: str) -> None:
     else:
         assert parse_metric(str(metric)) == metric
     assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("ndcg(gain=exp2, ideal=retrieved)@10", (0.0, 1.0)),
+        ("ndcg(gain={1:3, 2:1}, ideal_order=label)", None),
+        ("ndcg(ideal_order=label)", (0.0, 1.0)),
+        ("ndcg(unjudged=0.5)", None),
+        ("ndcg(negative=keep)", None),
+        ("ndcg(ideal=constant)@10", None),
+        ("dcg@10", None),
+        ("AP", (0.0, 1.0)),
+        ("RBP", (0.0, 1.0)),
+    ],
+)
+def test_the_limits_of_a_metric(text: str, limits: tuple[float, float] | None) -> None:
+    assert parse_metric(text).limits == limits

@@ -115,6 +115,7 @@ def full_comparison(comparison: Comparison) -> Comparison:
         betting_ci=(-0.0503, 0.0311),
         equivalence=Equivalence(0.01, 0.7231, (-0.0189, -0.0057), False),
         tie_effect=TieEffect(TieBounds(0.64, 0.66), TieBounds(0.6377, 0.6377)),
+        ties_could_change_verdict=True,
         groups=GroupCounts(paired=400),
     )
     phone = SliceComparison(

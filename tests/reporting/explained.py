@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ndcg_tracker.comparison.change_parts import ChangeParts, LabelDifferences
+from ndcg_tracker.comparison.change_parts import ChangeParts, GroupDifferences, LabelDifferences
 from ndcg_tracker.comparison.change_totals import ChangeTotals, GradeTotal, ItemTotal, KindTotal, RankTotal
 from ndcg_tracker.comparison.explanation import ExplainedItem, GroupExplanation, RunExplanation, Subject
 from ndcg_tracker.comparison.moves import ItemMove
@@ -57,6 +57,13 @@ def run_explanation(text: str | None = None) -> RunExplanation:
     return RunExplanation(
         subject(text), 0.4, 0.43, 1234, totals, worst_group=text or "q17", notes=(text or "newer labels exist",)
     )
+
+
+def groups_explanation() -> RunExplanation:
+    """Return what groups that came did to a mean beside its ranking, labels and coverage."""
+    of_groups = GroupDifferences(30, 20, 1, 2, 900, 7, 0.5, 0.75)
+    parts = ChangeParts(0.5, 0.625, 0.5625, 0.45, LabelDifferences(1, 1000, 9), of_groups)
+    return RunExplanation(subject(versions=(1, 2)), 0.5, 0.45, 50, parts=parts)
 
 
 def parts_explanation(text: str | None = None) -> RunExplanation:

@@ -29,7 +29,7 @@ def test_json_is_the_dictionary(comparison: Comparison, full_comparison: Compari
 
 def test_what_was_asked_for_is_added_to_the_json(comparison: Comparison, full_comparison: Comparison) -> None:
     plain, full = comparison.to_dict(), full_comparison.to_dict()
-    assert list(full) == [*plain, "tie_groups", "slices"]
+    assert list(full) == [*plain, "tie_groups", "n_tie_groups", "slices"]
     assert list(full["metrics"][0]) == [*plain["metrics"][0], "equivalence"]
     assert full["metrics"][0]["betting_ci"] == [-0.0503, 0.0311]
     assert [(row["attribute"], row["value"]) for row in full["slices"]] == [

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import markdown_it
 import pytest
-from explained import group_explanation, parts_explanation, run_explanation
+from explained import group_explanation, groups_explanation, parts_explanation, run_explanation
 
 from ndcg_tracker.comparison.explanation import Explanation
 from ndcg_tracker.reporting.explanation_formats import explanation_as, explanation_columns, explanation_rows
@@ -284,3 +284,24 @@ def test_markdown_shows_a_hostile_id_as_text(hostile_id: str) -> None:
             for text in (hostile_id, "harmless")
         ]
         assert tags_of[0] == tags_of[1]
+
+
+def test_groups_that_came_or_went_are_told_first() -> None:
+    explanation = groups_explanation()
+    lines = explanation_as("text", explanation).splitlines()
+    start = lines.index("what changed it, step by step")
+    assert lines[start : start + 7] == [
+        "what changed it, step by step",
+        "part      value then   change  step",
+        "groups             -  -0.3000  20 groups came (900 labels), 1 went, 2 undefined between",
+        "ranking       0.6250  +0.1250  dense instead of bm25, labels version 1",
+        "labels        0.5625  -0.0625  1 grade changed in version 2",
+        "coverage      0.7500  +0.1875  100 labels added in version 2, 2 gone",
+        "ranking, labels, coverage: over the 30 groups that all steps have",
+    ]
+    assert explanation_rows(explanation)[:4] == [
+        ["ndcg@10", "part", "groups", 23, pytest.approx(-0.3), None, None, None, None],
+        ["ndcg@10", "part", "ranking", None, 0.125, None, None, None, None],
+        ["ndcg@10", "part", "labels", 1, -0.0625, None, None, None, None],
+        ["ndcg@10", "part", "coverage", 102, 0.1875, None, None, None, None],
+    ]

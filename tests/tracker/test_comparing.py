@@ -53,10 +53,13 @@ def test_the_dict_has_the_keys_that_are_promised(shop: nt.Tracker) -> None:
         "missing",
         "missing_in_baseline",
         "missing_in_candidate",
+        "in_neither",
     }
     for metric in found["metrics"]:
         assert list(metric)[:16] == CLI_MD_KEYS["metrics"]
-        assert set(metric) - set(CLI_MD_KEYS["metrics"]) == {"n", "groups", "tie_bounds", "betting_ci"}
+        assert set(metric) - set(CLI_MD_KEYS["metrics"]) == {
+            *("not_comparable", "n", "groups", "tie_bounds", "betting_ci")
+        }
     for group in found["worst"] + found["best"]:
         assert list(group) == ["group", "baseline", "candidate", "delta", "moves"]
         for move in group["moves"]:
@@ -322,7 +325,7 @@ def test_groups_with_a_result_in_one_run_only(tracker: nt.Tracker) -> None:
         tracker.compare("bm25", "dense")
     assert str(caught.value) == (
         f"{metric}: 1 group has a result in one run only (1 in the baseline, 0 in the candidate): "
-        "choose missing=zero (count 0 there) or missing=intersect (leave them out); missing=error refuses"
+        "choose missing='zero' (count 0 there) or missing='intersect' (leave them out)"
     )
     zero = tracker.compare("bm25", "dense", missing="zero").to_dict()["groups"]
     assert (zero["paired"], zero["only_in_baseline"]) == (5, 1)
@@ -356,3 +359,114 @@ def test_a_comparison_writes_nothing(sqlite_url: str) -> None:
         tracker.compare("bm25", "bm25")
         tracker.close()
         assert path.read_bytes() == before
+
+
+ABSENT = ["ndcg@10", "ndcg(missing=skip)@10"]
+"""Under the first metric a labelled group that a run does not have counts 0, under the second it is left out."""
+
+
+@pytest.fixture
+def absent(tracker: nt.Tracker) -> nt.Tracker:
+    """Two runs that lack two labelled groups, and of which one lacks a further one."""
+    labels = {**LABELS, "q8": {"a": 2}, "q9": {"a": 1, "b": 0}}
+    for name, ranking in (("bm25", BM25), ("dense", DENSE)):
+        tracker.ingest(frame_of(ranking), name=name, labels=frame_of(labels, "label"), metrics=ABSENT)
+    return tracker
+
+
+def test_groups_that_neither_run_has(absent: nt.Tracker) -> None:
+    plain = absent.compare("bm25", "dense", metrics="ndcg@10").to_dict()
+    names = ("paired", "in_neither", "missing_in_baseline", "missing_in_candidate")
+    assert [plain["groups"][name] for name in names] == [7, 2, 2, 3]
+    skipped = absent.compare("bm25", "dense", metrics="ndcg@10", missing="skip").to_dict()
+    assert [skipped["groups"][name] for name in ("paired", "in_neither", "missing_in_baseline")] == [5, 2, 0]
+    assert skipped["groups"]["missing_in_candidate"] == 1
+    one, other = plain["metrics"][0], skipped["metrics"][0]
+    assert other["delta"] == pytest.approx(one["delta"] * 7 / 5, rel=1e-14)
+    assert (other["wins"], other["losses"]) == (one["wins"], one["losses"])
+    bounds = [bound * 7 / 5 for bound in one["tie_bounds"]["delta"]]
+    assert other["tie_bounds"]["delta"] == pytest.approx(bounds, rel=1e-12)
+    intersect = absent.compare("bm25", "dense", metrics="ndcg@10", missing="intersect").to_dict()
+    assert intersect["metrics"][0]["delta"] == one["delta"]
+    gated = absent.gate("dense", baseline="bm25", scope="set", tolerance=1.0, missing="skip", dry_run=True).to_dict()
+    assert (gated["n"], gated["delta"]) == (5, pytest.approx(other["delta"], rel=1e-14))
+
+
+def test_groups_that_neither_run_has_are_told_with_what_to_type(absent: nt.Tracker) -> None:
+    text = str(absent.compare("bm25", "dense", metrics="ndcg@10"))
+    assert (
+        "\nin neither run  2 groups with labels: they count the same in both and shrink delta; missing='skip'\n"
+        "                leaves them out\n"
+    ) in text
+    assert "¹ 2 groups with labels but in neither run: counted the same in both\n" in text
+    assert "² 1 group with labels but missing in the candidate run: counted as 0\n" in text
+    assert "missing in the baseline" not in text
+    skipped = str(absent.compare("bm25", "dense", metrics="ndcg@10", missing="skip"))
+    assert "\nin neither run  2 groups with labels, left out\n" in skipped
+    assert "¹ 2 groups with labels but in neither run: left out\n" in skipped
+
+
+def test_a_group_that_the_metric_leaves_out_is_not_said_to_count(absent: nt.Tracker) -> None:
+    found = absent.compare("bm25", "dense", metrics=ABSENT[1], missing="intersect")
+    counts = found.to_dict()["groups"]
+    assert [counts[name] for name in ("missing_in_baseline", "missing_in_candidate", "in_neither")] == [0, 0, 0]
+    assert (counts["undefined"], counts["only_in_baseline"]) == (2, 1)
+    text = str(found)
+    assert "counted as 0" not in text
+    assert "2 groups undefined in both runs: left out" in text
+
+
+def test_two_runs_without_a_judged_item_are_not_identical(tracker: nt.Tracker) -> None:
+    elsewhere = {group: {f"x-{item}": label for item, label in of.items()} for group, of in LABELS.items()}
+    for name, ranking in (("bm25", BM25), ("dense", DENSE)):
+        tracker.ingest(frame_of(ranking), name=name, labels=frame_of(elsewhere, "label"))
+    found = tracker.compare("bm25", "dense")
+    (metric,) = found.to_dict()["metrics"]
+    assert (metric["verdict"], metric["not_comparable"]) == ("not_comparable", "nothing_judged")
+    assert (metric["baseline"], metric["candidate"], metric["delta"]) == (0.0, 0.0, None)
+    assert str(found).startswith(
+        "dense against bm25 on default: ndcg@10 cannot be compared: neither run has a judged item that it counts\n"
+    )
+    message = refusal_of_gate(tracker)
+    assert message == (
+        "runs 'bm25' and 'dense' have no judged item that ndcg@10 counts, so nothing is known of either; are their ids "
+        "spelled as in the labels? See those with: "
+        "ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'default' LIMIT 5\""
+    )
+    assert tracker.sql("SELECT * FROM gate_decisions").empty
+
+
+def refusal_of_gate(tracker: nt.Tracker) -> str:
+    with pytest.raises(nt.NotComparableError) as caught:
+        tracker.gate("dense", baseline="bm25", margin=0.01)
+    return str(caught.value)
+
+
+def test_two_runs_without_a_group_in_common_with_the_labels(tracker: nt.Tracker) -> None:
+    elsewhere = {f"Q{group}": of for group, of in LABELS.items()}
+    for name, ranking in (("bm25", BM25), ("dense", DENSE)):
+        tracker.ingest(frame_of(ranking), name=name, labels=frame_of(elsewhere, "label"))
+    (metric,) = tracker.compare("bm25", "dense").to_dict()["metrics"]
+    assert (metric["verdict"], metric["not_comparable"]) == ("not_comparable", "nothing_judged")
+
+
+def test_items_below_the_cutoff_that_move_up_where_unjudged_ones_are_dropped(tracker: nt.Tracker) -> None:
+    shop = {"group": ["q"] * 3, "item": ["a", "b", "c"], "score": [3.0, 2.0, 1.0]}
+    labels = {"group": ["q"] * 2, "item": ["b", "c"], "label": [0, 0]}
+    metrics = ["ndcg@1", "ndcg(unjudged=drop)@1"]
+    for name in ("one", "other"):
+        tracker.ingest(shop, name=name, labels=labels, metrics=metrics)
+    found = {one["metric"]: one["verdict"] for one in tracker.compare("one", "other").to_dict()["metrics"]}
+    assert found == {"ndcg@1": "not_comparable", "ndcg(unjudged=drop)@1": "identical"}
+
+
+def test_candidates_in_a_list(shop: nt.Tracker) -> None:
+    shop.ingest(frame_of(BM25), name="third", dataset="shop")
+    for given in ((["dense", "third"],), ("dense", ("third",)), ("dense", "third")):
+        found = shop.compare("bm25", *given, metrics="ndcg@10")
+        assert [one.candidate.name for one in found.comparisons] == ["dense", "third"]
+    with pytest.raises(nt.InputError) as caught:
+        shop.compare("bm25", 2)  # type: ignore[arg-type]
+    assert str(caught.value) == "a candidate is a run's name, id or @alias as text, or a list of these, not 2"
+    with pytest.raises(nt.InputError, match="a comparison needs a candidate"):
+        shop.compare("bm25", [])

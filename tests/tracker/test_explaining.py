@@ -7,11 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from rankings_of import Run, labels_of, results
 from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
 from sums_of_items import long_labels, long_lists
 
 import ndcg_tracker as nt
+from ndcg_tracker.comparison.change_parts import ChangeParts
 from ndcg_tracker.comparison.explanation import GroupExplanation, RunExplanation
 from ndcg_tracker.comparison.moves import ItemMove
 from ndcg_tracker.metrics import parse_metric
@@ -21,6 +24,7 @@ from ndcg_tracker.tracker.explained_runs import explained_sides
 from ndcg_tracker.tracker.explaining import item_moves
 
 EXACT = 1e-12
+PARTS = ("groups", "ranking", "labels", "coverage")
 NEW_LABELS: Run = {**LABELS, "q1": {"a": 3, "b": 2}, "q2": {"a": 3, "d": 1, "x": 2}, "q6": {"z": 1}}
 METRICS = ["ndcg@10", "dcg@2", "ndcg(missing=skip)@10", "ndcg(weights=group)@10", "ndcg(round=2)@10", "AP@5"]
 LONG_METRICS = ["ndcg@10", "ndcg", "ndcg(ties=average, unjudged=0.5)@10"]
@@ -193,8 +197,22 @@ def test_ranking_labels_and_coverage_of_the_means(shop: nt.Tracker, monkeypatch:
         assert found.parts is not None
         parts = found.parts.to_dict()
         changes = [float(after or 0) - float(before or 0) for before, after in itertools.pairwise(steps)]
+        kept = results("ndcg@10", DENSE, {group: of for group, of in NEW_LABELS.items() if group in LABELS}).mean
+        came = float(steps[-1] or 0) - float(kept or 0)
+        changes[-1] -= came
         assert [parts["ranking"], parts["labels"], parts["coverage"]] == pytest.approx(changes, abs=EXACT)
-        assert parts["ranking"] + parts["labels"] + parts["coverage"] == pytest.approx(found.delta, abs=EXACT)
+        assert parts["groups"] == pytest.approx(came, abs=EXACT)
+        assert sum(parts[name] for name in PARTS) == pytest.approx(found.delta, abs=EXACT)
+        assert parts["groups_changed"] == {
+            "common": 5,
+            "came": 1,
+            "went": 0,
+            "between": 0,
+            "labels_added": 1,
+            "labels_removed": 0,
+            "baseline_over_common": found.baseline,
+            "candidate_over_common": pytest.approx(kept, abs=EXACT),
+        }
         assert parts["labels_changed"] == {"changed": 3, "added": 2, "removed": 1}
 
 
@@ -217,7 +235,59 @@ def test_one_run_under_two_label_sets(shop: nt.Tracker) -> None:
     found = of_runs(shop, "dense", "dense", labels_baseline=1, labels_candidate=2)
     assert found.parts is not None
     assert found.parts.ranking == 0
-    assert found.parts.labels + found.parts.coverage == pytest.approx(found.delta, abs=EXACT)
+    parts = found.parts.to_dict()
+    assert sum(parts[name] for name in PARTS) == pytest.approx(found.delta, abs=EXACT)
+
+
+def test_groups_that_went(shop: nt.Tracker) -> None:
+    newer_labels(shop)
+    there, back = (
+        of_runs(shop, "dense", "dense", labels_baseline=one, labels_candidate=other).parts
+        for one, other in ((1, 2), (2, 1))
+    )
+    assert there is not None
+    assert back is not None
+    assert back.of_groups is not None
+    assert (back.of_groups.n_came, back.of_groups.n_went, back.of_groups.n_removed) == (0, 1, 1)
+    assert back.groups == pytest.approx(-there.groups, abs=EXACT)
+    assert back.groups + back.ranking + back.labels + back.coverage == pytest.approx(-sum_of(there), abs=EXACT)
+
+
+def sum_of(parts: ChangeParts) -> float:
+    return parts.groups + parts.ranking + parts.labels + parts.coverage
+
+
+def test_labels_that_have_no_group_in_common(shop: nt.Tracker) -> None:
+    shop.add_labels(labels_of({"q7": {"a": 1}, "q8": {"a": 1}}), dataset="shop")
+    found = of_runs(shop, "bm25", "dense", labels_baseline=1, labels_candidate=2)
+    assert found.parts is not None
+    assert (found.parts.ranking, found.parts.labels, found.parts.coverage) == (0.0, 0.0, 0.0)
+    assert found.parts.groups == found.delta
+    assert "\ngroups  " in str(shop.explain("bm25", "dense", labels_baseline=1, labels_candidate=2))
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.dictionaries(
+        st.sampled_from(["q1", "q2", "q3", "q5", "q6", "q7"]),
+        st.dictionaries(st.sampled_from("abdehx"), st.integers(0, 3), min_size=1),
+        min_size=1,
+    )
+)
+def test_the_parts_add_up_whatever_the_labels(tmp_path_factory: pytest.TempPathFactory, labels: Run) -> None:
+    with nt.Tracker(tmp_path_factory.mktemp("parts") / "runs.db") as tracker:
+        tracker.ingest(frame_of(BM25), name="bm25", labels=frame_of(LABELS, "label"), metrics=["ndcg@2"])
+        tracker.ingest(frame_of(DENSE), name="dense", metrics=["ndcg@2"])
+        if labels_of(labels).digest() == labels_of(LABELS).digest():
+            return
+        tracker.add_labels(labels_of(labels))
+        for metric in ("ndcg@2", "ndcg(empty=skip, missing=skip)@2", "dcg"):
+            try:
+                found = of_runs(tracker, "bm25", "dense", metric=metric, labels_baseline=1, labels_candidate=2)
+            except nt.InputError:  # neither end has a mean
+                continue
+            assert found.parts is not None
+            assert sum_of(found.parts) == pytest.approx(found.delta, abs=EXACT)
 
 
 def test_without_labels_in_common_each_run_has_its_newest(shop: nt.Tracker) -> None:

@@ -426,3 +426,20 @@ def test_false_alarms_of_a_gate_over_its_life(record_property: Record) -> None:
     record_property("histories with a false FAIL with a budget", float(by_budget / n_histories))
     assert 0.5 <= by_plain / n_histories <= 0.75
     assert by_budget / n_histories <= 0.05 + 3.3 * (0.05 * 0.95 / n_histories) ** 0.5
+
+
+def test_ties_that_could_change_the_decision_are_told_of_the_decision(pinned: nt.Tracker) -> None:
+    tied = frame_of_ranks(BASE)
+    pinned.ingest({**tied, "score": [0.0] * len(tied["score"])}, name="tied", dataset="shop")
+    asked: dict[str, Any] = {"baseline": "@prod", "scope": "set", "dry_run": True}
+    found = pinned.gate("tied", **asked, tolerance=0.2)
+    low, high = found.to_dict()["metrics"][0]["tie_bounds"]["delta"]
+    assert low < -0.2 < high
+    assert found.to_dict()["ties_could_change_decision"] is True
+    told = f"note: ties in scores could change the decision: broken otherwise, delta lies anywhere from {low:+.4f} to"
+    assert told in " ".join(str(found).split())
+    assert "the verdict on" not in str(found)
+    harmless = pinned.gate("tied", **asked, tolerance=0.01 - low)
+    assert harmless.to_dict()["ties_could_change_decision"] is False
+    assert "ties in scores could" not in str(harmless)
+    assert pinned.gate("noisy", baseline="@prod", margin=0.05).to_dict()["ties_could_change_decision"] is False

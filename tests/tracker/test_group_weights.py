@@ -105,6 +105,23 @@ def test_item_weights_show_the_stored_mean_and_no_test(tracker: nt.Tracker) -> N
     assert found["warnings"] == [NO_INFERENCE]
 
 
+def test_a_mean_that_is_known_of_all_groups_only_is_not_taken_over_fewer(tracker: nt.Tracker) -> None:
+    frame = {**TWO, "score": [2.0, 1.0, 1.0], "weight": [1.0, 3.0, 6.0]}
+    labels = {"group": ["q1", "q1", "q2", "q3"], "item": ["a", "b", "c", "d"], "label": [0, 1, 1, 1]}
+    metrics = ["ndcg(weights=item_mean)@1", "ndcg(round=4, round_of=mean)@2"]
+    for name, scores in (("a", [2.0, 1.0, 1.0]), ("b", [1.0, 2.0, 1.0])):
+        tracker.ingest({**frame, "score": scores}, labels=labels, name=name, metrics=metrics)
+    assert tracker.compare("a", "b", metrics=metrics[0]).to_dict()["metrics"][0]["warnings"] == [NO_INFERENCE]
+    with pytest.raises(nt.InputError) as caught:
+        tracker.compare("a", "b", metrics=metrics[0], missing="skip")
+    assert str(caught.value) == (
+        f"{metrics[0]}: {NO_INFERENCE}, and no mean over 2 of the groups is known; compare runs of the same groups, "
+        "without missing='skip'"
+    )
+    rounded = tracker.compare("a", "b", metrics=metrics[1], missing="skip").to_dict()["metrics"][0]
+    assert rounded["baseline"] == pytest.approx((1 / np.log2(3) + 1) / 2, abs=1e-12)
+
+
 def test_the_weights_of_boosting_tools_weigh_the_comparison(tracker: nt.Tracker) -> None:
     labels = {"label": [1, 0, 1, 0, 1, 0]}
     frame = {"group": list("qqrrss"), "item": list("ababab"), "weight": [1, 1, 2, 2, 5, 5], **labels}

@@ -42,7 +42,13 @@ def test_compare_knows_how_far_ties_leave_it_open(tracker: nt.Tracker) -> None:
             {"group": "q", "run": "baseline", "worst": 0.0, "value": 0.0, "best": 1.0},
             {"group": "r", "run": "baseline", "worst": 0.5, "value": 1.0, "best": 1.0},
         ]
-        assert len(tracker.compare("tied", "clear", tie_bounds=True, top=1).to_dict()["tie_groups"]) == 1
+        assert asked["n_tie_groups"] == 2
+        fewer = tracker.compare("tied", "clear", tie_bounds=True, top=1)
+        assert (len(fewer.to_dict()["tie_groups"]), fewer.to_dict()["n_tie_groups"]) == (1, 2)
+        assert "\ngroups that ties in scores leave open in ndcg@1 (1 of 2 shown)\n" in str(fewer)
+        none = str(tracker.compare("tied", "clear", tie_bounds=True, top=0))
+        assert none.endswith("\ngroups that ties in scores leave open in ndcg@1 (none of 2 shown)\n")
+        assert "no groups that ties" in str(tracker.compare("clear", "clear", tie_bounds=True))
 
 
 def test_a_verdict_that_hangs_on_ties_is_told(tmp_path: Path) -> None:
