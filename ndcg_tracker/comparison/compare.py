@@ -22,6 +22,7 @@ from ndcg_tracker.comparison.results import (
     LabelSetRef,
     MetricComparison,
     RunRef,
+    ShownOnly,
     Verdict,
 )
 from ndcg_tracker.comparison.significance import checked_weights, detectable_delta, holm, paired_t, weighted_t
@@ -43,7 +44,8 @@ class PairedResults:
     ``metric``: its canonical text. ``weights``: float64, shape (n,), one per paired group, or None.
     ``missing_in_*``: how many labelled groups that run lacks. ``means``: the means of baseline and candidate where
     they are no (weighted) mean of the group results. ``no_inference``: why no test applies, "" if one does
-    (``empty_weight=one``). ``tie_effect``: the bounds of both means over ties in scores, if known.
+    (``empty_weight=one``). ``tie_effect``: the bounds of both means over ties in scores, if known. ``shown_only``: why
+    the metric is shown and not compared (``no_inference`` says it in words), None where it is compared.
     """
 
     metric: str
@@ -54,6 +56,7 @@ class PairedResults:
     means: tuple[float, float] | None = None
     no_inference: str = ""
     tie_effect: TieEffect | None = None
+    shown_only: ShownOnly | None = None
 
 
 def compare_runs(
@@ -88,6 +91,7 @@ def compare_runs(
         raise ValueError("a comparison needs at least one metric")
     metrics = compare_metrics(results, test=test, ci=ci, equivalence=equivalence, resamples=resamples)
     first = results[0]
+    top = top if first.shown_only is None else 0  # there are no worst and best groups of what says nothing of quality
     if by is not None and first.no_inference:
         raise InputError(f"{first.metric} cannot be sliced: {first.no_inference}; name another metric first")
     return Comparison(
@@ -119,7 +123,8 @@ def compare_metrics(
     The verdict is "improved" or "regressed" where the corrected p is below .05, by the sign of delta; "identical"
     where every difference is 0; "not_comparable" where no group counts; else "no_difference_detected". That last one
     includes what no test can decide: a single group, the same nonzero difference in every group, and a metric without
-    inference; a warning then says so, p and interval are None, and delta stands on its own.
+    inference; a warning then says so, p and interval are None, and delta stands on its own. A metric that is only
+    shown (``PairedResults.shown_only``) has no verdict at all.
 
     Parameters and raises: as ``compare_runs``.
     """
@@ -194,8 +199,10 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         losses=n_losses,
         effect_size=test.effect_size if inferred else None,
         detectable_delta=detectable_delta(test.n, test.sd) if inferred and test.t is not None and test.sd else None,
-        warnings=remarks(results.no_inference, pairing.group_ids.size - test.n, known, found, methods.test),
-        verdict="identical" if identical else "no_difference_detected" if test.n else "not_comparable",
+        warnings=(results.no_inference,)
+        if results.shown_only is not None
+        else remarks(results.no_inference, pairing.group_ids.size - test.n, known, found, methods.test),
+        verdict=_before_correction(results, identical, test.n),
         groups=GroupCounts(
             paired=pairing.group_ids.size,
             only_in_baseline=pairing.only_in_baseline.size,
@@ -208,7 +215,15 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         tie_effect=results.tie_effect,
         betting_ci=found.betting_ci,
         equivalence=found.equivalence if inferred else _uninferred(methods.equivalence, equivalent=identical),
+        shown_only=results.shown_only,
     )
+
+
+def _before_correction(results: PairedResults, identical: bool, n_groups: int) -> Verdict | None:
+    """Return the verdict that stands unless the corrected p-value says otherwise."""
+    if results.shown_only is not None:
+        return None
+    return "identical" if identical else "no_difference_detected" if n_groups else "not_comparable"
 
 
 def _sliced(results: PairedResults, by: Slicing) -> tuple[SliceComparison, ...]:
@@ -229,9 +244,9 @@ def _adjusted(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ..
     )
 
 
-def _verdict(metric: MetricComparison, p_adjusted: float | None) -> Verdict:
+def _verdict(metric: MetricComparison, p_adjusted: float | None) -> Verdict | None:
     """Return what the corrected p-value makes of a metric."""
-    if metric.verdict in ("identical", "not_comparable"):
+    if metric.verdict in ("identical", "not_comparable", None):
         return metric.verdict
     if p_adjusted is None or metric.delta is None or p_adjusted >= ALPHA:
         return "no_difference_detected"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.comparison.slices import SliceComparison
 
 Verdict = Literal["improved", "regressed", "no_difference_detected", "identical", "not_comparable"]
+ShownOnly = Literal["diagnostic", "no_mean_of_groups"]
 
 LOW_INFORMATION = "low information"
 """How the warning of low information begins."""
@@ -97,7 +98,9 @@ class MetricComparison:
     a delta above, at and below exactly 0. ``effect_size``: d_z. ``detectable_delta``: the smallest difference found
     with 80% power. ``warnings``: what to keep in mind, in words. ``tie_effect``: how far ties in scores leave both
     means open. ``betting_ci``: the 95% betting interval where information is low, else None. ``equivalence``: to a
-    margin, None where nobody asked. A number that is undefined is None.
+    margin, None where nobody asked. ``shown_only``: why the metric is shown and not compared, None where it is
+    compared; it has no verdict then, and ``baseline`` and ``candidate`` are what was stored. A number that is
+    undefined is None.
     """
 
     metric: str
@@ -116,11 +119,12 @@ class MetricComparison:
     effect_size: float | None
     detectable_delta: float | None
     warnings: tuple[str, ...]
-    verdict: Verdict
+    verdict: Verdict | None
     groups: GroupCounts
     tie_effect: TieEffect | None = None
     betting_ci: tuple[float, float] | None = None
     equivalence: Equivalence | None = None
+    shown_only: ShownOnly | None = None
 
     @property
     def has_low_information(self) -> bool:
@@ -130,8 +134,8 @@ class MetricComparison:
     @property
     def ties_could_change_verdict(self) -> bool:
         """Whether another order of items of equal score could give another verdict."""
-        effect = self.tie_effect
-        return effect is not None and effect.could_change(self.verdict, self.delta, self.ci)
+        effect, verdict = self.tie_effect, self.verdict
+        return effect is not None and verdict is not None and effect.could_change(verdict, self.delta, self.ci)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of this metric."""
@@ -156,6 +160,7 @@ class MetricComparison:
             "groups": self.groups.to_dict(),
             "tie_bounds": self._tie_bounds(),
             "betting_ci": None if self.betting_ci is None else list(self.betting_ci),
+            "shown_only": self.shown_only,
         } | ({} if self.equivalence is None else {"equivalence": self.equivalence.to_dict()})
 
     def _tie_bounds(self) -> dict[str, Any] | None:

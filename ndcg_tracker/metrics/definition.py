@@ -21,6 +21,7 @@ from ndcg_tracker.metrics.measures import (
     OF_AN_EMPTY_LIST,
     SUMMARIES,
     TAKES_CUTOFF,
+    ShownOnly,
     Summary,
 )
 
@@ -105,9 +106,15 @@ class Metric:
         return SUMMARIES.get(self.measure, "mean")
 
     @property
-    def is_diagnostic(self) -> bool:
-        """Whether the measure says how a run was judged or how long it is, and not how good it is."""
-        return self.measure in DIAGNOSTICS
+    def shown_only(self) -> ShownOnly | None:
+        """Why the metric is shown and not compared, None where it is compared.
+
+        ``diagnostic``: it says how a run was judged or how long it is, and not how good it is. ``no_mean_of_groups``:
+        its summary is no mean of the groups, and the tests are about such means.
+        """
+        if self.measure in DIAGNOSTICS:
+            return "diagnostic"
+        return None if self.summary == "mean" else "no_mean_of_groups"
 
     def with_axes(self, **values: str) -> Metric:
         """Return this metric with other values on some axes; axes that its measure does not have are passed over."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 Summary = Literal["mean", "sum", "geometric_mean"]
+ShownOnly = Literal["diagnostic", "no_mean_of_groups"]
 
 MEASURES = {
     "cg": "cumulated gain: the sum of the gains",

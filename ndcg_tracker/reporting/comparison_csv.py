@@ -60,6 +60,7 @@ _CSV_COLUMNS = (
     "equivalence_ci_high",
     "equivalent",
     *_SLICE_COLUMNS,
+    "shown_only",
 )
 
 
@@ -97,6 +98,7 @@ def metric_row(comparison: Comparison, metric: MetricComparison) -> dict[str, ob
         "effect_size": metric.effect_size,
         "detectable_delta": metric.detectable_delta,
         "verdict": metric.verdict,
+        "shown_only": metric.shown_only,
         "paired": groups.paired,
         "only_in_baseline": groups.only_in_baseline,
         "only_in_candidate": groups.only_in_candidate,

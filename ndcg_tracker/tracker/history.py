@@ -13,6 +13,7 @@ from ndcg_tracker.reporting import HistoryRow
 from ndcg_tracker.tracker.datasets import known_dataset
 from ndcg_tracker.tracker.history_filter import HistoryFilter
 from ndcg_tracker.tracker.history_steps import FoundStep, steps_of
+from ndcg_tracker.tracker.inference_limits import WHY_SHOWN_ONLY
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,9 +69,14 @@ def history_of(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFi
         mend = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric])
         told = ", ".join(_counted(records, version) for version in versions)
         notes.append(f"runs under different labels are not compared ({told}); to hold all to the newest: {mend}")
-    steps = steps_of(tx, dataset_id, text, records, notes)
-    weighted = parse_metric(text)["weights"] != "none"
-    rows = [_row(record, details, text, steps.get(record.run_id), weighted) for record in records]
+    parsed = parse_metric(text)
+    if parsed.shown_only is None:
+        steps = steps_of(tx, dataset_id, text, records, notes)
+    else:
+        steps = {}
+        notes.append(f"{text}: {WHY_SHOWN_ONLY[parsed.shown_only]}")
+    no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
+    rows = [_row(record, details, text, steps.get(record.run_id), no_interval) for record in records]
     return History(tuple(rows), tuple(notes), len(newest), len(runs))
 
 
@@ -80,7 +86,7 @@ def _counted(records: Sequence[HistoryRecord], version: int) -> str:
 
 
 def _row(
-    record: HistoryRecord, details: Mapping[int, RunRecord], metric: str, found: FoundStep | None, weighted: bool
+    record: HistoryRecord, details: Mapping[int, RunRecord], metric: str, found: FoundStep | None, no_interval: bool
 ) -> HistoryRow:
     """Return one run as JSON has it."""
     run = details[record.run_id]
@@ -89,7 +95,7 @@ def _row(
     if found is not None and found.first is not None and found.last is not None:
         between = (details[found.first].name, details[found.last].name)
         before = None if found.before is None else details[found.before]
-    has_interval = not weighted and record.mean is not None and record.std_dev is not None
+    has_interval = not no_interval and record.mean is not None and record.std_dev is not None
     return {
         "run": record.run,
         "run_id": record.run_id,

@@ -77,8 +77,8 @@ def _without_judged_only(call: Call) -> Metric:
 
 
 def _beta(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise MetricError(f"beta={value!r} is no number above 0")
+    if isinstance(value, bool) or not isinstance(value, float) or not 0 < value < math.inf:
+        raise MetricError(f"beta={value!r} is no decimal above 0")
     return number_text(float(value))
 
 
