@@ -51,14 +51,15 @@ def companion(lists: Lists, metric: Metric) -> Floats:
 def worth_of_levels(lists: Lists, metric: Metric) -> Floats:
     """Return what an item of each grade is worth to a companion measure, by which it orders ties for worst and best.
 
-    1 from ``rel`` on, else 0; the gain where a measure has gains; 1 for what is judged where judgements are counted;
-    where what is judged and not relevant counts against a list, 2 for relevant, 1 for such items, 0 below grade 0.
+    1 from ``rel`` on, else 0; the gain where a measure has gains; 1 for what is judged where judgements are counted,
+    -1 where their lack is; where what is judged and not relevant counts against a list, 2 for relevant, 1 for such
+    items, 0 below grade 0.
     """
     grades = lists.level_grades(metric)
     if metric.measure == "Judged":
         return np.ones(grades.size)
     if metric.measure in ("Unjudged", "RBPResidual"):
-        return (grades >= 0).astype(np.float64)
+        return np.where(grades >= 0, -1.0, 0.0)
     if metric.measure == "ERR":
         return np.exp2(np.clip(grades, 0, None)) - 1
     if metric.measure in _WITH_GAINS or metric["graded"] == "True":
@@ -115,7 +116,7 @@ def _sum_over_ranks(lists: Lists, metric: Metric) -> Floats:
         found = (np.minimum(lengths, metric.cutoff or 1) - found) / float(metric.cutoff or 1)
     elif metric.measure == "RBPResidual":
         of_all = 1 - persistence ** lengths.astype(np.float64)
-        n_judged = lists.listed_sums(metric, level_worth)
+        n_judged = -lists.listed_sums(metric, level_worth)
         found = np.where(n_judged < lengths, of_all - found + persistence ** lengths.astype(np.float64), 0.0)
     elif metric["graded"] == "True":
         return lists.of_axis(found) / np.maximum(_highest(lists, metric, level_worth), 1.0)

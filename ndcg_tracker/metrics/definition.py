@@ -161,7 +161,7 @@ def _drop_what_changes_nothing(measure: str, cutoff: int | None, settings: dict[
         del settings["missing"]
     if settings.get("graded") == "True":
         settings.pop("rel", None)
-    if measure == "Utility" and settings.get("worth", "0}").endswith(" 0}"):
+    if measure == "Utility" and settings.get("worth", " 0}").endswith(" 0}"):
         settings.pop("collection", None)
     drops = "drop" in (settings.get("unjudged"), settings.get("negative"))  # what is left moves up
     other_ideal = {"ideal", "ideal_cut"} & settings.keys()

@@ -179,6 +179,7 @@ def _pytrec_eval(options: str, native: str) -> Metric:
 
 
 _LABELS = "Labels that are no whole numbers are refused; trec_eval itself cuts off what is behind the point."
+_NAN = "Where trec_eval prints nan (0 / 0: -J and a list without judged items), the value is 0."
 _EMPTY_LIST = "A group that is in the run with an empty list counts as missing from the run."
 
 TREC_EVAL = Dialect(
@@ -193,6 +194,10 @@ TREC_EVAL = Dialect(
         "Without -c a group that is missing from the run is left out of the mean; with -c it counts 0.",
         "Ties go by item id, descending in byte order; the rank column of the run is ignored.",
         "-J takes items without label out of the list, and those with a label below 0 as well.",
+        "-M cuts each list off before -J does anything; -l and -M change nothing where a measure has no use for them.",
+        "gm_map and gm_bpref: the value of a group is the logarithm that trec_eval adds up, as pytrec_eval returns it.",
+        "num_rel with -c and -l: trec_eval's sum counts every label above 0, here those from the level on.",
+        _NAN,
         _LABELS,
         _EMPTY_LIST,
     ),
@@ -211,6 +216,22 @@ TREC_EVAL = Dialect(
         "trec_eval:recip_rank",
         "trec_eval:success_1",
         "trec_eval:set_P",
+        "trec_eval:set_F_0.5",
+        "trec_eval:set_relative_P",
+        "trec_eval:relative_P_10",
+        "trec_eval:Rprec",
+        "trec_eval:Rprec_mult_0.20",
+        "trec_eval:bpref",
+        "trec_eval:gm_map",
+        "trec_eval:infAP",
+        "trec_eval:iprec_at_recall_0.10",
+        "trec_eval:11pt_avg",
+        "trec_eval:utility.3,-2,-1,0",
+        "trec_eval:Rndcg",
+        "trec_eval:num_ret",
+        "trec_eval:num_rel_ret",
+        "trec_eval:-c num_q",
+        "trec_eval:-M 100 bpref",
     ),
 )
 
@@ -224,10 +245,26 @@ TREC_EVAL10 = Dialect(
     (
         "Scores are compared in double precision.",
         "Without -c a group that is missing from the run is an error.",
+        "A recall x stands for x R relevant items, rounded; in trec_eval 9 for x R + 0.9, cut off.",
+        "rbp divides by the highest grade of the group; trec_eval reads memory that it never set, so that its value "
+        "may depend on which measures stand beside it.",
+        "utility with parameters of its own and -c: trec_eval gives a missing group a list of one item, here it is 0.",
+        _NAN,
         _LABELS,
         _EMPTY_LIST,
     ),
-    ("trec_eval10:-c ndcg_cut_10", "trec_eval10:ndcg_cut_10", "trec_eval10:-c -J ndcg", "trec_eval10:-c map"),
+    (
+        "trec_eval10:-c ndcg_cut_10",
+        "trec_eval10:ndcg_cut_10",
+        "trec_eval10:-c -J ndcg",
+        "trec_eval10:-c map",
+        "trec_eval10:-c iprec_at_recall_0.10",
+        "trec_eval10:-c unj_10",
+        "trec_eval10:-c rbp",
+        "trec_eval10:-c rbp_resid.p=0.8",
+        "trec_eval10:-c dcg",
+        "trec_eval10:-c ideal_dcg",
+    ),
 )
 
 PYTREC_EVAL = Dialect(
@@ -239,8 +276,19 @@ PYTREC_EVAL = Dialect(
     "1e-12",
     (
         "It is trec_eval 9 without -c: a group that is missing from the run is left out of the mean.",
+        "gm_map and gm_bpref: the value of a group is a logarithm; the summary is e to the power of their mean.",
+        _NAN,
         _LABELS,
         _EMPTY_LIST,
     ),
-    ("pytrec_eval:ndcg_cut_10", "pytrec_eval:ndcg", "pytrec_eval:map", "pytrec_eval:P_5"),
+    (
+        "pytrec_eval:ndcg_cut_10",
+        "pytrec_eval:ndcg",
+        "pytrec_eval:map",
+        "pytrec_eval:P_5",
+        "pytrec_eval:bpref",
+        "pytrec_eval:gm_map",
+        "pytrec_eval:iprec_at_recall_0.10",
+        "pytrec_eval:num_rel_ret",
+    ),
 )
