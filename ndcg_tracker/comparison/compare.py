@@ -24,6 +24,7 @@ from ndcg_tracker.comparison.results import (
     MetricComparison,
     NotComparable,
     RunRef,
+    ShownOnly,
     Verdict,
 )
 from ndcg_tracker.comparison.significance import (
@@ -55,7 +56,8 @@ class PairedResults:
     they are no (weighted) mean of the group results. ``no_inference``: why no test applies, "" if one does
     (``empty_weight=one``). ``tie_effect``: the bounds of both means over ties in scores, if known. ``limits``: between
     which numbers any difference lies, None where that is not known. ``nothing_judged``: whether neither run has a
-    judged item that the metric counts.
+    judged item that the metric counts. ``shown_only``: why the metric is shown and not compared (``no_inference`` says
+    it in words), None where it is compared.
     """
 
     metric: str
@@ -68,6 +70,7 @@ class PairedResults:
     tie_effect: TieEffect | None = None
     limits: tuple[float, float] | None = None
     nothing_judged: bool = False
+    shown_only: ShownOnly | None = None
 
 
 def compare_runs(
@@ -102,6 +105,7 @@ def compare_runs(
         raise ValueError("a comparison needs at least one metric")
     metrics = compare_metrics(results, test=test, ci=ci, equivalence=equivalence, resamples=resamples)
     first = results[0]
+    top = top if first.shown_only is None else 0  # there are no worst and best groups of what says nothing of quality
     if by is not None and first.no_inference:
         raise InputError(f"{first.metric} cannot be sliced: {first.no_inference}; name another metric first")
     return Comparison(
@@ -134,7 +138,8 @@ def compare_metrics(
     where every difference is 0; "not_comparable" where no group counts, or every difference is 0 because neither run
     has a judged item that the metric counts; else "no_difference_detected". That last one
     includes what no test can decide: a single group, the same nonzero difference in every group, and a metric without
-    inference; a warning then says so, p and interval are None, and delta stands on its own.
+    inference; a warning then says so, p and interval are None, and delta stands on its own. A metric that is only
+    shown (``PairedResults.shown_only``) has no verdict at all.
 
     Parameters and raises: as ``compare_runs``.
     """
@@ -193,6 +198,8 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
     identical = same and not results.nothing_judged
     inferred = test.n > 1 and not same and not results.no_inference
     unknown: NotComparable | None = "no_group" if not test.n else "nothing_judged" if same and not identical else None
+    if results.shown_only is not None:
+        unknown = None
     known = information_in(delta, weights)
     found = infer(delta, weights, test, known, methods, results.metric) if inferred else NOTHING
     return MetricComparison(
@@ -211,8 +218,10 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         losses=n_losses,
         effect_size=test.effect_size if inferred else None,
         detectable_delta=detectable_delta(test.n, test.sd) if inferred and test.t is not None and test.sd else None,
-        warnings=remarks(results.no_inference, pairing.group_ids.size - test.n, known, found, methods.test),
-        verdict="not_comparable" if unknown else "identical" if identical else "no_difference_detected",
+        warnings=(results.no_inference,)
+        if results.shown_only is not None
+        else remarks(results.no_inference, pairing.group_ids.size - test.n, known, found, methods.test),
+        verdict=_before_correction(results, identical, unknown),
         groups=GroupCounts(
             paired=pairing.group_ids.size,
             only_in_baseline=pairing.only_in_baseline.size,
@@ -230,7 +239,15 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         else _uninferred(methods.equivalence, equivalent=identical),
         not_comparable=unknown,
         standard_error=None if test.sd is None else test.sd / math.sqrt(test.n),
+        shown_only=results.shown_only,
     )
+
+
+def _before_correction(results: PairedResults, identical: bool, unknown: NotComparable | None) -> Verdict | None:
+    """Return the verdict that stands unless the corrected p-value says otherwise."""
+    if results.shown_only is not None:
+        return None
+    return "not_comparable" if unknown else "identical" if identical else "no_difference_detected"
 
 
 def _sliced(results: PairedResults, by: Slicing) -> tuple[SliceComparison, ...]:
@@ -267,7 +284,7 @@ def _hangs_on_ties(metric: MetricComparison, p_values: Sequence[float | None], p
     Delta is moved as far as ties allow, at its standard error, and its p-value corrected together with the others'.
     """
     effect, p_value, delta = metric.tie_effect, metric.p_value, metric.delta
-    if effect is None or not effect.is_open or delta is None:
+    if effect is None or not effect.is_open or delta is None or metric.verdict is None:
         return False
     df = metric.n - 1.0
     standard_error = metric.standard_error
@@ -277,7 +294,7 @@ def _hangs_on_ties(metric: MetricComparison, p_values: Sequence[float | None], p
     if p_value is None or not standard_error:
         return effect.could_turn(delta)
 
-    def verdict_at(moved: float, p: float | None) -> Verdict:
+    def verdict_at(moved: float, p: float | None) -> Verdict | None:
         corrected = holm([*p_values[:place], p, *p_values[place + 1 :]])
         return _verdict(metric.verdict, moved, corrected[place])
 
@@ -285,9 +302,9 @@ def _hangs_on_ties(metric: MetricComparison, p_values: Sequence[float | None], p
     return any(verdict_at(bound, two_sided_p(bound / standard_error, df)) != told for bound in effect.delta)
 
 
-def _verdict(verdict: Verdict, delta: float | None, p_adjusted: float | None) -> Verdict:
+def _verdict(verdict: Verdict | None, delta: float | None, p_adjusted: float | None) -> Verdict | None:
     """Return what the corrected p-value makes of a metric: the one rule that decides."""
-    if verdict in ("identical", "not_comparable"):
+    if verdict in ("identical", "not_comparable", None):
         return verdict
     if p_adjusted is None or delta is None or p_adjusted >= ALPHA:
         return "no_difference_detected"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Verdict = Literal["improved", "regressed", "no_difference_detected", "identical", "not_comparable"]
 NotComparable = Literal["no_group", "nothing_judged"]
 """Why two runs cannot be compared: no group has a result in both; neither has a judged item that the metric counts."""
+ShownOnly = Literal["diagnostic", "no_mean_of_groups"]
 
 LOW_INFORMATION = "low information"
 """How the warning of low information begins."""
@@ -106,8 +107,9 @@ class MetricComparison:
     with 80% power. ``warnings``: what to keep in mind, in words. ``tie_effect``: how far ties in scores leave both
     means open. ``betting_ci``: the 95% betting interval where information is low, else None. ``equivalence``: to a
     margin, None where nobody asked. ``not_comparable``: why the verdict is that, else None. ``standard_error``: of
-    delta. ``ties_could_change_verdict``: whether another order of items of equal score could give another verdict. A
-    number that is undefined is None.
+    delta. ``ties_could_change_verdict``: whether another order of items of equal score could give another verdict.
+    ``shown_only``: why the metric is shown and not compared, None where it is compared; it has no verdict then, and
+    ``baseline`` and ``candidate`` are what was stored. A number that is undefined is None.
     """
 
     metric: str
@@ -126,7 +128,7 @@ class MetricComparison:
     effect_size: float | None
     detectable_delta: float | None
     warnings: tuple[str, ...]
-    verdict: Verdict
+    verdict: Verdict | None
     groups: GroupCounts
     requested_as: str = ""
     tie_effect: TieEffect | None = None
@@ -135,6 +137,7 @@ class MetricComparison:
     not_comparable: NotComparable | None = None
     standard_error: float | None = None
     ties_could_change_verdict: bool = False
+    shown_only: ShownOnly | None = None
 
     @property
     def has_low_information(self) -> bool:
@@ -166,6 +169,7 @@ class MetricComparison:
             "groups": self.groups.to_dict(),
             "tie_bounds": self._tie_bounds(),
             "betting_ci": None if self.betting_ci is None else list(self.betting_ci),
+            "shown_only": self.shown_only,
         } | ({} if self.equivalence is None else {"equivalence": self.equivalence.to_dict()})
 
     def _tie_bounds(self) -> dict[str, Any] | None:

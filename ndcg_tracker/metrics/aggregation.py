@@ -85,6 +85,10 @@ def mean(metric: Metric, values: Floats, defined: Mask, empty: Mask, weights: Fl
             raise MetricError(f"{metric}: no group has a value; use all_skipped=undefined")
         return 0.0 if metric["all_skipped"] == "0" else None
     values = values[defined]
+    if metric.summary == "sum":
+        return rounded(metric, order_free_sum(values), "mean")
+    if metric.summary == "geometric_mean":
+        return rounded(metric, float(np.exp(plain_mean(values))), "mean")
     if weights is None:
         found = plain_mean(values.astype(np.float32) if metric["arithmetic"] == "f32" else values)
     else:

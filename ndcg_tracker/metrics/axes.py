@@ -7,7 +7,7 @@ import re
 
 from ndcg_tracker.metrics.axis import Axis
 from ndcg_tracker.metrics.gains import canonical_gain, number_text
-from ndcg_tracker.metrics.measures import ALL, CUMULATED, LISTED, WITH_IDEAL, WITH_RELEVANCE
+from ndcg_tracker.metrics.measures import ALL, AVERAGED, LISTED, WITH_GAINS, WITH_IDEAL, WITH_RELEVANCE
 
 
 def _canonical_discount(value: str) -> str | None:
@@ -33,6 +33,57 @@ def _canonical_domain(value: str) -> str | None:
     return value if re.fullmatch(r"int0to\d{1,6}|int_le\d{1,6}", value, re.ASCII) else None
 
 
+def _canonical_yes_or_no(value: str) -> str | None:
+    return {"true": "True", "false": "False"}.get(value.lower())
+
+
+def _canonical_positive(value: str) -> str | None:
+    number = _canonical_number(value)
+    return None if number is None or float(number) <= 0 else number
+
+
+def _canonical_recall(value: str) -> str | None:
+    number = _canonical_number(value if not value.startswith(".") else f"0{value}")
+    return number if number is not None and 0 <= float(number) <= 1 else None
+
+
+def _numbers_in(value: str) -> list[str] | None:
+    """Return the numbers of a text such as {0.2, 0.5}, as they are spelled, None where it is no such text."""
+    return [number.strip() for number in value[1:-1].split(",")] if re.fullmatch(r"\{.*\}", value) else None
+
+
+def _canonical_recalls(value: str) -> str | None:
+    found = [_canonical_recall(number) for number in _numbers_in(value) or [""]]
+    ascending = sorted({float(number) for number in found if number is not None})
+    return "{" + ", ".join(map(number_text, ascending)) + "}" if len(ascending) == len(found) else None
+
+
+def _canonical_worth(value: str) -> str | None:
+    found = [_canonical_number(number) for number in _numbers_in(value) or [""]]
+    return None if None in found or len(found) != 4 else "{" + ", ".join(map(str, found)) + "}"
+
+
+def _worth_meaning(value: str) -> str:
+    hit, noise, miss, rest = value.strip("{}").split(", ")
+    return f"relevant and retrieved: {hit}, retrieved alone: {noise}, relevant alone: {miss}, neither: {rest}"
+
+
+def _canonical_count(value: str) -> str | None:
+    return str(int(value)) if re.fullmatch(r"0*[1-9]\d{0,11}", value, re.ASCII) else None
+
+
+def numbers_of(value: str) -> list[float]:
+    """Return the numbers of an axis value such as ``{0.2, 0.5}``.
+
+    >>> numbers_of("{0.2, 0.5}")
+    [0.2, 0.5]
+    """
+    return [float(number) for number in _numbers_in(value) or ()]
+
+
+ELEVEN_RECALLS = "{" + ", ".join(number_text(tenth / 10) for tenth in range(11)) + "}"
+
+
 def _canonical_digits(value: str) -> str | None:
     return str(int(value)) if re.fullmatch(r"\d{1,2}", value, re.ASCII) and int(value) <= 15 else None
 
@@ -54,7 +105,7 @@ AXES: tuple[Axis, ...] = (
         "gain",
         "what a grade l is worth",
         {"linear": "l", "exp2": "2^l - 1", "binary": "1 if l > 0, else 0"},
-        CUMULATED,
+        WITH_GAINS,
         canonical_gain,
         "{1:3.5, 2:9}",
         _gain_meaning,
@@ -69,7 +120,7 @@ AXES: tuple[Axis, ...] = (
             "jk2": "1 up to rank 2, then 1/log2(i)",
             "none": "1",
         },
-        ("dcg", "idcg", "ndcg"),
+        ("dcg", "idcg", "ndcg", "ndcg_rel", "Rndcg"),
         _canonical_discount,
         "jk10",
         _jk_meaning,
@@ -79,18 +130,100 @@ AXES: tuple[Axis, ...] = (
         "from which grade on an item is relevant",
         {"1": "from grade 1 on"},
         WITH_RELEVANCE,
-        _canonical_number,
+        lambda value: value if value == "any" else _canonical_number(value),
         "2",
-        lambda value: f"from grade {value} on",
+        lambda value: "every item, judged or not" if value == "any" else f"from grade {value} on",
     ),
     Axis(
         "p",
         "how probably a user goes on to the next rank",
         {"0.8": "with probability 0.8"},
-        ("RBP",),
+        ("RBP", "RBPResidual"),
         _canonical_share,
         "0.5",
         lambda value: f"with probability {value}",
+    ),
+    Axis(
+        "graded",
+        "whether grades count",
+        {"False": "1 if relevant, else 0", "True": "the grade / the highest grade of the group where that is above 1"},
+        ("RBP",),
+        _canonical_yes_or_no,
+    ),
+    Axis(
+        "relative",
+        "what precision is divided by",
+        {"False": "nothing", "True": "the highest precision that the group allows"},
+        ("P", "SetP"),
+        _canonical_yes_or_no,
+    ),
+    Axis(
+        "beta",
+        "how much recall weighs against precision",
+        {"1": "as much"},
+        ("SetF",),
+        _canonical_positive,
+        "0.5",
+        lambda value: f"{value} times as much",
+    ),
+    Axis(
+        "mult",
+        "after how many ranks precision is taken",
+        {"1": "as many as there are relevant items"},
+        ("Rprec",),
+        _canonical_positive,
+        "0.2",
+        lambda value: f"{value} times as many as there are relevant items, rounded up from a tenth on",
+    ),
+    Axis(
+        "recall",
+        "from which recall on; written behind the @",
+        {"0": "from the first rank on"},
+        ("IPrec",),
+        _canonical_recall,
+        "0.1",
+        lambda value: f"from {value} on",
+    ),
+    Axis(
+        "recalls",
+        "the points of recall that are averaged over",
+        {ELEVEN_RECALLS: "0, 0.1, 0.2 and so on to 1"},
+        ("IPrecAvg",),
+        _canonical_recalls,
+        "{0.2, 0.5, 0.8}",
+        lambda value: value.strip("{}"),
+    ),
+    Axis(
+        "recall_count",
+        "how many relevant items a recall x stands for",
+        {"up": "x times all, rounded up from a tenth on", "nearest": "x times all, rounded to the nearest"},
+        ("IPrec", "IPrecAvg"),
+    ),
+    Axis(
+        "worth",
+        "what an item adds",
+        {"{1, -1, 0, 0}": _worth_meaning("{1, -1, 0, 0}")},
+        ("Utility",),
+        _canonical_worth,
+        "{3, -2, -1, 0}",
+        _worth_meaning,
+    ),
+    Axis(
+        "collection",
+        "how many items there are to retrieve from",
+        {"0": "not known"},
+        ("Utility",),
+        _canonical_count,
+        "1000000",
+    ),
+    Axis(
+        "depth",
+        "how far each list is read, before anything else",
+        {"all": "to its end"},
+        LISTED,
+        _canonical_count,
+        "100",
+        lambda value: f"to rank {value}",
     ),
     Axis(
         "ties",
@@ -194,7 +327,12 @@ AXES: tuple[Axis, ...] = (
     Axis(
         "missing",
         "a group with labels that the run does not have",
-        {"zero": "an empty list: it gains nothing", "skip": "undefined, left out of the mean", "error": "refused"},
+        {
+            "zero": "an empty list: it gains nothing",
+            "skip": "undefined, left out of the mean",
+            "error": "refused",
+            "empty": "an empty list: what the measure makes of it",
+        },
         ALL,
     ),
     Axis(
@@ -214,7 +352,7 @@ AXES: tuple[Axis, ...] = (
         "weights",
         "how groups weigh in the mean",
         {"none": "alike", "group": "by the weight of the group", "item_mean": "by the mean weight of their items"},
-        ALL,
+        AVERAGED,
     ),
     Axis(
         "empty_weight",
@@ -226,7 +364,7 @@ AXES: tuple[Axis, ...] = (
         "weight_type",
         "the type that weights are taken in",
         {"f64": "double precision", "f32": "single precision"},
-        ALL,
+        AVERAGED,
     ),
     Axis(
         "score_type",

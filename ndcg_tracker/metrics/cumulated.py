@@ -35,19 +35,19 @@ class Cumulated:
 def cumulated(lists: Lists, metric: Metric) -> Cumulated:
     """Return cg, dcg, idcg or ndcg of every group of the group axis (see ``kernel.group_results``)."""
     level_grades = lists.level_grades(metric)
-    level_gains = _level_gains(lists, metric, level_grades)
+    worth = level_gains(lists, metric, level_grades)
     _refuse_single_items(lists, metric)
     nothing = np.full(lists.judged.n_groups, np.nan)
     nobody = np.zeros(lists.judged.n_groups, dtype=np.bool_)
     dcg = nothing
     if metric.measure != "idcg":
-        dcg = in_precision_of(metric, lists.of_axis(dcg_sums(lists, metric, level_gains)))
+        dcg = in_precision_of(metric, lists.of_axis(dcg_sums(lists, metric, worth)))
     if metric.measure in ("cg", "dcg"):
         return Cumulated(dcg.copy(), dcg, nothing, nobody)
-    ideal = in_precision_of(metric, ideal_sums(lists, metric, level_gains))
+    ideal = in_precision_of(metric, ideal_sums(lists, metric, worth))
     if metric.measure == "idcg":
         return Cumulated(ideal.copy(), nothing, ideal, nobody)
-    empty = _empty(lists, metric, level_grades, level_gains, ideal)
+    empty = _empty(lists, metric, level_grades, worth, ideal)
     values = np.divide(dcg, ideal, out=np.zeros_like(dcg), where=~empty & (ideal != 0))
     values = in_precision_of(metric, values)
     if metric["clip"] == "error_above_1" and (values > 1 + ROUNDING).any():
@@ -57,18 +57,18 @@ def cumulated(lists: Lists, metric: Metric) -> Cumulated:
     return Cumulated(values, dcg, ideal, empty)
 
 
-def _level_gains(lists: Lists, metric: Metric, level_grades: Floats) -> Floats:
+def level_gains(lists: Lists, metric: Metric, level_grades: Floats) -> Floats:
     """Return the gain of each distinct grade, after the negative axis."""
-    level_gains = gains(metric["gain"], level_grades)
+    worth = gains(metric["gain"], level_grades)
     below = level_grades < 0
     if metric["negative"] in ("zero", "drop"):
-        level_gains[below] = 0.0
-    level_gains = in_precision_of(metric, level_gains)
-    if not np.isfinite(level_gains).all():
-        where = lists.where(~np.isfinite(level_gains))
+        worth[below] = 0.0
+    worth = in_precision_of(metric, worth)
+    if not np.isfinite(worth).all():
+        where = lists.where(~np.isfinite(worth))
         other = "linear" if metric["gain"].startswith("exp2") else "binary"
         raise MetricError(f"{metric}: {where} is too large for gain={metric['gain']}; use gain={other}")
-    return level_gains
+    return worth
 
 
 def _refuse_single_items(lists: Lists, metric: Metric) -> None:
@@ -81,10 +81,10 @@ def _refuse_single_items(lists: Lists, metric: Metric) -> None:
         raise MetricError(f"{metric}: group {group!r} has one item only, which this metric refuses; use size1=ok")
 
 
-def _empty(lists: Lists, metric: Metric, level_grades: Floats, level_gains: Floats, ideal: Floats) -> Mask:
+def _empty(lists: Lists, metric: Metric, level_grades: Floats, worth: Floats, ideal: Floats) -> Mask:
     """Return the groups of the group axis that have nothing to find."""
     if metric["ideal"] == "constant":  # the ideal is never 0: what counts is whether anything has a gain
-        gainful = lists.label_sums(metric, (level_gains > 0).astype(np.float64))
+        gainful = lists.label_sums(metric, (worth > 0).astype(np.float64))
         return np.asarray(lists.of_labels(gainful) == 0)
     if metric["empty_when"] == "labels_sum_0":
         if metric["ideal"] == "retrieved":

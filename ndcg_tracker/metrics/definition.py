@@ -10,7 +10,22 @@ from functools import partial
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.axes import AXES, AXIS_OF
 from ndcg_tracker.metrics.axis import Axis
-from ndcg_tracker.metrics.measures import COMPANIONS, MEASURES, NEEDS_CUTOFF, NO_CUTOFF, NO_EXPECTATION, SHARES
+from ndcg_tracker.metrics.measures import (
+    BEHIND_AT,
+    COMPANIONS,
+    DIAGNOSTICS,
+    LISTED,
+    MEASURES,
+    NEEDS_CUTOFF,
+    NO_CUTOFF,
+    NO_EXPECTATION,
+    OF_AN_EMPTY_LIST,
+    SHARES,
+    SUMMARIES,
+    TAKES_CUTOFF,
+    ShownOnly,
+    Summary,
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +69,7 @@ class Metric:
         if cutoff is None and measure in NEEDS_CUTOFF:
             raise MetricError(f"{measure} needs a cutoff; write {measure}@10")
         if cutoff is not None and measure in NO_CUTOFF:
-            raise MetricError(f"{measure} has no cutoff; write {measure}, or P@{cutoff}")
+            raise MetricError(_no_cutoff(measure, cutoff))
         kept = {}
         for name, value in settings.items():
             axis = AXIS_OF.get(name)
@@ -71,6 +86,7 @@ class Metric:
         for name, governing in _GOVERNED_BY.items():
             if governing not in kept:
                 kept.pop(name, None)
+        _drop_what_changes_nothing(measure, cutoff, kept)
         return cls(measure, cutoff, tuple(sorted(kept.items())))
 
     def __getitem__(self, axis: str) -> str:
@@ -78,8 +94,32 @@ class Metric:
         return self._values[axis]
 
     def __str__(self) -> str:
-        parameters = ", ".join(f"{name}={value}" for name, value in self.settings)
-        return self.measure + (f"({parameters})" if parameters else "") + (f"@{self.cutoff}" if self.cutoff else "")
+        behind = BEHIND_AT.get(self.measure)
+        parameters = ", ".join(f"{name}={value}" for name, value in self.settings if name != behind)
+        return self.measure + (f"({parameters})" if parameters else "") + self.at
+
+    @property
+    def at(self) -> str:
+        """What stands behind the parameters: ``@10``, ``@0.1`` for a recall, or nothing."""
+        behind = BEHIND_AT.get(self.measure)
+        number = self.cutoff if behind is None else self[behind]
+        return "" if number is None else f"@{number}"
+
+    @property
+    def summary(self) -> Summary:
+        """What becomes of the values of the groups: their mean, their sum, or e to the power of their mean."""
+        return SUMMARIES.get(self.measure, "mean")
+
+    @property
+    def shown_only(self) -> ShownOnly | None:
+        """Why the metric is shown and not compared, None where it is compared.
+
+        ``diagnostic``: it says how a run was judged or how long it is, and not how good it is. ``no_mean_of_groups``:
+        its summary is no mean of the groups, and the tests are about such means.
+        """
+        if self.measure in DIAGNOSTICS:
+            return "diagnostic"
+        return None if self.summary == "mean" else "no_mean_of_groups"
 
     def with_axes(self, **values: str) -> Metric:
         """Return this metric with other values on some axes; axes that its measure does not have are passed over."""
@@ -137,7 +177,39 @@ def default_of(axis: Axis, measure: str, cutoff: int | None) -> str:
     """
     if axis.name == "ties" and (measure == "Judged" or (measure == "RR" and cutoff is not None)):
         return "item_asc"
+    if axis.name == "rel" and measure == "NumRet":
+        return "any"
+    if axis.name == "missing" and measure in OF_AN_EMPTY_LIST and measure != "Utility":
+        return "empty"
     return axis.default
+
+
+_FIRST_RANKS_ALONE = tuple(measure for measure in TAKES_CUTOFF if measure != "idcg")
+
+
+def _drop_what_changes_nothing(measure: str, cutoff: int | None, settings: dict[str, str]) -> None:
+    """Take out settings without which a metric is the same."""
+    if settings.get("missing") == "empty" and measure not in OF_AN_EMPTY_LIST:
+        del settings["missing"]
+    if settings.get("graded") == "True":
+        settings.pop("rel", None)
+    if measure == "Utility" and settings.get("worth", " 0}").endswith(" 0}"):
+        settings.pop("collection", None)
+    drops = "drop" in (settings.get("unjudged"), settings.get("negative"))  # what is left moves up
+    other_ideal = {"ideal", "ideal_cut"} & settings.keys()
+    first_ranks_alone = measure in _FIRST_RANKS_ALONE and not drops and not other_ideal
+    if first_ranks_alone and cutoff is not None and cutoff <= int(settings.get("depth", 0)):
+        del settings["depth"]
+
+
+def _no_cutoff(measure: str, cutoff: int) -> str:
+    """Return the words for a cutoff where there is none."""
+    if measure in BEHIND_AT:
+        return f"{measure} has no cutoff but a {BEHIND_AT[measure]} behind the @; write {measure}@0.1"
+    if measure not in LISTED:
+        return f"{measure} has no cutoff; write {measure}"
+    other = f"P@{cutoff}" if measure == "SetP" else f"{measure}(depth={cutoff}) to read {cutoff} ranks alone"
+    return f"{measure} has no cutoff; write {measure}, or {other}"
 
 
 def _refuse_impossible(measure: str, cutoff: int | None, settings: Mapping[str, str]) -> None:
@@ -145,6 +217,12 @@ def _refuse_impossible(measure: str, cutoff: int | None, settings: Mapping[str, 
         raise MetricError(f"ideal=constant adds up every rank to the cutoff; use one of at most {LARGEST_CONSTANT}")
     if measure in NO_EXPECTATION and settings.get("ties") == "average":
         raise MetricError(f"{measure} has no closed form for ties=average; use ties=pessimistic or ties=optimistic")
+    if "depth" in settings and settings.get("ties") == "average":
+        raise MetricError(
+            "depth cuts one order off, and ties=average has many; use ties=pessimistic or ties=optimistic"
+        )
+    if settings.get("rel") == "any" and measure != "NumRet":
+        raise MetricError(f"{measure} needs to know what is relevant; rel=any is for NumRet alone, write rel=1")
     if measure in COMPANIONS and settings.get("unjudged", "zero") not in ("zero", "drop"):
         raise MetricError(f"{measure} has no gains, so an unjudged item cannot gain something; use unjudged=drop")
 
@@ -159,7 +237,9 @@ def cutoff_from(digits: str) -> int:
     return int(digits or "0") if len(digits) < 19 else LARGEST_CUTOFF + 1
 
 
-_FORM = re.compile(r"(?P<measure>[A-Za-z]\w*)(?:\((?P<parameters>.*)\))?(?:@(?P<cutoff>\d+))?", re.ASCII)
+_FORM = re.compile(
+    r"(?P<measure>[A-Za-z]\w*)(?:\((?P<parameters>.*)\))?(?:@(?P<cutoff>\d+(?:\.\d+)?|\.\d+))?", re.ASCII
+)
 _PARAMETER = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>\{[^{}]*\}|[^,{}()\s]+)\s*(?:,|$)", re.ASCII)
 
 
@@ -190,5 +270,15 @@ def parse_canonical(text: str) -> Metric:
             raise MetricError(f"{text!r} names {parameter['name']} twice; keep one of them")
         settings[parameter["name"]] = parameter["value"]
         place = parameter.end()
-    cutoff = cutoff_from(form["cutoff"]) if form["cutoff"] else None
-    return Metric.of(measure, cutoff=cutoff, **settings)
+    at = form["cutoff"]
+    behind = BEHIND_AT.get(measure)
+    if behind is not None:
+        if (at is None) == (behind not in settings):
+            said = "twice" if at is not None else "nowhere"
+            raise MetricError(f"{text!r} says {said} what the {behind} is; write {measure}@0.1")
+        if at is not None:
+            settings[behind] = at
+        return Metric.of(measure, cutoff=None, **settings)
+    if at is not None and "." in at:
+        raise MetricError(f"{text!r} is no metric; a cutoff is a whole number, as in {measure}@10")
+    return Metric.of(measure, cutoff=cutoff_from(at) if at else None, **settings)

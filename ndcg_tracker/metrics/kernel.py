@@ -9,9 +9,10 @@ import numpy as np
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.aggregation import aggregated, rounded_values
-from ndcg_tracker.metrics.companions import companion
+from ndcg_tracker.metrics.companions import OF_THE_MISSING, companion
 from ndcg_tracker.metrics.cumulated import Cumulated, cumulated
 from ndcg_tracker.metrics.definition import Metric
+from ndcg_tracker.metrics.depth import read_to_depth
 from ndcg_tracker.metrics.lists import Lists
 from ndcg_tracker.metrics.measures import CUMULATED
 from ndcg_tracker.metrics.results import DEFINED, EMPTY, EXTRA, MISSING, GroupResults, GroupValues, Reasons
@@ -64,6 +65,9 @@ def values_of(lists: Lists, metric: Metric) -> GroupValues:
 
 
 def _values_of(lists: Lists, metric: Metric) -> GroupValues:
+    if metric["depth"] != "all":
+        lists, cut = read_to_depth(lists, metric)
+        return replace(values_of(lists, cut), metric=metric)
     judged = lists.judged
     numbers = _numbers(lists, metric)
     values = numbers.values
@@ -136,5 +140,6 @@ def _settle_absent(lists: Lists, metric: Metric, values: Floats, reasons: Reason
     if metric["missing"] == "skip":
         reasons[missing] = MISSING
     elif metric.measure != "idcg":
-        values[missing] = 0.0
+        if metric["missing"] != "empty":
+            values[missing] = OF_THE_MISSING.get(metric.measure, 0.0)
         reasons[missing] = DEFINED

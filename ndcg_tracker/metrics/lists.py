@@ -14,7 +14,7 @@ from ndcg_tracker.metrics.axes import AXES
 from ndcg_tracker.metrics.definition import Metric
 from ndcg_tracker.metrics.levels import Codes, GradeLevels, level_counts
 from ndcg_tracker.metrics.listing import GradedList, graded_list
-from ndcg_tracker.metrics.measures import CUMULATED
+from ndcg_tracker.metrics.measures import CUMULATED, UNORDERED
 from ndcg_tracker.metrics.unsorted import MOST_LEVELS, in_rank_order
 from ndcg_tracker.rankings.grouping import group_codes, group_sums
 from ndcg_tracker.rankings.join import Judged, JudgedRanking
@@ -31,16 +31,17 @@ SCORED = ("score_type", "unjudged", "negative", "label_type", "gain", "arithmeti
 class Lists:
     """One run with its labels as some metrics see them; each view is made once.
 
-    ``missing`` and ``extra``: bool, shape (n_groups,), which groups the run and the labels lack. ``reach``: the
-    largest cutoff of the metrics, None where one of them has none.
+    ``metrics``: those metrics. ``missing`` and ``extra``: bool, shape (n_groups,), which groups the run and the labels
+    lack. ``reach``: the largest cutoff of the metrics that an order changes, None where one of them has none.
     """
 
     def __init__(self, judged: Judged, metrics: Sequence[Metric]) -> None:
+        self.metrics = metrics
         self.levels = GradeLevels.of(judged.labels.grades)
         by_run = any(metric["ties"] == "average" for metric in metrics)  # a sum over the ranks of all that tie
         self.judged = judged.in_order if by_run or self.levels.levels.size > MOST_LEVELS else judged
         self.missing, self.extra = judged.run_groups < 0, judged.label_groups < 0
-        cutoffs = [metric.cutoff for metric in metrics]
+        cutoffs = [metric.cutoff for metric in metrics if metric.measure not in UNORDERED]
         self.reach = None if None in cutoffs else max(filter(None, cutoffs), default=None)
         self._cutoffs: dict[Hashable, set[int | None]] = {}
         for metric in metrics:
@@ -166,6 +167,13 @@ class Lists:
     def of_axis(self, of_run: NDArray[Number]) -> NDArray[Number]:
         """Return numbers of the run's groups for the groups of the group axis, 0 where the run lacks one."""
         return _aligned(of_run, self.judged.run_groups, self.missing)
+
+    def of_run(self, of_axis: NDArray[Number]) -> NDArray[Number]:
+        """Return numbers of the groups of the group axis for the groups of the run."""
+        found = np.zeros(self.judged.ranking.n_groups, dtype=of_axis.dtype)
+        present = ~self.missing
+        found[self.judged.run_groups[present]] = of_axis[present]
+        return found
 
     def of_labels(self, of_label_groups: Floats) -> Floats:
         """Return numbers of the label groups for the groups of the group axis, 0 for a group without labels."""

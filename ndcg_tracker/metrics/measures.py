@@ -1,5 +1,12 @@
 """The measures there are, and what each of them needs."""
 
+from __future__ import annotations
+
+from typing import Literal
+
+Summary = Literal["mean", "sum", "geometric_mean"]
+ShownOnly = Literal["diagnostic", "no_mean_of_groups"]
+
 MEASURES = {
     "cg": "cumulated gain: the sum of the gains",
     "dcg": "discounted cumulated gain: the sum of gain x discount",
@@ -14,18 +21,71 @@ MEASURES = {
     "ERR": "expected reciprocal rank of the item that satisfies a user",
     "RBP": "rank-biased precision: a user goes on to the next rank with probability p",
     "SetP": "precision of the whole list",
+    "SetR": "recall of the whole list",
+    "SetAP": "precision x recall of the whole list",
+    "SetF": "F: precision and recall of the whole list in one, recall weighing beta",
+    "Rprec": "precision after as many ranks as there are relevant items",
+    "Bpref": "binary preference: how few judged items that are not relevant stand before the relevant ones",
+    "infAP": "inferred average precision, where only a sample of the pool was judged",
+    "IPrec": "interpolated precision: the best precision at a recall or beyond",
+    "IPrecAvg": "interpolated precision, averaged over points of recall (11pt_avg)",
+    "binG": "the mean over relevant items of 1/log2(2 + items before it that are not relevant)",
+    "G": "normalized gain: gains discounted by what an ideal order would have gained more by then",
+    "ndcg_rel": "ndcg, averaged over the ranks of the items that gain something",
+    "Rndcg": "ndcg, averaged over the ranks where the ideal order goes on to a lower grade",
+    "yaap": "yet another average precision: its log-odds, smoothed",
+    "Utility": "what the list is worth: so much per relevant item and per other item, retrieved and not",
+    "GMAP": "the logarithm of average precision: its summary is the geometric mean over groups (gm_map)",
+    "GMBpref": "the logarithm of Bpref: its summary is the geometric mean over groups (gm_bpref)",
+    "Unjudged": "the share of the first ranks that hold an item without judgement",
+    "RBPResidual": "how much RBP could rise at most if the items without judgement were relevant",
+    "NumQ": "how many groups the other means run over",
+    "NumRet": "how many items the list has, or how many of them are relevant: NumRet(rel=1)",
+    "NumRel": "how many relevant items the labels have",
+    "NumNonrelJudgedRet": "how many judged items of the list are not relevant",
 }
+
+SUMMARIES: dict[str, Summary] = {
+    "GMAP": "geometric_mean",
+    "GMBpref": "geometric_mean",
+    "NumQ": "sum",
+    "NumRet": "sum",
+    "NumRel": "sum",
+    "NumNonrelJudgedRet": "sum",
+}
+"""What becomes of the values of the groups, where it is not their mean."""
+
+DIAGNOSTICS = ("Judged", "Unjudged", "RBPResidual", "NumQ", "NumRet", "NumRel", "NumNonrelJudgedRet")
+"""Measures that say how a run was judged or how long it is, and not how good it is."""
 
 CUMULATED = ("cg", "dcg", "idcg", "ndcg")
 COMPANIONS = tuple(name for name in MEASURES if name not in CUMULATED)
 ALL = tuple(MEASURES)
-LISTED = tuple(name for name in MEASURES if name != "idcg")
+LABELS_ALONE = ("NumQ", "NumRel")
+LISTED = tuple(name for name in MEASURES if name not in ("idcg", *LABELS_ALONE))
 WITH_IDEAL = ("idcg", "ndcg")
-WITH_RELEVANCE = ("P", "R", "AP", "RR", "Success", "RBP", "SetP")
+WITH_GAINS = (*CUMULATED, "G", "ndcg_rel", "Rndcg")
+WITHOUT_RELEVANCE = (*CUMULATED, "Judged", "ERR", "G", "ndcg_rel", "Unjudged", "RBPResidual", "NumQ")
+WITH_RELEVANCE = tuple(name for name in MEASURES if name not in WITHOUT_RELEVANCE)
+AVERAGED = tuple(name for name in MEASURES if name not in SUMMARIES)
 
-SHARES = ("P", "R", "AP", "RR", "Success", "Judged", "ERR", "RBP", "SetP")
+SHARES = (
+    *("P", "R", "AP", "RR", "Success", "Judged", "ERR", "RBP", "SetP", "SetR", "SetAP", "SetF"),
+    *("Rprec", "Bpref", "infAP", "IPrec", "IPrecAvg", "binG", "Unjudged", "RBPResidual"),
+)
 """Measures whose values lie between 0 and 1, whatever their axes say."""
-NEEDS_CUTOFF = ("P", "R", "Success")
-NO_CUTOFF = ("SetP",)
-NO_EXPECTATION = ("AP", "RR", "Success", "ERR")
+NEEDS_CUTOFF = ("P", "R", "Success", "Unjudged")
+TAKES_CUTOFF = (*CUMULATED, *NEEDS_CUTOFF, "AP", "RR", "Judged", "ERR", "RBP")
+NO_CUTOFF = tuple(name for name in MEASURES if name not in TAKES_CUTOFF)
+UNORDERED = ("SetP", "SetR", "SetAP", "SetF", "Utility", "NumRet", "NumNonrelJudgedRet", *LABELS_ALONE)
+"""Measures that no order of a list changes."""
+NO_EXPECTATION = (
+    *("AP", "RR", "Success", "ERR", "Rprec", "Bpref", "infAP", "IPrec", "IPrecAvg"),
+    *("binG", "G", "ndcg_rel", "Rndcg", "yaap", "GMAP", "GMBpref"),
+)
 """Measures that are no sum over items, so that ``ties=average`` has no closed form."""
+
+OF_AN_EMPTY_LIST = ("NumQ", "NumRel", "yaap", "Utility")
+"""Measures whose value of an empty list need not be 0."""
+BEHIND_AT = {"IPrec": "recall"}
+"""Measures that have the value of an axis where others have their cutoff: IPrec@0.1."""

@@ -17,8 +17,9 @@ def tie_bounds(
 ) -> list[tuple[GroupResults, GroupResults]]:
     """Return the results of each metric with every tie broken for the worst, and for the best.
 
-    The bounds are sharp per group: some order of the tied items has each of them. For ``idcg``, which no tie changes,
-    both are the metric itself. Parameters, and what is raised: see ``group_results``.
+    The bounds are sharp per group: some order of the tied items has each of them, and none lies outside, but for two
+    measures that no order by gain alone bounds: ``G``, and ``infAP`` where labels are below 0. For ``idcg``, which no
+    tie changes, both are the metric itself. Parameters, and what is raised: see ``group_results``.
 
     >>> import numpy as np
     >>> from ndcg_tracker.metrics.text_form import parse_metric

@@ -63,6 +63,7 @@ _CSV_COLUMNS = (
     "requested_as",
     "in_neither",
     "not_comparable",
+    "shown_only",
 )
 
 
@@ -100,6 +101,7 @@ def metric_row(comparison: Comparison, metric: MetricComparison) -> dict[str, ob
         "effect_size": metric.effect_size,
         "detectable_delta": metric.detectable_delta,
         "verdict": metric.verdict,
+        "shown_only": metric.shown_only,
         "paired": groups.paired,
         "only_in_baseline": groups.only_in_baseline,
         "only_in_candidate": groups.only_in_candidate,

@@ -76,8 +76,9 @@ def comparison_text(
 def _block(comparison: Comparison, stored: Comparison, shown: Sequence[Comparison], page: _Page) -> list[str]:
     """Return the lines of one comparison."""
     lines = [page.bold(words.headline(comparison))]
-    if len(comparison.metrics) > 1 and len(shown) == 1:
-        for metric in comparison.metrics:
+    compared = [metric for metric in comparison.metrics if metric.shown_only is None]
+    if len(compared) > 1 and len(shown) == 1:
+        for metric in compared:
             verdict = visible(f"{words.sign(metric)} {words.finding(metric)}")
             lines.append("  " + painted(verdict, tables.verdict_style(metric.verdict), color=page.color))
     lines += ["", *_table(tables.metric_table(comparison, shown), page)]

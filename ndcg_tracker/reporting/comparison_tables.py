@@ -39,9 +39,9 @@ class ReportTable:
     n_below: int = 0
 
 
-def verdict_style(verdict: str) -> Style | None:
+def verdict_style(verdict: str | None) -> Style | None:
     """Return the style of a verdict."""
-    styles: dict[str, Style] = {"improved": "good", "regressed": "bad"}
+    styles: dict[str | None, Style] = {"improved": "good", "regressed": "bad"}
     return styles.get(verdict)
 
 
@@ -110,7 +110,8 @@ def overview_table(comparisons: Sequence[Comparison]) -> ReportTable:
     rows = []
     for comparison in comparisons:
         for metric in comparison.metrics:
-            verdict = metric.verdict.replace("_", " ") if words.sign(metric) != "?" else "cannot be judged"
+            verdict = "shown, not compared" if metric.verdict is None else metric.verdict.replace("_", " ")
+            verdict = "cannot be judged" if words.sign(metric) == "?" else verdict
             row = [
                 Painted(comparison.candidate.name),
                 Painted(metric.metric),

@@ -54,8 +54,13 @@ def runs(comparison: Comparison) -> str:
 
 def headline(comparison: Comparison) -> str:
     """Return the verdict in one sentence: on the metric, or on how many of several."""
-    metrics = comparison.metrics
-    return f"{runs(comparison)}: {finding(metrics[0]) if len(metrics) == 1 else tally(metrics)}"
+    metrics = [metric for metric in comparison.metrics if metric.shown_only is None]
+    if not metrics:
+        shown = comparison.metrics
+        told = finding(shown[0]) if len(shown) == 1 else f"{counted(len(shown), 'metric')} shown, none compared"
+    else:
+        told = finding(metrics[0]) if len(metrics) == 1 else tally(metrics)
+    return f"{runs(comparison)}: {told}"
 
 
 def tally(metrics: Sequence[MetricComparison]) -> str:
@@ -77,6 +82,8 @@ def tally(metrics: Sequence[MetricComparison]) -> str:
 
 def finding(metric: MetricComparison) -> str:
     """Return what was found for one metric, in a few words."""
+    if metric.shown_only is not None:
+        return f"{metric.metric} differs by {points(metric.delta, signed=True)}: shown, not compared"
     if metric.verdict == "not_comparable" or metric.delta is None:
         why = _NOT_COMPARABLE.get(metric.not_comparable or "")
         return f"{metric.metric} cannot be compared" + (f": {why}" if why else "")
@@ -92,6 +99,8 @@ def finding(metric: MetricComparison) -> str:
 
 def sign(metric: MetricComparison) -> str:
     """Return the sign of a metric's verdict; "?" also where nothing could be tested."""
+    if metric.verdict is None:
+        return "·"
     tested = metric.p_value is not None or metric.verdict == "identical"
     return SIGNS[metric.verdict] if tested else "?"
 

@@ -33,7 +33,7 @@ from ndcg_tracker.metrics import Metric, parse_metric
 from ndcg_tracker.rankings import Keys, judged
 from ndcg_tracker.tracker.explained_runs import Side, Sides
 from ndcg_tracker.tracker.explaining import item_moves
-from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE
+from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE, WHY_SHOWN_ONLY
 from ndcg_tracker.tracker.open_ties import open_groups
 from ndcg_tracker.tracker.scoring import stored_weights
 from ndcg_tracker.tracker.slicing import AttributeValues, attribute_values
@@ -108,6 +108,7 @@ def _compared(
         )
     label_set, of_baseline, of_candidate = _shared(tx, baseline, candidate, metrics)
     texts = [str(metric) for metric in metrics] or [text for text in of_baseline if text in of_candidate]
+    texts.sort(key=lambda text: parse_metric(text).shown_only is not None)  # the first one is what groups are told of
     shares, other_shares = (
         {share.cutoff: share.judged_share for share in tx.coverages(run.id, label_set.id)}
         for run in (baseline, candidate)
@@ -249,7 +250,13 @@ def paired_results(
         _Evaluated.of(tx, evaluation, found, dataset_id, is_weighted)
         for evaluation, found in ((baseline, one), (candidate, other))
     ]
-    means = _other_means(pairing, sides)
+    if metric.summary == "mean":
+        means = _other_means(pairing, sides)
+    else:
+        means = None if baseline.mean is None or candidate.mean is None else (baseline.mean, candidate.mean)
+    no_inference = "" if means is None else NO_INFERENCE
+    if metric.shown_only is not None:
+        no_inference = WHY_SHOWN_ONLY[metric.shown_only]
     n_left_out = pairing.in_neither.size if missing == "skip" else 0
     values = (pairing.baseline, pairing.candidate)
     return PairedResults(
@@ -259,9 +266,10 @@ def paired_results(
         missing_in_baseline=baseline.n_missing - n_left_out if counts_missing else 0,
         missing_in_candidate=candidate.n_missing - n_left_out if counts_missing else 0,
         means=means,
-        no_inference="" if means is None else NO_INFERENCE,
+        no_inference=no_inference,
         tie_effect=_tie_effect(sides, values, weights),
         limits=_limits_of_delta(metric, values),
+        shown_only=metric.shown_only,
     )
 
 

@@ -18,6 +18,7 @@ from ndcg_tracker.metrics import Metric
 from ndcg_tracker.reporting.comparison_words import labels_command
 from ndcg_tracker.tracker.comparing import compared, paired_results
 from ndcg_tracker.tracker.drifting import drift_since_pin, of_gate
+from ndcg_tracker.tracker.inference_limits import WHY_SHOWN_ONLY
 
 if TYPE_CHECKING:
     from ndcg_tracker.comparison import PairedResults
@@ -52,6 +53,8 @@ class GateQuestion:
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
+        if self.metric.shown_only is not None:
+            raise InputError(f"a gate decides nothing on {self.metric}: {WHY_SHOWN_ONLY[self.metric.shown_only]}")
         if self.scope not in get_args(Scope):
             raise InputError(f"unknown scope {self.scope!r}: choose population or set")
         if self.scope == "set":

@@ -13,6 +13,7 @@ from ndcg_tracker.reporting import HistoryRow
 from ndcg_tracker.tracker.datasets import known_dataset
 from ndcg_tracker.tracker.history_filter import HistoryFilter
 from ndcg_tracker.tracker.history_steps import FoundStep, steps_of
+from ndcg_tracker.tracker.inference_limits import WHY_SHOWN_ONLY
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,10 +70,14 @@ def history_of(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFi
         mend = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric])
         told = ", ".join(_counted(records, version) for version in versions)
         notes.append(f"runs under different labels are not compared ({told}); to hold all to the newest: {mend}")
-    steps = steps_of(tx, dataset_id, text, records, notes)
-    weighted = parse_metric(text)["weights"] != "none"
-    limits = parse_metric(text).limits
-    rows = [_row(record, details, text, steps.get(record.run_id), weighted, limits) for record in records]
+    parsed = parse_metric(text)
+    if parsed.shown_only is None:
+        steps = steps_of(tx, dataset_id, text, records, notes)
+    else:
+        steps = {}
+        notes.append(f"{text}: {WHY_SHOWN_ONLY[parsed.shown_only]}")
+    no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
+    rows = [_row(record, details, text, steps.get(record.run_id), no_interval, parsed.limits) for record in records]
     return History(tuple(rows), tuple(notes), len(newest), len(runs))
 
 
@@ -86,7 +91,7 @@ def _row(
     details: Mapping[int, RunRecord],
     metric: str,
     found: FoundStep | None,
-    weighted: bool,
+    no_interval: bool,
     limits: tuple[float, float] | None,
 ) -> HistoryRow:
     """Return one run as JSON has it; ``limits``: between which numbers every value lies, if known."""
@@ -98,7 +103,7 @@ def _row(
         before = None if found.before is None else details[found.before]
     ci = None
     change_limits = None if limits is None else (limits[0] - limits[1], limits[1] - limits[0])
-    if not weighted and record.mean is not None and record.std_dev is not None:
+    if not no_interval and record.mean is not None and record.std_dev is not None:
         ci = t_interval(record.mean, record.std_dev, record.n_groups)
     if limits is not None and record.mean is not None and limits[0] <= record.mean <= limits[1]:
         ci = limited(ci, limits)

@@ -22,7 +22,7 @@ def metrics(draw: st.DrawFn) -> Metric:
         settings[axis.name] = draw(st.sampled_from(values))
     if measure in COMPANIONS and settings.get("unjudged") == "0.5":
         del settings["unjudged"]
-    if measure in NO_EXPECTATION and settings.get("ties") == "average":
+    if (measure in NO_EXPECTATION or "depth" in settings) and settings.get("ties") == "average":
         del settings["ties"]
     cutoffs = {True: st.integers(1, 10_000), False: st.none() | st.integers(1, 10_000)}[measure in NEEDS_CUTOFF]
     return Metric.of(measure, cutoff=None if measure in NO_CUTOFF else draw(cutoffs), **settings)
@@ -57,6 +57,19 @@ def test_every_metric_parses_back(metric: Metric) -> None:
         ("RBP(p=.00001)", "RBP(p=0.00001)"),
         ("ndcg(gain=exp2>=0.00001, unjudged=0.00002)", "ndcg(gain=exp2>=0.00001, unjudged=0.00002)"),
         ("ndcg(gain={1:1e-05})", "ndcg(gain={1:0.00001})"),
+        ("IPrec(rel=2)@.10", "IPrec(rel=2)@0.1"),
+        ("IPrec(recall=0.25)", "IPrec@0.25"),
+        ("IPrecAvg(recalls={0.5,.2})", "IPrecAvg(recalls={0.2, 0.5})"),
+        ("NumRet(rel=any)", "NumRet"),
+        ("NumRet(rel=1)", "NumRet(rel=1)"),
+        ("NumRel(missing=empty)", "NumRel"),
+        ("ndcg(missing=empty)@10", "ndcg@10"),
+        ("SetP(relative=true)", "SetP(relative=True)"),
+        ("RBP(graded=True, rel=2)", "RBP(graded=True)"),
+        ("Utility(collection=9, worth={1, -1, 0, 0.0})", "Utility"),
+        ("P(depth=100)@10", "P@10"),
+        ("P(depth=9)@10", "P(depth=9)@10"),
+        ("P(depth=100, unjudged=drop)@10", "P(depth=100, unjudged=drop)@10"),
         ("ndcg(\n  gain=exp2,\n  ties=average\n)@10", "ndcg(gain=exp2, ties=average)@10"),
     ],
 )
@@ -82,10 +95,20 @@ def test_one_spelling_per_metric(text: str, canonical: str) -> None:
         ("ndcg(discount=jk1)", "discount=jk1 is no value of discount; did you mean discount=jk10?"),
         ("ndcg(ties=random)", "ties=random is no value of ties; it is one of item_desc, item_asc, input, pessimistic, "
          "optimistic, average"),
-        ("cg(discount=log2)", "cg has no parameter discount; it has gain, ties, unjudged, negative, label_type, "
+        ("cg(discount=log2)", "cg has no parameter discount; it has gain, depth, ties, unjudged, negative, label_type, "
          "label_domain, missing, extra, weights, weight_type, score_type, arithmetic, round, round_of, all_skipped"),
         ("P", "P needs a cutoff; write P@10"),
         ("SetP@5", "SetP has no cutoff; write SetP, or P@5"),
+        ("Bpref@10", "Bpref has no cutoff; write Bpref, or Bpref(depth=10) to read 10 ranks alone"),
+        ("NumRel@10", "NumRel has no cutoff; write NumRel"),
+        ("IPrec", "'IPrec' says nowhere what the recall is; write IPrec@0.1"),
+        ("IPrec(recall=0.1)@0.2", "'IPrec(recall=0.1)@0.2' says twice what the recall is; write IPrec@0.1"),
+        ("IPrec@2", "recall=2 is no value of recall; it is one of 0, 0.1"),
+        ("ndcg@0.5", "'ndcg@0.5' is no metric; a cutoff is a whole number, as in ndcg@10"),
+        ("AP(rel=any)", "AP needs to know what is relevant; rel=any is for NumRet alone, write rel=1"),
+        ("P(depth=3, ties=average)@10", "depth cuts one order off, and ties=average has many; use ties=pessimistic or "
+         "ties=optimistic"),
+        ("Utility(worth={1, 2})", "worth={1, 2} is no value of worth; did you mean worth={1, -1, 0, 0}?"),
         ("AP(ties=average)", "AP has no closed form for ties=average; use ties=pessimistic or ties=optimistic"),
         ("P(unjudged=1)@5", "P has no gains, so an unjudged item cannot gain something; use unjudged=drop"),
         ("RBP(p=1)", "p=1 is no value of p; it is one of 0.8, 0.5"),

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 import pytrec_eval
 import xgboost
+from drawn_cases import some_lists
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from random_rankings import SEEDS, LabelledLists, random_case, random_lists
-from rankings_of import joined
+from rankings_of import Run, joined
 from sklearn.metrics import dcg_score, ndcg_score
 
 import ndcg_tracker as nt
@@ -39,8 +42,9 @@ def values_of(result: GroupResults) -> dict[str, float]:
     return {group: value for group, value in pairs if not np.isnan(value)}
 
 
-TREC_MEASURES = {"ndcg", "ndcg_cut.1,5,10,100", "map", "map_cut.1,5,10", "P.1,5,10,100", "recall.1,5,10,100",
-                 "recip_rank", "success.1,5,10", "set_P"}  # fmt: skip
+TREC_MEASURES = {"all_trec", "ndcg_cut.1,5,10,100", "map_cut.1,5,10", "P.1,5,10,100", "recall.1,5,10,100",
+                 "relative_P.1,5,10,100", "iprec_at_recall.0.0,0.05,0.1,0.25,0.5,1.0", "Rprec_mult.0.1,0.5,1.0,3.0",
+                 "ndcg", "ndcg_rel", "Rndcg", "G"}  # fmt: skip
 
 
 @seeded
@@ -48,6 +52,22 @@ TREC_MEASURES = {"ndcg", "ndcg_cut.1,5,10,100", "map", "map_cut.1,5,10", "P.1,5,
 @pytest.mark.parametrize("level", [1, 2, 3])
 def test_trec_eval(seed: int, judged_only: bool, level: int) -> None:
     run, labels = random_case(seed)
+    agree_with_trec_eval(run, labels, level, judged_only=judged_only)
+
+
+@settings(deadline=None, max_examples=60)
+@given(some_lists(), st.integers(1, 3), st.booleans())
+def test_trec_eval_on_small_lists(lists: tuple[Run, Run], level: int, judged_only: bool) -> None:
+    run, labels = lists
+    whole = {group: {item: float(abs(int(grade))) for item, grade in pool.items()} for group, pool in labels.items()}
+    for pool in whole.values():  # a group without any grade from 0 on makes it read memory that it never wrote
+        pool.update(dict.fromkeys(list(pool)[1::3], -1.0))
+    if run.keys() & whole.keys():
+        agree_with_trec_eval(run, whole, level, judged_only=judged_only)
+
+
+def agree_with_trec_eval(run: Run, labels: Run, level: int, *, judged_only: bool) -> None:
+    """Hold every number that pytrec_eval returns, group by group and in all, against ours."""
     qrels = {group: {item: int(grade) for item, grade in pool.items()} for group, pool in labels.items()}
     evaluator = pytrec_eval.RelevanceEvaluator(
         qrels, TREC_MEASURES, relevance_level=level, judged_docs_only_flag=judged_only
@@ -55,14 +75,17 @@ def test_trec_eval(seed: int, judged_only: bool, level: int) -> None:
     theirs = evaluator.evaluate(run)
     assert theirs.keys() == run.keys() & labels.keys()
     judged = joined(run, labels)
-    for measure in next(iter(theirs.values())):
-        flags = ("-J " if judged_only else "") + ("" if measure.startswith("ndcg") else f"-l {level} ")
-        found = ours(judged, f"trec_eval:{flags}{measure}")
+    measures = sorted(next(iter(theirs.values())).keys() - {"relstring", "runid"})  # those are texts
+    flags = ("-J " if judged_only else "") + f"-l {level} "
+    texts = [f"trec_eval:{flags}{measure}" for measure in measures]
+    for measure, found in zip(measures, group_results(judged, [parse_metric(text) for text in texts]), strict=True):
         expected = {group: numbers[measure] for group, numbers in theirs.items()}
+        if judged_only:  # a list without judged items is nan in it, 0 / 0
+            expected = {group: 0.0 if np.isnan(number) else number for group, number in expected.items()}
         assert values_of(found) == pytest.approx(expected, rel=0, abs=tolerance("trec_eval")), measure
         mean = pytrec_eval.compute_aggregated_measure(measure, list(expected.values()))
         assert found.mean == pytest.approx(mean, rel=0, abs=tolerance("trec_eval")), measure
-        if not flags:
+        if not judged_only and level == 1:
             same = ours(judged, f"pytrec_eval:{measure}")
             np.testing.assert_array_equal(same.values, found.values)
 
@@ -73,7 +96,12 @@ IR_MEASURES = ["nDCG", "nDCG@10", "nDCG(judged_only=True)@10", "nDCG(judged_only
                "AP(rel=3)@5", "RR", "RR(rel=2)", "RR(judged_only=True)", "RR@10", "RR(rel=2)@3", "RR(rel=0)@5",
                "Success@1", "Success(rel=2)@10", "Judged", "Judged@1", "Judged@10", "ERR@1", "ERR@20", "RBP(rel=1)",
                "RBP(rel=2,p=0.5)", "RBP(rel=1,p=0.97)", "SetP", "SetP(rel=2)", "SetP(judged_only=True)", "MAP@10",
-               "MRR@10", "NDCG@5", "Precision@5", "Recall@5"]  # fmt: skip
+               "MRR@10", "NDCG@5", "Precision@5", "Recall@5", "SetP(relative=True)", "SetP(relative=True,rel=2)",
+               "SetR", "SetR(rel=2)", "SetAP", "SetAP(judged_only=True)", "SetF", "SetF(beta=0.5)",
+               "SetF(beta=3.0,rel=2)", "Rprec", "Rprec(rel=2)", "Rprec(judged_only=True)", "Bpref", "Bpref(rel=2)",
+               "infAP", "infAP(rel=2)",
+               "IPrec@0.0", "IPrec@0.1", "IPrec(rel=2)@0.5", "IPrec@1.0", "NumRet", "NumRet(rel=1)", "NumRet(rel=2)",
+               "NumRelRet", "NumRel", "NumQ"]  # fmt: skip
 
 
 @seeded

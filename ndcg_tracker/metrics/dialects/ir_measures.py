@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any
 
 from ndcg_tracker.errors import MetricError
@@ -11,12 +13,16 @@ from ndcg_tracker.metrics.gains import number_text
 
 _PYTREC = {"score_type": "f32", "label_domain": "int"}
 _NAMES = {"nDCG": "ndcg", "NDCG": "ndcg", "Precision": "P", "Recall": "R", "MAP": "AP", "MRR": "RR"}
-_RELEVANCE = ("P", "R", "AP", "RR", "Success", "SetP")
+_RELEVANCE = ("P", "R", "AP", "RR", "Success", "SetP", "SetAP", "SetF", "Rprec", "IPrec")
+_IPREC = re.compile(r"(?P<call>IPrec(?:\(.*\))?)@(?P<recall>\d*\.?\d+)", re.ASCII)
 _MOST_PATIENT = 0.97
 
 
 def _parse(options: str, native: str) -> Metric:
     no_options(options)
+    recall = _IPREC.fullmatch(native)
+    if recall is not None:
+        native = recall["call"]
     end = native.rfind(")")
     head, cutoff = native_cutoff(native) if end < 0 else _split(native, end)
     call = parse_call(head)
@@ -33,15 +39,47 @@ def _parse(options: str, native: str) -> Metric:
         return Metric.of("Judged", cutoff=cutoff)
     if measure == "RBP":
         return _rbp(call, cutoff)
+    if measure in ("NumQ", "NumRel", "NumRet", "NumRelRet", "Bpref", "infAP", "SetR") and cutoff is None:
+        return _without_judged_only(call)
     if measure in _RELEVANCE:
-        given = call.settle((), {"rel": 1, "judged_only": False})
+        of_sets: dict[str, dict[str, Any]] = {"SetP": {"relative": False}, "SetF": {"beta": 1.0}}
+        given = call.settle((), {"rel": 1, "judged_only": False} | of_sets.get(measure, {}))
         settings = _judged_only(given)
+        if measure == "IPrec":
+            if recall is None:
+                raise MetricError("IPrec needs a recall behind the @")
+            settings["recall"] = recall["recall"]
+        if measure == "SetP":
+            settings["relative"] = str(choice_of(given["relative"], "relative", (True, False)))
+        if measure == "SetF":
+            settings["beta"] = _beta(given["beta"])
         if measure == "RR" and cutoff is not None:
             if settings:
                 raise MetricError("RR with a cutoff and judged_only has no provider in ir_measures")
             return Metric.of("RR", cutoff=cutoff, rel=_whole(given["rel"], "rel", 0))
         return Metric.of(measure, cutoff=cutoff, rel=_whole(given["rel"], "rel", 1), **settings, **_PYTREC)
     raise MetricError(f"measure {call.name!r} is not known")
+
+
+def _without_judged_only(call: Call) -> Metric:
+    """Return a measure that ir_measures has for whole lists alone; a group that the run lacks counts 0 in each."""
+    if call.name == "NumRelRet":
+        call.settle((), {})
+        return Metric.of("NumRet", cutoff=None, rel="1", **_PYTREC)
+    if call.name in ("NumQ", "NumRel"):
+        given = call.settle((), {} if call.name == "NumQ" else {"rel": 1})
+        if given.get("rel", 1) != 1:
+            raise MetricError("NumRel with another rel than 1 has no provider in ir_measures")
+        return Metric.of(call.name, missing="zero", label_domain="int")
+    given = call.settle((), {"rel": None if call.name == "NumRet" else 1})
+    rel = "any" if given["rel"] is None else _whole(given["rel"], "rel", 1)
+    return Metric.of(call.name, cutoff=None, rel=rel, **_PYTREC)
+
+
+def _beta(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, float) or not 0 < value < math.inf:
+        raise MetricError(f"beta={value!r} is no decimal above 0")
+    return number_text(float(value))
 
 
 def _rbp(call: Call, cutoff: int | None) -> Metric:
@@ -116,5 +154,17 @@ IR_MEASURES = Dialect(
         "ir_measures:ERR@20",
         "ir_measures:RBP(rel=1)",
         "ir_measures:SetP",
+        "ir_measures:SetP(relative=True)",
+        "ir_measures:SetR",
+        "ir_measures:SetAP",
+        "ir_measures:SetF(beta=0.5)",
+        "ir_measures:Rprec",
+        "ir_measures:Bpref",
+        "ir_measures:infAP",
+        "ir_measures:IPrec@0.1",
+        "ir_measures:NumRet",
+        "ir_measures:NumRet(rel=1)",
+        "ir_measures:NumRel",
+        "ir_measures:NumQ",
     ),
 )

@@ -1,0 +1,146 @@
+"""trec_eval's measures on examples by hand; random data is in test_live_oracles.py."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rankings_of import Run, joined, results, value
+
+from ndcg_tracker.metrics import GroupResults, group_results, parse_metric
+from ndcg_tracker.metrics.dialects.trec import all_trec
+from ndcg_tracker.metrics.measures import DIAGNOSTICS, MEASURES, SUMMARIES
+
+GRADES = [0.0, 1.0, 0.0, 2.0]
+"""A list by rank; one relevant item, of grade 3, is not in it: R = 3."""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Rprec", 1 / 3),
+        ("Rprec(rel=2)", 0.0),
+        ("Rprec(mult=1.5)", 2 / 5),  # 4.5 + 0.9, cut off
+        ("Rprec(mult=0.4)", 1 / 2),  # 1.2 + 0.9: two ranks
+        ("Bpref", (1 - 1 / 2 + 1 - 2 / 2) / 3),
+        ("infAP", (1 / 2 + 1 / 2 * (1e-5 / (1 + 2e-5)) + 1 / 4 + 3 / 4 * ((1 + 1e-5) / (3 + 2e-5))) / 3),
+        ("IPrec@0", 1 / 2),
+        ("IPrec@0.67", 1 / 2),  # 2.01 + 0.9 is 2
+        ("IPrec@0.75", 0.0),  # 2.25 + 0.9 is 3
+        ("IPrec(recall_count=nearest)@0.75", 1 / 2),
+        ("IPrec@1", 0.0),
+        ("IPrecAvg", 8 * 0.5 / 11),  # 0.7 x 3 is a little less than 2.1 in double precision, as trec_eval has it
+        ("IPrecAvg(recalls={0.2, 0.5, 0.8})", 2 * 0.5 / 3),
+        ("SetP(relative=True)", 2 / 3),
+        ("P(relative=True)@2", 1 / 2),
+        ("P(relative=True)@10", 2 / 3),
+        ("SetR", 2 / 3),
+        ("SetAP", 4 / 12),
+        ("SetF", 2 * 0.5 * (2 / 3) / (0.5 + 2 / 3)),
+        ("SetF(beta=0.5)", 1.5 * 0.5 * (2 / 3) / (0.5 * 0.5 + 2 / 3)),
+        ("binG", (1 / math.log2(3) + 1 / math.log2(4)) / 3),
+        ("G", (1 / math.log2(2 + 5 - 1) + 2 / math.log2(2 + 7 - 3)) / 6),
+        ("yaap", math.log((1 + 1) / (1 + 3 - 1))),
+        ("GMAP", math.log(1 / 3)),
+        ("GMBpref", math.log(1 / 6)),
+        ("Utility", 0.0),
+        ("Utility(worth={3, -2, -1, 0})", 3 * 2 - 2 * 2 - 1),
+        ("Utility(collection=100, worth={0, 0, 0, 1})", 95.0),
+        ("NumQ", 1.0),
+        ("NumRet", 4.0),
+        ("NumRet(rel=2)", 1.0),
+        ("NumRel", 3.0),
+        ("NumNonrelJudgedRet", 2.0),
+        ("Unjudged@8", 0.0),
+        ("RBPResidual", 0.0),
+        ("RBP(graded=True, p=0.5)", 0.5 * (0.5 * 1 / 3 + 0.125 * 2 / 3)),
+    ],
+)
+def test_by_hand(text: str, expected: float) -> None:
+    assert value(text, GRADES, 3.0) == pytest.approx(expected, rel=0, abs=1e-15)
+
+
+def test_averages_of_ndcg() -> None:
+    dcg = [0.0, 1 / math.log2(3), 1 / math.log2(3), 1 / math.log2(3) + 2 / math.log2(5)]
+    ideal = [3.0, 3 + 2 / math.log2(3), 3 + 2 / math.log2(3) + 1 / 2]
+    expected = (dcg[1] / ideal[1] + dcg[3] / ideal[2] + dcg[3] / ideal[2]) / 3
+    assert value("ndcg_rel", GRADES, 3.0) == pytest.approx(expected, rel=0, abs=1e-15)
+    expected = (dcg[0] / ideal[0] + dcg[1] / ideal[1] + dcg[2] / ideal[2]) / 3
+    assert value("Rndcg", GRADES, 3.0) == pytest.approx(expected, rel=0, abs=1e-15)
+    expected = (dcg[0] / ideal[0] + dcg[1] / ideal[1] + dcg[2] / ideal[2] + dcg[3] / ideal[2]) / 4
+    assert value("Rndcg", [*GRADES, 0.0], 3.0) == pytest.approx(expected, rel=0, abs=1e-15)
+    assert value("Rndcg(rel=4)", GRADES, 3.0) == 0.0
+
+
+RUN: Run = {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"a": 1.0}, "q4": {"a": 1.0}}
+LABELS: Run = {"q1": {"b": 1.0, "c": -1.0}, "q2": {"a": 0.0}, "q3": {"a": 2.0, "b": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "summary"),
+    [
+        ("NumQ", [1.0, 1.0, 1.0], 3.0),
+        ("NumQ(missing=skip)", [1.0, 1.0, math.nan], 2.0),
+        ("NumQ(missing=zero)", [1.0, 1.0, 0.0], 2.0),
+        ("NumRet", [3.0, 1.0, 0.0], 4.0),
+        ("NumRel", [1.0, 0.0, 2.0], 3.0),
+        ("NumRel(missing=zero)", [1.0, 0.0, 0.0], 1.0),
+        ("NumNonrelJudgedRet", [0.0, 1.0, 0.0], 1.0),
+        ("GMAP", [math.log(0.5), math.log(1e-5), math.log(1e-5)], (0.5 * 1e-5 * 1e-5) ** (1 / 3)),
+        ("GMAP(missing=skip)", [math.log(0.5), math.log(1e-5), math.nan], (0.5 * 1e-5) ** (1 / 2)),
+        ("yaap", [math.log(1.5 / 1.5), 0.0, math.log(1 / 3)], math.log(1 / 3) / 3),
+        ("yaap(missing=zero)", [0.0, 0.0, 0.0], 0.0),
+        ("Utility", [-1.0, -1.0, 0.0], -2 / 3),
+        ("Utility(missing=empty, worth={1, -1, -2, 0})", [-1.0, -1.0, -4.0], -2.0),
+        ("Unjudged@2", [0.5, 0.0, 0.0], 0.5 / 3),
+        ("RBPResidual(p=0.5)", [0.5 * (1 + 0.25) + 0.125, 0.0, 0.0], 0.75 / 3),
+    ],
+)
+def test_groups_and_their_summary(text: str, values: list[float], summary: float) -> None:
+    found = results(text, RUN, LABELS)
+    np.testing.assert_allclose(found.values, [*values, math.nan], rtol=1e-15, atol=1e-15)
+    assert found.mean == pytest.approx(summary, rel=1e-14, abs=1e-15)
+
+
+def test_what_is_shown_and_not_compared() -> None:
+    why = {measure: parse_metric(f"{measure}@1" if measure in ("P", "R", "Success", "Unjudged", "IPrec") else measure)
+           for measure in MEASURES}  # fmt: skip
+    assert {name for name, metric in why.items() if metric.shown_only == "diagnostic"} == set(DIAGNOSTICS)
+    assert {name for name, metric in why.items() if metric.shown_only == "no_mean_of_groups"} == {"GMAP", "GMBpref"}
+    assert {name for name, metric in why.items() if metric.summary != "mean"} == set(SUMMARIES)
+
+
+def test_no_group_without_labels_and_no_run_breaks_a_measure() -> None:
+    for text in [*all_trec("trec_eval10"), *(f"{text}" for text in all_trec("pytrec_eval"))]:
+        metric = parse_metric(text).with_axes(missing="zero", label_domain="any")
+        for run, labels in ((RUN, {"q9": {"a": 1.0}}), ({"q1": {"a": 1.0}}, {"q1": {"b": 0.0}})):
+            (found,) = group_results(joined(run, labels), [metric])
+            assert np.isfinite(found.values[: len(labels)]).all(), text
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.sampled_from([-1.0, 0.0, 1.0, 2.0]), min_size=1, max_size=9), st.integers(1, 10), st.booleans())
+def test_depth_is_a_run_that_ends_there(grades: list[float], depth: int, judged_only: bool) -> None:
+    items = {f"d{place}": -float(place) for place in range(2 * len(grades))}
+    labels = {"q": {f"d{2 * place}": grade for place, grade in enumerate(grades)}}
+    cut = dict(list(items.items())[:depth])
+    for text in all_trec("trec_eval"):
+        metric = parse_metric(text.replace(":", ":-J ") if judged_only else text)
+        whole = of(metric.with_axes(depth=str(depth)), {"q": items}, labels)
+        assert whole.values.tolist() == of(metric, {"q": cut}, labels).values.tolist(), text
+
+
+@pytest.mark.parametrize(
+    ("ties", "kept"),
+    [("item_desc", "cd"), ("item_asc", "ab"), ("input", "bd"), ("pessimistic", "bd"), ("optimistic", "ac")],
+)
+def test_ties_say_which_items_a_depth_keeps(ties: str, kept: str) -> None:
+    run = {"q": {"b": 1.0, "d": 1.0, "a": 1.0, "c": 1.0}, "r": {"b": 1.0}}
+    labels = {"q": {"a": 1.0, "b": 0.0, "c": 1.0}, "r": {"b": 1.0}}
+    found = results(f"NumRet(depth=2, rel=1, ties={ties})", run, labels)
+    assert found.values.tolist() == [float(len(set(kept) & {"a", "c"})), 1.0]
+
+
+def of(metric: object, run: Run, labels: Run) -> GroupResults:
+    return group_results(joined(run, labels), [metric])[0]  # type: ignore[list-item]
