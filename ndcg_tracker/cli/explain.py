@@ -20,7 +20,12 @@ def explain(
     ] = None,
     metric: Annotated[
         str | None,
-        typer.Option(help="A cg, dcg or ndcg that both runs have.", show_default="ndcg@10, else the first they share"),
+        typer.Option(
+            "--metric",
+            "-m",
+            help="A cg, dcg or ndcg that both runs have.",
+            show_default="ndcg@10, else the first they share",
+        ),
     ] = None,
     dataset: options.AnyDataset = None,
     labels_baseline: Annotated[
@@ -37,10 +42,11 @@ def explain(
     ] = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Say why two runs differ: which items moved, entered or left, and what each did to the difference.
+    """Say why two runs differ, item by item.
 
-    Labels are the newest version under which both runs have the metric. Where there is none, or two versions are named,
-    the change is also split into what the ranking, the grades and the coverage of the labels did.
+    Which items moved, entered or left, and what each did to the difference. Labels are the newest version under
+    which both runs have the metric. Where there is none, or two versions are named, the change is also split into
+    what the ranking, the grades and the coverage of the labels did.
     """
     from ndcg_tracker.reporting.explanation_formats import explanation_as
 

@@ -52,10 +52,13 @@ AnyDataset = Annotated[
 ]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option("--metric", help="A metric, such as ndcg@10 or 'ndcg(gain=exp2)@20'; repeatable.", show_default=False),
+    typer.Option(
+        "--metric", "-m", help="A metric, such as ndcg@10 or 'ndcg(gain=exp2)@20'; repeatable.", show_default=False
+    ),
 ]
 Labels = Annotated[
-    str | None, typer.Option("--labels", metavar="FILE", help="The labels of the dataset.", show_default=False)
+    str | None,
+    typer.Option("--labels", "--qrels", metavar="FILE", help="The labels of the dataset.", show_default=False),
 ]
 Reader = Annotated[
     str | None,

@@ -1,0 +1,60 @@
+"""The names in a database that a shell offers to type: read at once, never waiting, silent where that fails."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any, Literal
+from urllib.parse import quote
+
+What = Literal["runs", "aliases", "datasets", "metrics"]
+
+_QUERIES: dict[str, str] = {
+    "runs": "SELECT r.name FROM runs r JOIN datasets d ON d.id = r.dataset_id WHERE {} ORDER BY r.id DESC",
+    "aliases": "SELECT '@' || a.name FROM aliases a JOIN datasets d ON d.id = a.dataset_id WHERE {} ORDER BY a.name",
+    "datasets": "SELECT d.name FROM datasets d WHERE {} ORDER BY d.name",
+    "metrics": "SELECT text FROM metrics m, (SELECT 1) d WHERE {} ORDER BY m.id",
+}
+_AT_MOST = 2000
+_SECONDS = 2
+
+
+def names_to_complete(location: str, what: Sequence[What], dataset: str | None = None) -> list[str]:
+    """Return the names that a database has, the newest runs first; none where it cannot be read.
+
+    Parameters: ``location``: a path or URL. ``what``: which names. ``dataset``: of runs and aliases, those of this
+    dataset only. SQLAlchemy, which takes longer to import than all of this takes, is not needed.
+
+    >>> names_to_complete("no such folder/ndcg.db", ["runs"])
+    []
+    """
+    queries = [(_QUERIES[one], one in ("runs", "aliases") and dataset is not None) for one in what]
+    try:
+        read = _of_postgres if location.startswith(("postgres:", "postgresql")) else _of_sqlite
+        return list(dict.fromkeys(read(location, queries, dataset)))
+    except Exception:  # whatever it is: a shell has no place to tell it
+        return []
+
+
+def _of_sqlite(location: str, queries: Sequence[tuple[str, bool]], dataset: str | None) -> list[str]:
+    path = location.partition(":///")[2] if location.startswith("sqlite") and ":///" in location else location
+    with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=0.2)) as connection:
+        return _answers(connection, queries, dataset, "?")
+
+
+def _of_postgres(location: str, queries: Sequence[tuple[str, bool]], dataset: str | None) -> list[str]:
+    import psycopg
+
+    url = "postgresql://" + location.partition("://")[2]
+    limit = f"-c statement_timeout={_SECONDS * 1000} -c default_transaction_read_only=on"
+    with psycopg.connect(url, connect_timeout=_SECONDS, options=limit) as connection:
+        return _answers(connection, queries, dataset, "%s")
+
+
+def _answers(connection: Any, queries: Sequence[tuple[str, bool]], dataset: str | None, mark: str) -> list[str]:
+    found: list[str] = []
+    for query, of_dataset in queries:
+        text = query.format(f"d.name = {mark}" if of_dataset else "1 = 1") + f" LIMIT {_AT_MOST}"
+        found += [name for (name,) in connection.execute(text, (dataset,) if of_dataset else ())]
+    return found
