@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -11,11 +12,12 @@ from urllib.parse import quote
 What = Literal["runs", "aliases", "datasets", "metrics"]
 
 _QUERIES: dict[str, str] = {
-    "runs": "SELECT r.name FROM runs r JOIN datasets d ON d.id = r.dataset_id WHERE {} ORDER BY r.id DESC",
-    "aliases": "SELECT '@' || a.name FROM aliases a JOIN datasets d ON d.id = a.dataset_id WHERE {} ORDER BY a.name",
-    "datasets": "SELECT d.name FROM datasets d WHERE {} ORDER BY d.name",
-    "metrics": "SELECT text FROM metrics m, (SELECT 1) d WHERE {} ORDER BY m.id",
+    "runs": "SELECT run FROM run_details {} ORDER BY run_id DESC",
+    "aliases": "SELECT '@' || alias FROM run_aliases {} ORDER BY alias",
+    "datasets": "SELECT DISTINCT dataset FROM run_details {} ORDER BY dataset",
+    "metrics": "SELECT metric FROM run_summary {} GROUP BY metric ORDER BY min(run_id), metric",
 }
+"""On the public views, which a role that may only read can read, too."""
 _AT_MOST = 2000
 _SECONDS = 2
 
@@ -46,7 +48,7 @@ def _of_sqlite(location: str, queries: Sequence[tuple[str, bool]], dataset: str 
 def _of_postgres(location: str, queries: Sequence[tuple[str, bool]], dataset: str | None) -> list[str]:
     import psycopg
 
-    url = "postgresql://" + location.partition("://")[2]
+    url = "postgresql://" + re.sub(r"(?<=[?&])prepare_threshold=[^&]*&?", "", location.partition("://")[2]).rstrip("?&")
     limit = f"-c statement_timeout={_SECONDS * 1000} -c default_transaction_read_only=on"
     with psycopg.connect(url, connect_timeout=_SECONDS, options=limit) as connection:
         return _answers(connection, queries, dataset, "%s")
@@ -55,6 +57,6 @@ def _of_postgres(location: str, queries: Sequence[tuple[str, bool]], dataset: st
 def _answers(connection: Any, queries: Sequence[tuple[str, bool]], dataset: str | None, mark: str) -> list[str]:
     found: list[str] = []
     for query, of_dataset in queries:
-        text = query.format(f"d.name = {mark}" if of_dataset else "1 = 1") + f" LIMIT {_AT_MOST}"
+        text = query.format(f"WHERE dataset = {mark}" if of_dataset else "") + f" LIMIT {_AT_MOST}"
         found += [name for (name,) in connection.execute(text, (dataset,) if of_dataset else ())]
     return found
