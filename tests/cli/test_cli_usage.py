@@ -175,7 +175,7 @@ def test_what_nobody_thought_of_is_1_and_one_line(
     sqlite_command: CommandLine, files: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NDCG_TRACK_DB", "x.db")
-    monkeypatch.setattr("os.fspath", lambda path: 1 / 0)
+    monkeypatch.setattr("pathlib.Path.exists", lambda path: 1 / 0)
     printed = sqlite_command("runs", "list")
     debug = sqlite_command("--debug", "runs", "list")
     monkeypatch.undo()
