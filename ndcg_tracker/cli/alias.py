@@ -12,19 +12,19 @@ app = typer.Typer(
     help="Names that may move from run to run: set, list, delete.", no_args_is_help=True, rich_markup_mode=None
 )
 
-Name = Annotated[str, typer.Argument(help="The alias, with or without @.")]
+Alias = Annotated[str, typer.Argument(metavar="NAME", help="The alias, with or without @.")]
 
 
 @app.command("set")
 def set_alias(
-    name: Name,
+    alias: Alias,
     run: Annotated[str, typer.Argument(metavar="RUN", help="The run it shall stand for.")],
     dataset: options.AnyDataset = None,
 ) -> None:
     """Point an alias at a run; it is made where it does not exist."""
     with options.tracker() as tracker:
-        found = tracker.set_alias(name, run, dataset)
-    options.say(f"@{name.removeprefix('@')} is run {found.name!r} ({found.id}) of dataset {found.dataset!r}")
+        found = tracker.set_alias(alias, run, dataset)
+    options.say(f"@{alias.removeprefix('@')} is run {found.name!r} ({found.id}) of dataset {found.dataset!r}")
 
 
 @app.command("list")
@@ -40,8 +40,8 @@ def list_aliases(dataset: options.AnyDataset = None, format: options.Output = op
 
 
 @app.command("delete")
-def delete_alias(name: Name, dataset: options.AnyDataset = None) -> None:
+def delete_alias(alias: Alias, dataset: options.AnyDataset = None) -> None:
     """Delete an alias; the run stays."""
     with options.tracker() as tracker:
-        found = tracker.delete_alias(name, dataset)
+        found = tracker.delete_alias(alias, dataset)
     options.say(f"deleted alias @{found.name}; run {found.run!r} stays")

@@ -13,7 +13,7 @@ from io import TextIOWrapper
 from types import FrameType
 from typing import NoReturn
 
-from ndcg_tracker.cli.commands import command_line
+from ndcg_tracker.cli.commands import ASKS_FOR_WORDS, command_line
 from ndcg_tracker.cli.options import as_option, discard, say, surroundings
 from ndcg_tracker.errors import NdcgTrackerError, NotComparableError, worded
 
@@ -77,7 +77,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, _stop)
     signal.signal(signal.SIGTERM, _stop)
     try:
-        code = run(sys.argv[1:])
+        code = run(sys.argv[1:]) if ASKS_FOR_WORDS not in os.environ else _complete()
         sys.stdout.flush()
     except Stopped as stopped:
         say("stopped; nothing was left half-way")
@@ -86,6 +86,12 @@ def main() -> None:
         discard(sys.stdout)
         code = 0
     _end(code)
+
+
+def _complete() -> int:
+    from ndcg_tracker.cli.completion import complete
+
+    return complete(os.environ)
 
 
 def _end(code: int) -> NoReturn:

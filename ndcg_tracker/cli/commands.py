@@ -1,16 +1,20 @@
-"""Which commands there are; only the one that is called is imported and made ready."""
+"""Which commands there are; only the one that is called is imported and made ready.
+
+``--db`` stands before the command or after it: every command and group of commands gets the option here.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from copy import copy
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
 from ndcg_tracker import __version__
-from ndcg_tracker.cli.options import surroundings
+from ndcg_tracker.cli.options import say, surroundings
 
 COMMANDS = {
     "ingest": "ingest:ingest",
@@ -36,12 +40,15 @@ COMMANDS = {
 }
 """The module of this package that holds each command, and the function or the group of commands in it."""
 
+ASKS_FOR_WORDS = "_NDCG_TRACK_COMPLETE"
+"""The variable by which a shell asks for the words that may come next, in the place of running a command."""
 
-def command_line(arguments: Sequence[str] = ()) -> typer.Typer:
+
+def command_line(arguments: Sequence[str] = ()) -> Any:
     """Return the command line for some arguments: with the command they call, or with all where they call none.
 
-    >>> [group.name for group in command_line(["--db", "ndcg.db", "runs", "list"]).registered_groups]
-    ['runs']
+    >>> command_line(["--db", "ndcg.db", "runs", "list"]).commands.keys()
+    dict_keys(['runs'])
     """
     called = _called(arguments)
     app = typer.Typer(
@@ -60,7 +67,25 @@ def command_line(arguments: Sequence[str] = ()) -> typer.Typer:
             app.add_typer(found, name=name)
         else:
             app.command(name)(found)
-    return app
+    made: Any = typer.main.get_command(app)
+    database = next(one for one in made.params if one.name == "db")
+    for command in made.commands.values():
+        _take_database_too(command, database)
+    return made
+
+
+def _take_database_too(command: Any, option: Any) -> None:
+    """Give a command, and those of its group, the option that stands before the command, too."""
+    added = copy(option)
+    added.expose_value, added.callback = False, _database_after
+    command.params.append(added)
+    for inner in getattr(command, "commands", {}).values():
+        _take_database_too(inner, option)
+
+
+def _database_after(context: Any, option: Any, value: str | None) -> None:
+    if value is not None:
+        surroundings.database = value
 
 
 def _called(arguments: Sequence[str]) -> str | None:
@@ -87,6 +112,23 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
+def _install_completion(asked: bool) -> None:
+    if asked:
+        from ndcg_tracker.cli.completion import install, shell_in_use
+
+        for line in install(shell_in_use()):
+            say(line)
+        raise typer.Exit
+
+
+def _show_completion(asked: bool) -> None:
+    if asked:
+        from ndcg_tracker.cli.completion import SCRIPTS, shell_in_use
+
+        sys.stdout.write(SCRIPTS[shell_in_use()])
+        raise typer.Exit
+
+
 def _before_command(
     db: Annotated[
         str | None,
@@ -95,6 +137,16 @@ def _before_command(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+    install_completion: Annotated[
+        bool,
+        typer.Option(
+            "--install-completion", callback=_install_completion, is_eager=True, help="Let this shell complete words."
+        ),
+    ] = False,
+    show_completion: Annotated[
+        bool,
+        typer.Option("--show-completion", callback=_show_completion, is_eager=True, help="Show the script for that."),
     ] = False,
 ) -> None:
     surroundings.database, surroundings.debug = db, debug

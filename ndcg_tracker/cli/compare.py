@@ -80,7 +80,9 @@ def compare(
     ] = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Compare runs group by group: difference, interval, wins and losses, worst and best groups.
+    """Compare runs group by group: what changed, and is it real.
+
+    Difference, interval, wins and losses, worst and best groups.
 
     Labels are the newest version under which both runs have the metrics (all they share, unless --metric names some).
     The first metric decides the worst and best groups and the slices.

@@ -22,7 +22,10 @@ def _location() -> str:
 
 @app.command("upgrade")
 def upgrade_database() -> None:
-    """Make the schema, or bring it to the newest version; a SQLite file is backed up first."""
+    """Make the schema, or bring it to the newest version.
+
+    A SQLite file is backed up first.
+    """
     from ndcg_tracker.storage.store import upgrade
 
     result = upgrade(_location())
@@ -37,7 +40,10 @@ def upgrade_database() -> None:
 
 @app.command("current")
 def show_state(format: options.Output = options.OutputFormat.text) -> None:
-    """Show what the location holds and which schema it has; nothing is written."""
+    """Show what the location holds and which schema it has.
+
+    Nothing is written.
+    """
     from ndcg_tracker.reporting import rows_as
     from ndcg_tracker.storage.store import current
 
@@ -47,7 +53,10 @@ def show_state(format: options.Output = options.OutputFormat.text) -> None:
 
 @app.command("check")
 def check_database() -> None:
-    """Check that the database is whole: the file, the schema, the lists, and rows without an owner."""
+    """Check that the database is whole.
+
+    The file, the schema, the lists, and rows without an owner.
+    """
     from ndcg_tracker.storage.store import check
 
     damage = check(_location())
@@ -62,7 +71,7 @@ def check_database() -> None:
 def backup_database(
     target: Annotated[str, typer.Argument(metavar="FILE", help="The copy; it must not be there yet.")],
 ) -> None:
-    """Copy a SQLite database into a new file, safely while others write."""
+    """Copy a SQLite database, safely while others write."""
     from ndcg_tracker.storage.store import backup
 
     options.say(f"backed up to {backup(_location(), target)}")
@@ -75,9 +84,9 @@ def write_datasette_metadata(
         typer.Option("--output", "-o", metavar="FILE", help="Where to.", show_default="standard output"),
     ] = None,
 ) -> None:
-    """Describe the views, their columns and some saved queries for Datasette; the tables are hidden.
+    """Describe the views and some saved queries for Datasette.
 
-    Open a SQLite file with it: datasette ndcg-track.db -m FILE --setting suggest_facets off
+    The tables are hidden. Open a SQLite file with it: datasette ndcg-track.db -m FILE --setting suggest_facets off
     """
     from ndcg_tracker.integrations.datasette import datasette_metadata
     from ndcg_tracker.reporting.json_writer import json_text

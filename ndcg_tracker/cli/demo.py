@@ -21,7 +21,10 @@ _WORST_GROUP = "light bike light"
 def demo(
     folder: Annotated[str, typer.Option(help="Where the files of the demo go.")] = "ndcg-track-demo",
 ) -> None:
-    """Make a small shop-search data set, track four runs of it, and ask what changed, why, and if it may ship."""
+    """Track four runs of a small, made-up shop search.
+
+    Then ask what changed, why, and if it may ship.
+    """
     from ndcg_tracker.cli.demo_data import DATASET, write_demo_files
 
     runs = write_demo_files(Path(folder))

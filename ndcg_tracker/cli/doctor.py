@@ -18,7 +18,7 @@ _SHOWN_EFFECT = 5e-5
 
 @app.callback(invoke_without_command=True)
 def examine(context: typer.Context, format: options.Output = options.OutputFormat.text) -> None:
-    """Look at what the database rests on, and say what to do about what is not well; conventions: why numbers differ.
+    """Check the health of a database; conventions: why numbers differ.
 
     Nothing is written but a trial of locks beside a SQLite file. Exit code 2 where something is bad.
     """
@@ -51,7 +51,10 @@ def show_conventions(
     dataset: options.AnyDataset = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Show one stored run's NDCG as every tool computes it, and which convention moves it by how much."""
+    """Show one stored run's NDCG as every tool computes it.
+
+    And which convention moves it by how much.
+    """
     from ndcg_tracker.reporting import Column, json_text, rows_as
 
     with options.tracker() as tracker:

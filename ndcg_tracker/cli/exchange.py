@@ -17,9 +17,10 @@ def export_runs(
     every: Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")] = False,
     dataset: options.AnyDataset = None,
 ) -> None:
-    """Write runs with their items, labels, evaluations and group results as a folder of Parquet files.
+    """Write runs with all that belongs to them as Parquet files.
 
-    The folder is there as a whole or not at all. Aliases and decisions stay, for they belong to a database.
+    Items, labels, evaluations and group results, in a folder that is there as a whole or not at all. Aliases and
+    decisions stay, for they belong to a database.
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.reporting.numbers import counted
@@ -41,9 +42,10 @@ def import_runs(
     ] = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Store the runs of an export with all that belongs to them, to the last bit, in one transaction.
+    """Store the runs of an export, with all that belongs to them.
 
-    Runs that are stored already stay as they are and get the evaluations that they lack.
+    To the last bit, in one transaction. Runs that are stored already stay as they are and get the evaluations that
+    they lack.
     """
     from ndcg_tracker.reporting import rows_as
 

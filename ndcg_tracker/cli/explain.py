@@ -21,6 +21,8 @@ def explain(
     metric: Annotated[
         str | None,
         typer.Option(
+            "--metric",
+            "-m",
             help="A cg, dcg or ndcg that both runs have.",
             show_default="ndcg@10, else the first they share",
             callback=options.metric_asked_for,
@@ -41,10 +43,11 @@ def explain(
     ] = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Say why two runs differ: which items moved, entered or left, and what each did to the difference.
+    """Say why two runs differ, item by item.
 
-    Labels are the newest version under which both runs have the metric. Where there is none, or two versions are named,
-    the change is also split into what the ranking, the grades and the coverage of the labels did.
+    Which items moved, entered or left, and what each did to the difference. Labels are the newest version under
+    which both runs have the metric. Where there is none, or two versions are named, the change is also split into
+    what the ranking, the grades and the coverage of the labels did.
     """
     from ndcg_tracker.reporting.explanation_formats import explanation_as
 

@@ -41,7 +41,7 @@ def gate(
     candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The run that is to replace the baseline.")],
     baseline: Annotated[str, typer.Option(metavar="RUN", help="What it is held against, best a pinned @alias.")],
     metric: Annotated[
-        str, typer.Option(help="The metric that decides.", callback=options.metric_asked_for)
+        str, typer.Option("--metric", "-m", help="The metric that decides.", callback=options.metric_asked_for)
     ] = "ndcg@10",
     margin: Annotated[
         str | None,
@@ -85,9 +85,10 @@ def gate(
     ] = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Decide whether a candidate may replace the baseline: PASS, FAIL or INCONCLUSIVE, and record the decision.
+    """Decide whether a candidate may replace the baseline.
 
-    Exit codes: 0 PASS or overridden, 3 FAIL, 4 INCONCLUSIVE, 5 not comparable, 2 bad input.
+    PASS, FAIL or INCONCLUSIVE; the decision is recorded. Exit codes: 0 PASS or overridden, 3 FAIL, 4 INCONCLUSIVE,
+    5 not comparable, 2 bad input.
     """
     from ndcg_tracker.integrations.github_summary import appended_summary
     from ndcg_tracker.reporting.gate_formats import gate_as, gate_markdown

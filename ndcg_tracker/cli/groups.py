@@ -33,10 +33,11 @@ def set_groups(
         str | None, typer.Option(help="Column of the weight.", show_default="weight, if there is one")
     ] = None,
 ) -> None:
-    """Give groups attributes and weights: every column of a file beside the group is one.
+    """Give groups attributes and weights, from a file.
 
-    An empty cell takes the attribute or weight away; what the file does not name stays as it is. Stored means that rest
-    on a weight that changes are computed again.
+    Every column beside the group is an attribute, the column weight the weight. An empty cell takes the attribute
+    or weight away; what the file does not name stays as it is. Stored means that rest on a weight that changes are
+    computed again.
     """
     from ndcg_tracker.ingest import GroupColumns, read_groups
 

@@ -11,7 +11,9 @@ from ndcg_tracker.cli import options
 
 
 def history(
-    metric: Annotated[str, typer.Option("--metric", help="The metric.", callback=options.metric_asked_for)] = "ndcg@10",
+    metric: Annotated[
+        str, typer.Option("--metric", "-m", help="The metric.", callback=options.metric_asked_for)
+    ] = "ndcg@10",
     dataset: options.Dataset = "default",
     tag: Annotated[
         list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.", show_default=False)
@@ -27,10 +29,10 @@ def history(
     last: Annotated[int | None, typer.Option(min=1, help="Only so many of the newest.", metavar="N")] = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Show a metric over runs, oldest first, with its 95% intervals and the runs at which the mean stepped.
+    """Show a metric over runs, and where its mean stepped.
 
-    Steps are looked for among the runs that are asked for, never across versions of the labels; text and Markdown list
-    the newest 40 of them, or as many as --last says.
+    Oldest run first, with 95% intervals. Steps are looked for among the runs that are asked for, never across
+    versions of the labels; text and Markdown list the newest 40 of them, or as many as --last says.
     """
     from ndcg_tracker.errors import ReferenceNotFoundError
     from ndcg_tracker.reporting import history_as

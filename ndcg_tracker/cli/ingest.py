@@ -55,7 +55,7 @@ def ingest(
     metrics_json: options.MetricsJson = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Read runs, compute the metrics, and store all of it down to the single group.
+    """Store runs with their metrics, down to the single group.
 
     Each file is stored in one transaction. The same run again is no error and adds nothing.
     """

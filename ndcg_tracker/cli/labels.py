@@ -21,7 +21,10 @@ def add_labels(
     item: options.ItemColumn = None,
     label: options.LabelColumn = None,
 ) -> None:
-    """Make the labels of a file the newest version of a dataset; labels already stored add nothing."""
+    """Make the labels of a file a dataset's newest version.
+
+    Labels already stored add nothing.
+    """
     from ndcg_tracker.cli.reading import labels_of, source_name
     from ndcg_tracker.ingest import Columns
 

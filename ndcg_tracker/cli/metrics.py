@@ -14,7 +14,7 @@ app = typer.Typer(help="The metrics: list, explain.", no_args_is_help=True, rich
 
 @app.command("list")
 def list_metrics(format: options.Output = options.OutputFormat.text) -> None:
-    """List the metrics, the values of each of their axes, and the dialects."""
+    """List the metrics, the values of their axes, the dialects."""
     from ndcg_tracker.metrics.axes import AXES
     from ndcg_tracker.metrics.dialects import DIALECTS
     from ndcg_tracker.metrics.measures import MEASURES
@@ -44,7 +44,10 @@ def explain_metric(
     every: Annotated[bool, typer.Option("--all", help="Show all axes, not only those that differ.")] = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Explain a metric: canonical form, formula, what differs from the default, and which tools agree."""
+    """Explain a metric: its formula, and which tools agree.
+
+    Also its canonical form and what differs from the default.
+    """
     from ndcg_tracker.metrics import parse_metric
     from ndcg_tracker.metrics.agreement import agreements
     from ndcg_tracker.metrics.explain import formula, meaning, settings

@@ -33,9 +33,9 @@ def push_mlflow(
     dataset: options.AnyDataset = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Make the MLflow run of a run, or update it: means, parameters, tags, and the tables of groups and items.
+    """Make or update the MLflow run of a run.
 
-    The same run again updates the same MLflow run.
+    Means, parameters, tags, and the tables of groups and items. The same run again updates the same MLflow run.
     """
     from ndcg_tracker.integrations.mlflow import push
     from ndcg_tracker.reporting import rows_as
@@ -65,7 +65,10 @@ def pull_mlflow(
     replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Store the run that an MLflow run holds, from the table of items that the evaluator or push logged there."""
+    """Store the run that an MLflow run holds.
+
+    From the table of items that the evaluator or push logged there.
+    """
     from ndcg_tracker.integrations.mlflow import pull
 
     with options.tracker() as tracker:

@@ -80,13 +80,15 @@ Metrics = Annotated[
     list[str] | None,
     typer.Option(
         "--metric",
+        "-m",
         help="A metric, such as ndcg@10, map or 'ndcg(gain=exp2)@20'; repeatable.",
         show_default=False,
         callback=metrics_asked_for,
     ),
 ]
 Labels = Annotated[
-    str | None, typer.Option("--labels", metavar="FILE", help="The labels of the dataset.", show_default=False)
+    str | None,
+    typer.Option("--labels", "--qrels", metavar="FILE", help="The labels of the dataset.", show_default=False),
 ]
 Reader = Annotated[
     str | None,

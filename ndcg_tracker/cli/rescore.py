@@ -16,7 +16,10 @@ def rescore(
     dataset: options.AnyDataset = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Evaluate stored runs under the newest labels; without --metric: under the metrics that each has."""
+    """Evaluate stored runs under newer labels or more metrics.
+
+    Labels are the newest; without --metric, the metrics are those that each run has.
+    """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.reporting import Column
 

@@ -98,7 +98,10 @@ def delete_run(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     dataset: options.AnyDataset = None,
 ) -> None:
-    """Delete a run with its items, metrics and group results; there is no way back."""
+    """Delete a run with its items, metrics and group results.
+
+    There is no way back.
+    """
     from ndcg_tracker.errors import InputError
 
     with options.tracker() as tracker:

@@ -14,9 +14,10 @@ def sql(
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds after which the query is stopped.")] = 60.0,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Run a read-only query on the public views, such as run_summary, group_history, group_diff, items and labels.
+    """Run a read-only query on the public views.
 
-    All twelve, with their columns, are in the documentation (docs/schema.md).
+    Such as run_summary, group_history, group_diff, items and labels. All twelve, with their columns, are in the
+    documentation (docs/schema.md).
     """
     import sys
 

@@ -59,7 +59,11 @@ def database_engine(location: Location, *, create: bool = False) -> Engine:
     if location.url is not None:
         return sa.create_engine(
             location.url,
-            connect_args={"client_encoding": "utf8", "application_name": "ndcg-tracker"},
+            connect_args={
+                "client_encoding": "utf8",
+                "application_name": "ndcg-tracker",
+                **dict(location.driver_options),
+            },
             pool_size=1,
             pool_pre_ping=True,
             hide_parameters=True,

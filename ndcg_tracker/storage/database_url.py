@@ -18,6 +18,7 @@ MASK = "***"
 _POSTGRES_SCHEMES = ("postgres", "postgresql", "postgresql+psycopg")
 _SECRET_WORDS = ("pass", "pwd", "secret", "token", "key")
 _FILE_OPTIONS = ("passfile", "sslkey")
+_PREPARE_THRESHOLD = "prepare_threshold"  # psycopg's own, which must not be text
 _SQLITE_SCHEMES = ("sqlite", "sqlite+pysqlite")
 # a URL that lost its slashes or its scheme, or the words of libpq; behind ./ or / it is taken for a path all the same
 _NO_PATH = re.compile(
@@ -31,13 +32,15 @@ class Location:
     """Where a database is.
 
     ``dialect``: ``sqlite`` or ``postgresql``. ``path``: the SQLite file, None on Postgres. ``url``: the Postgres URL
-    with its secrets, None on SQLite. ``display_url``: what may be printed.
+    with its secrets, None on SQLite. ``display_url``: what may be printed. ``driver_options``: what the URL says to the
+    driver psycopg alone, with values of its types.
     """
 
     dialect: str
     path: Path | None
     url: URL | None
     display_url: str
+    driver_options: tuple[tuple[str, int | None], ...] = ()
 
     @property
     def has_secrets(self) -> bool:
@@ -110,7 +113,14 @@ def _postgres(rest: str) -> Location:
         )
     if importlib.util.find_spec("psycopg") is None:
         raise InputError(f"{display} needs the Postgres driver: pip install 'ndcg-tracker[postgres]'")
-    return Location("postgresql", None, url, display)
+    threshold = url.query.get(_PREPARE_THRESHOLD)
+    if threshold is None:
+        return Location("postgresql", None, url, display)
+    if not isinstance(threshold, str) or not re.fullmatch(r"[0-9]{1,9}|none", threshold, re.IGNORECASE):
+        raise InputError(f"{display}: {_PREPARE_THRESHOLD} is a number of executions, 0 or more, or none: correct it")
+    n_executions = int(threshold) if threshold.isdigit() else None
+    url = url.difference_update_query([_PREPARE_THRESHOLD])
+    return Location("postgresql", None, url, display, ((_PREPARE_THRESHOLD, n_executions),))
 
 
 def masked(url: str) -> str:

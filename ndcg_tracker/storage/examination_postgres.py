@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 
 from ndcg_tracker.storage.connection import WRITER_LOCK, database_engine, read_transaction
 from ndcg_tracker.storage.database_url import Location
@@ -22,9 +23,9 @@ def server_findings(location: Location) -> Iterator[Finding]:
     engine = database_engine(location)
     try:
         with read_transaction(engine, location) as connection:
-            version, encoding, size, role, is_superuser = connection.exec_driver_sql(
+            version, encoding, size, role, quoted_role, is_superuser = connection.exec_driver_sql(
                 "SELECT current_setting('server_version'), current_setting('server_encoding'), "
-                "pg_database_size(current_database()), current_user::text, "
+                "pg_database_size(current_database()), current_user::text, quote_ident(current_user), "
                 "(SELECT rolsuper FROM pg_roles WHERE rolname = current_user)"
             ).one()
             yield Finding("server", "ok", f"Postgres {version}, {encoding}, {size / 1e6:,.1f} MB")
@@ -38,10 +39,19 @@ def server_findings(location: Location) -> Iterator[Finding]:
             writers = connection.exec_driver_sql(_WRITER, {"lock": WRITER_LOCK}).all()
     finally:
         engine.dispose()
-    yield _writer(writers[0][0], writers[0][1], float(writers[0][2])) if writers else Finding("writer", "ok", "nobody")
+    if not writers:
+        yield Finding("writer", "ok", "nobody")
+        return
+    pid, program, seconds = writers[0]
+    yield _writer(pid, program, seconds, quoted_role)
 
 
-def _writer(pid: int, program: str, seconds: float) -> Finding:
+def _writer(pid: int, program: str, seconds: Decimal | None, role: str) -> Finding:
+    if seconds is None:
+        return Finding(
+            "writer", "ok", f"process {pid} ({program}), of another role: since when, {role} may not see",
+            f"to see it, let a superuser type: GRANT pg_read_all_stats TO {role}",
+        )  # fmt: skip
     found = f"process {pid} ({program}) since {seconds:,.0f} s"
     if seconds < LONG_SECONDS:
         return Finding("writer", "ok", found)

@@ -18,10 +18,25 @@ from ndcg_tracker.storage.schema import VERSION_TABLE
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
 _SMALLEST_DATABASE = 512  # bytes: the smallest page that SQLite has
 _POSTGRES_TABLES = """
-    SELECT relname FROM pg_class c WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace
+    SELECT relname FROM pg_class c
+    WHERE relkind IN ('r', 'p') AND relnamespace = quote_ident(current_schema())::regnamespace
     AND NOT EXISTS (
         SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
     )
+"""
+_FORBIDDEN_SCHEMAS = """
+    WITH path AS (
+        SELECT CASE name WHEN '$user' THEN current_user::text ELSE name END AS name, place
+        FROM (
+            SELECT btrim(btrim(part), '"') AS name, place
+            FROM unnest(string_to_array(current_setting('search_path'), ',')) WITH ORDINALITY AS parts (part, place)
+        ) named
+    )
+    SELECT 'GRANT USAGE ON SCHEMA ' || quote_ident(n.nspname) || ' TO ' || quote_ident(current_user) ||
+        '; GRANT SELECT ON ALL TABLES IN SCHEMA ' || quote_ident(n.nspname) || ' TO ' || quote_ident(current_user)
+    FROM path JOIN pg_namespace n ON n.nspname = path.name JOIN pg_class c ON c.relnamespace = n.oid
+    WHERE c.relname = %(table)s AND NOT has_schema_privilege(n.oid, 'USAGE')
+    AND path.place < coalesce((SELECT min(place) FROM path WHERE name = current_schema()), 1e9) ORDER BY path.place
 """
 
 
@@ -36,11 +51,15 @@ class Kind(Enum):
     UNKNOWN = "unknown"
     FOREIGN = "foreign"
     NOT_A_DATABASE = "not a database"
+    FORBIDDEN = "forbidden"
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a location holds. ``detail``: the revision of ours, or a table of another program, or what is wrong."""
+    """What a location holds.
+
+    ``detail``: the revision of ours, or a table of another program, or what is wrong, or the GRANT that is missing.
+    """
 
     kind: Kind
     detail: str = ""
@@ -74,6 +93,10 @@ def state_within(connection: Connection) -> State:
     """Return what the database of this connection holds, as its transaction sees it."""
     query = _SQLITE_TABLES if connection.dialect.name == "sqlite" else _POSTGRES_TABLES
     tables = sorted(connection.exec_driver_sql(query).scalars())
+    if not tables and connection.dialect.name == "postgresql":
+        grants = connection.exec_driver_sql(_FORBIDDEN_SCHEMAS, {"table": VERSION_TABLE}).scalars().all()
+        if grants:
+            return State(Kind.FORBIDDEN, grants[0])
     if VERSION_TABLE not in tables:
         return State(Kind.FOREIGN, tables[0]) if tables else State(Kind.EMPTY)
     revisions = sorted(connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalars())
@@ -116,6 +139,9 @@ def refusal(state: State, location: Location) -> DatabaseError:
         Kind.FOREIGN: (
             f"{where}: the database belongs to another program (it has a table {state.detail!r}); "
             f"give {argument('location')} a database of its own"
+        ),
+        Kind.FORBIDDEN: (
+            f"{where}: this role may not use the schema that the tables are in; let its owner type: {state.detail}"
         ),
         Kind.NOT_A_DATABASE: (
             f"{where}: not a SQLite database, {state.detail}; give {argument('location')} another path"

@@ -1,13 +1,16 @@
 """The program as a whole: usage errors, help, version, ``--debug``, and where the database is."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import CommandLine
 
 import ndcg_tracker
 from ndcg_tracker.cli.app import run
+from ndcg_tracker.cli.commands import command_line
 
 COMMANDS = [
     ["ingest"], ["evaluate"], ["compare"], ["explain"], ["gate"], ["history"], ["rescore"], ["sql"], ["demo"],
@@ -73,7 +76,7 @@ def test_every_command_that_prints_results_takes_the_four_formats(
         (["alias", "set", "a"], ["RUN"]),
         (["runs", "list", "extra"], ["extra"]),
         (["--db"], ["--db"]),
-        (["runs", "list", "--db", "x.db"], ["--db"]),
+        (["runs", "list", "--db"], ["--db"]),
     ],
 )
 def test_wrong_usage_is_2(
@@ -94,6 +97,61 @@ def test_a_command_that_is_missing_shows_the_help(arguments: list[str], capsys: 
     assert run(arguments) == 2
     printed = capsys.readouterr()
     assert "Usage: ndcg-track" in printed.out + printed.err
+
+
+def commands_of(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield every command, and every group of them, with the words that call it."""
+    yield words, command
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from commands_of(inner, (*words, name))
+
+
+ALL = dict(commands_of(command_line()))
+
+
+@pytest.mark.parametrize("words", [words for words, one in ALL.items() if hasattr(one, "commands")], ids=" ".join)
+def test_the_line_on_a_command_fits_into_80_columns(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run([*words, "--help"]) == 0
+    below = capsys.readouterr().out.partition("\nCommands:\n")[2].splitlines()
+    assert len(below) == len(ALL[words].commands)
+    for line, name in zip(below, ALL[words].commands, strict=True):
+        assert line.split()[0] == name
+        assert len(line.split()) > 1
+        assert not line.endswith("...")
+
+
+@pytest.mark.parametrize("words", [words for words in ALL if words], ids=" ".join)
+def test_every_command_takes_the_database_and_the_short_names(words: tuple[str, ...]) -> None:
+    """``--db`` behind every command, ``-m`` where there is ``--metric``, ``--qrels`` where ``--labels`` is a file."""
+    spelled = {name: parameter for parameter in ALL[words].params for name in parameter.opts}
+    assert "--db" in spelled
+    if "--metric" in spelled:
+        assert "-m" in spelled["--metric"].opts
+    if "--labels" in spelled and spelled["--labels"].metavar == "FILE":
+        assert "--qrels" in spelled["--labels"].opts
+
+
+def test_the_database_may_stand_after_the_command(files: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ingest", "bm25.csv", "--qrels", "qrels.txt", "-m", "AP", "--db", "x.db"]) == 0
+    said = []
+    for arguments in (
+        ["runs", "list", "--db", "x.db"],
+        ["runs", "--db", "x.db", "list"],
+        ["--db", "x.db", "runs", "list"],
+        ["runs", "list", "--db=x.db"],
+        ["--db", "other.db", "runs", "list", "--db", "x.db"],
+    ):
+        capsys.readouterr()
+        assert run(arguments) == 0
+        said.append(capsys.readouterr().out)
+    assert "bm25" in said[0]
+    assert len(set(said)) == 1
+    assert run(["runs", "list"]) == 2
+    assert capsys.readouterr().err.startswith("error: ndcg-track.db: there is no such database")
+    assert not Path("other.db").exists()
 
 
 def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,7 +175,7 @@ def test_what_nobody_thought_of_is_1_and_one_line(
     sqlite_command: CommandLine, files: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NDCG_TRACK_DB", "x.db")
-    monkeypatch.setattr("os.fspath", lambda path: 1 / 0)
+    monkeypatch.setattr("pathlib.Path.exists", lambda path: 1 / 0)
     printed = sqlite_command("runs", "list")
     debug = sqlite_command("--debug", "runs", "list")
     monkeypatch.undo()

@@ -1,20 +1,24 @@
 """What ``doctor`` finds of a database and what it advises."""
 
 import os
+import re
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 from stored_samples import BM25, add_run
 
-from ndcg_tracker.errors import argument
+from ndcg_tracker.errors import DatabaseError, argument
 from ndcg_tracker.storage import examination_sqlite
 from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.connection import wal_is_safe
 from ndcg_tracker.storage.examination import Finding
 from ndcg_tracker.storage.examination_sqlite import _file_system
+from ndcg_tracker.storage.names_to_complete import names_to_complete
 from ndcg_tracker.storage.store import Store
 
 
@@ -173,8 +177,77 @@ def test_who_is_writing(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> N
         assert found_in(postgres_url)["writer"].found.startswith("process ")
         monkeypatch.setattr(examination_postgres, "LONG_SECONDS", -1)
         found = found_in(postgres_url)["writer"]
-    assert (found.state, "(ndcg-tracker) since 0 s; others wait for it" in found.found) == ("note", True)
+    assert found.state == "note"
+    assert re.fullmatch(r"process \d+ \(ndcg-tracker\) since \d+ s; others wait for it", found.found)
     assert found.advice.startswith("if nothing works there any more: SELECT pg_terminate_backend(")
+
+
+@pytest.fixture
+def other_role(postgres_url: str) -> Iterator[str]:
+    """The URL of the database for a role that owns nothing, in an upgraded database."""
+    storage.upgrade(postgres_url)
+    with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as owner:
+        owner.execute('CREATE ROLE "Somebody" LOGIN')
+        yield postgres_url.replace("//ndcg@", "//Somebody@")
+        owner.execute('DROP OWNED BY "Somebody"')
+        owner.execute('DROP ROLE "Somebody"')
+
+
+def test_another_role_may_not_see_since_when_someone_writes(postgres_url: str, other_role: str) -> None:
+    with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as owner:
+        owner.execute('GRANT SELECT ON ALL TABLES IN SCHEMA public TO "Somebody"')
+    with Store.open(postgres_url) as store, store.write() as tx:
+        tx.ensure_dataset("shop")
+        found = found_in(other_role)["writer"]
+    assert (found.state, found.advice) == (
+        "ok",
+        'to see it, let a superuser type: GRANT pg_read_all_stats TO "Somebody"',
+    )
+    assert re.fullmatch(
+        r'process \d+ \(ndcg-tracker\), of another role: since when, "Somebody" may not see', found.found
+    )
+
+
+def test_a_schema_that_the_role_may_not_use_is_not_empty(postgres_url: str, other_role: str) -> None:
+    """What the message says to type is what helps."""
+    owner = psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True)
+    with closing(owner):
+        owner.execute("REVOKE USAGE ON SCHEMA public FROM PUBLIC")
+        grants = 'GRANT USAGE ON SCHEMA public TO "Somebody"; GRANT SELECT ON ALL TABLES IN SCHEMA public TO "Somebody"'
+        found = found_in(other_role)["schema"]
+        assert (found.state, found.found, found.advice) == (
+            "bad",
+            "this role may not use the schema that the tables are in",
+            f"let its owner type: {grants}",
+        )
+        with pytest.raises(DatabaseError) as caught:
+            Store.open(other_role)
+        assert str(caught.value).endswith(
+            f": this role may not use the schema that the tables are in; let its owner type: {grants}"
+        )
+        with pytest.raises(DatabaseError, match="this role may not use the schema"):
+            storage.upgrade(other_role)
+        owner.execute(grants)
+        assert found_in(other_role)["schema"].state == "ok"
+
+
+def test_a_schema_of_ones_own_is_empty_where_another_may_not_be_used(postgres_url: str, other_role: str) -> None:
+    with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as owner:
+        owner.execute("REVOKE USAGE ON SCHEMA public FROM PUBLIC")
+        owner.execute('CREATE SCHEMA "Somebody" AUTHORIZATION "Somebody"')
+    assert found_in(other_role)["schema"].found == "the database is empty"
+
+
+@pytest.mark.parametrize("threshold", ["0", "none"])
+def test_a_threshold_for_prepared_statements(postgres_url: str, threshold: str) -> None:
+    url = f"{postgres_url}{'&' if '?' in postgres_url else '?'}prepare_threshold={threshold}"
+    storage.upgrade(url)
+    with Store.open(url) as store:
+        with store.write() as tx:
+            add_run(tx, "bm25", BM25)
+        assert store.query("SELECT run FROM run_details").rows == [("bm25",)]
+    assert names_to_complete(url, ["runs"]) == ["bm25"]
+    assert {finding.state for finding in storage.examine(url)} <= {"ok", "note"}
 
 
 def test_a_password_is_not_shown() -> None:

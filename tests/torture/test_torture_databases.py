@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-import typer
 from command_line import Printed
 from postgres_server import PostgresServer
 
@@ -36,7 +35,7 @@ def commands_of(command: object, words: tuple[str, ...] = ()) -> list[str]:
 
 def test_every_command_is_tried_on_databases_of_others() -> None:
     known = [*COMMANDS, *WITHOUT_DATABASE, *NEEDING_EXTRAS]
-    for name in commands_of(typer.main.get_command(command_line())):
+    for name in commands_of(command_line()):
         assert any(f"{command} ".startswith(f"{name} ") for command in known), name
 
 

@@ -151,7 +151,7 @@ def test_a_name_with_other_content(filled: nt.Tracker, other: nt.Tracker, tmp_pa
         other.import_runs(tmp_path / "out")
     assert str(caught.value) == (
         "run 'bm25' of dataset 'default' is already stored with other content; import into another dataset with "
-        "--dataset, or first give the run here another name with: ndcg-track runs rename bm25 NEW"
+        "dataset=, or first give the run here another name with: ndcg-track runs rename bm25 NEW"
     )
     assert shown(other) == before
 

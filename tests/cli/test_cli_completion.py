@@ -1,0 +1,149 @@
+"""What a shell offers: commands, options, and names from the database, wherever ``--db`` stands; never an error."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine, Program
+
+from ndcg_tracker.cli.completion import SCRIPTS, answers, as_bash_inserts
+from ndcg_tracker.storage.names_to_complete import names_to_complete
+
+RUNS = ["dense", "bm25"]  # the newest first
+
+
+@pytest.fixture
+def named(shop: CommandLine) -> CommandLine:
+    """The shop with an alias, and a second dataset whose one run has another metric."""
+    shop.said("alias", "set", "prod", "bm25")
+    shop.done(
+        "ingest", "bm25.csv", "--name", "best one", "--labels", "labels.csv", "--dataset", "books", "-m", "AP"
+    )  # fmt: skip
+    return shop
+
+
+def offered(line: str, rest: str = "") -> list[str]:
+    return list(answers(line, line + rest))
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("compare ", ["@prod", "best one", "dense", "bm25", "latest"]),
+        ("compare bm25 d", ["dense"]),
+        ("compare bm25 dense d", ["dense"]),
+        ("gate dense --baseline @", ["@prod"]),
+        ("gate dense --baseline ", ["@prod", "best one", "dense", "bm25", "latest"]),
+        ("alias delete ", ["@prod"]),
+        ("runs show b", ["best one", "bm25"]),
+        ("runs show --dataset shop b", ["bm25"]),
+        ("history --dataset ", ["books", "shop"]),
+        ("history -m ", ["ndcg@10", "AP"]),
+        ("compare bm25 dense --metric n", ["ndcg@10"]),
+    ],
+)
+def test_names_come_from_the_database(named: CommandLine, line: str, expected: list[str]) -> None:
+    assert offered(f"ndcg-track --db {named.url} {line}") == expected
+    assert offered(f"ndcg-track --db={named.url} {line}") == expected
+    assert offered(f"ndcg-track {line}", f" --db {named.url}") == expected
+    assert offered(f"ndcg-track {line}", f" --db={named.url}") == expected
+
+
+def test_the_variable_names_the_database(named: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NDCG_TRACK_DB", named.url)
+    assert offered("ndcg-track explain bm25 d") == ["dense"]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("ndcg-track ru", ["runs"]),
+        ("ndcg-track runs re", ["rename"]),
+        ("ndcg-track compare --mi", ["--missing"]),
+        ("ndcg-track compare --missing z", ["zero"]),
+        ("ndcg-track compare 'a run", []),
+        ("ndcg-track compare ", ["latest"]),
+    ],
+)
+def test_words_need_no_database(folder: Path, line: str, expected: list[str]) -> None:
+    assert offered(line) == expected
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "location", ["nothing.db", ".", "postgresql://127.0.0.1:1/x", "text.txt", "sqlite:///nothing.db", "", "a\0b"]
+)
+def test_a_database_that_cannot_be_read_is_silent(folder: Path, location: str) -> None:
+    Path("text.txt").write_text("no database " * 100)
+    assert names_to_complete(location, ["runs", "aliases", "datasets", "metrics"]) == []
+    assert [path.name for path in folder.iterdir()] == ["text.txt"]
+
+
+def test_a_path_of_any_name_is_read(folder: Path, files: None, capsys: pytest.CaptureFixture[str]) -> None:
+    command = CommandLine("my shop?#%41.db", capsys)
+    command.done("ingest", "bm25.csv", "--labels", "labels.csv")
+    assert names_to_complete("my shop?#%41.db", ["runs"]) == ["bm25"]
+
+
+def test_what_bash_puts_in() -> None:
+    assert as_bash_inserts(["@prod", "ndcg(gain=exp2)@10"], "", "@:=") == ["@prod", r"ndcg\(gain=exp2\)@10"]
+    assert as_bash_inserts(["@prod"], "@p", "@:=") == ["prod"]
+    assert as_bash_inserts(["@prod"], "@p", ":=") == ["@prod"]
+    assert as_bash_inserts(["lightgbm:ndcg@10"], "lightgbm:nd", "@:=") == ["ndcg@10"]
+
+
+def test_bash_completes(named: CommandLine, program: Program, folder: Path) -> None:
+    """The script as bash runs it: the function is called with what readline gives it."""
+    (folder / "ndcg-track").write_text(
+        f"#!{sys.executable}\nimport sys\nfrom ndcg_tracker.cli.app import main\nmain()\n"
+    )
+    (folder / "ndcg-track").chmod(0o755)
+    line = f"ndcg-track gate dense --db {named.url} --baseline @p"
+    script = (
+        f"{SCRIPTS['bash']}\nCOMP_LINE={line!r} COMP_POINT={len(line)} COMP_WORDBREAKS=' @:='\n"
+        "_ndcg_track ./ndcg-track\nprintf '<%s>' \"${COMPREPLY[@]}\"\n"
+    )
+    found = subprocess.run(
+        ["bash", "--norc", "-c", script], capture_output=True, text=True, check=True, env=program.environment()
+    )
+    assert (found.stdout, found.stderr) == ("<prod>", "")
+
+
+def test_the_scripts_are_shown_and_installed(program: Program, folder: Path) -> None:
+    home = folder / "home"
+    home.mkdir()
+    for shell, script, startup in (
+        ("bash", ".bash_completions/ndcg-track.sh", ".bashrc"),
+        ("zsh", ".zfunc/_ndcg-track", ".zshrc"),
+        ("fish", ".config/fish/completions/ndcg-track.fish", None),
+    ):
+        variables = {"SHELL": f"/usr/bin/{shell}", "HOME": str(home)}
+        assert program("--show-completion", variables=variables).out == SCRIPTS[shell]
+        for _ in range(2):
+            printed = program("--install-completion", variables=variables)
+            assert (printed.code, printed.out) == (0, "")
+            assert printed.err.startswith(f"wrote {home / script}\n")
+        assert (home / script).read_text() == SCRIPTS[shell]
+        if startup is not None:
+            assert len((home / startup).read_text().splitlines()) == 1
+    printed = program("--install-completion", variables={"SHELL": "/bin/tcsh", "HOME": str(home)})
+    assert printed.err == "error: SHELL says 'tcsh', which has no completion here; set it to one of bash, zsh, fish\n"
+    assert printed.code == 2
+
+
+def test_whatever_goes_wrong_is_silent(program: Program) -> None:
+    variables = {"_NDCG_TRACK_COMPLETE": "bash", "COMP_LINE": "ndcg-track runs ", "COMP_POINT": "x"}
+    printed = program(variables=variables)
+    assert (printed.code, printed.out, printed.err) == (0, "", "")
+
+
+def test_completing_imports_neither_sqlalchemy_nor_pandas(named: CommandLine, program: Program) -> None:
+    line = f"ndcg-track --db {named.url} runs show b"
+    code = (
+        "import sys\nfrom ndcg_tracker.cli.completion import answers\n"
+        f"assert list(answers({line!r}, {line!r})) == ['best one', 'bm25']\n"
+        "print(*sorted({'sqlalchemy', 'pandas', 'numpy', 'pyarrow', 'alembic'} & sys.modules.keys()))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=program.environment())
+    assert (found.stdout, found.stderr) == ("\n", "")
