@@ -42,8 +42,8 @@ class EvaluatorConfig:
         Raises: InputError for an unknown key, a value of another kind, and where ``group`` is missing; MetricError
         for a text that is no metric.
 
-        >>> EvaluatorConfig.of({"group": "qid", "metrics": "ndcg@5"}).metrics
-        ('ndcg@5',)
+        >>> EvaluatorConfig.of({"group": "qid", "metrics": "ndcg@5,map"}).metrics
+        ('ndcg@5', 'map')
         """
         known = [one.name for one in fields(cls)]
         for key in given:
