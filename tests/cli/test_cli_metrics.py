@@ -10,7 +10,7 @@ from command_line import CommandLine
 from ndcg_tracker.metrics import parse_metric
 from ndcg_tracker.metrics.axes import AXES
 from ndcg_tracker.metrics.dialects import DIALECTS
-from ndcg_tracker.metrics.measures import MEASURES
+from ndcg_tracker.metrics.measures import BEHIND_AT, MEASURES, TAKES_CUTOFF
 
 
 @pytest.fixture
@@ -37,8 +37,9 @@ def test_list(metrics: CommandLine) -> None:
 def test_every_listed_value_can_be_asked_for(metrics: CommandLine) -> None:
     for row in metrics.rows("metrics", "list"):
         if row["measures"] and "any " not in row["meaning"]:
-            cutoff = "" if row["measures"].split()[0] in ("AP", "RR", "SetP") else "@10"
-            text = f"{row['measures'].split()[0]}({row['name']}={row['value']}){cutoff}"
+            measure = row["measures"].split()[0]
+            at = "@10" if measure in TAKES_CUTOFF else "@1" if measure in BEHIND_AT and row["name"] != "recall" else ""
+            text = f"{measure}({row['name']}={row['value']}){at}"
             assert metrics.rows("metrics", "explain", text)["metric"] == str(parse_metric(text))
         elif row["value"] and not row["measures"]:
             assert metrics.rows("metrics", "explain", row["value"])["metric"] == str(parse_metric(row["value"]))

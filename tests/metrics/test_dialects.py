@@ -126,8 +126,8 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("trec_eval:P.5,10", "trec_eval: P.5,10 prints 2 numbers; name one of them, such as P_5; write it like "
          "trec_eval:P_10"),
         ("trec_eval:all_trec", "trec_eval: all_trec is a set of measures; name them one by one; write it like "
-         "trec_eval:recall_100"),
-        ("trec_eval:rbp", "trec_eval: measure 'rbp' is not known; write it like trec_eval:map"),
+         "trec_eval:Rprec"),
+        ("trec_eval:rbp", "trec_eval: measure 'rbp' is not known; write it like trec_eval:bpref"),
         ("ir_measures:IPrec", "ir_measures: IPrec needs a recall behind the @; write it like ir_measures:IPrec@0.1"),
         ("ir_measures:NumRel(rel=2)", "ir_measures: NumRel with another rel than 1 has no provider in ir_measures; "
          "write it like ir_measures:NumRet(rel=1)"),
