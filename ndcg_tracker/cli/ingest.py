@@ -59,11 +59,11 @@ def ingest(
 
     Each file is stored in one transaction. The same run again is no error and adds nothing.
     """
-    from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of, source_name
+    from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of
     from ndcg_tracker.ingest import Columns, default_run_name
     from ndcg_tracker.reporting.metrics_json import metrics_json as metrics_text
     from ndcg_tracker.reporting.whole_file import whole_file
-    from ndcg_tracker.tracker.ingestion import RunDetails
+    from ndcg_tracker.tracker.ingestion import RunDetails, source_name
     from ndcg_tracker.tracker.opened import DEFAULT_METRIC
 
     if name is not None and len(files) > 1:
@@ -91,6 +91,7 @@ def ingest(
                     reader=reader,
                     columns=columns,
                     scores=scores,
+                    labels_apart=given is not None,
                     of_blocks=partial(
                         tracker.ingest_stream, labels=given, details=details, metrics=metrics, replace=replace
                     ),

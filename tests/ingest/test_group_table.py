@@ -175,7 +175,7 @@ def test_a_frame_is_not_changed() -> None:
         ("group,a\n", "<stdin>: there are no rows; give at least one"),
         (
             "qid,a\n1,2\n",
-            "<stdin>:1: no column 'group'; the columns are 'qid', 'a': name the group column with --group",
+            "<stdin>:1: no column 'group'; the columns are 'qid', 'a': name the group column with group=",
         ),
         ("\n\ngroup,a,a\nq,1,2\n", "<stdin>:3: column 'a' stands 2 times; rename all but one"),
         ("group,group,a\nq,1,2\n", "<stdin>:1: column 'group' stands 2 times; rename all but one"),
@@ -266,7 +266,7 @@ def test_wrong_json_lines(line: str, message: str) -> None:
 
 def test_wrong_keys_of_json_lines() -> None:
     assert refusal('{"qid": "q", "a": 1}\n') == (
-        "<stdin>: no column 'group'; the columns are 'qid', 'a': name the group column with --group"
+        "<stdin>: no column 'group'; the columns are 'qid', 'a': name the group column with group="
     )
     assert refusal('{"group": "q", "": 1}\n') == (
         "<stdin>: column 2 has no name; name it, or choose others with --attribute"
@@ -281,11 +281,11 @@ def test_wrong_keys_of_json_lines() -> None:
     [
         (
             GroupColumns(weight="v"),
-            "no column 'v'; the columns are 'group', 'a', 'weight': name the weight column with --weight",
+            "no column 'v'; the columns are 'group', 'a', 'weight': name the weight column with weight=",
         ),
         (
             GroupColumns(attributes=("b",)),
-            "no column 'b'; the columns are 'group', 'a', 'weight': name the attribute column with --attribute",
+            "no column 'b'; the columns are 'group', 'a', 'weight': name the attribute column with attributes=",
         ),
         (GroupColumns(attributes=("group",)), "column 'group' is the group column; leave out --attribute group"),
         (
@@ -298,7 +298,7 @@ def test_wrong_keys_of_json_lines() -> None:
         ),
         (
             GroupColumns(attributes=("",)),
-            "no column ''; the columns are 'group', 'a', 'weight': name the attribute column with --attribute",
+            "no column ''; the columns are 'group', 'a', 'weight': name the attribute column with attributes=",
         ),
     ],
 )

@@ -101,9 +101,9 @@ def test_columns_that_no_line_has_are_refused() -> None:
     listed = "the columns are 'group', 'item', 'score'"
     assert (
         outcome(ROW.encode(), Columns(label="rel"))
-        == f"<stdin>: no column 'rel'; {listed}: name the label column with --label"
+        == f"<stdin>: no column 'rel'; {listed}: name the label column with label="
     )
-    assert outcome(b"{}\n") == "<stdin>: no column 'group'; the columns are none: name the group column with --group"
+    assert outcome(b"{}\n") == "<stdin>: no column 'group'; the columns are none: name the group column with group="
 
 
 pieces = [

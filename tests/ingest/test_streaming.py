@@ -93,9 +93,9 @@ def test_a_record_of_several_lines_may_stand_across_blocks(tmp_path: Path) -> No
         (
             "jsonl",
             b'{"group":"q","item":"a"}\n{"group":"r","item":"a"}\n',
-            "no column 'score'; the columns are 'group', 'item': name the score column with --score",
+            "no column 'score'; the columns are 'group', 'item': name the score column with score=",
         ),
-        ("jsonl", b"\n", "no column 'group'; the columns are none: name the group column with --group"),
+        ("jsonl", b"\n", "no column 'group'; the columns are none: name the group column with group="),
         (
             "svmlight",
             b"1 qid:1\n",

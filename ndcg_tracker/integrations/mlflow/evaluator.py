@@ -78,7 +78,7 @@ class RankingEvaluator(ModelEvaluator):  # type: ignore[misc,unused-ignore]
 def _ingested(
     tracker: Tracker,
     frame: dict[str, Any],
-    columns: dict[str, str],
+    columns: dict[str, Any],
     config: EvaluatorConfig,
     target: Run,
     model_id: str | None,
