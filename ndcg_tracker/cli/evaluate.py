@@ -32,7 +32,7 @@ def evaluate(
     """Compute metrics of runs without storing anything."""
     from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.ingest import Columns, default_run_name
+    from ndcg_tracker.ingest import Columns, default_run_name, may_have_columns
     from ndcg_tracker.reporting.whole_file import whole_file
     from ndcg_tracker.tracker.evaluation import NoLabelsError, evaluate_stream, evaluate_table
     from ndcg_tracker.tracker.opened import DEFAULT_METRIC
@@ -42,7 +42,8 @@ def evaluate(
     if metrics_json is not None and len(files) > 1:
         raise InputError("--metrics-json describes one run, but there are several files; evaluate them one by one")
     of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that
-    columns = Columns(group=group, item=item, score=score, label=of_run, weight=weight)
+    is_shared = labels is not None and may_have_columns(labels)
+    columns = Columns(group=group, item=item, score=score, label=of_run, weight=weight, is_shared=is_shared)
     found = []
     with whole_file(metrics_json, "--metrics-json") as write_metrics:
         given = None if labels is None else labels_of(labels, columns=Columns(group=group, item=item, label=label))

@@ -72,12 +72,15 @@ def _warnings_as_notes() -> Iterator[None]:
         warnings.simplefilter("always", NdcgTrackerWarning)
         show = warnings.showwarning
 
+        def spelled(name: str, value: str) -> str:
+            return "--item ''" if (name, value) == ("item", "False") else as_option(name, value)
+
         def tell(message: Warning | str, category: type[Warning], *rest: Any, **named: Any) -> None:
             if not isinstance(message, NdcgTrackerWarning):
                 show(message, category, *rest, **named)
             elif message.message not in told:
                 told.add(message.message)
-                say(f"note: {worded(message.message, as_option)}")
+                say(f"note: {worded(message.message, spelled)}")
 
         warnings.showwarning = tell
         yield

@@ -75,7 +75,8 @@ class Columns:
 
     A column that was named here must be there. Without one named, ``label`` and ``weight`` may be absent; so may
     ``item`` in a table of both scores and labels: items are then known by the row's number within its group, from 1.
-    ``item=False`` asks for row numbers whatever columns there are.
+    ``item=False`` (or "") asks for row numbers whatever columns there are. ``is_shared``: whether group and item are
+    names of a table of labels too, so that a run in a format without columns may come with them.
 
     >>> Columns(group="qid").name_of("group"), Columns().name_of("item")
     ('qid', 'item')
@@ -86,6 +87,12 @@ class Columns:
     score: str | None = None
     label: str | None = None
     weight: str | None = None
+    is_shared: bool = False
+
+    @property
+    def by_row_number(self) -> bool:
+        """Whether items are to be known by row numbers, whatever columns there are."""
+        return self.item is False or self.item == ""
 
     def name_of(self, role: str) -> str:
         """Return the name that was given for a role, else the role's own."""
@@ -95,9 +102,9 @@ class Columns:
         """Return the name that was given for this role, None where none was."""
         return getattr(self, role, None) or None
 
-    def any_given(self, *, of_run_alone: bool = False) -> str | None:
-        """Return the first role that was given a name, None if none was; perhaps only of those that labels lack."""
-        roles = ("score", "weight") if of_run_alone else (*IDS, *NUMBERS)
+    def any_given(self) -> str | None:
+        """Return the first role that was given a name which serves this table alone, None if none was."""
+        roles = NUMBERS if self.is_shared else (*IDS, *NUMBERS)
         return next((role for role in roles if self.given(role)), None)
 
     def positions(self, header: Sequence[str], wanted: Wanted, refused: Refused) -> dict[str, int]:
@@ -123,7 +130,7 @@ class Columns:
         found: dict[str, str] = {}
         given = {self.given(role) for role in wanted.roles}
         for role in wanted.roles:
-            if role == "item" and self.item is False:
+            if role == "item" and self.by_row_number:
                 continue
             name = self.given(role)
             if name is None and role in header and (role in wanted.required or role not in given):

@@ -52,7 +52,7 @@ class JsonTable:
         self._columns = columns
         self._wanted = wanted
         self._names = {role: columns.name_of(role) for role in wanted.roles}
-        if columns.item is False:
+        if columns.by_row_number:
             del self._names["item"]
         self._number_roles = [role for role in NUMBERS if role in self._names]
         self._has_names = False

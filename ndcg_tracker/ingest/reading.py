@@ -53,7 +53,7 @@ def read_run(
     (None: unknown). Raises: InputError, one line, ``FILE:LINE: what; what to do``.
     """
     with Source(path, stdin=stdin, progress=progress) as source:
-        head, name = run_reader(source, reader, columns, scores_path, labels_apart=labels_apart)
+        head, name = run_reader(source, reader, columns, scores_path)
         small = len(head) <= SMALL
         if name != "svmlight":
             paths = _paths(source, name, columns, run_table(labels_apart=labels_apart), trec.RUN)
@@ -85,12 +85,22 @@ def run_table(*, labels_apart: bool) -> Wanted:
     return RUN_APART if labels_apart else RUN_TABLE
 
 
-def run_reader(
-    source: Source, reader: str | None, columns: Columns, scores_path: str | None, *, labels_apart: bool = False
-) -> tuple[bytes, str]:
+def may_have_columns(path: str) -> bool:
+    """Return whether a file may be of a format with named columns, as far as its name tells.
+
+    >>> may_have_columns("labels.csv"), may_have_columns("-"), may_have_columns("qrels.txt")
+    (True, True, False)
+    """
+    try:
+        return detect_reader(path, b"") not in ("trec", "svmlight")
+    except InputError:
+        return True
+
+
+def run_reader(source: Source, reader: str | None, columns: Columns, scores_path: str | None) -> tuple[bytes, str]:
     """Return the beginning of a run, one byte more than is small, and the name of its reader (see ``read_run``)."""
     head, name = _reader(source, reader)
-    role = columns.any_given(of_run_alone=labels_apart)
+    role = columns.any_given()
     if name in ("trec", "svmlight") and role is not None:
         raise source.error(f"a {name} file has no named columns; drop --{role}, or choose another --reader")
     if name != "svmlight" and scores_path is not None:

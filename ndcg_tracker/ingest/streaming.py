@@ -101,7 +101,7 @@ def stream_run(
     files = ExitStack()
     try:
         source = files.enter_context(Source(path, stdin=stdin, progress=progress, once=True))
-        head, name = run_reader(source, reader, columns, scores_path, labels_apart=labels_apart)
+        head, name = run_reader(source, reader, columns, scores_path)
         scores = None
         if name == "svmlight":
             scores_path = needed_scores(source, scores_path)

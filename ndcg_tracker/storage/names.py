@@ -19,7 +19,9 @@ def checked_name(kind: str, name: object) -> str:
     'bm25 (k1=0.9)'
     """
     if not isinstance(name, str):
-        raise InputError(f"the name of {_article(kind)} is text, and {name!r} is none; give text, such as {str(name)!r}")
+        raise InputError(
+            f"the name of {_article(kind)} is text, and {name!r} is none; give text, such as {str(name)!r}"
+        )
     if not name:
         raise InputError(f"the name of {_article(kind)} is empty; give it a name")
     if any(unicodedata.category(letter) in _CONTROL for letter in name):
@@ -41,7 +43,9 @@ def checked_commit(commit: str | None) -> str | None:
     if commit is not None and not isinstance(commit, str):
         raise InputError(f"{argument('git_commit', repr(commit))} is no text; give a commit's name")
     if commit is not None and any(unicodedata.category(letter) in _CONTROL for letter in commit):
-        raise InputError(f"{argument('git_commit', ascii(commit))} has characters that cannot be printed; give a commit")
+        raise InputError(
+            f"{argument('git_commit', ascii(commit))} has characters that cannot be printed; give a commit"
+        )
     return commit
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -16,6 +16,7 @@ from ndcg_tracker.ingest import (
     NullScores,
     RankedTable,
     in_blocks_or_whole,
+    may_have_columns,
     read_frame,
     read_label_frame,
     read_labels,
@@ -185,15 +186,16 @@ def of_input(
     of_table: Callable[[RankedTable, LabelLists | None], T],
 ) -> T:
     """Return what one of two functions makes of a run, in blocks or whole, and its labels (see ``evaluate``)."""
-    given = None
+    given, serves_labels = None, False
     if labels is not None:
-        if names.item is False:
+        if names.item is False or names.item == "":
             raise InputError(
                 f"{argument('item', False)} knows items by row numbers, which do not fit the second table of "
                 f"{argument('labels')}; name the item column with {argument('item')}"
             )
         columns = names.columns("group", "item", "label")
         path = path_of(labels)
+        serves_labels = path is None or may_have_columns(path)
         given = read_label_frame(labels, columns) if path is None else read_labels(path, columns=columns)
     of_run = ("group", "item", "score", "weight", *(("label",) if labels is None else ()))
     path = path_of(frame)
@@ -203,7 +205,7 @@ def of_input(
             of_blocks=lambda blocks: of_blocks(blocks, given),
             of_table=lambda table: of_table(table, given),
             reader=reader,
-            columns=names.columns(*of_run),
+            columns=replace(names.columns(*of_run), is_shared=serves_labels),
             scores_path=None if scores is None else os.fspath(scores),
             labels_apart=given is not None,
         )

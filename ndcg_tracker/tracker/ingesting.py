@@ -53,6 +53,7 @@ class Ingesting(Housekeeping):
         be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
         """
         from ndcg_tracker.ingest import default_run_name
+        from ndcg_tracker.storage.names import checked_name
         from ndcg_tracker.tracker.evaluation import Names, of_input, path_of
         from ndcg_tracker.tracker.ingestion import RunDetails, source_name
 
@@ -61,6 +62,8 @@ class Ingesting(Housekeeping):
             if path is None:
                 raise InputError(f"a {type(frame).__name__} has no name; name the run with {argument('name')}")
             name = default_run_name(path)
+        checked_name("run", name)
+        checked_name("dataset", dataset)
         source = None if path is None else source_name(path)
         details = RunDetails(name, dataset, source, git_commit, dict(parameters or {}), dict(tags or {}))
         wanted = [metrics] if isinstance(metrics, str) else metrics

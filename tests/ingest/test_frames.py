@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from decimal import Decimal
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
+import ir_measures
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import ranx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ingest_outcomes import listed, run_parts
@@ -25,6 +29,7 @@ DICT: dict[str, Any] = {
     "label": [1.0, None, 0.0],
     "weight": [2.0, 2.0, 5.0],
 }
+DTYPES = {"label": float, "weight": float}
 EXPECTED = (
     [("007", "b", 2.0), ("007", "NA", 1.0)],
     [("007", "NA", 1.0), ("r", "NA", 0.0)],
@@ -73,7 +78,7 @@ class SpeaksArrow:
         pa.table(DICT),
         pa.concat_tables([pa.table(DICT).slice(0, 1), pa.table(DICT).slice(1)]),
         SpeaksArrow(pa.table(DICT)),
-        {name: np.array(values, dtype=float if name in ("label", "weight") else object) for name, values in DICT.items()},
+        {name: np.array(values, dtype=DTYPES.get(name, object)) for name, values in DICT.items()},
         {name: pd.Series(values).convert_dtypes() for name, values in DICT.items()},
         {name: pa.array(values) for name, values in DICT.items()},
         {name: tuple(values) for name, values in DICT.items()},
@@ -82,6 +87,115 @@ class SpeaksArrow:
 def test_every_kind_of_frame_gives_the_same_table(frame: object) -> None:
     assert run_parts(read_frame(frame)) == EXPECTED
     assert listed(read_label_frame(frame)) == EXPECTED[1]
+
+
+ids = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=9)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+
+
+NESTED = {"007": {"NA": 1.0, "b": 2.0}, 8: {"NA": np.float32(0.5)}, "empty": {}}
+NESTED_RANKING = [("007", "b", 2.0), ("007", "NA", 1.0), ("8", "NA", 0.5)]
+COLUMNS: dict[str, Any] = {"qid": ["007", "007", "8"], "docno": ["NA", "b", "NA"], "score": [1.0, 2.0, 0.5]}
+
+
+class Row(NamedTuple):
+    """Stands for the ScoredDoc and Qrel of ir_measures and ir_datasets."""
+
+    query_id: object
+    doc_id: str
+    score: float
+
+
+ROWS = [Row(group, item, score) for group, items in NESTED.items() for item, score in items.items()]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        NESTED,
+        {group: MappingProxyType(items) for group, items in NESTED.items()},
+        ranx.Run(
+            {str(group): {item: float(score) for item, score in items.items()} for group, items in NESTED.items()}
+        ),
+        ROWS,
+        (row for row in ROWS),
+        [row._asdict() for row in ROWS],
+        pl.DataFrame(COLUMNS),
+        pl.DataFrame(COLUMNS).with_columns(
+            pl.col("qid").cast(pl.Categorical), pl.col("docno").cast(pl.Enum(["b", "NA", "other"]))
+        ),
+        {name: pl.Series(values) for name, values in COLUMNS.items()},
+        pa.record_batch(COLUMNS),
+    ],
+)
+def test_what_other_libraries_hold_a_run_in(frame: object) -> None:
+    assert listed(read_frame(frame).ranking) == NESTED_RANKING
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        {"q": {"a": 2, "b": 0}},
+        ranx.Qrels({"q": {"a": 2, "b": 0}}),
+        ranx.Qrels({"q": {"a": 2, "b": 0}}).to_dataframe(),
+        [ir_measures.Qrel("q", "a", 2), ir_measures.Qrel("q", "b", 0)],
+        pd.DataFrame([ir_measures.Qrel("q", "a", 2), ir_measures.Qrel("q", "b", 0)]),
+    ],
+)
+def test_what_other_libraries_hold_labels_in(frame: object) -> None:
+    assert sorted(listed(read_label_frame(frame)) or []) == [("q", "a", 2.0), ("q", "b", 0.0)]
+
+
+def test_the_interchange_protocol_is_read() -> None:
+    frame = pd.DataFrame({"qid": ["q", "q"], "docno": ["a", "b"], "score": [1.0, 2.0], "label": [NAN, 1.0]})
+    categories = frame.astype({"qid": "category"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # pandas would rather have it gone
+        for one in (frame, categories):
+            ranking, labels, _ = run_parts(read_frame(SpeaksInterchange(one)))
+            assert (ranking, labels) == ([("q", "b", 2.0), ("q", "a", 1.0)], [("q", "b", 1.0)])
+
+
+@given(st.dictionaries(ids, st.dictionaries(ids, numbers, max_size=4), max_size=5))
+def test_nested_dicts_come_back_the_same(run: dict[str, dict[str, float]]) -> None:
+    rows = {(group, item): score for group, items in run.items() for item, score in items.items()}
+    if not rows:
+        assert refusal(run) in ("there are no rows; give at least one", NO_GROUP)
+        return
+    assert {(group, item): score for group, item, score in listed(read_frame(run).ranking) or []} == rows
+
+
+NO_GROUP = "no column 'group'; the columns are none: name the group column with group="
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        ({"q": {"a": "high"}}, "column 'score' holds string; the score column needs numbers: convert it"),
+        ({"q": {"a": 1.0, "b": float("inf")}, "r": {}}, "group 'q', item 'b': the score is inf; use a finite number, "),
+        ({"q": {}, "r": {"a": 1, "": 1}}, "group 'r', item '': the item id is empty; every row needs one"),
+        (
+            {"q": {1: 1.0, "1": 2.0}},
+            "group 'q', item '1': item '1' of group 'q' stands in group 'q', item '1' already;",
+        ),
+        ({"q": {(1, 2): 1.0}}, "column 'item' holds list<item: int64>; ids are text or whole numbers: write them as"),
+        ([], "there are no rows; give at least one"),
+        ([Row("q", "a", 1.0), ir_measures.Qrel("q", "a", 1)], "row 1 is a Row and row 2 a Qrel; give rows of one kind"),
+        ([{"qid": "q", "docno": "a"}], "no column 'score'; the columns are 'qid', 'docno': name the score column"),
+    ],
+)
+def test_what_is_wrong_in_a_nested_dict_or_in_rows_is_named(frame: object, message: str) -> None:
+    assert refusal(frame).startswith(message)
+
+
+@pytest.mark.parametrize("sizes", [[3, 2], (3, 2), np.array([3, 2]), pd.Series([3, 2])])
+def test_sizes_where_group_ids_belong_are_recognised(sizes: object) -> None:
+    frame = {"qid": sizes, "docno": list("abcab"), "score": range(5), "label": [1, 0, 0, 1, 0]}
+    assert refusal(frame) == (
+        "column 'qid' holds the sizes of 2 groups, which add up to the 5 rows; give one id per row, such as "
+        "numpy.repeat(numpy.arange(len(sizes)), sizes)"
+    )
+    assert refusal({**frame, "qid": [3, 3]}).startswith("the columns differ in length ('qid' 2, 'docno' 5, ")
 
 
 def test_frames_do_not_change() -> None:
@@ -100,10 +214,6 @@ def test_the_table_does_not_change_with_the_frame() -> None:
     ranking = read_frame({"group": ["q", "q"], "score": scores}).ranking
     scores[:] = 0
     assert ranking.scores.tolist() == [3.0, 2.0]
-
-
-ids = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=9)
-numbers = st.floats(allow_nan=False, allow_infinity=False)
 
 
 @settings(deadline=None)

@@ -95,6 +95,7 @@ def _ingested(
             parameters=target.data.params,
             git_commit=target.data.tags.get("mlflow.source.git.commit"),
             replace=config.replace,
+            null_scores=config.null_scores,
         )
     except ConflictError as error:
         if "--replace" not in str(error):
