@@ -7,6 +7,8 @@ names an argument, it speaks the language of the caller: Python by default, opti
 from __future__ import annotations
 
 import re
+import sys
+import warnings
 from collections.abc import Callable
 
 _ARGUMENT = re.compile("\x0e([a-z_]+)\x1f([^\x0e\x0f]*)\x0f")
@@ -54,6 +56,26 @@ class NdcgTrackerError(Exception):
     def message(self) -> str:
         """The message with its arguments still to be worded (see ``worded``)."""
         return super().__str__()
+
+
+class NdcgTrackerWarning(UserWarning):
+    """The ancestor of every warning of ndcg_tracker; as text it names arguments as Python does."""
+
+    def __str__(self) -> str:
+        return worded(self.message)
+
+    @property
+    def message(self) -> str:
+        """The message with its arguments still to be worded (see ``worded``)."""
+        return super().__str__()
+
+
+def warn(warning: NdcgTrackerWarning) -> None:
+    """Warn whoever called this package, at the line of the call."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "ndcg_tracker":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(warning, stacklevel=level)
 
 
 class InputError(NdcgTrackerError):

@@ -32,7 +32,7 @@ def evaluate(
     """Compute metrics of runs without storing anything."""
     from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.ingest import Columns, default_run_name
+    from ndcg_tracker.ingest import Columns, default_run_name, may_have_columns
     from ndcg_tracker.reporting.whole_file import whole_file
     from ndcg_tracker.tracker.evaluation import NoLabelsError, evaluate_stream, evaluate_table
     from ndcg_tracker.tracker.opened import DEFAULT_METRIC
@@ -42,7 +42,8 @@ def evaluate(
     if metrics_json is not None and len(files) > 1:
         raise InputError("--metrics-json describes one run, but there are several files; evaluate them one by one")
     of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that
-    columns = Columns(group=group, item=item, score=score, label=of_run, weight=weight)
+    is_shared = labels is not None and may_have_columns(labels)
+    columns = Columns(group=group, item=item, score=score, label=of_run, weight=weight, is_shared=is_shared)
     found = []
     with whole_file(metrics_json, "--metrics-json") as write_metrics:
         given = None if labels is None else labels_of(labels, columns=Columns(group=group, item=item, label=label))
@@ -55,12 +56,16 @@ def evaluate(
                     reader=reader,
                     columns=columns,
                     scores=scores,
+                    labels_apart=given is not None,
                     of_blocks=partial(evaluate_stream, labels=given, metrics=metrics),
                     of_table=partial(evaluate_table, labels=given, metrics=metrics),
                 )
             except NoLabelsError:
                 raise InputError(f"{path} has no labels of its own; give them with --labels FILE") from None
-            found.append(("-" if path == "-" else default_run_name(path), evaluation))
+            name = "-" if path == "-" else default_run_name(path)
+            for note in evaluation.notes:
+                options.say(f"note: {name}: {note}")
+            found.append((name, evaluation))
         write_metrics(_metrics_json(found[0][1]))
     options.show(_per_group(found, format) if per_group else _means(found, format))
 

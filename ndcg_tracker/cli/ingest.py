@@ -59,11 +59,11 @@ def ingest(
 
     Each file is stored in one transaction. The same run again is no error and adds nothing.
     """
-    from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of, source_name
-    from ndcg_tracker.ingest import Columns, default_run_name
+    from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of
+    from ndcg_tracker.ingest import Columns, default_run_name, may_have_columns
     from ndcg_tracker.reporting.metrics_json import metrics_json as metrics_text
     from ndcg_tracker.reporting.whole_file import whole_file
-    from ndcg_tracker.tracker.ingestion import RunDetails
+    from ndcg_tracker.tracker.ingestion import RunDetails, source_name
     from ndcg_tracker.tracker.opened import DEFAULT_METRIC
 
     if name is not None and len(files) > 1:
@@ -75,7 +75,8 @@ def ingest(
     names = [name if name is not None else default_run_name(path) for path in files]
     tags, parameters = options.pairs(tag, "--tag"), options.pairs(param, "--param")
     of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that
-    columns = Columns(group=group, item=item, score=score, label=of_run, weight=weight)
+    is_shared = labels is not None and may_have_columns(labels)
+    columns = Columns(group=group, item=item, score=score, label=of_run, weight=weight, is_shared=is_shared)
     label_columns = Columns(group=group, item=item, label=label)
     commit = git_commit if git_commit is not None else _head()
     results: list[IngestResult] = []
@@ -91,6 +92,7 @@ def ingest(
                     reader=reader,
                     columns=columns,
                     scores=scores,
+                    labels_apart=given is not None,
                     of_blocks=partial(
                         tracker.ingest_stream, labels=given, details=details, metrics=metrics, replace=replace
                     ),

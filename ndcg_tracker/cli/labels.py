@@ -25,8 +25,9 @@ def add_labels(
 
     Labels already stored add nothing.
     """
-    from ndcg_tracker.cli.reading import labels_of, source_name
+    from ndcg_tracker.cli.reading import labels_of
     from ndcg_tracker.ingest import Columns
+    from ndcg_tracker.tracker.ingestion import source_name
 
     lists = labels_of(file, reader=reader, columns=Columns(group=group, item=item, label=label))
     with options.tracker() as tracker:

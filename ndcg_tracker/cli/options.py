@@ -95,7 +95,9 @@ Reader = Annotated[
     typer.Option(help="trec, csv, tsv, jsonl, parquet or svmlight; else by name and content.", show_default=False),
 ]
 GroupColumn = Annotated[str | None, typer.Option("--group", help="Column of the group.", show_default="group")]
-ItemColumn = Annotated[str | None, typer.Option("--item", help="Column of the item.", show_default="item")]
+ItemColumn = Annotated[
+    str | None, typer.Option("--item", help="Column of the item; '' for row numbers.", show_default="item")
+]
 ScoreColumn = Annotated[str | None, typer.Option("--score", help="Column of the score.", show_default="score")]
 LabelColumn = Annotated[str | None, typer.Option("--label", help="Column of the label.", show_default="label")]
 WeightColumn = Annotated[str | None, typer.Option("--weight", help="Column of the weight.", show_default="weight")]

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,14 +19,6 @@ T = TypeVar("T")
 _SECONDS_BETWEEN = 0.2
 
 
-def _run_of(path: str, *, reader: str | None, columns: Columns, scores: str | None) -> RankedTable:
-    """Return the run that a file holds, ``-`` being standard input."""
-    from ndcg_tracker.ingest import read_run
-
-    with _progress(path) as progress:
-        return read_run(path, reader=reader, columns=columns, scores_path=scores, progress=progress)
-
-
 def in_blocks_or_whole(
     path: str,
     *,
@@ -36,47 +28,62 @@ def in_blocks_or_whole(
     scores: str | None,
     of_blocks: Callable[[RunStream], T],
     of_table: Callable[[RankedTable], T],
+    labels_apart: bool = False,
 ) -> T:
     """Return what one of two functions makes of a run that a file holds, ``-`` being standard input.
 
-    Parameters: ``stream``: whether to read block by block; None for files that are large, as long as the rows of each
-    group stand together. ``of_blocks`` must leave nothing behind when it raises.
+    The parameters are those of ``ndcg_tracker.ingest.in_blocks_or_whole``.
     """
-    from ndcg_tracker.ingest import ScatteredGroupError, is_large
+    from ndcg_tracker.ingest import in_blocks_or_whole as read
 
-    if stream or (stream is None and is_large(path)):
-        try:
-            with _stream_of(path, reader=reader, columns=columns, scores=scores) as blocks:
-                return of_blocks(blocks)
-        except ScatteredGroupError:
-            if stream:
-                raise
-    return of_table(_run_of(path, reader=reader, columns=columns, scores=scores))
-
-
-@contextmanager
-def _stream_of(path: str, *, reader: str | None, columns: Columns, scores: str | None) -> Iterator[RunStream]:
-    """Give the run that a file holds block by block, ``-`` being standard input."""
-    from ndcg_tracker.ingest import stream_run
-
-    with (
-        _progress(path) as progress,
-        stream_run(path, reader=reader, columns=columns, scores_path=scores, progress=progress) as blocks,
-    ):
-        yield blocks
+    with _progress(path) as progress, _warnings_as_notes():
+        return read(
+            path,
+            of_blocks=of_blocks,
+            of_table=of_table,
+            stream=stream,
+            reader=reader,
+            columns=columns,
+            scores_path=scores,
+            labels_apart=labels_apart,
+            progress=progress,
+        )
 
 
 def labels_of(path: str, *, reader: str | None = None, columns: Columns | None = None) -> LabelLists:
     """Return the labels that a file holds, ``-`` being standard input."""
     from ndcg_tracker.ingest import Columns, read_labels
 
-    with _progress(path) as progress:
+    with _progress(path) as progress, _warnings_as_notes():
         return read_labels(path, reader=reader, columns=columns or Columns(), progress=progress)
 
 
-def source_name(path: str) -> str:
-    """Return a path as it is stored: what is no UTF-8 in it, which no database keeps, as an escape."""
-    return path.encode("utf-8", "backslashreplace").decode("utf-8")
+@contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Tell what is to be known of columns as a note, once each; other warnings go their way."""
+    import warnings
+
+    from ndcg_tracker.cli.options import as_option, say
+    from ndcg_tracker.errors import NdcgTrackerWarning, worded
+
+    told = set()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", NdcgTrackerWarning)
+        show = warnings.showwarning
+
+        def spelled(name: str, value: str) -> str:
+            return "--item ''" if (name, value) == ("item", "False") else as_option(name, value)
+
+        def tell(message: Warning | str, category: type[Warning], *rest: Any, **named: Any) -> None:
+            if not isinstance(message, NdcgTrackerWarning):
+                show(message, category, *rest, **named)
+            elif message.message not in told:
+                told.add(message.message)
+                say(f"note: {worded(message.message, spelled)}")
+
+        warnings.showwarning = tell
+        yield
 
 
 @contextmanager

@@ -148,7 +148,6 @@ class MetricComparison:
         """Return the JSON object of this metric."""
         return {
             "metric": self.metric,
-            "requested_as": self.requested_as or self.metric,
             "baseline": self.baseline,
             "candidate": self.candidate,
             "delta": self.delta,
@@ -170,6 +169,7 @@ class MetricComparison:
             "tie_bounds": self._tie_bounds(),
             "betting_ci": None if self.betting_ci is None else list(self.betting_ci),
             "shown_only": self.shown_only,
+            "requested_as": self.requested_as or self.metric,
         } | ({} if self.equivalence is None else {"equivalence": self.equivalence.to_dict()})
 
     def _tie_bounds(self) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,11 @@ from ndcg_tracker.rankings.ranking import Floats
 class Collected:
     """Grows a table chunk by chunk from Arrow arrays.
 
-    ``places`` says what a wrong value's row is called; ``nan_is_null``: whether NaN means null instead of being one
-    of the wrong values.
+    ``places`` says what a wrong value's row is called; ``nan_is_null``: the roles in which NaN means null instead of
+    being one of the wrong values.
     """
 
-    def __init__(self, places: Places, *, nan_is_null: bool = False) -> None:
+    def __init__(self, places: Places, *, nan_is_null: Container[str] = ()) -> None:
         self._places = places
         self._nan_is_null = nan_is_null
         self._groups = _GrowingKeys()
@@ -75,7 +76,7 @@ class Collected:
 
     def _finite(self, array: Any, role: str) -> Floats:
         values: Floats = array.to_numpy(zero_copy_only=False) if array.null_count else _view(array, np.float64)
-        wrong = np.isinf(values) if self._nan_is_null else ~np.isfinite(values)
+        wrong = np.isinf(values) if role in self._nan_is_null else ~np.isfinite(values)
         if array.null_count:
             wrong &= array.is_valid().to_numpy(zero_copy_only=False)
         if wrong.any():

@@ -18,7 +18,7 @@ def id_array(array: Any, name: str, places: Places, first_row: int) -> Any:
     import pyarrow as pa
 
     if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+        array = _decoded(array)
     kind = array.type
     if pa.types.is_integer(kind) or pa.types.is_null(kind):
         return array.cast(pa.string())
@@ -43,7 +43,7 @@ def number_array(array: Any, name: str, role: str, places: Places) -> Any:
     import pyarrow as pa
 
     if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+        array = _decoded(array)
     kind = array.type
     if pa.types.is_boolean(kind) and role == "label":
         return array.cast(pa.int8()).cast(pa.float64())
@@ -53,6 +53,24 @@ def number_array(array: Any, name: str, role: str, places: Places) -> Any:
     if pa.types.is_decimal(kind):
         array = array.cast(pa.string())  # Arrow's own way to double may miss the nearest one
     return array.cast(pa.float64(), safe=False)
+
+
+def scores_of_ranks(array: Any) -> Any:
+    """Return float64 ranks, from 1 for the best, as scores that put items in this order."""
+    import pyarrow.compute as pc
+
+    return pc.subtract(0.0, array)
+
+
+def _decoded(array: Any) -> Any:
+    """Return the values of a dictionary array: pandas' categories, polars' Categorical and Enum."""
+    import pyarrow as pa
+
+    values = array.dictionary
+    if str(values.type) in ("string_view", "binary_view"):  # Arrow takes no rows of these
+        plain = pa.large_string() if str(values.type) == "string_view" else pa.large_binary()
+        array = pa.DictionaryArray.from_arrays(array.indices, values.cast(plain))
+    return array.dictionary_decode()
 
 
 def _check_utf8(array: Any, places: Places, first_row: int) -> None:

@@ -1,17 +1,58 @@
-"""Which column of a table holds what."""
+"""Which column of a table holds what: by the name that was given, our own name, or a convention of other tools."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from ndcg_tracker.errors import argument
+from ndcg_tracker.errors import NdcgTrackerWarning, argument, warn
 from ndcg_tracker.ingest.places import shown
 
 Refused = Callable[[str], Exception]
 
 IDS = ("group", "item")
 NUMBERS = ("score", "label", "weight")
+
+ONE_TABLE = "row numbers stand for items only where one table holds scores and labels"
+
+
+class ColumnWarning(NdcgTrackerWarning):
+    """A column is read that the caller may not expect to be read, or to be read so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Convention:
+    """What other tools call the columns of a table.
+
+    ``label``: what a label is called wherever it stands; ``label_apart``: what it is called in a table of labels,
+    where the name means something else beside scores. ``has_ranks``: whether runs may have a column ``rank``, from 1
+    for the best, and no scores. ``is_whole``: whether the names hold only where group, item and label are all there,
+    because each of them alone is often something else.
+    """
+
+    tools: str
+    group: str
+    item: str
+    label: tuple[str, ...] = ()
+    label_apart: str | None = None
+    has_ranks: bool = False
+    is_whole: bool = False
+
+    def holds(self, names: Mapping[str, str]) -> bool:
+        """Return whether these are the group and the item of a table."""
+        return names.get("group") == self.group and names.get("item") == self.item
+
+
+CONVENTIONS = (
+    Convention("PyTerrier", "qid", "docno", ("label", "rel")),
+    Convention("ir_datasets and ir_measures", "query_id", "doc_id", ("relevance",)),
+    Convention("ranx", "q_id", "doc_id", label_apart="score"),
+    Convention("BEIR and MTEB", "query-id", "corpus-id", label_apart="score"),
+    Convention("RecTools", "user_id", "item_id", label_apart="weight", has_ranks=True),
+    Convention("MS MARCO", "qid", "pid", has_ranks=True),
+    Convention("Quepid and OpenSearch", "query", "docid", ("rating",), is_whole=True),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,59 +64,167 @@ class Wanted:
 
 
 RUN_TABLE = Wanted(("group", "item", "score", "label", "weight"), ("group", "score"))
-LABEL_TABLE = Wanted(("group", "item", "label"), ("group", "label"))
+RUN_APART = Wanted(("group", "item", "score", "weight"), ("group", "item", "score"))
+"""A run whose labels stand in another table: two tables do not know each other's row numbers."""
+LABEL_TABLE = Wanted(("group", "item", "label"), ("group", "item", "label"))
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The names of the columns of a table; None is the default name, which is the role's own.
+    """The names of the columns of a table; None is the role's own name, else what a convention calls it.
 
-    A default column that is absent is fine for ``item`` (items are then known by the row's number within its group,
-    from 1), ``label`` and ``weight``. A column that was named here must be there.
+    A column that was named here must be there. Without one named, ``label`` and ``weight`` may be absent; so may
+    ``item`` in a table of both scores and labels: items are then known by the row's number within its group, from 1.
+    ``item=False`` (or "") asks for row numbers whatever columns there are. ``is_shared``: whether group and item are
+    names of a table of labels too, so that a run in a format without columns may come with them.
 
     >>> Columns(group="qid").name_of("group"), Columns().name_of("item")
     ('qid', 'item')
     """
 
     group: str | None = None
-    item: str | None = None
+    item: str | Literal[False] | None = None
     score: str | None = None
     label: str | None = None
     weight: str | None = None
+    is_shared: bool = False
+
+    @property
+    def by_row_number(self) -> bool:
+        """Whether items are to be known by row numbers, whatever columns there are."""
+        return self.item is False or self.item == ""
 
     def name_of(self, role: str) -> str:
-        """Return the name of the column that plays this role."""
+        """Return the name that was given for a role, else the role's own."""
         return self.given(role) or role
 
     def given(self, role: str) -> str | None:
-        """Return the name that was given for this role, None where the default holds."""
-        name: str | None = getattr(self, role)
-        return name
+        """Return the name that was given for this role, None where none was."""
+        return getattr(self, role, None) or None
 
     def any_given(self) -> str | None:
-        """Return the first role that was given a name, None if none was."""
-        return next((role for role in IDS + NUMBERS if self.given(role)), None)
+        """Return the first role that was given a name which serves this table alone, None if none was."""
+        roles = NUMBERS if self.is_shared else (*IDS, *NUMBERS)
+        return next((role for role in roles if self.given(role)), None)
 
     def positions(self, header: Sequence[str], wanted: Wanted, refused: Refused) -> dict[str, int]:
-        """Return the place in ``header`` of each wanted role that is there.
+        """Return the place in ``header`` of each wanted role that is there (see ``names``)."""
+        return {role: header.index(name) for role, name in self.names(header, wanted, refused).items()}
 
-        Raises: what ``refused`` makes of an absent column that is required or was named, and of one that stands
-        twice; the message lists the columns there are.
+    def names(self, header: Sequence[str], wanted: Wanted, refused: Refused) -> dict[str, str]:
+        """Return the column of each wanted role that is there; ranks may stand for scores (see ``are_ranks``).
+
+        Raises: what ``refused`` makes of an absent column that is required or was named, of one that appears twice,
+        and of several that a convention could mean; the message lists them. Warns (``ColumnWarning``) of a column
+        that is read by convention where the table could be read without.
         """
-        found: dict[str, int] = {}
+        found = self.likely_names(header, wanted, refused)
+        for role in wanted.required:
+            if role not in found:
+                raise refused(absent_column(role, role, header) + (f"; {ONE_TABLE}" if role == "item" else ""))
+        self._warn_of(found, wanted)
+        return found
+
+    def likely_names(self, header: Sequence[str], wanted: Wanted, refused: Refused) -> dict[str, str]:
+        """Return the column of each wanted role that is among some columns, perhaps not all (see ``names``)."""
+        found: dict[str, str] = {}
+        given = {self.given(role) for role in wanted.roles}
         for role in wanted.roles:
-            name = self.name_of(role)
+            if role == "item" and self.by_row_number:
+                continue
+            name = self.given(role)
+            if name is None and role in header and (role in wanted.required or role not in given):
+                name = role
+            if name is None:
+                name = self._conventional(role, [one for one in header if one not in given], found, wanted, refused)
+            if name is None:
+                continue
             count = header.count(name)
             if count > 1:
-                raise refused(f"column {shown(name)} stands {count} times; rename all but one")
-            if count:
-                found[role] = header.index(name)
-            elif self.given(role) is not None or role in wanted.required:
+                raise refused(f"column {shown(name)} appears {count} times; rename all but one")
+            if not count:
                 raise refused(absent_column(name, role, header))
+            found[role] = name
+        has_ranks = any(one.has_ranks and one.holds(found) for one in CONVENTIONS)
+        if has_ranks and "score" in wanted.roles and "score" not in found and "rank" in set(header) - given:
+            found["score"] = "rank"
         return found
+
+    def are_ranks(self, names: Mapping[str, str]) -> bool:
+        """Return whether the score column that was found has ranks, from 1 for the best, and no scores.
+
+        >>> header = ["user_id", "item_id", "rank", "label"]
+        >>> Columns().are_ranks(Columns().names(header, RUN_TABLE, ValueError))
+        True
+        """
+        return self.score is None and names.get("score") == "rank"
+
+    def _conventional(
+        self, role: str, header: Collection[str], found: Mapping[str, str], wanted: Wanted, refused: Refused
+    ) -> str | None:
+        """Return the column that some convention has for a role, None where there is none."""
+        candidates = conventional_names(role, header)
+        if len(candidates) > 1:
+            listed = " or ".join(shown(name) for name in candidates)
+            choice = " or ".join(argument(role, name) for name in candidates)
+            raise refused(f"the {role} column could be {listed}; say which with {choice}")
+        if candidates or role != "label":
+            return next(iter(candidates), None)
+        apart = [one.label_apart for one in CONVENTIONS if one.label_apart in header and one.holds(found)]
+        if not apart or apart[0] is None:
+            return None
+        if "score" not in wanted.roles:
+            return apart[0]
+        if apart[0] == "weight" and self.group is None and self.item is None:
+            raise refused(
+                "column 'weight' could hold the labels, as in RecTools, or weights; say which with "
+                f"{argument('label', 'weight')} or {argument('weight', 'weight')}"
+            )
+        return None
+
+    def _warn_of(self, found: Mapping[str, str], wanted: Wanted) -> None:
+        """Warn of what may not be expected: see ``names``; also of ranks that are given as scores."""
+        if self.score == "rank" and "score" in found:
+            warn(
+                ColumnWarning(
+                    "column 'rank' is read as scores, of which the highest is best; where the best rank is 1, give "
+                    "the negative ranks"
+                )
+            )
+        by_convention = {role for role, name in found.items() if name not in (self.given(role), role)}
+        if by_convention & {"group", "score"} or ("label" in wanted.required and "label" in by_convention):
+            return  # without the convention it could not be read at all
+        for role in sorted(by_convention):
+            name = found[role]
+            advice = f"say {argument(role, name)}"
+            if role == "item" and {"score", "label"} <= found.keys():
+                advice += f", or {argument('item', False)} to know items by row numbers as before"
+            elif role == "label":
+                advice += ", or leave the column out"
+            warn(ColumnWarning(f"column {shown(name)} is read as the {role}s, by convention; {advice}"))
 
 
 DEFAULT_COLUMNS = Columns()
+
+
+def conventional_names(role: str, header: Collection[str]) -> list[str]:
+    """Return the columns that conventions have for a role, in the order of the conventions.
+
+    >>> conventional_names("item", ["qid", "docno", "docid", "query", "score"])
+    ['docno']
+    >>> conventional_names("item", ["query", "docid", "rating"])
+    ['docid']
+    """
+    plain: dict[str, None] = {}
+    whole: dict[str, None] = {}
+    for convention in CONVENTIONS:
+        names = {"group": (convention.group,), "item": (convention.item,), "label": convention.label}.get(role, ())
+        there = dict.fromkeys(name for name in names if name in header)
+        if not convention.is_whole:
+            plain |= there
+        elif {convention.group, convention.item} <= set(header) and any(name in header for name in convention.label):
+            whole |= there
+    return list(plain or whole)
 
 
 def absent_column(name: str, role: str, header: Iterable[str]) -> str:

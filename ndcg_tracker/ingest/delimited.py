@@ -10,7 +10,7 @@ from ndcg_tracker.ingest.columns import NUMBERS, Columns, Refused, Wanted
 from ndcg_tracker.ingest.gathering import GatheredRows
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces
-from ndcg_tracker.ingest.rows import Rows
+from ndcg_tracker.ingest.rows import Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.sources import BLOCK, LONGEST_LINE, Source
 from ndcg_tracker.ingest.text_blocks import Lines, TextBlock
 
@@ -47,6 +47,7 @@ class DelimitedTable:
         self._wanted = wanted
         self._n_cells = 0
         self._found: dict[str, int] = {}
+        self._are_ranks = False
 
     def exact(self, block: Lines) -> tuple[Rows, LinePlaces]:
         """Return the rows of a block, read record by record."""
@@ -71,7 +72,8 @@ class DelimitedTable:
                 except ValueError as error:
                     raise block.error(f"{role} {error}", line) from None
             gathered.add(line, cells[group_place], None if item_place is None else cells[item_place], numbers)
-        return gathered.rows(block.name)
+        rows, places = gathered.rows(block.name)
+        return with_ranks_as_scores(rows) if self._are_ranks else rows, places
 
     def fast(self, block: TextBlock) -> Rows:
         """Return the rows of a block, read by Arrow's parser."""
@@ -92,7 +94,8 @@ class DelimitedTable:
         if has_header:
             blocks = self._after_header(blocks)
         checked = partial(simple_quotes, delimiter=self._delimiter)
-        return ArrowCsv(self._delimiter, self._n_cells, self._found, quoting=True, checked=checked).rows(blocks)
+        rows = ArrowCsv(self._delimiter, self._n_cells, self._found, quoting=True, checked=checked).rows(blocks)
+        return with_ranks_as_scores(rows) if self._are_ranks else rows
 
     def _after_header(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         """Return what comes after the header in the blocks that begin with it."""
@@ -108,7 +111,9 @@ class DelimitedTable:
         raise DoubtfulError("no header")
 
     def _take_header(self, header: list[bytes], refused: Refused) -> None:
-        self._found = self._columns.positions([name.decode() for name in header], self._wanted, refused)
+        names = [name.decode() for name in header]
+        self._found = self._columns.positions(names, self._wanted, refused)
+        self._are_ranks = self._columns.are_ranks({role: names[place] for role, place in self._found.items()})
         self._n_cells = len(header)
 
 

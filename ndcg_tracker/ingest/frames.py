@@ -1,105 +1,317 @@
-"""Frames in memory: pandas, Arrow (and what speaks its C interface), dicts of arrays."""
+"""What is in memory: frames of any library, dicts of arrays, nested dicts, rows of named tuples."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Literal
 
-from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, IDS, LABEL_TABLE, RUN_TABLE, Columns, Wanted
-from ndcg_tracker.ingest.places import RowPlaces, shown
-from ndcg_tracker.ingest.rows import Rows
+import numpy as np
+
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.ingest.columns import (
+    DEFAULT_COLUMNS,
+    IDS,
+    LABEL_TABLE,
+    NUMBERS,
+    RUN_APART,
+    RUN_TABLE,
+    Columns,
+    Wanted,
+)
+from ndcg_tracker.ingest.places import Places, RowPlaces, shown
+from ndcg_tracker.ingest.rows import Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_table
 from ndcg_tracker.rankings.ranking import LabelLists
 
+NullScores = Literal["error", "not_retrieved"]
+"""What a NaN score is: an error, or the score of an item that was judged and not retrieved."""
+
 _BATCH = 1 << 20  # rows converted at a time
+_TAKEN = "a path, a frame (pandas, polars, Arrow and others), a dict of arrays or {query: {document: number}}"
 
 
-def read_frame(frame: object, columns: Columns = DEFAULT_COLUMNS) -> RankedTable:
+def read_frame(
+    frame: object,
+    columns: Columns = DEFAULT_COLUMNS,
+    *,
+    labels_apart: bool = False,
+    null_scores: NullScores = "error",
+) -> RankedTable:
     """Return the run, labels and weights that a frame holds.
 
-    Parameters: ``frame``, a pandas DataFrame, a pyarrow Table, anything else that speaks Arrow's C stream interface,
-    or a dict of arrays; one row per (group, item). It is never changed. A null score means judged but not retrieved,
-    a null label unjudged; in pandas and dicts NaN is null, in Arrow it is an error. Raises: InputError naming the
-    row or the column.
+    Parameters: ``frame``, one row per (group, item), never changed: a pandas DataFrame, what speaks Arrow's C stream
+    interface (pyarrow, polars, DuckDB) or the DataFrame interchange protocol, a dict of arrays, a nested dict
+    ``{group: {item: score}}`` (pytrec_eval, BEIR), a ranx ``Run``, or an iterable of named tuples or dicts
+    (ir_measures). ``labels_apart``: whether the labels stand in another table, so that none are read here and items
+    need ids. ``null_scores``: what a NaN score is. A null score means judged but not retrieved, a null label
+    unjudged; None is null, and in pandas and Python a NaN label is, too. Raises: InputError naming the row or the
+    column.
 
     >>> table = read_frame({"group": ["q", "q"], "item": ["a", "b"], "score": [1.0, 2.0]})
     >>> table.ranking.item_keys.to_list(), table.labels
     (['b', 'a'], None)
+    >>> read_frame({"q": {"a": 1.0, "b": 2.0}}).ranking.item_keys.to_list()
+    ['b', 'a']
     """
-    return ranked_table(_rows(frame, columns, RUN_TABLE), RowPlaces())
+    if null_scores not in ("error", "not_retrieved"):
+        raise InputError(
+            f"{argument('null_scores', null_scores)} is unknown; give {argument('null_scores', 'error')} or "
+            f"{argument('null_scores', 'not_retrieved')}"
+        )
+    wanted = RUN_APART if labels_apart else RUN_TABLE
+    opened = _opened(frame, "score")
+    return ranked_table(_rows(opened, columns, wanted, null_scores), opened.places)
 
 
 def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS) -> LabelLists:
-    """Return the labels that a frame holds, one row per (group, item); see ``read_frame``.
+    """Return the labels that a frame holds, one row per (group, item); see ``read_frame``, whose errors say "labels:".
 
     >>> read_label_frame({"group": ["q"], "item": ["a"], "label": [3]}).grades.tolist()
     [3.0]
     """
-    return label_lists(_rows(frame, columns, LABEL_TABLE), RowPlaces())
+    try:
+        opened = _opened(frame, "label")
+        return label_lists(_rows(opened, columns, LABEL_TABLE), opened.places)
+    except InputError as error:
+        raise InputError(f"labels: {error.message}") from None
 
 
-def _rows(frame: object, columns: Columns, wanted: Wanted) -> Rows:
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A frame whose columns can be had: ``column`` returns the Arrow array of a place, for a role.
+
+    ``nan_is_null``: the roles in which NaN is null. ``is_plain``: whether the columns are ours, whatever others are
+    called.
+    """
+
+    header: list[str]
+    column: Callable[[int, str], Any]
+    nan_is_null: frozenset[str] = frozenset()
+    places: Places = field(default_factory=RowPlaces)
+    is_plain: bool = False
+
+
+_NOT_SCORES = frozenset(NUMBERS) - {"score"}
+
+
+def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullScores = "error") -> Rows:
     import pyarrow as pa
 
     from ndcg_tracker.ingest.arrow_columns import Collected
     from ndcg_tracker.ingest.arrow_values import id_array, number_array
 
-    places = RowPlaces()
-    header, column, nan_is_null = _opened(frame)
-    found = columns.positions(header, wanted, places.whole)
-    arrays = {role: column(place, role in IDS) for role, place in found.items()}
-    lengths = {columns.name_of(role): len(array) for role, array in arrays.items()}
-    if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{shown(name)} {length}" for name, length in lengths.items())
-        raise InputError(f"the columns differ in length ({listed}); give one value per row in each")
+    places = frame.places
+    names = (DEFAULT_COLUMNS if frame.is_plain else columns).names(frame.header, wanted, places.whole)
+    arrays = {role: frame.column(frame.header.index(name), role) for role, name in names.items()}
+    _refuse_lengths(names, arrays, places)
+    if null_scores == "error" and "score" in arrays:
+        _refuse_nan_scores(arrays["score"], places)
+    nan_is_null = frame.nan_is_null | ({"score"} if null_scores == "not_retrieved" else frozenset())
     collected = Collected(places, nan_is_null=nan_is_null)
     table = pa.table(list(arrays.values()), names=list(arrays))
     for batch in table.to_batches(max_chunksize=_BATCH):
         parts = {}
-        for role in arrays:
-            name, array = columns.name_of(role), batch.column(role)
+        for role, name in names.items():
+            array = batch.column(role)
             if role in IDS:
                 parts[role] = id_array(array, name, places, collected.n_rows)
             else:
                 parts[role] = number_array(array, name, role, places)
         collected.add(parts)
-    return collected.rows()
+    rows = collected.rows()
+    return with_ranks_as_scores(rows) if columns.are_ranks(names) else rows
 
 
-def _opened(frame: object) -> tuple[list[str], Callable[[int, bool], Any], bool]:
-    """Return a frame's column names, a function from a column's place to its Arrow array, and whether NaN is null."""
+def _refuse_lengths(names: Mapping[str, str], arrays: Mapping[str, Any], places: Places) -> None:
+    """Refuse columns of different lengths, and say so where it is the sizes of the groups that were given."""
+    lengths = {role: len(array) for role, array in arrays.items()}
+    others = {length for role, length in lengths.items() if role != "group"}
+    if len({*others, lengths["group"]}) == 1:
+        return
+    group = shown(names["group"])
+    if len(others) == 1 and str(arrays["group"].type).lstrip("u").startswith("int"):
+        sizes = arrays["group"].to_pylist()
+        n_rows = others.pop()
+        if all(size is not None and size > 0 for size in sizes) and sum(sizes) == n_rows:
+            raise places.whole(
+                f"column {group} holds the sizes of {len(sizes)} groups, which add up to the {n_rows} rows; give one "
+                "id per row, such as numpy.repeat(numpy.arange(len(sizes)), sizes)"
+            )
+    listed = ", ".join(f"{shown(names[role])} {length}" for role, length in lengths.items())
+    raise places.whole(f"the columns differ in length ({listed}); give one value per row in each")
+
+
+def _refuse_nan_scores(column: Any, places: Places) -> None:
+    """Refuse scores that are NaN and not null: whether they mean not retrieved or went wrong only the caller knows."""
+    first, n_nan, n_before = -1, 0, 0
+    for array in getattr(column, "chunks", [column]):
+        if str(array.type) in ("float", "double", "halffloat"):
+            nan = np.isnan(array.to_numpy(zero_copy_only=False))
+            if nan.any():
+                if array.null_count:
+                    nan &= array.is_valid().to_numpy(zero_copy_only=False)
+                n_here = int(np.count_nonzero(nan))
+                if n_here and first < 0:
+                    first = n_before + int(np.argmax(nan))
+                n_nan += n_here
+        n_before += len(array)
+    if n_nan:
+        counted = "the only one" if n_nan == 1 else f"the first of {n_nan}"
+        raise places.error(
+            first,
+            f"the score is nan, {counted}; mend the scores, or, if NaN means not retrieved, give "
+            f"{argument('null_scores', 'not_retrieved')}",
+        )
+
+
+def _opened(frame: object, number: str) -> _Opened:
+    """Return a frame with its columns at hand; ``number``: what the numbers of a nested dict are."""
+    pandas: Any = sys.modules.get("pandas")
+    if pandas is not None and isinstance(frame, pandas.DataFrame):
+        columns: Any = frame
+        header = [_name(column) for column in columns.columns]
+        return _Opened(header, lambda place, role: _array(columns.iloc[:, place], header[place], role), _NOT_SCORES)
+    if type(frame).__module__.partition(".")[0] == "ranx" and hasattr(frame, "to_dict"):
+        frame = frame.to_dict()  # a Run or Qrels: its own dict is one of numba, slow to go through
+    if type(frame).__name__ == "LazyFrame":
+        raise _unreadable(frame)
+    if isinstance(frame, Mapping):
+        values = list(frame.values())
+        if values and all(isinstance(value, Mapping) for value in values):
+            return _opened_nested([*frame], values, number)
+        names = [_name(key) for key in frame]
+        return _Opened(names, lambda place, role: _array(values[place], names[place], role), _NOT_SCORES)
+    if hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__"):
+        return _opened_arrow(frame)
+    if hasattr(frame, "__dataframe__"):
+        return _opened_interchange(frame.__dataframe__())
+    if isinstance(frame, Iterable) and not isinstance(frame, str | bytes) and _lazy_advice(frame) is None:
+        return _opened_records(frame)
+    raise _unreadable(frame)
+
+
+def _opened_arrow(frame: object) -> _Opened:
     import pyarrow as pa
 
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(frame, pandas.DataFrame):
-        header = [_name(column) for column in frame.columns]
-        return header, lambda place, ids: _array(frame.iloc[:, place], header[place], ids), True
-    if isinstance(frame, Mapping):
-        names, values = [_name(key) for key in frame], list(frame.values())
-        return names, lambda place, ids: _array(values[place], names[place], ids), True
-    if not isinstance(frame, pa.Table) and not hasattr(frame, "__arrow_c_stream__"):
-        kind = type(frame).__name__
-        raise InputError(f"cannot read a {kind}; give a pandas DataFrame, a pyarrow Table or a dict of arrays")
-    table: Any = pa.table(frame)
-    return [str(name) for name in table.column_names], lambda place, ids: table.column(place), False
+    try:
+        table: Any = pa.table(frame)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"cannot read a {type(frame).__name__} as a table ({reason}); give {_TAKEN}") from None
+    return _Opened([str(name) for name in table.column_names], lambda place, role: table.column(place))
+
+
+def _opened_interchange(frame: Any) -> _Opened:
+    """Return a frame that speaks the DataFrame interchange protocol, where NaN may be how null is written."""
+    from pyarrow import ArrowException
+    from pyarrow.interchange import from_dataframe
+
+    header = [str(name) for name in frame.column_names()]
+    written_as_nan = 1
+
+    def column(place: int, role: str) -> Any:
+        try:
+            array = from_dataframe(frame.select_columns([place])).column(0)
+        except (ArrowException, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
+            reason = " ".join(str(error).split())
+            raise InputError(f"column {shown(header[place])} cannot be read ({reason}); convert it") from None
+        if role == "score" and frame.get_column(place).describe_null[0] == written_as_nan:
+            return array.fill_null(float("nan"))
+        return array
+
+    return _Opened(header, column, _NOT_SCORES)
+
+
+class _NestedPlaces:
+    """The rows of a nested dict, known by group and item."""
+
+    if_twice = "keep one of the two"
+
+    def __init__(self, groups: Sequence[object], lists: Sequence[Mapping[object, object]]) -> None:
+        self._groups, self._lists = groups, lists
+
+    def error(self, row: int, what: str) -> InputError:
+        """Return ``group G, item I: what``."""
+        return InputError(f"{self.mention(row)}: {what}")
+
+    def whole(self, what: str) -> InputError:
+        """Return ``what``."""
+        return InputError(what)
+
+    def mention(self, row: int) -> str:
+        """Return ``group G, item I``."""
+        for group, items in zip(self._groups, self._lists, strict=True):
+            if row < len(items):
+                return f"group {shown(str(group))}, item {shown(str([*items][row]))}"
+            row -= len(items)
+        raise IndexError(row)
+
+
+def _opened_nested(groups: Sequence[object], lists: Sequence[Mapping[object, object]], number: str) -> _Opened:
+    """Return a dict of dicts as a table of group, item and ``number``."""
+    import pyarrow as pa
+
+    def column(place: int, role: str) -> Any:
+        if role == "group":
+            codes = np.repeat(np.arange(len(groups), dtype=np.int32), [len(items) for items in lists])
+            return pa.DictionaryArray.from_arrays(pa.array(codes), _array(groups, role, role))
+        return _array(list(chain.from_iterable(lists if role == "item" else (x.values() for x in lists))), role, role)
+
+    return _Opened(["group", "item", number], column, _NOT_SCORES, _NestedPlaces(groups, lists), is_plain=True)
+
+
+def _opened_records(frame: Iterable[Any]) -> _Opened:
+    """Return rows that are named tuples of one kind, or dicts, as a table of their fields."""
+    records = list(frame)
+    if not records:
+        raise InputError("there are no rows; give at least one")
+    first = records[0]
+    if isinstance(first, Mapping) and all(isinstance(one, Mapping) for one in records):
+        header: Sequence[object] = list(dict.fromkeys(chain.from_iterable(records)))
+        values: list[Any] = [[one.get(name) for one in records] for name in header]
+    elif hasattr(first, "_fields"):
+        other = next((row for row, one in enumerate(records) if type(one) is not type(first)), None)
+        if other is not None:
+            kinds = f"a {type(first).__name__} and row {other + 1} a {type(records[other]).__name__}"
+            raise InputError(f"row 1 is {kinds}; give rows of one kind")
+        header, values = first._fields, list(zip(*records, strict=True))
+    else:
+        raise _unreadable(frame)
+    names = [_name(key) for key in header]
+    return _Opened(names, lambda place, role: _array(values[place], names[place], role), _NOT_SCORES)
+
+
+def _lazy_advice(frame: object) -> str | None:
+    """Return what turns a frame that is only a plan into one with rows, None for what is none."""
+    if type(frame).__name__ == "LazyFrame":
+        return ".collect()"
+    return next((f".{name}()" for name in ("toPandas", "to_pandas", "compute") if hasattr(frame, name)), None)
+
+
+def _unreadable(frame: object) -> InputError:
+    kind, advice = type(frame).__name__, _lazy_advice(frame)
+    if advice is not None:
+        return InputError(f"a {kind} has no rows at hand; call its {advice} first")
+    return InputError(f"cannot read a {kind}; give {_TAKEN}")
 
 
 def _name(label: object) -> str:
     return label if isinstance(label, str) else repr(label)
 
 
-def _array(values: Any, name: str, ids: bool) -> Any:
-    """Return a pandas or Python column as an Arrow array, NaN as null."""
+def _array(values: Any, name: str, role: str) -> Any:
+    """Return a pandas or Python column as an Arrow array, NaN as null but in scores."""
     import pyarrow as pa
 
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise InputError(f"column {shown(name)} is a single {type(values).__name__}; give one value per row")
     try:
-        return pa.array(values, from_pandas=True)
+        return pa.array(values, from_pandas=role != "score")
     except (pa.ArrowException, UnicodeError, OverflowError, TypeError, ValueError) as error:
-        if ids:
+        if role in IDS:
             return pa.array(_ids(values, name), type=pa.string())
         reason = " ".join(str(error).split())
         raise InputError(f"column {shown(name)} holds no plain numbers ({reason}); convert it") from None
@@ -107,8 +319,6 @@ def _array(values: Any, name: str, ids: bool) -> Any:
 
 def _ids(values: Any, name: str) -> list[str | None]:
     """Return ids of mixed types as text: strings as they are, whole numbers in decimal."""
-    import numpy as np
-
     ids: list[str | None] = []
     for row, value in enumerate(values):
         if isinstance(value, (bytes, np.bytes_)):

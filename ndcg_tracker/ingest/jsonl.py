@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from ndcg_tracker.ingest.columns import IDS, NUMBERS, Columns, Wanted
+from collections.abc import Mapping
+from functools import partial
+
+from ndcg_tracker.ingest.columns import IDS, NUMBERS, Columns, Refused, Wanted
 from ndcg_tracker.ingest.gathering import GatheredRows
 from ndcg_tracker.ingest.group_blocks import fast_table_rows
 from ndcg_tracker.ingest.json_record import json_record
 from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces, shown
-from ndcg_tracker.ingest.rows import Rows
+from ndcg_tracker.ingest.rows import Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.sources import BLOCK, Source
 from ndcg_tracker.ingest.text_blocks import Lines, TextBlock
 
@@ -34,7 +37,7 @@ def fast_rows(source: Source, columns: Columns, wanted: Wanted, block_size: int 
     """
     table = JsonTable(columns, wanted)
     rows = fast_table_rows(source, table, block_size)
-    columns.positions(table.columns, wanted, NoPlaces().whole)
+    table.check_columns(NoPlaces().whole)
     return rows
 
 
@@ -42,14 +45,17 @@ class JsonTable:
     """The rows of a JSON lines file block by block (see ``TextTable``).
 
     Which columns there are is known when all is read. Until then a column that no row had is absent, and where it
-    turns up later, the rows before it lack it.
+    turns up later, the rows before it lack it. What a convention calls a column is taken from the first row.
     """
 
     def __init__(self, columns: Columns, wanted: Wanted) -> None:
         self._columns = columns
         self._wanted = wanted
         self._names = {role: columns.name_of(role) for role in wanted.roles}
+        if columns.by_row_number:
+            del self._names["item"]
         self._number_roles = [role for role in NUMBERS if role in self._names]
+        self._has_names = False
         self._seen: dict[str, None] = {}
         self._lacking: dict[str, int] = {}
 
@@ -62,10 +68,12 @@ class JsonTable:
                 continue
             try:
                 record = json_record(line)
+                if not self._has_names:
+                    self._take_names(record, partial(block.error, line=line_number))
                 if not record.keys() <= seen.keys():
                     seen.update(dict.fromkeys(record))
                 group = _id(record.get(names["group"]), "group")
-                item = _id(record.get(names["item"]), "item")
+                item = _id(record.get(names["item"]), "item") if "item" in names else None
                 numbers = [_number(record.get(names[role]), role) for role in self._number_roles]
             except ValueError as error:
                 raise block.error(str(error), line_number) from None
@@ -78,7 +86,7 @@ class JsonTable:
             if late is not None:
                 what = f"the {late}{' id' if late in IDS else ''} is empty; every row needs one"
                 raise block.error(what, self._lacking[late])
-        return rows, places
+        return self._with_scores(rows), places
 
     def fast(self, block: TextBlock) -> Rows:
         """Return the rows of a block, read by Arrow's parser."""
@@ -91,24 +99,39 @@ class JsonTable:
             first_record = json_record(text.partition(b"\n")[0])
         except ValueError:
             raise DoubtfulError("the first line is no plain JSON object") from None
+        if not self._has_names:
+            self._take_names(first_record, NoPlaces().whole)
         rows, seen = json_rows(text, self._names, first_record, self._seen)
         self._seen.update(dict.fromkeys(seen))
         if self._late_column(first_line) is not None:
             raise DoubtfulError("a column that earlier rows lack")
-        return rows
+        return self._with_scores(rows)
 
     def is_row(self, line: bytes) -> bool:
         """Return whether a line is not blank."""
         return bool(line.strip(b"\r\n"))
 
     def finish(self, source: Lines, n_rows: int = 0) -> None:
-        """Refuse a file in which no row has a column that is needed or was named."""
-        self._columns.positions(self.columns, self._wanted, source.error)
+        """Refuse a file in which no row has a column that is needed or was named (see ``check_columns``)."""
+        self.check_columns(source.error)
 
-    @property
-    def columns(self) -> list[str]:
-        """The columns so far."""
-        return list(self._seen)
+    def check_columns(self, refused: Refused) -> None:
+        """Raise what ``refused`` makes of an absent column, and of one whose name the first row does not tell."""
+        for role, name in self._columns.names(list(self._seen), self._wanted, refused).items():
+            if self._names[role] != name:
+                raise refused(
+                    f"the first row lacks column {shown(name)}, which has the {role}s by convention; write it in "
+                    "every row, with null where there is none"
+                )
+
+    def _take_names(self, record: Mapping[str, object], refused: Refused) -> None:
+        """Take the names of the columns from the first row, which may lack some of those that were given."""
+        given = [name for role in self._wanted.roles if (name := self._columns.given(role)) and name not in record]
+        self._names |= self._columns.likely_names([*record, *given], self._wanted, refused)
+        self._has_names = True
+
+    def _with_scores(self, rows: Rows) -> Rows:
+        return with_ranks_as_scores(rows) if self._columns.are_ranks(self._names) else rows
 
     def _late_column(self, first_line: int) -> str | None:
         """Return a role whose column is there now, but was not before; ``first_line`` has the first row now."""

@@ -90,7 +90,7 @@ def _batches(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from ndcg_tracker.ingest.arrow_values import id_array, number_array
+    from ndcg_tracker.ingest.arrow_values import id_array, number_array, scores_of_ranks
 
     n_done = 0
     places = RowPlaces(source.name)
@@ -101,7 +101,8 @@ def _batches(
             if n_all > max(_SURELY_FINE, _MOST_ROWS_PER_BYTE * n_bytes):
                 raise source.error(f"promises {n_all} rows in {n_bytes} bytes; write it again if it is right")
             found = columns.positions(opened.schema_arrow.names, wanted, source.error)
-            names = {role: columns.name_of(role) for role in found}
+            names = {role: opened.schema_arrow.names[place] for role, place in found.items()}
+            are_ranks = columns.are_ranks(names)
             for batch in opened.iter_batches(n_rows, columns=list(names.values())):
                 arrays = {}
                 for role, name in names.items():
@@ -110,6 +111,8 @@ def _batches(
                         arrays[role] = id_array(array, name, places, n_done)
                     else:
                         arrays[role] = number_array(array, name, role, places)
+                if are_ranks:
+                    arrays["score"] = scores_of_ranks(arrays["score"])
                 n_done += batch.num_rows
                 yield arrays
                 source.report(n_bytes * n_done // n_all)

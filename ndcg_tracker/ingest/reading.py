@@ -8,7 +8,7 @@ from typing import BinaryIO, TypeVar
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest import delimited, jsonl, parquet, svmlight, trec
-from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_TABLE, Columns, Wanted
+from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, detect_reader
 from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces, Places
 from ndcg_tracker.ingest.rows import Rows
@@ -40,6 +40,7 @@ def read_run(
     reader: str | None = None,
     columns: Columns = DEFAULT_COLUMNS,
     scores_path: str | None = None,
+    labels_apart: bool = False,
     stdin: BinaryIO | None = None,
     progress: Progress | None = None,
 ) -> RankedTable:
@@ -47,14 +48,16 @@ def read_run(
 
     Parameters: ``path``, a file, gzip or not, or ``-`` for standard input. ``reader``: one of ``READERS``, None to
     tell from the file's name and content. ``columns``: for tables. ``scores_path``: the predictions that belong to a
-    label/qid file, one per line. ``progress``: called with the bytes done and the bytes there are (None: unknown).
-    Raises: InputError, one line, ``FILE:LINE: what; what to do``.
+    label/qid file, one per line. ``labels_apart``: whether the labels stand in another table, so that those of a
+    table here are not read and its items need ids. ``progress``: called with the bytes done and the bytes there are
+    (None: unknown). Raises: InputError, one line, ``FILE:LINE: what; what to do``.
     """
     with Source(path, stdin=stdin, progress=progress) as source:
         head, name = run_reader(source, reader, columns, scores_path)
         small = len(head) <= SMALL
         if name != "svmlight":
-            return assembled(_paths(source, name, columns, RUN_TABLE, trec.RUN), ranked_table, small=small)
+            paths = _paths(source, name, columns, run_table(labels_apart=labels_apart), trec.RUN)
+            return assembled(paths, ranked_table, small=small)
         with Source(needed_scores(source, scores_path), stdin=stdin) as scores:
             paths = Paths(
                 lambda: svmlight.scored_rows(source, scores), lambda: svmlight.fast_scored_rows(source, scores)
@@ -75,6 +78,23 @@ def read_labels(
         head, name = _reader(source, reader)
         paths = _paths(source, name, columns, LABEL_TABLE, trec.QRELS)
         return assembled(paths, label_lists, small=len(head) <= SMALL)
+
+
+def run_table(*, labels_apart: bool) -> Wanted:
+    """Return what a table of a run has, if its labels stand in another table, and if not."""
+    return RUN_APART if labels_apart else RUN_TABLE
+
+
+def may_have_columns(path: str) -> bool:
+    """Return whether a file may be of a format with named columns, as far as its name tells.
+
+    >>> may_have_columns("labels.csv"), may_have_columns("-"), may_have_columns("qrels.txt")
+    (True, True, False)
+    """
+    try:
+        return detect_reader(path, b"") not in ("trec", "svmlight")
+    except InputError:
+        return True
 
 
 def run_reader(source: Source, reader: str | None, columns: Columns, scores_path: str | None) -> tuple[bytes, str]:

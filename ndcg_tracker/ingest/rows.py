@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -74,6 +74,15 @@ class Rows:
             Keys.joined(items) if items else None,
             *(_joined(column) for column in columns),
         ).merged()
+
+
+def with_ranks_as_scores(rows: Rows) -> Rows:
+    """Return a table whose scores are ranks, from 1 for the best, with scores that put its items in this order.
+
+    >>> with_ranks_as_scores(Rows(Keys.from_strings("q"), np.array([2]), None, np.array([1.0, 2.0]))).scores.tolist()
+    [-1.0, -2.0]
+    """
+    return rows if rows.scores is None else replace(rows, scores=0.0 - rows.scores)
 
 
 def _joined(columns: Sequence[Floats | None]) -> Floats | None:

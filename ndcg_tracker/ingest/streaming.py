@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import BinaryIO, Self, TypeVar
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest import parquet
-from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, RUN_TABLE, Columns
+from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, Columns
 from ndcg_tracker.ingest.delimited import DelimitedTable
 from ndcg_tracker.ingest.group_blocks import GroupBlock, TextTable, text_group_blocks
 from ndcg_tracker.ingest.jsonl import JsonTable
 from ndcg_tracker.ingest.places import DoubtfulError, Places, shown
-from ndcg_tracker.ingest.reading import SMALL, run_reader
+from ndcg_tracker.ingest.reading import SMALL, read_run, run_reader, run_table
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.scores import Scores, needed_scores
 from ndcg_tracker.ingest.seen_groups import SeenGroups
@@ -26,6 +26,8 @@ from ndcg_tracker.ingest.table import NO_ROW, NO_SCORE, RankedTable, ranked_tabl
 from ndcg_tracker.ingest.trec import RUN, TrecTable
 from ndcg_tracker.overlap.ahead import reading_ahead
 from ndcg_tracker.rankings.ranking import Floats
+
+T = TypeVar("T")
 
 BLOCK_ROWS = 1 << 20
 BYTES_PER_ROW = 32
@@ -77,6 +79,7 @@ def stream_run(
     reader: str | None = None,
     columns: Columns = DEFAULT_COLUMNS,
     scores_path: str | None = None,
+    labels_apart: bool = False,
     stdin: BinaryIO | None = None,
     progress: Progress | None = None,
     block_rows: int = BLOCK_ROWS,
@@ -104,14 +107,51 @@ def stream_run(
             scores_path = needed_scores(source, scores_path)
             scores = Scores(files.enter_context(Source(scores_path, stdin=stdin, once=True)))
         if name == "parquet":
-            blocks = parquet.group_blocks(source, columns, RUN_TABLE, block_rows)
+            blocks = parquet.group_blocks(source, columns, run_table(labels_apart=labels_apart), block_rows)
         else:
-            table = text_table(source, name, columns)
+            table = text_table(source, name, columns, labels_apart=labels_apart)
             blocks = text_group_blocks(source, table, block_rows * BYTES_PER_ROW, fast=len(head) > SMALL)
     except BaseException:
         files.close()
         raise
     return RunStream(ranked_blocks(source, blocks, scores), files)
+
+
+def in_blocks_or_whole(
+    path: str,
+    *,
+    of_blocks: Callable[[RunStream], T],
+    of_table: Callable[[RankedTable], T],
+    stream: bool | None = None,
+    reader: str | None = None,
+    columns: Columns = DEFAULT_COLUMNS,
+    scores_path: str | None = None,
+    labels_apart: bool = False,
+    progress: Progress | None = None,
+) -> T:
+    """Return what one of two functions makes of the run that a file holds (see ``stream_run`` and ``read_run``).
+
+    Parameters: ``stream``: whether to read block by block; None for files that are large, as long as the rows of each
+    group stand together. ``of_blocks`` must leave nothing behind when it raises.
+    """
+    if stream or (stream is None and is_large(path)):
+        try:
+            with stream_run(
+                path,
+                reader=reader,
+                columns=columns,
+                scores_path=scores_path,
+                labels_apart=labels_apart,
+                progress=progress,
+            ) as blocks:
+                return of_blocks(blocks)
+        except ScatteredGroupError:
+            if stream:
+                raise
+    table = read_run(
+        path, reader=reader, columns=columns, scores_path=scores_path, labels_apart=labels_apart, progress=progress
+    )
+    return of_table(table)
 
 
 def is_large(path: str) -> bool:
@@ -122,15 +162,16 @@ def is_large(path: str) -> bool:
         return False
 
 
-def text_table(source: Source, name: str, columns: Columns) -> TextTable:
+def text_table(source: Source, name: str, columns: Columns, *, labels_apart: bool = False) -> TextTable:
     """Return the table of rows that a run is in a text format."""
+    wanted = run_table(labels_apart=labels_apart)
     if name == "trec":
         return TrecTable(RUN)
     if name == "jsonl":
-        return JsonTable(columns, RUN_TABLE)
+        return JsonTable(columns, wanted)
     if name == "svmlight":
         return LabelQidTable(source)
-    return DelimitedTable(b"," if name == "csv" else b"\t", columns, RUN_TABLE)
+    return DelimitedTable(b"," if name == "csv" else b"\t", columns, wanted)
 
 
 def ranked_blocks(

@@ -25,12 +25,13 @@ class RankedTable:
     """What a run's file or frame holds: the run itself and, if they came along, labels and group weights.
 
     ``run``: as its rows stand; it has items, but for a block of a stream in which every row is judged and none was
-    retrieved.
+    retrieved. ``by_row_number``: whether items are known by the row's number within the group, for want of ids.
     """
 
     run: Run
     labels: LabelLists | None
     weights: GroupWeights | None
+    by_row_number: bool = False
 
     @property
     def ranking(self) -> Ranking:
@@ -79,7 +80,7 @@ def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> Ranked
     run = run_of_groups(keys, offsets, items, scores)
     if rows.items is not None:
         _refuse_duplicates(table, places, run, labels)
-    return RankedTable(run, labels, weights)
+    return RankedTable(run, labels, weights, by_row_number=rows.items is None)
 
 
 def label_lists(rows: Rows, places: Places) -> LabelLists:
@@ -87,7 +88,7 @@ def label_lists(rows: Rows, places: Places) -> LabelLists:
     table = _grouped_rows(rows, places)
     if rows.grades is None:
         raise places.whole("there are no labels; a labels file needs a grade per item")
-    labels = LabelLists(*_without_nulls(table, table.arranged(rows.grades)))
+    labels = LabelLists(*_without_nulls(table, table.arranged(rows.grades)), by_row_number=rows.items is None)
     if not labels.n_items:
         raise places.whole("no row has a label; name the label column")
     if rows.items is not None:

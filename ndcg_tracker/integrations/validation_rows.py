@@ -76,5 +76,8 @@ def checked_scores(scores: Any, n_rows: int) -> NDArray[np.float64]:
     numbers = found.astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(numbers))
     if bad.size:
-        raise InputError(f"the model gives row {bad[0] + 1} the score {numbers[bad[0]]}; a ranking needs finite scores")
+        others = f" ({bad.size} rows are not finite)" if bad.size > 1 else ""
+        raise InputError(
+            f"the model gives row {bad[0] + 1} the score {numbers[bad[0]]}{others}; a ranking needs finite scores"
+        )
     return numbers

@@ -127,7 +127,12 @@ class Ranking(GroupedItems):
 
 @dataclass(frozen=True)
 class LabelLists(GroupedItems):
-    """The labels of a dataset: per group the judged items and their grades (``numbers``), in no particular order."""
+    """The labels of a dataset: per group the judged items and their grades (``numbers``), in no particular order.
+
+    ``by_row_number``: whether items are known by the row's number within the group, for want of ids.
+    """
+
+    by_row_number: bool = False
 
     @property
     def grades(self) -> Floats:

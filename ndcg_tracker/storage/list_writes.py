@@ -15,7 +15,7 @@ from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk import LABEL_LISTS, RANKED_LISTS, Bulk, Lists
 from ndcg_tracker.storage.group_writes import GroupWriter, has_nul
 from ndcg_tracker.storage.json_objects import checked_object
-from ndcg_tracker.storage.names import checked_name, checked_time, utc_now
+from ndcg_tracker.storage.names import checked_commit, checked_name, checked_time, utc_now
 from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
 
 
@@ -124,7 +124,7 @@ class ListWriter(GroupWriter):
             "digest": "",
             "created_at_utc": checked_time(created_at_utc),
             "source": source,
-            "git_commit": git_commit,
+            "git_commit": checked_commit(git_commit),
             "parameters": checked_object("parameters", parameters or {}),
             "tags": checked_object("tags", tags or {}),
             "n_groups": 0,

@@ -5,19 +5,23 @@ from __future__ import annotations
 import unicodedata
 from datetime import UTC, datetime
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
 
 MAX_NAME_LENGTH = 250
 _CONTROL = ("Cc", "Cs", "Zl", "Zp")
 _TIME_FORMAT = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
-def checked_name(kind: str, name: str) -> str:
+def checked_name(kind: str, name: object) -> str:
     """Return the name of a ``dataset``, ``run`` or ``alias`` if it may be one; raise InputError if not.
 
     >>> checked_name("run", "bm25 (k1=0.9)")
     'bm25 (k1=0.9)'
     """
+    if not isinstance(name, str):
+        raise InputError(
+            f"the name of {_article(kind)} is text, and {name!r} is none; give text, such as {str(name)!r}"
+        )
     if not name:
         raise InputError(f"the name of {_article(kind)} is empty; give it a name")
     if any(unicodedata.category(letter) in _CONTROL for letter in name):
@@ -28,6 +32,21 @@ def checked_name(kind: str, name: str) -> str:
         advice = "write it without the @" if kind == "alias" else "only aliases are written with it; give another name"
         raise InputError(f"{kind} {name!r}: a name does not begin with @; {advice}")
     return name
+
+
+def checked_commit(commit: str | None) -> str | None:
+    """Return what a run's ``git_commit`` may be; raise InputError for what no database can hold.
+
+    >>> checked_commit("8f2a91c")
+    '8f2a91c'
+    """
+    if commit is not None and not isinstance(commit, str):
+        raise InputError(f"{argument('git_commit', repr(commit))} is no text; give a commit's name")
+    if commit is not None and any(unicodedata.category(letter) in _CONTROL for letter in commit):
+        raise InputError(
+            f"{argument('git_commit', ascii(commit))} has characters that cannot be printed; give a commit"
+        )
+    return commit
 
 
 def _article(kind: str) -> str:

@@ -151,7 +151,10 @@ class RecordReader:
 
     def _records(self, kind: Callable[..., Record], query: Select[Any]) -> list[Record]:
         """Return a record per row, by the names of its columns; a row's own mapping takes twice as long."""
-        found = self._connection.execute(query)
+        try:
+            found = self._connection.execute(query)
+        except UnicodeEncodeError:
+            return []  # what was asked for is half a character, which no database has anywhere
         names = tuple(found.keys())
         return [kind(**dict(zip(names, row, strict=True))) for row in found.all()]
 

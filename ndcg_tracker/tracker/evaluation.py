@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
-from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import Columns, RankedTable, read_frame, read_label_frame
+from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
+from ndcg_tracker.ingest import (
+    Columns,
+    NullScores,
+    RankedTable,
+    in_blocks_or_whole,
+    may_have_columns,
+    read_frame,
+    read_label_frame,
+    read_labels,
+)
+from ndcg_tracker.ingest.columns import ONE_TABLE
+from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.metrics import GroupResults, Metric, group_results, group_values, metric_texts, parse_metrics
 from ndcg_tracker.overlap.ahead import reading_ahead
 from ndcg_tracker.rankings import GroupWeights, LabelLists, judged
+from ndcg_tracker.rankings.join import Judged
 from ndcg_tracker.rankings.weights import joined_weights
 from ndcg_tracker.tracker.known_labels import NO_LABELS, HeldLabels
-from ndcg_tracker.tracker.scoring import NO_ITEMS, GatheredValues
+from ndcg_tracker.tracker.scoring import NO_ITEMS, NOTHING_JUDGED, GatheredValues
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+T = TypeVar("T")
 
 
 class NoLabelsError(InputError):
@@ -34,10 +50,12 @@ class Evaluation:
     """The values of some metrics for every group of a ranking and its labels.
 
     ``texts``: the metrics as they were given. ``results``: one ``GroupResults`` per text, all over the same groups.
+    ``notes``: what else to know, in words: that no item has a label.
     """
 
     texts: tuple[str, ...]
     results: tuple[GroupResults, ...]
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def per_group(self) -> pd.DataFrame:
@@ -86,49 +104,137 @@ def evaluate(
     metrics: str | Sequence[str],
     *,
     group: str = "group",
-    item: str | None = None,
+    item: str | Literal[False] | None = None,
     score: str = "score",
     label: str = "label",
     weight: str | None = None,
     labels: object | None = None,
+    null_scores: NullScores = "error",
+    reader: str | None = None,
+    scores: str | os.PathLike[str] | None = None,
 ) -> Evaluation:
     """Return some metrics of a ranking, per group and on average; no database takes part.
 
-    Parameters: ``frame``: a pandas DataFrame, a pyarrow Table or a dict of arrays, one row per (group, item), in any
-    order; a row whose score is null was judged but not retrieved, one whose label is null is unjudged. ``metrics``: one
-    text or several, a list with commas too (``"ndcg@10,map"``); results have the names that were given. ``group``,
-    ``item``, ``score``, ``label``, ``weight``: names of columns; without ``item`` (and without a column of that name)
-    an item is known by its row's number within the group. ``labels``: a second frame with the labels (group, item,
-    label); the label column of ``frame`` is then not read. Returns: an ``Evaluation``. Raises: InputError for a frame
-    that cannot be taken, naming the row; MetricError for a text that is no metric. The frame is never changed.
+    Parameters: ``frame``: a path to a file that the command reads, or a table with one row per (group, item), in any
+    order: a pandas or polars DataFrame, anything else that speaks Arrow's C stream interface or the DataFrame
+    interchange protocol, a dict of arrays, a nested dict ``{group: {item: score}}``, ranx's ``Run`` or ir_measures'
+    ``ScoredDoc`` tuples. A row whose score is null was judged but not retrieved, one whose label is null is unjudged.
+    ``metrics``: one text or several, a list with commas too (``"ndcg@10,map"``); results have the names that were
+    given. ``group``, ``item``, ``score``, ``label``, ``weight``: names of columns; a
+    column that is not named may also have the name that a convention gives it, such as ``qid`` and ``docno``.
+    ``item``: without such a column an item is known by its row's number within the group, if scores and labels are
+    in one table; False asks for that. ``labels``: a second table or path, with the labels (group, item, label); the
+    label column of ``frame`` is then not read. ``null_scores``: what a NaN score of a table means, an error or
+    "not_retrieved". ``reader``: of the file, if its name and content do not tell. ``scores``: the predictions of a
+    label/qid file, one per line. Returns: an ``Evaluation``. Raises: InputError for what cannot be taken, naming the
+    row, and where no group of the run has labels; MetricError for a text that is no metric. Warns where no item has a
+    label, and of columns that a convention newly reads. The input is never changed.
 
     >>> import ndcg_tracker as nt
     >>> shop = {"group": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [0, 1]}
     >>> nt.evaluate(shop, ["ndcg@10", "dcg@1"]).mean.round(4).to_dict()
     {'ndcg@10': 0.6309, 'dcg@1': 0.0}
+    >>> nt.evaluate({"q": {"a": 2.0, "b": 1.0}}, "ndcg@10", labels={"q": {"b": 1}}).mean.round(4).to_dict()
+    {'ndcg@10': 0.6309}
     """
-    table, given = read_frames(frame, labels, group=group, item=item, score=score, label=label, weight=weight)
-    return evaluate_table(table, given, metrics)
+    evaluation = of_input(
+        frame,
+        labels,
+        Names(group, item, score, label, weight),
+        null_scores=null_scores,
+        reader=reader,
+        scores=scores,
+        of_blocks=partial(evaluate_stream, metrics=metrics),
+        of_table=partial(evaluate_table, metrics=metrics),
+    )
+    for note in evaluation.notes:
+        warn(NdcgTrackerWarning(f"the run: {note}"))
+    return evaluation
 
 
-def read_frames(
-    frame: object, labels: object | None, *, group: str, item: str | None, score: str, label: str, weight: str | None
-) -> tuple[RankedTable, LabelLists | None]:
-    """Return the table that a frame holds, and the labels of a second one, if there is one (see ``evaluate``)."""
-    of_frame = None if label == "label" or labels is not None else label  # the default name need not be there
-    table = read_frame(frame, Columns(group=group, item=item, score=score, label=of_frame, weight=weight))
-    given = None if labels is None else read_label_frame(labels, Columns(group=group, item=item, label=label))
-    return table, given
+@dataclass(frozen=True)
+class Names:
+    """The names of columns as ``evaluate`` takes them: our own name stands for none given."""
+
+    group: str = "group"
+    item: str | Literal[False] | None = None
+    score: str = "score"
+    label: str = "label"
+    weight: str | None = None
+
+    def columns(self, *roles: str) -> Columns:
+        """Return the names that were given for some roles. Raises: InputError for what is no name."""
+        given: dict[str, Any] = {}
+        for role in ("group", "item", "score", "label", "weight"):
+            name = getattr(self, role)
+            if not isinstance(name, str | None) and not (role == "item" and name is False):
+                raise InputError(f"{argument(role)} is the name of a column, and {name!r} is no text; give its name")
+            if role in roles and name != role:
+                given[role] = name
+        return Columns(**given)
+
+
+def of_input(
+    frame: object,
+    labels: object | None,
+    names: Names,
+    *,
+    null_scores: NullScores,
+    reader: str | None,
+    scores: str | os.PathLike[str] | None,
+    of_blocks: Callable[[Iterable[RankedTable], LabelLists | None], T],
+    of_table: Callable[[RankedTable, LabelLists | None], T],
+) -> T:
+    """Return what one of two functions makes of a run, in blocks or whole, and its labels (see ``evaluate``)."""
+    given, serves_labels = None, False
+    if labels is not None:
+        if names.item is False or names.item == "":
+            raise InputError(
+                f"{argument('item', False)} knows items by row numbers, which do not fit the second table of "
+                f"{argument('labels')}; name the item column with {argument('item')}"
+            )
+        columns = names.columns("group", "item", "label")
+        path = path_of(labels)
+        serves_labels = path is None or may_have_columns(path)
+        given = read_label_frame(labels, columns) if path is None else read_labels(path, columns=columns)
+    of_run = ("group", "item", "score", "weight", *(("label",) if labels is None else ()))
+    path = path_of(frame)
+    if path is not None:
+        return in_blocks_or_whole(
+            path,
+            of_blocks=lambda blocks: of_blocks(blocks, given),
+            of_table=lambda table: of_table(table, given),
+            reader=reader,
+            columns=replace(names.columns(*of_run), is_shared=serves_labels),
+            scores_path=None if scores is None else os.fspath(scores),
+            labels_apart=given is not None,
+        )
+    if reader is not None or scores is not None:
+        name = "reader" if reader is not None else "scores"
+        raise InputError(f"{argument(name)} is for files, and this is a {type(frame).__name__}; leave it out")
+    table = read_frame(frame, names.columns(*of_run), labels_apart=given is not None, null_scores=null_scores)
+    return of_table(table, given)
+
+
+def path_of(given: object) -> str | None:
+    """Return the path that something is, None where it is no path."""
+    if isinstance(given, os.PathLike):
+        given = os.fspath(given)
+    return given if isinstance(given, str) else None
 
 
 def evaluate_table(table: RankedTable, labels: LabelLists | None, metrics: str | Sequence[str]) -> Evaluation:
     """Return some metrics of a table that a reader made; ``labels`` given take the place of the table's own."""
     texts = tuple(metric_texts(metrics))
     parsed = parsed_metrics(texts)
+    refuse_row_numbers(table, labels)
     labels = labels if labels is not None else table.labels
     if labels is None:
         raise NoLabelsError
-    return Evaluation(texts, tuple(group_results(judged(table.run, labels), parsed, table.weights)))
+    both = judged(table.run, labels)
+    matches = _Matches()
+    matches.add(both)
+    return Evaluation(texts, tuple(group_results(both, parsed, table.weights)), matches.notes())
 
 
 def evaluate_stream(
@@ -139,22 +245,94 @@ def evaluate_stream(
     parsed = parsed_metrics(texts)
     held = None if labels is None else HeldLabels(labels)
     values = GatheredValues()
+    matches = _Matches()
     weights: list[GroupWeights] = []
     any_labels = held is not None
     with reading_ahead(blocks) as read:
         for block in read:
+            refuse_row_numbers(block, labels)
             any_labels |= block.labels is not None
             of_block = (block.labels or NO_LABELS) if held is None else held.of(block.run.group_keys)
-            values.add(group_values(judged(block.run, of_block), parsed))
+            both = judged(block.run, of_block)
+            matches.add(both)
+            values.add(group_values(both, parsed))
             if block.weights is not None:
                 weights.append(block.weights)
-            del block, of_block  # not to be held while the next block is read
+            del block, of_block, both  # not to be held while the next block is read
     if not any_labels:
         raise NoLabelsError
     for rest in () if held is None else held.rest():
-        values.add(group_values(judged(NO_ITEMS, rest), parsed))
+        both = judged(NO_ITEMS, rest)
+        matches.add(both)
+        values.add(group_values(both, parsed))
+    notes = matches.notes()
     order = values.order(held.places if held is not None else lambda keys: np.arange(len(keys)))
-    return Evaluation(texts, tuple(values.results(joined_weights(weights) if weights else None, order)))
+    return Evaluation(texts, tuple(values.results(joined_weights(weights) if weights else None, order)), notes)
+
+
+def refuse_row_numbers(table: RankedTable, labels: LabelLists | None) -> None:
+    """Refuse labels that know items by row numbers for a run that does not."""
+    if labels is not None and labels.by_row_number and not table.by_row_number:
+        raise InputError(
+            "the labels come from a label/qid file, which knows items by row numbers, and the run has item ids; give "
+            "labels with item ids"
+        )
+
+
+def fitting(blocks: Iterable[RankedTable], labels: LabelLists | None) -> Iterator[RankedTable]:
+    """Yield the blocks of a run, each held against ``refuse_row_numbers``; refuse one that is ``only_numbered``."""
+    is_numbered = any_labels = False
+    for block in blocks:
+        refuse_row_numbers(block, labels)
+        is_numbered |= block.by_row_number
+        any_labels |= block.labels is not None
+        yield block
+        del block  # not to be held while the next one is read
+    if is_numbered and labels is None and not any_labels:
+        raise only_numbered()
+
+
+def only_numbered() -> InputError:
+    """Return the error for a run without item ids and without labels of its own."""
+    return InputError(
+        f"the run has no item column and no labels of its own; {ONE_TABLE}: name the item column with "
+        f"{argument('item')}"
+    )
+
+
+class _Matches:
+    """How much of a run and its labels meet, part by part."""
+
+    def __init__(self) -> None:
+        self._any_group = self._any_item = False
+        self._of_run: list[str] = []
+        self._of_labels: list[str] = []
+
+    def add(self, both: Judged) -> None:
+        """Take groups that were not taken before."""
+        self._any_item |= both.rows.size > 0
+        self._any_group |= bool(((both.run_groups >= 0) & (both.label_groups >= 0)).any())
+        for found, keys in ((self._of_run, both.ranking.group_keys), (self._of_labels, both.labels.group_keys)):
+            found += keys.slice(0, min(len(keys), _N_SHOWN + 1 - len(found))).to_list()
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what is to be said where no item has a label. Raises: InputError where no group has one."""
+        if self._any_item:
+            return ()
+        if not self._any_group:
+            raise InputError(
+                f"no group of the run has labels: the run has {_some(self._of_run)}, the labels have "
+                f"{_some(self._of_labels)}; give labels of the same groups, with ids written alike"
+            )
+        return (NOTHING_JUDGED,)
+
+
+_N_SHOWN = 3
+
+
+def _some(ids: Sequence[str]) -> str:
+    listed = ", ".join(shown(one) for one in ids[:_N_SHOWN])
+    return f"{listed} and others" if len(ids) > _N_SHOWN else listed or "none"
 
 
 def parsed_metrics(texts: str | Sequence[str]) -> list[Metric]:

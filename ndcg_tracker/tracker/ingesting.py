@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics import parse_metrics
 from ndcg_tracker.tracker.housekeeping import Housekeeping
 from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC
 
 if TYPE_CHECKING:
-    from ndcg_tracker.ingest import RankedTable
+    import os
+
+    from ndcg_tracker.ingest import NullScores, RankedTable
     from ndcg_tracker.rankings import LabelLists
     from ndcg_tracker.tracker.ingestion import IngestResult, RunDetails
     from ndcg_tracker.tracker.rescoring import RescoredRun
@@ -23,33 +27,55 @@ class Ingesting(Housekeeping):
         self,
         frame: object,
         *,
-        name: str,
+        name: str | None = None,
         labels: object | None = None,
         dataset: str = DEFAULT_DATASET,
         metrics: str | Sequence[str] = DEFAULT_METRIC,
         group: str = "group",
-        item: str | None = None,
+        item: str | Literal[False] | None = None,
         score: str = "score",
         label: str = "label",
         weight: str | None = None,
+        null_scores: NullScores = "error",
+        reader: str | None = None,
+        scores: str | os.PathLike[str] | None = None,
         tags: Mapping[str, str] | None = None,
         parameters: Mapping[str, str] | None = None,
         git_commit: str | None = None,
         replace: bool = False,
     ) -> IngestResult:
-        """Store a run from a frame, with its labels, metrics and the result of every group, in one transaction.
+        """Store a run, with its labels, metrics and the result of every group, in one transaction.
 
-        Parameters: ``frame``, ``labels`` and the columns: see ``evaluate``. ``name``: unique within ``dataset``.
+        Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``null_scores``, ``reader`` and ``scores``:
+        see ``evaluate``. ``name``: unique within ``dataset``; by default that of the file.
         ``metrics``: one text form or several. ``tags`` and ``parameters``: kept with the run. ``replace``: take the
         place of other content under this name. Returns: what became of it. Raises: InputError for a frame that cannot
         be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
         """
-        from ndcg_tracker.tracker.evaluation import read_frames
-        from ndcg_tracker.tracker.ingestion import RunDetails
+        from ndcg_tracker.ingest import default_run_name
+        from ndcg_tracker.storage.names import checked_name
+        from ndcg_tracker.tracker.evaluation import Names, of_input, path_of
+        from ndcg_tracker.tracker.ingestion import RunDetails, source_name
 
-        table, given = read_frames(frame, labels, group=group, item=item, score=score, label=label, weight=weight)
-        details = RunDetails(name, dataset, None, git_commit, dict(parameters or {}), dict(tags or {}))
-        return self.ingest_table(table, given, details, metrics, replace=replace)
+        path = path_of(frame)
+        if name is None:
+            if path is None:
+                raise InputError(f"a {type(frame).__name__} has no name; name the run with {argument('name')}")
+            name = default_run_name(path)
+        checked_name("run", name)
+        checked_name("dataset", dataset)
+        source = None if path is None else source_name(path)
+        details = RunDetails(name, dataset, source, git_commit, dict(parameters or {}), dict(tags or {}))
+        return of_input(
+            frame,
+            labels,
+            Names(group, item, score, label, weight),
+            null_scores=null_scores,
+            reader=reader,
+            scores=scores,
+            of_blocks=partial(self.ingest_stream, details=details, metrics=metrics, replace=replace),
+            of_table=partial(self.ingest_table, details=details, metrics=metrics, replace=replace),
+        )
 
     def ingest_table(
         self,
@@ -61,9 +87,12 @@ class Ingesting(Housekeeping):
         replace: bool = False,
     ) -> IngestResult:
         """Store a run that a reader has read (see ``ingest``)."""
-        from ndcg_tracker.tracker.evaluation import parsed_metrics
+        from ndcg_tracker.tracker.evaluation import only_numbered, parsed_metrics, refuse_row_numbers
         from ndcg_tracker.tracker.ingestion import store_run
 
+        refuse_row_numbers(table, labels)
+        if table.by_row_number and labels is None and table.labels is None:
+            raise only_numbered()
         return store_run(self.store(create=True), table, labels, details, parsed_metrics(metrics), replace=replace)
 
     def ingest_stream(
@@ -77,11 +106,12 @@ class Ingesting(Housekeeping):
     ) -> IngestResult:
         """Store a run that a reader reads block by block (see ``ingest`` and ``ndcg_tracker.ingest.stream_run``)."""
         from ndcg_tracker.overlap.ahead import reading_ahead
-        from ndcg_tracker.tracker.evaluation import parsed_metrics
+        from ndcg_tracker.tracker.evaluation import fitting, parsed_metrics
         from ndcg_tracker.tracker.streaming import digested, store_stream
 
         parsed = parsed_metrics(metrics)
-        with reading_ahead(digested(blocks)) as read:  # the first blocks are read while the store opens
+        coming = digested(fitting(blocks, labels))
+        with reading_ahead(coming) as read:  # the first blocks are read while the store opens
             return store_stream(self.store(create=True), read, labels, details, parsed, replace=replace)
 
     def rescore(

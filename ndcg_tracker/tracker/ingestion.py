@@ -12,13 +12,11 @@ from ndcg_tracker.ingest import RankedTable
 from ndcg_tracker.metrics import Metric
 from ndcg_tracker.rankings import LabelLists, Ranking, judged
 from ndcg_tracker.tracker.label_versions import settle_labels
-from ndcg_tracker.tracker.scoring import Scores, StoredMetric, settle_weights, store_scores
+from ndcg_tracker.tracker.scoring import NOTHING_JUDGED, Scores, StoredMetric, settle_weights, store_scores
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
-
-NOTHING_JUDGED = "none of its items has a label, so every result is 0 or undefined; do the ids match?"
 
 
 @dataclass(frozen=True)
@@ -97,6 +95,11 @@ def store_run(
         tuple(done[str(metric)] for metric in wanted),
         (*notes, *label_notes(settled.label_set, settled.is_new)),
     )
+
+
+def source_name(path: str) -> str:
+    """Return a path as it is stored: what is no UTF-8 in it, which no database keeps, as an escape."""
+    return path.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def stored_metrics(tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecord) -> dict[str, StoredMetric]:

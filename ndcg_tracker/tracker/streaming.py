@@ -12,7 +12,6 @@ from ndcg_tracker.rankings.digests import joined_digest
 from ndcg_tracker.rankings.weights import joined_weights
 from ndcg_tracker.tracker.block_labels import BlockLabels, block_labels
 from ndcg_tracker.tracker.ingestion import (
-    NOTHING_JUDGED,
     IngestResult,
     RunDetails,
     begun_run,
@@ -25,7 +24,7 @@ from ndcg_tracker.tracker.ingestion import (
 )
 from ndcg_tracker.tracker.known_labels import label_source
 from ndcg_tracker.tracker.rescoring import stored_scores
-from ndcg_tracker.tracker.scoring import Scores, settle_weights, store_scores
+from ndcg_tracker.tracker.scoring import NOTHING_JUDGED, Scores, settle_weights, store_scores
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DatasetRecord, RunRecord

@@ -94,3 +94,66 @@ def test_what_is_refused(command: CommandLine, folder: Path, arguments: list[str
     write_qrels(folder / "strict.txt", {"q9": {"a": 1}})
     text = command.refused("evaluate", *arguments)
     assert message is None or text == message
+
+
+def test_groups_in_common_and_no_labelled_item_is_noted(command: CommandLine, folder: Path) -> None:
+    write_qrels(folder / "other.txt", {"q1": {"z": 1}, "q2": {"z": 1}})
+    for stream in ("--stream", "--no-stream"):
+        printed = command("evaluate", "bm25.csv", "--labels", "other.txt", stream)
+        assert printed.code == 0
+        assert printed.err == (
+            "note: bm25: none of its items has a label, so every result is 0 or undefined; do the ids match?\n"
+        )
+
+
+def test_no_group_in_common_is_an_error(command: CommandLine, folder: Path) -> None:
+    write_qrels(folder / "other.txt", {"Q1": {"a": 1}})
+    for stream in ("--stream", "--no-stream"):
+        assert command.refused("evaluate", "bm25.csv", "--labels", "other.txt", stream) == (
+            "no group of the run has labels: the run has 'q1', 'q2', 'q3' and others, the labels have 'Q1'; give "
+            "labels of the same groups, with ids written alike"
+        )
+
+
+def test_two_files_without_item_ids_are_refused(command: CommandLine, folder: Path) -> None:
+    write_csv(folder / "run.csv", {"qid": ["q", "q"], "score": [2, 1]})
+    write_csv(folder / "grades.csv", {"qid": ["q", "q"], "label": [1, 0]})
+    write_csv(folder / "one.csv", {"qid": ["q", "q"], "score": [2, 1], "label": [1, 0]})
+    needed = (
+        "name the item column with --item; row numbers stand for items only where one table holds scores and labels"
+    )
+    for command_name in ("evaluate", "ingest"):
+        assert command.refused(command_name, "run.csv", "--labels", "grades.csv") == (
+            f"grades.csv:1: no column 'item'; the columns are 'qid', 'label': {needed}"
+        )
+        assert command.refused(command_name, "run.csv", "--labels", "qrels.txt") == (
+            f"run.csv:1: no column 'item'; the columns are 'qid', 'score': {needed}"
+        )
+    assert command.rows("evaluate", "one.csv")[0]["mean"] == 1.0
+
+
+def test_columns_are_known_by_convention_and_told_where_they_are_read_anew(command: CommandLine, folder: Path) -> None:
+    write_csv(folder / "run.csv", {"qid": ["q", "q"], "docno": ["a", "b"], "score": [2, 1], "rel": [0, 1]})
+    plain = command("evaluate", "run.csv")
+    assert (plain.code, plain.err) == (0, "")
+    told = command("evaluate", "run.csv", "--group", "qid", "--label", "rel")
+    assert (told.code, told.out) == (0, plain.out)
+    assert told.err == (
+        "note: column 'docno' is read as the items, by convention; say --item docno, or --item '' to know items by row "
+        "numbers as before\n"
+    )
+    numbered = command("evaluate", "run.csv", "--group", "qid", "--label", "rel", "--item", "")
+    assert (numbered.code, numbered.out, numbered.err) == (0, plain.out, "")
+    write_csv(folder / "both.csv", {"qid": ["q"], "user_id": ["u"], "docno": ["a"], "score": [1], "rel": [0]})
+    assert command.refused("evaluate", "both.csv") == (
+        "both.csv:1: the group column could be 'qid' or 'user_id'; say which with --group qid or --group user_id"
+    )
+
+
+def test_named_columns_may_be_those_of_the_labels(command: CommandLine, folder: Path) -> None:
+    write_csv(folder / "grades.csv", {"a": ["q1", "q2"], "b": ["a", "a"], "c": [1, 1]})
+    names = ["--group", "a", "--item", "b", "--label", "c"]
+    assert command.rows("evaluate", "dense.run", "--labels", "grades.csv", *names)[0]["n_groups"] == 2
+    assert command.refused("evaluate", "dense.run", "--labels", "qrels.txt", "--group", "a").startswith(
+        "dense.run: a trec file has no named columns; drop --group, or choose another --reader"
+    )

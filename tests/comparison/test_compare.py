@@ -225,7 +225,7 @@ def test_json_has_exactly_the_public_keys() -> None:
     assert list(first) == [
         *["metric", "baseline", "candidate", "delta", "ci", "ci_method", "p_value", "p_adjusted", "test"],
         *["wins", "ties", "losses", "effect_size", "detectable_delta", "warnings", "verdict"],
-        *["not_comparable", "n", "groups", "tie_bounds", "betting_ci", "shown_only"],
+        *["not_comparable", "n", "groups", "tie_bounds", "betting_ci", "shown_only", "requested_as"],
     ]
     test = paired_t(np.array([0.25, 0.0, -0.5]))
     assert first["ci"] == list(test.ci or ())

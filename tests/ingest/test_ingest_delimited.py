@@ -139,16 +139,16 @@ def test_labels_need_no_score() -> None:
     [
         (b"group,item,score\n", Columns(), "<stdin>: there are no rows; give at least one"),
         (
-            b"\nqid,doc,score\nq,d,1\n",
+            b"\nquery,doc,score\nq,d,1\n",
             Columns(),
-            "<stdin>:2: no column 'group'; the columns are 'qid', 'doc', 'score': name the group column with group=",
+            "<stdin>:2: no column 'group'; the columns are 'query', 'doc', 'score': name the group column with group=",
         ),
         (
             b"group,score\nq,1\n",
             Columns(item="doc"),
             "<stdin>:1: no column 'doc'; the columns are 'group', 'score': name the item column with item=",
         ),
-        (b"group,score,score\nq,1,2\n", Columns(), "<stdin>:1: column 'score' stands 2 times; rename all but one"),
+        (b"group,score,score\nq,1,2\n", Columns(), "<stdin>:1: column 'score' appears 2 times; rename all but one"),
         (b"group,score\nq,1\nq,1,2\n", Columns(), "<stdin>:3: 3 cells where the header has 2; correct the line"),
         (b"group,score\nq\n", Columns(), "<stdin>:2: 1 cell where the header has 2; correct the line"),
         (b"group,score\nq,NaN\n", Columns(), "<stdin>:2: score 'NaN' is not a number; write it like 0.5, -2 or 1e-3"),

@@ -115,10 +115,10 @@ def test_text_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
 
 
 def test_columns_are_named_and_missing_ones_listed(tmp_path: Path) -> None:
-    path = written(tmp_path, parquet({"qid": [1, 1], "bm25": [1, 2], "a.b": ["x", "y"]}))
-    table = read_run(path, columns=Columns(group="qid", score="bm25", item="a.b"))
+    path = written(tmp_path, parquet({"query": [1, 1], "bm25": [1, 2], "a.b": ["x", "y"]}))
+    table = read_run(path, columns=Columns(group="query", score="bm25", item="a.b"))
     assert listed(table.ranking) == [("1", "y", 2.0), ("1", "x", 1.0)]
-    expected = f"{path}: no column 'group'; the columns are 'qid', 'bm25', 'a.b': name the group column with group="
+    expected = f"{path}: no column 'group'; the columns are 'query', 'bm25', 'a.b': name the group column with group="
     assert refusal(path) == expected
 
 

@@ -181,6 +181,19 @@ def test_without_an_item_column_the_key_is_the_row_in_the_group(store: MlflowSto
     assert items.to_numpy().tolist() == [["q", "1", 1, 3.0], ["q", "2", 2, 2.0], ["r", "1", 1, 1.0]]
 
 
+def test_nan_scores_are_refused_unless_the_settings_say_what_they_mean(store: MlflowStore, tracker: nt.Tracker) -> None:
+    frame = frame_of()
+    frame.loc[[3, 7], "score"] = np.nan
+    with pytest.raises(InputError) as caught:
+        evaluated(store, frame)
+    assert str(caught.value) == (
+        "row 4: the score is nan, the first of 2; mend the scores, or, if NaN means not retrieved, give "
+        "null_scores='not_retrieved'"
+    )
+    evaluated(store, frame, CONFIG | {"null_scores": "not_retrieved"})
+    assert [run.n_items for run in tracker.runs()] == [198]
+
+
 def test_thresholds_of_mlflow(store: MlflowStore) -> None:
     good, bad = (
         evaluated(store, frame_of(), run_name="good"),
@@ -207,11 +220,15 @@ def test_thresholds_of_mlflow(store: MlflowStore) -> None:
         (
             {"group": "qid", "zzz": 1},
             "evaluator_config has the key 'zzz', which means nothing here; it may have group, metrics, item, weight, "
-            "dataset, name, tags, metric_prefix, log_ranking, replace",
+            "dataset, name, tags, metric_prefix, log_ranking, replace, null_scores",
         ),
         ({"group": 7}, "evaluator_config['group'] is 7; give a text"),
         ({"group": "qid", "log_ranking": "no"}, "evaluator_config['log_ranking'] is 'no'; give True or False"),
         ({"group": "qid", "tags": ["a"]}, "evaluator_config['tags'] is ['a']; give a dict of texts"),
+        (
+            {"group": "qid", "null_scores": "zero"},
+            "evaluator_config['null_scores'] is 'zero'; give 'error' or 'not_retrieved'",
+        ),
         ({"group": "qid", "metrics": []}, "evaluator_config['metrics'] is []; give a list such as ['ndcg@10', 'AP']"),
         (
             {"group": "qid", "metric_prefix": "a/b"},

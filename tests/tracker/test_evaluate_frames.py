@@ -126,24 +126,45 @@ def test_a_group_missing_from_the_run_counts_0_and_one_without_labels_is_undefin
 @pytest.mark.parametrize("kind", KINDS)
 def test_null_scores_are_not_retrieved_and_null_labels_unjudged(kind: Callable[[Frame], Any]) -> None:
     frame = {"group": ["q"] * 4, "item": ["a", "b", "c", "d"], "score": [3.0, None, 2.0, 1.0], "label": [None, 2, 0, 1]}
-    found = nt.evaluate(kind(frame), ["ndcg@10", "ndcg(unjudged=drop)@10"])
+    table = kind(frame).convert_dtypes() if kind is pd.DataFrame else kind(frame)
+    found = nt.evaluate(table, ["ndcg@10", "ndcg(unjudged=drop)@10"])
     ideal = 2 + 1 / math.log2(3)
     assert found.mean.to_dict() == pytest.approx(
         {"ndcg@10": 0.5 / ideal, "ndcg(unjudged=drop)@10": 1 / math.log2(3) / ideal}, rel=1e-15
     )
 
 
-def test_nan_is_null_in_pandas_and_dicts_and_an_error_in_arrow() -> None:
-    frame: dict[str, Any] = {
-        "group": ["q", "q"],
-        "item": ["a", "b"],
-        "score": [1.0, math.nan],
-        "label": [math.nan, 1.0],
+@pytest.mark.parametrize("kind", KINDS)
+def test_nan_scores_are_an_error_unless_the_caller_says_what_they_mean(kind: Callable[[Frame], Any]) -> None:
+    frame: Frame = {
+        "group": ["q"] * 4,
+        "item": ["a", "b", "c", "d"],
+        "score": [math.nan, math.nan, math.nan, 1.0],
+        "label": [0, 0, 0, 3],
     }
-    expected = nt.evaluate({**frame, "score": [1.0, None], "label": [None, 1]}, "ndcg").mean["ndcg"]
-    assert nt.evaluate(frame, "ndcg").mean["ndcg"] == expected
-    assert nt.evaluate(pd.DataFrame(frame), "ndcg").mean["ndcg"] == expected
-    assert refusal(pa.table(frame)).startswith("row 2: ")
+    assert refusal(kind(frame)) == (
+        "row 1: the score is nan, the first of 3; mend the scores, or, if NaN means not retrieved, give "
+        "null_scores='not_retrieved'"
+    )
+    assert nt.evaluate(kind(frame), "ndcg@10", null_scores="not_retrieved").mean["ndcg@10"] == 1.0
+    assert nt.evaluate(kind({**frame, "score": [4, 3, 2, 1]}), "ndcg@10").mean["ndcg@10"] == 1 / math.log2(5)
+
+
+def test_an_outer_join_of_run_and_labels_says_that_its_nan_scores_are_not_retrieved() -> None:
+    run, labels = pd.DataFrame(frame_of(DENSE)), pd.DataFrame(labels_frame())
+    joined = run.merge(labels, on=["group", "item"], how="outer")
+    assert joined["score"].isna().any()
+    assert "null_scores='not_retrieved'" in refusal(joined)
+    found = nt.evaluate(joined, METRICS, null_scores="not_retrieved").mean
+    pd.testing.assert_series_equal(found, nt.evaluate(run, METRICS, labels=labels).mean, check_exact=True)
+
+
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame])
+def test_a_nan_label_is_unjudged_in_pandas_and_dicts_and_an_error_in_arrow(kind: Callable[[Frame], Any]) -> None:
+    frame: Frame = {"group": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [math.nan, 1.0]}
+    metric = "ndcg(unjudged=drop)@10"
+    assert nt.evaluate(kind(frame), metric).mean[metric] == 1.0
+    assert refusal(pa.table(frame)) == "row 1: the label is nan; use a finite number, or null for none"
 
 
 def test_labels_may_be_whole_numbers_in_a_float_column() -> None:
@@ -203,7 +224,7 @@ def test_a_second_row_for_an_item_is_refused(kind: Callable[[Frame], Any]) -> No
     frame: Frame = {"group": ["q", "r", "q"], "item": ["a", "a", "a"], "score": [1.0, 1.0, 2.0], "label": [1, 1, 1]}
     message = "row 3: item 'a' of group 'q' stands in row 1 already; keep one of the two"
     assert refusal(kind(frame)) == message
-    assert refusal(kind(frame_of(BM25)), labels=kind(frame)) == message
+    assert refusal(kind(frame_of(BM25)), labels=kind(frame)) == f"labels: {message}"
 
 
 @pytest.mark.parametrize(
@@ -233,7 +254,7 @@ def test_a_second_row_for_an_item_is_refused(kind: Callable[[Frame], Any]) -> No
         (
             [("q", "a", 1.0)],
             {},
-            "cannot read a list; give a pandas DataFrame, a pyarrow Table or a dict of arrays",
+            "cannot read a list; give a path, a frame (pandas, polars, Arrow and others), a dict of arrays or {query: ",
         ),
         (
             {"group": ["q"], "item": ["a"], "score": [1.0, 2.0], "label": [1]},

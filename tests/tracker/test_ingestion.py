@@ -1,6 +1,7 @@
 """``Tracker.ingest``: what is stored, what is added to it, and what is refused whole."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,13 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from rankings_of import results
-from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
+from small_shop import BM25, DENSE, LABELS, Run, frame_of, joint_frame, labels_frame, write_qrels, write_trec
 from stored_rows import row_counts
 
 import ndcg_tracker as nt
-from ndcg_tracker.tracker.ingestion import NOTHING_JUDGED
+from ndcg_tracker.ingest import stream_run
+from ndcg_tracker.tracker.ingestion import RunDetails
+from ndcg_tracker.tracker.scoring import NOTHING_JUDGED
 
 NEW_LABELS: Run = {**LABELS, "q5": {"h": 2}}
 
@@ -287,3 +290,80 @@ def test_labels_that_come_later_are_held_against_the_stored_run(tracker: nt.Trac
     assert (again.outcome, again.label_set_version) == ("already stored", 2)
     assert [one.is_new for one in again.metrics] == [True]
     assert again.notes == ("its labels are new: version 2 of the dataset; older runs need rescore to be comparable",)
+
+
+def test_a_path_is_a_run_named_after_its_file(tracker: nt.Tracker, tmp_path: Path) -> None:
+    run, labels = write_trec(tmp_path / "dense.run", DENSE), write_qrels(tmp_path / "qrels.txt")
+    found = tracker.ingest(run, labels=Path(labels), dataset="shop")
+    assert (found.run, found.outcome, found.metrics[0].mean) == (
+        "dense",
+        "stored",
+        results("ndcg@10", DENSE, LABELS).mean,
+    )
+    assert tracker.run("dense")[0].source == run
+    assert tracker.ingest(Path(run), dataset="shop").outcome == "already stored"
+    assert tracker.ingest(DENSE, name="again", dataset="shop").notes == ("its content equals that of run 'dense'",)
+
+
+def test_a_table_needs_a_name_that_is_text(tracker: nt.Tracker, ready_url: str) -> None:
+    labels = labels_frame()
+    text = refused_whole(tracker, ready_url, nt.InputError, DENSE, labels=labels)
+    assert text == "a dict has no name; name the run with name="
+    text = refused_whole(tracker, ready_url, nt.InputError, DENSE, labels=labels, name=5)
+    assert text == "the name of a run is text, and 5 is none; give text, such as '5'"
+    text = refused_whole(tracker, ready_url, nt.InputError, DENSE, labels=labels, name="a", dataset=5)
+    assert text == "the name of a dataset is text, and 5 is none; give text, such as '5'"
+
+
+def test_half_a_character_is_refused_wherever_it_stands(tracker: nt.Tracker, ready_url: str) -> None:
+    half = "\ud800"
+    given: dict[str, Any] = {"name": "bm25", "labels": labels_frame()}
+    for options, message in [
+        ({"name": half}, "run '\\ud800': a name has no control characters or line breaks; give another one"),
+        ({"dataset": half}, "dataset '\\ud800': a name has no control characters or line breaks; give another one"),
+        ({"git_commit": half}, "git_commit='\\ud800' has characters that cannot be printed; give a commit"),
+        ({"tags": {"a": half}}, "tags cannot be stored as JSON"),
+        ({"group": half}, "no column '\\ud800'; the columns are 'group', 'item', 'score'"),
+    ]:
+        text = refused_whole(tracker, ready_url, nt.InputError, frame_of(BM25), **given | options)
+        assert text.removeprefix("labels: ").startswith(message[:40])
+    text = refused_whole(tracker, ready_url, nt.InputError, {half: {"a": 1.0}}, **given)
+    assert text == "row 1: 'group' is no valid text; write ids as UTF-8"
+    tracker.ingest(frame_of(BM25), **given)
+    with pytest.raises(nt.ReferenceNotFoundError):
+        tracker.history("ndcg@10", dataset=half)
+    with pytest.raises(nt.ReferenceNotFoundError):
+        tracker.run(half)
+
+
+def test_row_numbers_do_not_stand_for_items_across_tables(tracker: nt.Tracker, ready_url: str) -> None:
+    numbered = {"group": ["q", "q"], "score": [2.0, 1.0]}
+    alone = {**numbered, "label": [0, 1]}
+    assert tracker.ingest(alone, name="first").metrics[0].mean == pytest.approx(1 / math.log2(3))
+    text = refused_whole(tracker, ready_url, nt.InputError, numbered, name="second")
+    assert text == (
+        "the run has no item column and no labels of its own; row numbers stand for items only where one table holds "
+        "scores and labels: name the item column with item="
+    )
+    text = refused_whole(tracker, ready_url, nt.InputError, numbered, name="second", labels=labels_frame())
+    assert text.startswith("no column 'item'; the columns are 'group', 'score': name the item column with item=; row ")
+    assert tracker.ingest({**alone, "score": [1.0, 2.0]}, name="second").metrics[0].mean == 1.0
+
+
+def test_a_stream_of_row_numbers_needs_labels_of_its_own(tracker: nt.Tracker, ready_url: str, tmp_path: Path) -> None:
+    tracker.ingest(joint_frame(BM25, LABELS), name="bm25")
+    path = tmp_path / "run.csv"
+    path.write_text("group,score\nq1,1\nq2,1\n", encoding="utf-8")
+    before = row_counts(ready_url)
+    with stream_run(str(path), block_rows=1) as blocks, pytest.raises(nt.InputError) as caught:
+        tracker.ingest_stream(blocks, None, RunDetails("numbered"), ["ndcg@10"])
+    assert str(caught.value).startswith("the run has no item column and no labels of its own; ")
+    assert row_counts(ready_url) == before
+
+
+def test_nan_scores_are_refused_unless_the_caller_says_what_they_mean(tracker: nt.Tracker, ready_url: str) -> None:
+    frame = {"group": ["q", "q"], "item": ["a", "b"], "score": [1.0, math.nan], "label": [0, 1]}
+    text = refused_whole(tracker, ready_url, nt.InputError, frame, name="diverged")
+    assert text.startswith("row 2: the score is nan, the only one; mend the scores, or, if NaN means not retrieved, ")
+    found = tracker.ingest(frame, name="joined", null_scores="not_retrieved")
+    assert (found.n_items, found.metrics[0].mean) == (1, 0.0)

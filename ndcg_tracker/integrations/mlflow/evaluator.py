@@ -78,7 +78,7 @@ class RankingEvaluator(ModelEvaluator):  # type: ignore[misc,unused-ignore]
 def _ingested(
     tracker: Tracker,
     frame: dict[str, Any],
-    columns: dict[str, str],
+    columns: dict[str, Any],
     config: EvaluatorConfig,
     target: Run,
     model_id: str | None,
@@ -95,6 +95,7 @@ def _ingested(
             parameters=target.data.params,
             git_commit=target.data.tags.get("mlflow.source.git.commit"),
             replace=config.replace,
+            null_scores=config.null_scores,
         )
     except NameTakenError:
         raise NameTakenError(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest import NullScores
 from ndcg_tracker.integrations.mlflow.names import is_key
 from ndcg_tracker.metrics import metric_texts, parse_metric
 from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC
@@ -21,7 +22,8 @@ class EvaluatorConfig:
     group. ``metrics``: text forms, lists with commas too. ``dataset`` and ``name``: where and as what the run is
     stored. ``tags``: kept with the stored run. ``metric_prefix``: goes before the names of metrics and tables in
     MLflow. ``log_ranking``: whether the items go to MLflow too, as ``pull`` needs it. ``replace``: take the place of
-    other content under ``name``.
+    other content under ``name``. ``null_scores``: what a NaN score means, "error" or "not_retrieved" (an outer join of
+    a run with labels).
     """
 
     group: str
@@ -34,6 +36,7 @@ class EvaluatorConfig:
     metric_prefix: str = ""
     log_ranking: bool = True
     replace: bool = False
+    null_scores: NullScores = "error"
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> EvaluatorConfig:
@@ -61,6 +64,10 @@ class EvaluatorConfig:
             _check(settings, key, str, "a text")
         for key in ("log_ranking", "replace"):
             _check(settings, key, bool, "True or False")
+        if settings.get("null_scores", "error") not in ("error", "not_retrieved"):
+            raise InputError(
+                f"evaluator_config['null_scores'] is {settings['null_scores']!r}; give 'error' or 'not_retrieved'"
+            )
         _check(settings, "tags", Mapping, "a dict of texts")
         settings["tags"] = {str(key): str(value) for key, value in settings.get("tags", {}).items()}
         settings["metrics"] = _metrics(settings.get("metrics", DEFAULT_METRIC))

@@ -1,0 +1,290 @@
+"""Column names by convention: known or refused with the candidates, never guessed, alike in frames and files."""
+
+from __future__ import annotations
+
+import io
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ingest_outcomes import listed, run_parts
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest import Columns, ColumnWarning, read_frame, read_label_frame, read_labels, read_run, stream_run
+from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, RUN_APART, RUN_TABLE, Wanted
+
+PLAIN = Columns()
+
+
+def names(header: list[str], wanted: Wanted = RUN_TABLE, columns: Columns = PLAIN) -> dict[str, str]:
+    return columns.names(header, wanted, InputError)
+
+
+def refusal(header: list[str], wanted: Wanted = RUN_TABLE, columns: Columns = PLAIN) -> str:
+    with pytest.raises(InputError) as caught:
+        names(header, wanted, columns)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("group item score label weight", {"group": "group", "item": "item", "label": "label", "weight": "weight"}),
+        ("qid query docid docno rank score", {"group": "qid", "item": "docno"}),
+        ("qid docno score label", {"group": "qid", "item": "docno", "label": "label"}),
+        ("qid docno score rel", {"group": "qid", "item": "docno", "label": "rel"}),
+        ("query_id doc_id score relevance iteration", {"group": "query_id", "item": "doc_id", "label": "relevance"}),
+        ("q_id doc_id score", {"group": "q_id", "item": "doc_id"}),
+        ("query-id corpus-id score", {"group": "query-id", "item": "corpus-id"}),
+        ("user_id item_id score rank", {"group": "user_id", "item": "item_id"}),
+        ("query docid rating score", {"group": "query", "item": "docid", "label": "rating"}),
+    ],
+)
+def test_the_runs_of_other_tools(header: str, expected: dict[str, str]) -> None:
+    assert names(header.split()) == {**expected, "score": "score"}
+
+
+@pytest.mark.parametrize("header", ["user_id item_id rank", "qid pid rank"])
+def test_ranks_stand_for_scores_only_where_a_convention_has_them_so(header: str) -> None:
+    found = names(header.split())
+    assert found["score"] == "rank"
+    assert PLAIN.are_ranks(found)
+    assert not PLAIN.are_ranks(names([*header.split(), "score"]))
+
+
+@pytest.mark.parametrize("header", ["group item rank", "qid docno rank", "query_id doc_id rank", "user_id doc_id rank"])
+def test_ranks_elsewhere_are_no_scores(header: str) -> None:
+    assert refusal(header.split()).startswith("no column 'score'; the columns are ")
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("group item label", ("group", "item", "label")),
+        ("qid docno label iteration", ("qid", "docno", "label")),
+        ("qid docno rel", ("qid", "docno", "rel")),
+        ("query_id doc_id relevance iteration", ("query_id", "doc_id", "relevance")),
+        ("q_id doc_id score", ("q_id", "doc_id", "score")),
+        ("query-id corpus-id score", ("query-id", "corpus-id", "score")),
+        ("user_id item_id weight datetime", ("user_id", "item_id", "weight")),
+        ("query docid rating", ("query", "docid", "rating")),
+    ],
+)
+def test_the_labels_of_other_tools(header: str, expected: tuple[str, str, str]) -> None:
+    assert names(header.split(), LABEL_TABLE) == dict(zip(("group", "item", "label"), expected, strict=True))
+
+
+def test_a_score_is_no_label_where_no_convention_says_so() -> None:
+    assert refusal(["qid", "docno", "score"], LABEL_TABLE).startswith("no column 'label'; the columns are ")
+    assert "label" not in names(["query-id", "corpus-id", "score"])
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("qid user_id item_id score", "the group column could be 'qid' or 'user_id'; say which with group='qid' or "),
+        ("qid docno pid score", "the item column could be 'docno' or 'pid'; say which with item='docno' or item='pid'"),
+        (
+            "qid docno score rel relevance",
+            "the label column could be 'rel' or 'relevance'; say which with label='rel' or label='relevance'",
+        ),
+        (
+            "user_id item_id score weight",
+            "column 'weight' could hold the labels, as in RecTools, or weights; say which with label='weight' or "
+            "weight='weight'",
+        ),
+    ],
+)
+def test_ambiguous_tables_are_refused_with_the_candidates(header: str, message: str) -> None:
+    assert refusal(header.split()).startswith(message)
+
+
+def test_what_was_ambiguous_can_be_said() -> None:
+    header = ["user_id", "item_id", "score", "weight"]
+    assert names(header, columns=Columns(weight="weight"))["weight"] == "weight"
+    found = names(header, columns=Columns(label="weight"))
+    assert (found["label"], "weight" in found) == ("weight", False)
+    assert names(header, RUN_APART)["weight"] == "weight"
+    assert names(["qid", "docno", "pid", "score"], columns=Columns(item="pid"))["item"] == "pid"
+
+
+def test_our_own_names_win() -> None:
+    header = ["group", "qid", "item", "docno", "score", "label", "rel"]
+    assert names(header) == {role: role for role in ("group", "item", "score", "label")}
+
+
+def test_a_name_that_was_given_stands_for_nothing_else() -> None:
+    header = ["query_id", "doc_id", "score", "label"]
+    assert names(header, columns=Columns(group="doc_id")) == {"group": "doc_id", "score": "score", "label": "label"}
+    header = ["qid", "s", "label", "rel"]
+    assert names(header, columns=Columns(group="qid", score="s", label="rel"))["label"] == "rel"
+
+
+def warned(header: str, columns: Columns, wanted: Wanted = RUN_TABLE) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        names(header.split(), wanted, columns)
+    assert all(one.category is ColumnWarning for one in caught)
+    assert all(one.filename == __file__ for one in caught)
+    return [str(one.message) for one in caught]
+
+
+def test_a_column_that_only_a_convention_reads_is_told_where_the_table_could_be_read_without() -> None:
+    given = Columns(group="qid")
+    as_before = "item=False to know items by row numbers as before"
+    assert warned("qid docno score label", given) == [
+        f"column 'docno' is read as the items, by convention; say item='docno', or {as_before}"
+    ]
+    assert warned("group doc_id score", PLAIN) == [
+        "column 'doc_id' is read as the items, by convention; say item='doc_id'"
+    ]
+    assert warned("group item score rel", PLAIN) == [
+        "column 'rel' is read as the labels, by convention; say label='rel', or leave the column out"
+    ]
+    assert warned("qid docno label", given, LABEL_TABLE) == [
+        "column 'docno' is read as the items, by convention; say item='docno'"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        ("qid docno score label", PLAIN),
+        ("qid docno score label", Columns(group="qid", item="docno")),
+        ("qid docno score label", Columns(group="qid", item=False)),
+        ("qid docno score label", Columns(group="qid", item="")),
+        ("user_id item_id rank", PLAIN),
+        ("group item score label", PLAIN),
+    ],
+)
+def test_nothing_is_told_where_nothing_is_read_anew(header: str, columns: Columns) -> None:
+    assert warned(header, columns) == []
+
+
+def test_ranks_that_are_given_as_scores_are_told() -> None:
+    assert warned("qid docno rank", Columns(score="rank")) == [
+        "column 'rank' is read as scores, of which the highest is best; where the best rank is 1, give the negative "
+        "ranks"
+    ]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            sorted({"group", "item", "score", "label", "weight", "rank", "x"})
+            + sorted({name for one in CONVENTIONS for name in (one.group, one.item, *one.label)})
+        ),
+        unique=True,
+    ),
+    st.sampled_from([RUN_TABLE, RUN_APART, LABEL_TABLE]),
+)
+@pytest.mark.filterwarnings("ignore::ndcg_tracker.ingest.ColumnWarning")
+def test_whatever_is_found_is_there_and_serves_one_role(header: list[str], wanted: Wanted) -> None:
+    try:
+        found = names(header, wanted)
+    except InputError:
+        return
+    assert set(found) <= set(wanted.roles)
+    assert set(wanted.required) <= set(found)
+    assert set(found.values()) <= set(header)
+    assert len(set(found.values())) == len(found)
+    assert found == names(header[::-1], wanted)
+
+
+RUN = {"user_id": [1, 1, 2, 2], "item_id": [11, 12, 11, 13], "rank": [2, 1, None, 5], "relevance": [0, 1, 1, None]}
+EXPECTED = (
+    [("1", "12", -1.0), ("1", "11", -2.0), ("2", "13", -5.0)],
+    [("1", "11", 0.0), ("1", "12", 1.0), ("2", "11", 1.0)],
+    None,
+)
+LABELS = {"query-id": ["q1", "q1", "q2"], "corpus-id": ["a", "b", "a"], "score": [1, 0, 2]}
+EXPECTED_LABELS = [("q1", "a", 1.0), ("q1", "b", 0.0), ("q2", "a", 2.0)]
+
+
+def written(kind: str, table: dict[str, Any], repeat: int = 1) -> bytes:
+    """Return a table as the content of a file, its rows repeated for further groups."""
+    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    group = next(iter(table))
+    rows = [{**row, group: f"{row[group]}{'' if not at else f'-{at}'}"} for at in range(repeat) for row in rows]
+    if kind == "parquet":
+        buffer = io.BytesIO()
+        pq.write_table(pa.Table.from_pylist(rows), buffer)
+        return buffer.getvalue()
+    if kind == "jsonl":
+        return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    delimiter = "," if kind == "csv" else "\t"
+    lines = [delimiter.join(table)] + [
+        delimiter.join("" if v is None else str(v) for v in row.values()) for row in rows
+    ]
+    return ("\n".join(lines) + "\n").encode()
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
+def test_conventions_hold_in_files_as_in_frames(kind: str, tmp_path: Path) -> None:
+    assert run_parts(read_frame(RUN)) == EXPECTED
+    assert run_parts(read_frame(pd.DataFrame(RUN).convert_dtypes())) == EXPECTED
+    assert listed(read_label_frame(LABELS)) == EXPECTED_LABELS
+    run, labels = tmp_path / f"run.{kind}", tmp_path / f"labels.{kind}"
+    run.write_bytes(written(kind, RUN))
+    labels.write_bytes(written(kind, LABELS))
+    assert run_parts(read_run(str(run))) == EXPECTED
+    assert listed(read_labels(str(labels))) == EXPECTED_LABELS
+    with stream_run(str(run), block_rows=1) as blocks:
+        parts = [run_parts(block) for block in blocks]
+    assert [row for ranking, _, _ in parts for row in ranking] == EXPECTED[0]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_conventions_hold_in_files_that_are_read_fast(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"run.{kind}"
+    path.write_bytes(written(kind, RUN, repeat=40_000))
+    assert path.stat().st_size > 1 << 21
+    table = read_run(str(path))
+    assert (listed(table.ranking) or [])[:3] == EXPECTED[0]
+    assert table.ranking.n_items == 120_000
+    with stream_run(str(path), block_rows=10_000) as blocks:
+        assert sum(float(block.ranking.scores.sum()) for block in blocks) == float(table.ranking.scores.sum())
+
+
+def test_json_lines_tell_the_names_in_the_first_row(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text('{"qid":1,"docno":"a","score":1}\n{"qid":1,"docno":"b","score":2,"rel":1}\n', encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_run(str(path))
+    assert str(caught.value) == (
+        f"{path}: the first row lacks column 'rel', which has the labels by convention; write it in every row, with "
+        "null where there is none"
+    )
+    path.write_text('{"qid":1,"docno":"a","pid":1,"score":1}\n', encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_run(str(path))
+    assert str(caught.value).startswith(f"{path}:1: the item column could be 'docno' or 'pid'; say which with ")
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_row_numbers_may_be_asked_for_in_files(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"run.{kind}"
+    path.write_bytes(written(kind, {"qid": ["q", "q"], "docno": ["b", "a"], "score": [2.0, 1.0], "label": [0, 1]}))
+    assert listed(read_run(str(path), columns=Columns(item=False)).ranking) == [("q", "1", 2.0), ("q", "2", 1.0)]
+    assert listed(read_run(str(path)).ranking) == [("q", "b", 2.0), ("q", "a", 1.0)]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_a_table_whose_labels_stand_apart_needs_item_ids(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"run.{kind}"
+    path.write_bytes(written(kind, {"group": ["q", "q"], "score": [2.0, 1.0], "label": [0, 1]}))
+    assert read_run(str(path)).by_row_number
+    for read in (lambda: read_run(str(path), labels_apart=True), lambda: read_labels(str(path))):
+        with pytest.raises(InputError) as caught:
+            read()
+        assert str(caught.value).endswith(
+            "no column 'item'; the columns are 'group', 'score', 'label': name the item column with item=; row numbers "
+            "stand for items only where one table holds scores and labels"
+        )

@@ -1,0 +1,196 @@
+"""What ``nt.evaluate`` takes beside frames with our names: paths and other tools' objects; what it refuses or notes."""
+
+import gzip
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import pytrec_eval
+import ranx
+from small_shop import BM25, DENSE, LABELS, Run, frame_of, joint_frame, labels_frame, write_csv, write_qrels, write_trec
+
+import ndcg_tracker as nt
+
+EXPECTED = nt.evaluate(frame_of(DENSE), "ndcg@10", labels=labels_frame()).mean["ndcg@10"]
+QRELS = {group: {item: int(grade) for item, grade in items.items()} for group, items in LABELS.items()}
+NOTHING_JUDGED = "none of its items has a label, so every result is 0 or undefined; do the ids match?"
+
+
+def mean(run: object, labels: object = None, **options: Any) -> float:
+    return float(nt.evaluate(run, "ndcg@10", labels=labels, **options).mean["ndcg@10"])
+
+
+def refusal(run: object, labels: object = None, **options: Any) -> str:
+    with pytest.raises(nt.InputError) as caught:
+        nt.evaluate(run, "ndcg@10", labels=labels, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def renamed(run: Run, group: str, item: str, number: str) -> pd.DataFrame:
+    rows = [(key, one, value) for key, items in run.items() for one, value in items.items()]
+    return pd.DataFrame(rows, columns=[group, item, number])
+
+
+def test_paths_of_runs_and_labels(tmp_path: Path) -> None:
+    run, labels = write_trec(tmp_path / "dense.run", DENSE), write_qrels(tmp_path / "qrels.txt", LABELS)
+    table, table_labels = (
+        write_csv(tmp_path / "dense.csv", frame_of(DENSE)),
+        write_csv(tmp_path / "labels.csv", labels_frame()),
+    )
+    packed = tmp_path / "dense.run.gz"
+    packed.write_bytes(gzip.compress(Path(run).read_bytes()))
+    for one in (run, Path(run), table, packed, frame_of(DENSE), DENSE):
+        for other in (labels, Path(labels), table_labels, labels_frame(), QRELS):
+            assert mean(one, other) == EXPECTED
+
+
+def test_the_names_of_columns_hold_for_the_table_that_has_columns(tmp_path: Path) -> None:
+    run = write_trec(tmp_path / "dense.run", DENSE)
+    labels = renamed(LABELS, "a", "b", "c")
+    assert mean(run, labels, group="a", item="b", label="c") == EXPECTED
+    assert refusal(run, labels, group="a", item="b", label="c", score="d").startswith(f"{run}: a trec file has no ")
+
+
+def test_a_path_to_label_qid_data_with_its_scores(tmp_path: Path) -> None:
+    data, scores = tmp_path / "rank.test", tmp_path / "scores.txt"
+    data.write_text("0 qid:1 1:1\n2 qid:1 1:2\n", encoding="utf-8")
+    scores.write_text("0.5\n0.1\n", encoding="utf-8")
+    assert mean(data, scores=scores, reader="svmlight") == pytest.approx(1 / math.log2(3))
+    assert mean(data, str(data), scores=str(scores)) == pytest.approx(1 / math.log2(3))
+    ids = {"1": {"doc": 1.0}}
+    assert refusal(ids, data) == (
+        "the labels come from a label/qid file, which knows items by row numbers, and the run has item ids; give "
+        "labels with item ids"
+    )
+    assert refusal(ids, QRELS, scores=scores) == "scores= is for files, and this is a dict; leave it out"
+    assert refusal(ids, QRELS, reader="csv") == "reader= is for files, and this is a dict; leave it out"
+
+
+def test_a_path_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
+    assert str(tmp_path / "no.run") in refusal(tmp_path / "no.run", QRELS)
+    assert str(tmp_path / "no.txt") in refusal(DENSE, tmp_path / "no.txt")
+
+
+@pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64")
+def test_the_objects_of_ranx() -> None:
+    run, labels = ranx.Run(DENSE), ranx.Qrels(QRELS)
+    assert mean(run, labels) == EXPECTED
+    assert mean(run.to_dataframe(), labels.to_dataframe()) == EXPECTED
+    assert mean(run, labels) == pytest.approx(ranx.evaluate(labels, run, "ndcg@10", make_comparable=True))
+
+
+def test_the_objects_of_ir_measures() -> None:
+    run = [ir_measures.ScoredDoc(group, item, score) for group, items in DENSE.items() for item, score in items.items()]
+    labels = [ir_measures.Qrel(group, item, grade) for group, items in QRELS.items() for item, grade in items.items()]
+    theirs = ir_measures.calc_aggregate([ir_measures.nDCG @ 10], labels, run)[ir_measures.nDCG @ 10]
+    assert mean(run, labels) == mean(iter(run), iter(labels)) == EXPECTED == pytest.approx(theirs)
+    assert mean(pd.DataFrame(run), pd.DataFrame(labels)) == EXPECTED
+
+
+def test_the_dicts_of_pytrec_eval() -> None:
+    theirs = pytrec_eval.RelevanceEvaluator(QRELS, {"ndcg_cut_10"}).evaluate(DENSE)
+    ours = nt.evaluate(DENSE, "ndcg@10", labels=QRELS).per_group["ndcg@10"]
+    assert {group: ours[group] for group in theirs} == pytest.approx(
+        {group: values["ndcg_cut_10"] for group, values in theirs.items()}
+    )
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.from_pandas, lambda frame: frame.to_dict("list")])
+@pytest.mark.parametrize(
+    ("group", "item", "label"),
+    [
+        ("qid", "docno", "label"),
+        ("qid", "docno", "rel"),
+        ("query_id", "doc_id", "relevance"),
+        ("query-id", "corpus-id", "score"),
+        ("q_id", "doc_id", "score"),
+        ("user_id", "item_id", "weight"),
+        ("query", "docid", "rating"),
+    ],
+)
+def test_frames_of_conventional_names(kind: Any, group: str, item: str, label: str) -> None:
+    if item == "docid":
+        labels = kind(renamed(LABELS, group, item, label))
+        assert mean(DENSE, labels) == EXPECTED
+        return
+    assert mean(kind(renamed(DENSE, group, item, "score")), kind(renamed(LABELS, group, item, label))) == EXPECTED
+
+
+def test_ranks_of_rectools_and_ms_marco_stand_for_scores() -> None:
+    ranks: Run = {group: {item: at for at, item in enumerate(items, start=1)} for group, items in DENSE.items()}
+    for group, item in (("user_id", "item_id"), ("qid", "pid")):
+        assert mean(renamed(ranks, group, item, "rank"), QRELS) == EXPECTED
+
+
+RUN_WITHOUT_ITEMS = {"qid": ["q", "q", "q"], "score": [3.0, 2.0, 1.0]}
+LABELS_WITHOUT_ITEMS = {"qid": ["q", "q", "q"], "label": [3, 1, 0]}
+NO_ITEM = "name the item column with item=; row numbers stand for items only where one table holds scores and labels"
+
+
+def test_two_tables_without_item_ids_are_refused(tmp_path: Path) -> None:
+    said = f"no column 'item'; the columns are 'qid', 'score': {NO_ITEM}"
+    labels = {**LABELS_WITHOUT_ITEMS, "docno": ["c", "b", "a"]}
+    assert refusal(RUN_WITHOUT_ITEMS, labels) == said
+    of_labels = f"labels: no column 'item'; the columns are 'qid', 'label': {NO_ITEM}"
+    assert refusal(RUN_WITHOUT_ITEMS, LABELS_WITHOUT_ITEMS) == of_labels
+    path = write_csv(tmp_path / "run.csv", RUN_WITHOUT_ITEMS)
+    assert refusal(path, labels) == f"{path}:1: {said}"
+    assert refusal(RUN_WITHOUT_ITEMS, labels, item=False) == (
+        "item=False knows items by row numbers, which do not fit the second table of labels=; name the item column "
+        "with item="
+    )
+    one = {**RUN_WITHOUT_ITEMS, "label": [3, 1, 0]}
+    assert mean(one) == 1.0
+
+
+def test_an_item_id_that_only_a_convention_finds_is_told_once_and_can_be_left_out() -> None:
+    frame = {"qid": ["q", "q"], "docno": ["b", "a"], "score": [2.0, 1.0], "rel": [0, 1]}
+    said = "column 'docno' is read as the items, by convention; say item='docno', or item=False to know items by row"
+    with pytest.warns(UserWarning, match=said) as caught:
+        expected = mean(frame, group="qid", label="rel")
+    assert [one.filename for one in caught] == [__file__]
+    assert mean(frame) == mean(frame, group="qid", label="rel", item="docno") == expected
+    assert mean(frame, group="qid", label="rel", item=False) == expected
+    call = f"nt.evaluate({frame}, 'ndcg@10', group='qid', label='rel')"
+    code = f"import ndcg_tracker as nt\nnt.evaluate({frame}, 'ndcg')\nfor _ in range(3):\n    {call}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.count("is read as the items, by convention") == 1
+
+
+def test_no_group_in_common_is_an_error() -> None:
+    wrong: Run = {group.upper(): items for group, items in LABELS.items()}
+    assert refusal(DENSE, wrong) == (
+        "no group of the run has labels: the run has 'q1', 'q2', 'q3' and others, the labels have 'Q1', 'Q2', 'Q3' and "
+        "others; give labels of the same groups, with ids written alike"
+    )
+    apart = {"group": ["q", "r"], "item": ["a", "a"], "score": [1.0, None], "label": [None, 1]}
+    assert refusal(apart).startswith("no group of the run has labels: the run has 'q', the labels have 'r'; give ")
+
+
+def test_groups_in_common_and_no_labelled_item_is_noted() -> None:
+    other = {"q1": {"z": 1}, "q2": {"y": 2}}
+    with pytest.warns(UserWarning, match=f"^the run: {NOTHING_JUDGED[:40]}") as caught:
+        found = nt.evaluate(DENSE, "ndcg@10", labels=other)
+    assert [one.filename for one in caught] == [__file__]
+    assert found.notes == (NOTHING_JUDGED,)
+    assert found.mean["ndcg@10"] == 0.0
+    assert nt.evaluate(joint_frame(BM25, LABELS), "ndcg@10").notes == ()
+
+
+def test_names_of_columns_are_text() -> None:
+    assert refusal(frame_of(BM25), labels_frame(), group=5) == (
+        "group= is the name of a column, and 5 is no text; give its name"
+    )
+
+
+def test_group_sizes_are_refused() -> None:
+    frame = {"group": np.array([2, 1]), "score": [1.0, 2.0, 3.0], "label": [1, 0, 1]}
+    assert refusal(frame).startswith("column 'group' holds the sizes of 2 groups, which add up to the 3 rows; give ")
