@@ -59,7 +59,9 @@ Labels = Annotated[
 ]
 Reader = Annotated[
     str | None,
-    typer.Option(help="trec, csv, tsv, jsonl, parquet or svmlight; else by name and content.", show_default=False),
+    typer.Option(
+        help="trec, csv, tsv, json, jsonl, parquet or svmlight; else by name and content.", show_default=False
+    ),
 ]
 GroupColumn = Annotated[str | None, typer.Option("--group", help="Column of the group.", show_default="group")]
 ItemColumn = Annotated[str | None, typer.Option("--item", help="Column of the item.", show_default="item")]

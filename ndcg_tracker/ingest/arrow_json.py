@@ -17,6 +17,7 @@ import numpy as np
 from ndcg_tracker.ingest.arrow_columns import Collected
 from ndcg_tracker.ingest.blocks import plain_lines
 from ndcg_tracker.ingest.columns import IDS
+from ndcg_tracker.ingest.list_columns import has_lists, unfolded
 from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces
 from ndcg_tracker.ingest.rows import Rows
 
@@ -47,6 +48,8 @@ def json_rows(
     collected = Collected(NoPlaces())
     for batch in table.to_batches():
         columns = {role: batch.column(batch.schema.get_field_index(name)) for role, name in held.items()}
+        if has_lists(column.type for column in columns.values()):
+            columns, _ = unfolded(columns, names, NoPlaces())
         for role, column in columns.items():
             if role not in IDS:
                 _refuse_odd_numbers(column)
@@ -68,9 +71,11 @@ def _types(names: Mapping[str, str], first_record: Mapping[str, object]) -> dict
             types[name] = pa.float64()
         elif value is None or isinstance(value, str):
             types[name] = pa.string()
-        else:
+        elif name not in names.values():
             raise DoubtfulError("a nested value")
-    types |= {name: pa.string() if role in IDS else pa.float64() for role, name in names.items()}
+    for role, name in names.items():
+        kind = pa.string() if role in IDS else pa.float64()
+        types[name] = pa.list_(kind) if isinstance(first_record.get(name), list) else kind
     return types
 
 

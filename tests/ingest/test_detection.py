@@ -47,14 +47,14 @@ def test_else_the_content_tells(content: bytes, reader: str) -> None:
 def test_what_neither_tells_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         detect_reader("notes.md", b"hello\n")
-    expected = "notes.md: cannot tell the format; name it with --reader (trec csv tsv jsonl parquet svmlight)"
+    expected = "notes.md: cannot tell the format; name it with --reader (trec csv tsv json jsonl parquet svmlight)"
     assert str(caught.value) == expected
 
 
 def test_an_unknown_reader_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_run("-", reader="excel", stdin=io.BytesIO(b"x"))
-    assert str(caught.value) == "no reader 'excel'; choose one of trec csv tsv jsonl parquet svmlight"
+    assert str(caught.value) == "no reader 'excel'; choose one of trec csv tsv json jsonl parquet svmlight"
 
 
 @pytest.mark.parametrize(
