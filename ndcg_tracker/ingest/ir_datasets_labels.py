@@ -35,9 +35,9 @@ def ir_datasets_labels(name: str) -> LabelLists:
         raise InputError(f"{where}: a dataset without labels; choose one that has some{labelled and f': {labelled}'}")
     try:
         found = [(one.query_id, one.doc_id, one.relevance) for one in dataset.qrels_iter()]
-    except Exception as error:  # whatever the network, the disk or a licence has against it
+    except Exception as error:  # the network, the disk, a licence: it raises many kinds
         reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise InputError(f"{where}: its labels cannot be had ({reason}); download them as ir_datasets says") from None
+        raise InputError(f"{where}: its labels cannot be fetched ({reason}); fetch them as ir_datasets says") from None
     groups, items, grades = zip(*found, strict=True) if found else ((), (), ())
     rows = Rows(
         Keys.from_strings(groups),
