@@ -49,6 +49,7 @@ def json_rows(
     for batch in table.to_batches():
         columns = {role: batch.column(batch.schema.get_field_index(name)) for role, name in held.items()}
         if has_lists(column.type for column in columns.values()):
+            _refuse_rows_without_lists(columns)
             columns, _ = unfolded(columns, names, NoPlaces())
         for role, column in columns.items():
             if role not in IDS:
@@ -111,6 +112,13 @@ def _refuse_odd_numbers(column: Any) -> None:
         valid = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else True
         if (~(np.isfinite(values) & ((values != 0) | ~np.signbit(values))) & valid).any():
             raise DoubtfulError("a number that is no JSON number, or -0")
+
+
+def _refuse_rows_without_lists(columns: Mapping[str, Any]) -> None:
+    """Refuse a line that has none of the lists that others have: it is a row, which a row of null lists is not."""
+    listed = [column for column in columns.values() if has_lists([column.type])]
+    if np.logical_and.reduce([column.is_null().to_numpy(zero_copy_only=False) for column in listed]).any():
+        raise DoubtfulError("a line without lists")
 
 
 def _is_there(text: bytes, name: str, column: Any) -> bool:

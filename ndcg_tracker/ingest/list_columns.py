@@ -90,7 +90,7 @@ def unfolded(arrays: Mapping[str, Any], names: Mapping[str, str], places: Places
         if wrong.any():
             row = int(np.argmax(wrong))
             held = {role: int(found[row]) for role, found in given.items()}
-            raise places.error(row, _unequal(held, names, groups[row].as_py().encode()))
+            raise places.error(row, _unequal(held, names, groups[row].as_py()))
     rows = np.repeat(np.arange(len(groups)), lengths)
     codes = pa.array(rows, pa.int32())
     found_arrays: dict[str, Any] = {}
@@ -124,7 +124,7 @@ def _is_list(kind: Any) -> bool:
     ).startswith(("list_view<", "large_list_view<"))
 
 
-def _unequal(lengths: Mapping[str, int], names: Mapping[str, str], group: bytes) -> str:
+def _unequal(lengths: Mapping[str, int], names: Mapping[str, str], group: str | bytes) -> str:
     listed = ", ".join(f"{shown(names[role])} {length if length >= 0 else 'null'}" for role, length in lengths.items())
     return f"the lists of group {shown(group)} differ in length ({listed}); give one value per item in each"
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
-
-import numpy as np
+from itertools import chain
+from typing import TYPE_CHECKING, Protocol
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.rankings.keys import Index
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.keys import Index
 
 _LONGEST_SHOWN = 60
 
@@ -128,9 +129,13 @@ class RowPlaces:
         row += self._first
         if not self._lengths:
             return f"row {row + 1}"
-        ends = np.cumsum(np.concatenate(self._lengths))
-        of_table = int(np.searchsorted(ends, row, side="right"))
-        return f"row {of_table + 1}, element {row - (int(ends[of_table - 1]) if of_table else 0) + 1}"
+        of_table = 0
+        for length in chain.from_iterable(part.tolist() for part in self._lengths):
+            if row < length:
+                break
+            row -= length
+            of_table += 1
+        return f"row {of_table + 1}, element {row + 1}"
 
 
 class NoPlaces:

@@ -176,6 +176,21 @@ def test_every_refusal_names_the_row_and_the_group(changed: dict[str, Any], of_r
     assert lines == f"<stdin>:{of_lines}"
 
 
+def test_groups_may_be_bytes() -> None:
+    table = pa.table(LISTS | {"group": [b"q", b"r", b"s"]})
+    assert run_parts(read_frame(table)) == EXPECTED
+    with pytest.raises(InputError) as caught:
+        read_frame(pa.table(LISTS | {"group": [b"q", b"r", b"s"], "score": [[1, 2], [3, 4], []]}))
+    assert str(caught.value) == f"row 2: {UNEQUAL}"
+
+
+def test_a_line_without_lists_is_a_row_whichever_path_reads_it() -> None:
+    lines = b'{"group":"q","score":[3,1],"weight":1}\n{"group":"q","weight":4}\n{"group":"r","score":[2],"weight":1}\n'
+    expected = [("q", "1", 3.0), ("q", "2", 1.0), ("r", "1", 2.0)], None, (["q", "r"], [2.0, 1.0], [True, False])
+    assert whole(lines, "jsonl") == expected
+    assert streamed(lines, "jsonl", 90, fast=True) == expected
+
+
 def test_nan_and_infinity_are_refused_with_their_element() -> None:
     for number in (float("nan"), float("inf")):
         table = LISTS | {"score": [[1.0, 2.0], [number], []]}
