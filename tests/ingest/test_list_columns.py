@@ -185,8 +185,8 @@ def test_groups_may_be_bytes() -> None:
 
 
 def test_a_line_without_lists_is_a_row_whichever_path_reads_it() -> None:
-    lines = b'{"group":"q","score":[3,1],"weight":1}\n{"group":"q","weight":4}\n{"group":"r","score":[2],"weight":1}\n'
-    expected = [("q", "1", 3.0), ("q", "2", 1.0), ("r", "1", 2.0)], None, (["q", "r"], [2.0, 1.0], [True, False])
+    lines = b'{"group":"q","score":[3],"weight":1}\n{"group":"q","weight":4}\n{"group":"r","score":[2],"weight":1}\n'
+    expected = [("q", "1", 3.0), ("r", "1", 2.0)], None, (["q", "r"], [2.5, 1.0], [True, False])
     assert whole(lines, "jsonl") == expected
     assert streamed(lines, "jsonl", 90, fast=True) == expected
 
