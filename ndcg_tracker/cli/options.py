@@ -55,7 +55,10 @@ Metrics = Annotated[
     typer.Option("--metric", help="A metric, such as ndcg@10 or 'ndcg(gain=exp2)@20'; repeatable.", show_default=False),
 ]
 Labels = Annotated[
-    str | None, typer.Option("--labels", metavar="FILE", help="The labels of the dataset.", show_default=False)
+    str | None,
+    typer.Option(
+        "--labels", metavar="FILE", help="The labels: a file, or ir_datasets:NAME for a known set.", show_default=False
+    ),
 ]
 Reader = Annotated[
     str | None,

@@ -94,11 +94,9 @@ def _array(values: Any, name: str, ids: bool) -> Any:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise InputError(f"column {shown(name)} is a single {type(values).__name__}; give one value per row")
     try:
-        return pa.array(values, from_pandas=True)
-    except (pa.ArrowException, UnicodeError, OverflowError, TypeError, ValueError) as error:
         lists = list_array(values)
-        if lists is not None:
-            return lists
+        return pa.array(values, from_pandas=True) if lists is None else lists
+    except (pa.ArrowException, UnicodeError, OverflowError, TypeError, ValueError) as error:
         if ids:
             return pa.array(_ids(values, name), type=pa.string())
         reason = " ".join(str(error).split())

@@ -36,7 +36,8 @@ def ir_datasets_labels(name: str) -> LabelLists:
     try:
         found = [(one.query_id, one.doc_id, one.relevance) for one in dataset.qrels_iter()]
     except Exception as error:  # the network, the disk, a licence: it raises many kinds
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        first = error.args[0] if error.args and isinstance(error.args[0], str) else error
+        reason = " ".join(str(first).split())[:200] or type(error).__name__
         raise InputError(f"{where}: its labels cannot be fetched ({reason}); fetch them as ir_datasets says") from None
     groups, items, grades = zip(*found, strict=True) if found else ((), (), ())
     rows = Rows(

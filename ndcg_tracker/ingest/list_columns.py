@@ -12,6 +12,8 @@ from ndcg_tracker.ingest.columns import IDS
 from ndcg_tracker.ingest.places import Places, shown
 from ndcg_tracker.rankings.keys import Index
 
+_LISTS = (list, tuple, np.ndarray)
+_OBJECT = np.dtype(object)
 _ONE_FOR_ALL = ("group", "weight")
 
 
@@ -40,19 +42,30 @@ def list_rows(values: Mapping[str, object], names: Mapping[str, str], group: byt
     return zip(*columns, strict=True)
 
 
-def list_array(values: Iterable[Any]) -> Any | None:
-    """Return Python lists or NumPy arrays of one kind as an Arrow array, None if that is not what they are.
+def list_array(values: Any) -> Any | None:
+    """Return a column of Python lists or NumPy arrays as an Arrow array of lists, None if it is no such column.
 
-    Arrow takes most of them by itself, but not an empty NumPy array, whose numbers are doubles, among those of text.
+    Null for what is no list; NaN among the numbers of a list stays. Raises: what pyarrow does of mixed types.
     """
     import pyarrow as pa
 
-    try:
-        lists = [value.tolist() if isinstance(value, np.ndarray) else value for value in values]
-        array = pa.array(lists, from_pandas=True)
-    except (pa.ArrowException, UnicodeError, OverflowError, TypeError, ValueError):
+    if getattr(values, "ndim", 1) == 1 and getattr(values, "dtype", _OBJECT) != _OBJECT:
         return None
-    return array if _is_list(array.type) else None
+    first = next((value for value in values if isinstance(value, _LISTS) or not _is_null(value)), None)
+    if not isinstance(first, _LISTS) or not all(isinstance(value, _LISTS) or _is_null(value) for value in values):
+        return None
+    lists = [value if isinstance(value, _LISTS) else None for value in values]
+    try:
+        return pa.array(lists, from_pandas=False)
+    except (
+        pa.ArrowInvalid,
+        pa.ArrowNotImplementedError,
+    ):  # an empty NumPy array is one of doubles, though the others are of text
+        return pa.array([value.tolist() if isinstance(value, np.ndarray) else value for value in lists])
+
+
+def _is_null(value: object) -> bool:
+    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ == "NAType"
 
 
 def has_lists(kinds: Iterable[Any]) -> bool:
