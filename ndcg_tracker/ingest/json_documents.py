@@ -217,7 +217,8 @@ def _judgment_lists(document: Mapping[str, Any]) -> dict[str, Any]:
         content = hit.get("_source")
         if not isinstance(content, dict) or not _holds_objects(content, "judgmentRatings", "ratings"):
             raise ValueError(f"hits.hits[{place}] holds no judgmentRatings; give a response that does")
-        found[str(content.get("name") or hit.get("_id") or place)] = content
+        name = str(content.get("name") or place)
+        found[f"{name} ({hit.get('_id', place)})" if name in found else name] = content
     return found
 
 
@@ -232,12 +233,15 @@ def _nested_lists(document: Mapping[str, Any], role: str, chosen: str) -> _Lists
         keys = ", ".join(map(shown, list(document)[:_MOST_LISTED]))
         raise ValueError(f"JSON of no known shape, an object of {keys}; write {{group: {{item: number}}}}")
     held: dict[str, Any] = {"": runs}
-    for _ in range(n_levels - 2):
-        held = {
-            f"{path}/{key}" if path else key: inner
+    for level in range(n_levels - 2):
+        paths = [
+            (f"{path}/{key}" if level else key, inner)
             for path, value in held.items()
             for key, inner in (value.items() if isinstance(value, dict) else ())
-        }
+        ]
+        held = dict(paths)
+        if len(held) < len(paths):
+            raise ValueError("holds two things of one name; write the one you mean to a file of its own")
     if n_levels > 2 and not (_MODEL in document and len(held) == 1 and not chosen):
         found = _chosen(held, chosen, "runs" if role == "score" else "sets of labels", is_sure=False)
     elif chosen:

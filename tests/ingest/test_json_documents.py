@@ -160,6 +160,8 @@ def test_opensearch_judgments_are_labels() -> None:
         "or write the one you mean to a file of its own"
     )
     assert labels(found, reader="json:Clicks") == expected
+    found["hits"]["hits"][1]["_source"] = JUDGMENTS  # type: ignore[index]
+    assert "under 'Imported Judgments', 'Imported Judgments (y)'; choose with" in labels(found)
 
 
 @pytest.mark.parametrize(
@@ -209,6 +211,9 @@ def test_other_dicts_of_runs_are_read_only_where_one_is_chosen() -> None:
     )
     assert run(held, reader="json:test") == RANKED
     assert labels({"test": RUN, "dev": RUN}, reader="json:dev")[0] == ("q1", "a", 1.0)
+    assert run({"a/b": {"c": RUN}, "a": {"b/c": RUN}}) == (
+        "holds two things of one name; write the one you mean to a file of its own"
+    )
     many = {f"split{number}": RUN for number in range(12)}
     assert run(many).startswith("holds runs under 'split0', 'split1',")
     assert "'split9' and 2 more; choose with reader='json:split0'" in run(many)
