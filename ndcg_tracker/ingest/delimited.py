@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
 
-from ndcg_tracker.ingest.columns import LABEL_TABLE, NUMBERS, Columns, Refused, Wanted
+from ndcg_tracker.ingest.columns import NUMBERS, Columns, Refused, Wanted
 from ndcg_tracker.ingest.gathering import GatheredRows
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces
@@ -114,7 +114,7 @@ class DelimitedTable:
 
     def _take_header(self, header: list[bytes], refused: Refused) -> None:
         columns = self._columns
-        self._is_quepid = header[:2] == _QUEPID and self._wanted is LABEL_TABLE
+        self._is_quepid = header[:2] == _QUEPID and "score" not in self._wanted.roles
         if self._is_quepid:
             columns = Columns(columns.group or "query", columns.item or "docid", label=columns.label or "rating")
         self._found = columns.positions([name.decode() for name in header], self._wanted, refused)

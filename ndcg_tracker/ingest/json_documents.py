@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.columns import RUN_TABLE, Columns, Wanted
+from ndcg_tracker.ingest.columns import Columns, Wanted
 from ndcg_tracker.ingest.json_record import json_id, json_integer, json_kind, json_number
 from ndcg_tracker.ingest.jsonl import JsonTable
 from ndcg_tracker.ingest.numbers import number
@@ -43,7 +43,7 @@ def exact_rows(source: Source, columns: Columns, wanted: Wanted, chosen: str = "
             if chosen:
                 raise ValueError(f"is an array of records, so there is nothing to choose; leave out {shown(chosen)}")
             return JsonTable(columns, wanted).of_records(source, document)
-        role = "score" if wanted is RUN_TABLE else "label"
+        role = "score" if "score" in wanted.roles else "label"
         named = columns.any_given()
         if named is not None and role == "score":
             raise ValueError(f"this JSON has no named columns; drop {argument(named)}")
