@@ -11,7 +11,7 @@ from ndcg_tracker.ingest.list_columns import has_lists, unfolded
 from ndcg_tracker.ingest.places import Places, RowPlaces, shown
 
 
-def converted(arrays: Mapping[str, Any], names: Mapping[str, str], places: RowPlaces, n_before: int) -> dict[str, Any]:
+def converted(arrays: Mapping[str, Any], names: Mapping[str, str], places: Places, n_before: int) -> dict[str, Any]:
     """Return the next columns of a table as ``Collected`` takes them: one value per item, ids as text, doubles.
 
     Parameters: ``arrays``: an Arrow array per role, of any type or of lists of it; ``names``: their columns; ``places``
@@ -19,7 +19,7 @@ def converted(arrays: Mapping[str, Any], names: Mapping[str, str], places: RowPl
     ``number_array`` and ``ndcg_tracker.ingest.list_columns.unfolded``.
     """
     found = dict(arrays)
-    if has_lists(array.type for array in arrays.values()):
+    if isinstance(places, RowPlaces) and has_lists(array.type for array in arrays.values()):
         of_lists = places.of_lists()
         found["group"] = id_array(arrays["group"], names["group"], of_lists, 0)
         found, lengths = unfolded(found, names, of_lists)
