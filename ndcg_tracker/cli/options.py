@@ -88,11 +88,19 @@ Metrics = Annotated[
 ]
 Labels = Annotated[
     str | None,
-    typer.Option("--labels", "--qrels", metavar="FILE", help="The labels of the dataset.", show_default=False),
+    typer.Option(
+        "--labels",
+        "--qrels",
+        metavar="FILE",
+        help="The labels: a file, or ir_datasets:NAME for a known set.",
+        show_default=False,
+    ),
 ]
 Reader = Annotated[
     str | None,
-    typer.Option(help="trec, csv, tsv, jsonl, parquet or svmlight; else by name and content.", show_default=False),
+    typer.Option(
+        help="trec, csv, tsv, json, jsonl, parquet or svmlight; else by name and content.", show_default=False
+    ),
 ]
 GroupColumn = Annotated[str | None, typer.Option("--group", help="Column of the group.", show_default="group")]
 ItemColumn = Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 
@@ -16,6 +17,7 @@ from ndcg_tracker.ingest.text_blocks import Lines, TextBlock
 
 _NULL = float("nan")
 _QUOTE = b'"'
+_QUEPID = [b"query", b"docid"]  # how its judgments begin; then comes the rating, or one per judge
 
 
 class _OpenQuoteError(ValueError):
@@ -48,6 +50,7 @@ class DelimitedTable:
         self._n_cells = 0
         self._found: dict[str, int] = {}
         self._are_ranks = False
+        self._is_quepid = False
 
     def exact(self, block: Lines) -> tuple[Rows, LinePlaces]:
         """Return the rows of a block, read record by record."""
@@ -59,11 +62,14 @@ class DelimitedTable:
             self._take_header(header, lambda what: block.error(what, line))
         number_places = [(role, self._found[role]) for role in NUMBERS if role in self._found]
         group_place, item_place = self._found["group"], self._found.get("item")
+        empty_cells = [self._found[role] for role in ("item", "label")] if self._is_quepid else []
         gathered = GatheredRows([role for role, _ in number_places])
         for line, cells in records:
             if len(cells) != self._n_cells:
                 count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
                 raise block.error(f"{count} where the header has {self._n_cells}; correct the line", line)
+            if empty_cells and not any(cells[place] for place in empty_cells):
+                continue  # a query that has no rated document
             numbers = []
             for role, place in number_places:
                 cell = cells[place].strip(b" \t")
@@ -79,7 +85,7 @@ class DelimitedTable:
         """Return the rows of a block, read by Arrow's parser."""
         return self.parsed(block.pieces(BLOCK), has_header=block.is_first)
 
-    def is_row(self, line: bytes) -> bool:
+    def n_rows_of(self, line: bytes) -> int:
         """Return whether a line is not empty."""
         return bool(line.strip(b"\r\n"))
 
@@ -111,9 +117,18 @@ class DelimitedTable:
         raise DoubtfulError("no header")
 
     def _take_header(self, header: list[bytes], refused: Refused) -> None:
+        self._is_quepid = header[:2] == _QUEPID and "score" not in self._wanted.roles
+        columns = self._columns
+        if self._is_quepid:
+            columns = replace(
+                columns,
+                group=columns.group or "query",
+                item="docid" if columns.item is None else columns.item,
+                label=columns.label or "rating",
+            )
         names = [name.decode() for name in header]
-        self._found = self._columns.positions(names, self._wanted, refused)
-        self._are_ranks = self._columns.are_ranks({role: names[place] for role, place in self._found.items()})
+        self._found = columns.positions(names, self._wanted, refused)
+        self._are_ranks = columns.are_ranks({role: names[place] for role, place in self._found.items()})
         self._n_cells = len(header)
 
 

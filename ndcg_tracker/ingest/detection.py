@@ -9,16 +9,18 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import shown_name
 
-READERS = ("trec", "csv", "tsv", "jsonl", "parquet", "svmlight")
+READERS = ("trec", "csv", "tsv", "json", "jsonl", "parquet", "svmlight")
 
 _BY_EXTENSION = {
     **dict.fromkeys((".run", ".trec", ".txt", ".qrels", ".res"), "trec"),
     ".csv": "csv",
     ".tsv": "tsv",
+    ".json": "json",
     **dict.fromkeys((".jsonl", ".ndjson"), "jsonl"),
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
     **dict.fromkeys((".svm", ".svmlight", ".letor", ".libsvm"), "svmlight"),
 }
+_KEYS = {"requests", "details", "rank_eval", "judgmentRatings", "hits", "queries", "query_doc_pairs"}
 _SVMLIGHT = re.compile(rb"\S+[ \t]+(?:qid:\S+|[0-9]+:\S+)(?:[ \t].*)?")
 
 
@@ -34,6 +36,8 @@ def detect_reader(path: str, first_bytes: bytes) -> str:
     if name.lower().endswith(".gz"):
         name = name[:-3]
     by_extension = _BY_EXTENSION.get(PurePath(name).suffix.lower())
+    if by_extension == "json":
+        return _json_reader(first_bytes)
     if by_extension is not None:
         return by_extension
     by_content = _by_content(first_bytes)
@@ -69,8 +73,8 @@ def _by_content(first_bytes: bytes) -> str | None:
     lines = (line.rstrip(b"\r") for line in text.split(b"\n"))
     line = next((line for line in lines if line.strip(b" \t") and not line.startswith(b"#")), b"")
     fields = [field for field in line.replace(b"\t", b" ").split(b" ") if field]
-    if line.lstrip(b" \t").startswith(b"{"):
-        return "jsonl"
+    if line.lstrip(b" \t").startswith((b"{", b"[")):
+        return _json_reader(first_bytes)
     if _SVMLIGHT.fullmatch(line) and _is_number(fields[0]):
         return "svmlight"
     if (len(fields) == 6 and _is_number(fields[4])) or (len(fields) == 4 and _is_number(fields[3])):
@@ -78,6 +82,27 @@ def _by_content(first_bytes: bytes) -> str | None:
     if b"\t" in line:
         return "tsv"
     return "csv" if b"," in line else None
+
+
+def _json_reader(first_bytes: bytes) -> str:
+    """Return the reader of JSON: ``jsonl`` where the first line is a record, whole and flat, else ``json``."""
+    import json
+
+    first, _, rest = first_bytes.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n").partition(b"\n")
+    try:
+        record = json.loads(first) if first.startswith(b"{") else None
+    except (ValueError, RecursionError):
+        return "json"
+    if not isinstance(record, dict):
+        return "json"
+    if rest.strip():
+        return "jsonl"
+    nested = [value for value in record.values() if _is_nested(value)]
+    return "json" if nested and (len(nested) == len(record) or not _KEYS.isdisjoint(record)) else "jsonl"
+
+
+def _is_nested(value: object) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(one, (dict, list)) for one in value))
 
 
 def _is_number(field: bytes) -> bool:

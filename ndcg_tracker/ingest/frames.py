@@ -21,6 +21,7 @@ from ndcg_tracker.ingest.columns import (
     Columns,
     Wanted,
 )
+from ndcg_tracker.ingest.list_columns import list_array
 from ndcg_tracker.ingest.places import Places, RowPlaces, shown
 from ndcg_tracker.ingest.rows import Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_table
@@ -101,7 +102,7 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
     import pyarrow as pa
 
     from ndcg_tracker.ingest.arrow_columns import Collected
-    from ndcg_tracker.ingest.arrow_values import id_array, number_array
+    from ndcg_tracker.ingest.arrow_values import converted
 
     places = frame.places
     names = (DEFAULT_COLUMNS if frame.is_plain else columns).names(frame.header, wanted, places.whole)
@@ -111,16 +112,11 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
         _refuse_nan_scores(arrays["score"], places)
     nan_is_null = frame.nan_is_null | ({"score"} if null_scores == "not_retrieved" else frozenset())
     collected = Collected(places, nan_is_null=nan_is_null)
+    names = {role: columns.name_of(role) for role in arrays}
     table = pa.table(list(arrays.values()), names=list(arrays))
     for batch in table.to_batches(max_chunksize=_BATCH):
-        parts = {}
-        for role, name in names.items():
-            array = batch.column(role)
-            if role in IDS:
-                parts[role] = id_array(array, name, places, collected.n_rows)
-            else:
-                parts[role] = number_array(array, name, role, places)
-        collected.add(parts)
+        parts = {role: batch.column(role) for role in names}
+        collected.add(converted(parts, names, places, collected.n_rows))
     rows = collected.rows()
     return with_ranks_as_scores(rows) if columns.are_ranks(names) else rows
 
@@ -309,7 +305,8 @@ def _array(values: Any, name: str, role: str) -> Any:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise InputError(f"column {shown(name)} is a single {type(values).__name__}; give one value per row")
     try:
-        return pa.array(values, from_pandas=role != "score")
+        lists = list_array(values)
+        return pa.array(values, from_pandas=role != "score") if lists is None else lists
     except (pa.ArrowException, UnicodeError, OverflowError, TypeError, ValueError) as error:
         if role in IDS:
             return pa.array(_ids(values, name), type=pa.string())

@@ -66,7 +66,7 @@ class Rows:
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
         """Return several tables of the same columns, at least one, one after the other; everything is copied."""
-        items = [part.items for part in parts if part.items is not None]
+        items = [part.items for part in parts if part.items is not None and len(part.items)]
         columns = ([part.scores for part in parts], [part.grades for part in parts], [part.weights for part in parts])
         return cls(
             Keys.joined([part.run_keys for part in parts]),

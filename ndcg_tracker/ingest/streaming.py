@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import BinaryIO, Self, TypeVar
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import parquet
+from ndcg_tracker.ingest import json_documents, parquet
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, Columns
 from ndcg_tracker.ingest.delimited import DelimitedTable
 from ndcg_tracker.ingest.group_blocks import GroupBlock, TextTable, text_group_blocks
@@ -108,6 +108,9 @@ def stream_run(
             scores = Scores(files.enter_context(Source(scores_path, stdin=stdin, once=True)))
         if name == "parquet":
             blocks = parquet.group_blocks(source, columns, run_table(labels_apart=labels_apart), block_rows)
+        elif name.startswith("json") and name != "jsonl":
+            wanted = run_table(labels_apart=labels_apart)
+            blocks = iter([GroupBlock(*json_documents.exact_rows(source, columns, wanted, name[len("json:") :]))])
         else:
             table = text_table(source, name, columns, labels_apart=labels_apart)
             blocks = text_group_blocks(source, table, block_rows * BYTES_PER_ROW, fast=len(head) > SMALL)

@@ -85,7 +85,7 @@ class TrecTable:
         """Return the rows of a block, read by Arrow's parser."""
         return _parsed(block.pieces(BLOCK), self._layout)
 
-    def is_row(self, line: bytes) -> bool:
+    def n_rows_of(self, line: bytes) -> int:
         """Return whether a line is not blank."""
         return bool(line.strip(b" \t\r\n"))
 

@@ -161,7 +161,7 @@ def test_the_name_of_a_run(sqlite_command: CommandLine, files: None, folder: Pat
         (["bm25.csv", "--labels", "nowhere.txt"], "nowhere.txt: no such file; check the path"),
         (["bm25.csv", "--tag", "x"], "--tag 'x' is not of the form key=value; write --tag model=bm25"),
         (["bm25.csv", "--param", "=x"], "--param '=x' is not of the form key=value; write --param model=bm25"),
-        (["bm25.csv", "--reader", "xml"], "no reader 'xml'; choose one of trec csv tsv jsonl parquet svmlight"),
+        (["bm25.csv", "--reader", "xml"], "no reader 'xml'; choose one of trec csv tsv json jsonl parquet svmlight"),
         (["bm25.csv", "--name", ""], "the name of a run is empty; give it a name"),
         (["bm25.csv", "--name", "@x"], None),
         (["bm25.csv", "--dataset", ""], "the name of a dataset is empty; give it a name"),

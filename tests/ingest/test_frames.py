@@ -362,8 +362,9 @@ def test_what_is_no_frame_is_refused() -> None:
     assert refusal(pa.chunked_array([[1]])).startswith("cannot read a ChunkedArray as a table (")
     assert refusal(pl.DataFrame(NAN_SCORES).lazy()) == "a LazyFrame has no rows at hand; call its .collect() first"
     assert refusal({"group": [], "score": []}) == "there are no rows; give at least one"
-    matrix = {"group": ["q", "q"], "score": np.ones((2, 2))}
-    assert refusal(matrix).startswith("column 'score' holds no plain numbers (")
+    cube = {"group": ["q", "q"], "score": np.ones((2, 2, 2))}
+    assert refusal(cube) == "column 'score' holds list<item: double>; the score column needs numbers: convert it"
+    assert refusal({"group": ["q"], "score": [object()]}).startswith("column 'score' holds no plain numbers (")
 
 
 def test_labels_without_any_grade_are_refused() -> None:
