@@ -227,16 +227,16 @@ def test_where_there_is_one_only_nothing_can_be_chosen(document: object) -> None
 
 def test_an_array_of_records_is_a_table() -> None:
     records = [
-        {"qid": "q", "item": "a", "score": 1, "label": 0},
-        {"qid": "q", "item": ["b", "c"], "score": [3, 2], "label": [1, None]},
-        {"qid": "r", "item": 7, "score": 1.5},
+        {"topic": "q", "item": "a", "score": 1, "label": 0},
+        {"topic": "q", "item": ["b", "c"], "score": [3, 2], "label": [1, None]},
+        {"topic": "r", "item": 7, "score": 1.5},
     ]
-    columns = Columns(group="qid")
+    columns = Columns(group="topic")
     expected = [("q", "b", 3.0), ("q", "c", 2.0), ("q", "a", 1.0), ("r", "7", 1.5)]
     assert run(records, columns=columns) == expected
     assert labels(records, columns=columns) == [("q", "a", 0.0), ("q", "b", 1.0)]
     assert run(records) == (
-        "no column 'group'; the columns are 'qid', 'item', 'score', 'label': name the group column with --group"
+        "no column 'group'; the columns are 'topic', 'item', 'score', 'label': name the group column with --group"
     )
     assert run([]) == "there are no rows; give at least one"
     assert run(records[:1] * 2, columns=columns) == (
