@@ -7,6 +7,8 @@ from typing import Protocol
 
 from ndcg_tracker.errors import InputError
 
+KEEP_ONE = "keep one of the two"
+
 _LONGEST_SHOWN = 60
 
 
@@ -33,6 +35,10 @@ def shown_name(path: str) -> str:
 class Places(Protocol):
     """The places of a table's rows in their source."""
 
+    @property
+    def if_twice(self) -> str:
+        """What to do about two rows for one item."""
+
     def error(self, row: int, what: str) -> Exception:
         """Return the error that says ``what`` is wrong with a row (from 0)."""
 
@@ -46,7 +52,8 @@ class Places(Protocol):
 class LinePlaces:
     """Rows of a text file: ``lines`` has the line number of each row."""
 
-    def __init__(self, name: str, lines: Sequence[int]) -> None:
+    def __init__(self, name: str, lines: Sequence[int], if_twice: str = KEEP_ONE) -> None:
+        self.if_twice = if_twice
         self._name = name
         self._lines = lines
 
@@ -73,6 +80,8 @@ class RowPlaces:
     ``name`` is the file's name, None for a frame; ``first_row`` how many rows stand before these in the file.
     """
 
+    if_twice = KEEP_ONE
+
     def __init__(self, name: str | None = None, first_row: int = 0) -> None:
         self._prefix = "" if name is None else f"{name}: "
         self._first = first_row + 1
@@ -92,6 +101,8 @@ class RowPlaces:
 
 class NoPlaces:
     """Rows that the fast path read: it knows no line numbers, so it leaves every complaint to the exact path."""
+
+    if_twice = KEEP_ONE
 
     def error(self, row: int, what: str) -> DoubtfulError:
         """Return a doubt."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.ingest.places import Places, shown
+from ndcg_tracker.ingest.ranks import RankConflict, rank_conflict
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings.keys import Index, Keys, Mask
 from ndcg_tracker.rankings.ranking import Floats, GroupedItems, LabelLists, Ranking
@@ -25,12 +26,13 @@ class RankedTable:
     """What a run's file or frame holds: the run itself and, if they came along, labels and group weights.
 
     ``run``: as its rows stand; it has items, but for a block of a stream in which every row is judged and none was
-    retrieved.
+    retrieved. ``notes``: what its reader has found that one should know, as facts; as text each is a sentence.
     """
 
     run: Run
     labels: LabelLists | None
     weights: GroupWeights | None
+    notes: tuple[RankConflict, ...] = ()
 
     @property
     def ranking(self) -> Ranking:
@@ -79,7 +81,11 @@ def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> Ranked
     run = run_of_groups(keys, offsets, items, scores)
     if rows.items is not None:
         _refuse_duplicates(table, places, run, labels)
-    return RankedTable(run, labels, weights)
+    conflict = None
+    if rows.ranks is not None and scores.size == rows.n_rows:
+        ranks = rows.ranks if table.order is None else rows.ranks[table.order]
+        conflict = rank_conflict(table.keys, table.offsets, ranks, scores)
+    return RankedTable(run, labels, weights, () if conflict is None else (conflict,))
 
 
 def label_lists(rows: Rows, places: Places) -> LabelLists:
@@ -190,5 +196,5 @@ def _refuse_duplicates(table: _Grouped, places: Places, *lists: GroupedItems | N
         pair = group, table.items.bytes_at(place)
         if pair in first_at:
             item, name, first = shown(pair[1]), shown(table.keys[group]), places.mention(first_at[pair])
-            raise places.error(row, f"item {item} of group {name} stands in {first} already; keep one of the two")
+            raise places.error(row, f"item {item} of group {name} stands in {first} already; {places.if_twice}")
         first_at[pair] = row
