@@ -60,7 +60,10 @@ def evaluate(
                 )
             except NoLabelsError:
                 raise InputError(f"{path} has no labels of its own; give them with --labels FILE") from None
-            found.append(("-" if path == "-" else default_run_name(path), evaluation))
+            name = "-" if path == "-" else default_run_name(path)
+            for note in evaluation.notes:
+                options.say(f"note: {name}: {note}")
+            found.append((name, evaluation))
         write_metrics(_metrics_json(found[0][1]))
     options.show(_per_group(found, format) if per_group else _means(found, format))
 

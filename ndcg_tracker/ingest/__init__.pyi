@@ -2,6 +2,7 @@ from .columns import Columns
 from .detection import READERS, default_run_name, detect_reader
 from .frames import read_frame, read_label_frame
 from .group_table import GroupColumns, GroupTable, read_group_frame, read_groups
+from .ranks import joined_notes
 from .reading import read_labels, read_run
 from .streaming import RunStream, ScatteredGroupError, is_large, stream_run
 from .table import RankedTable
@@ -17,6 +18,7 @@ __all__ = [
     "default_run_name",
     "detect_reader",
     "is_large",
+    "joined_notes",
     "read_frame",
     "read_group_frame",
     "read_groups",

@@ -1,4 +1,4 @@
-"""The rank column of a run: held against the scores, or in their place where there are none."""
+"""The rank column of a TREC run, held against the scores."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class RankConflict:
         )
 
 
-def all_conflicts(found: Iterable[RankConflict]) -> tuple[RankConflict, ...]:
-    """Return the conflicts of a run's parts as one, none where no part has any.
+def joined_notes(notes: Iterable[RankConflict]) -> tuple[RankConflict, ...]:
+    """Return what was found in the parts of a run as what is to be said of all of it.
 
-    >>> all_conflicts([RankConflict(2, "q1"), RankConflict(1, "q7")])
+    >>> joined_notes([RankConflict(2, "q1"), RankConflict(1, "q7")])
     (RankConflict(n_groups=3, first='q1'),)
     """
-    every = list(found)
+    every = list(notes)
     return (RankConflict(sum(one.n_groups for one in every), every[0].first),) if every else ()
 
 
@@ -106,12 +106,3 @@ def rank_conflict(group_keys: Keys, offsets: Index, ranks: Ranks, scores: Floats
     owner = owners[firsts]
     wrong = np.unique(owner[1:][(owner[1:] == owner[:-1]) & (highest[1:] > lowest[:-1])])
     return RankConflict(int(wrong.size), group_keys[int(wrong[0])]) if wrong.size else None
-
-
-def scores_from_ranks(ranks: Floats) -> Floats:
-    """Return scores that put items in the order of their ranks, NaN (not retrieved) where the rank is NaN.
-
-    >>> scores_from_ranks(np.array([1.0, 2.0, 0.0])).tolist()
-    [-1.0, -2.0, 0.0]
-    """
-    return 0.0 - ranks

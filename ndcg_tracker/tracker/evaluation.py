@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import Columns, RankedTable, read_frame, read_label_frame
+from ndcg_tracker.ingest import Columns, RankedTable, joined_notes, read_frame, read_label_frame
 from ndcg_tracker.metrics import GroupResults, Metric, group_results, group_values, parse_metric
 from ndcg_tracker.overlap.ahead import reading_ahead
 from ndcg_tracker.rankings import GroupWeights, LabelLists, judged
@@ -20,6 +20,8 @@ from ndcg_tracker.tracker.scoring import NO_ITEMS, GatheredValues
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ndcg_tracker.ingest.ranks import RankConflict
 
 
 class NoLabelsError(InputError):
@@ -34,10 +36,12 @@ class Evaluation:
     """The values of some metrics for every group of a ranking and its labels.
 
     ``texts``: the metrics as they were given. ``results``: one ``GroupResults`` per text, all over the same groups.
+    ``notes``: what else to know, in words.
     """
 
     texts: tuple[str, ...]
     results: tuple[GroupResults, ...]
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def per_group(self) -> pd.DataFrame:
@@ -128,7 +132,8 @@ def evaluate_table(table: RankedTable, labels: LabelLists | None, metrics: Seque
     labels = labels if labels is not None else table.labels
     if labels is None:
         raise NoLabelsError
-    return Evaluation(texts, tuple(group_results(judged(table.run, labels), parsed, table.weights)))
+    results = tuple(group_results(judged(table.run, labels), parsed, table.weights))
+    return Evaluation(texts, results, tuple(map(str, table.notes)))
 
 
 def evaluate_stream(blocks: Iterable[RankedTable], labels: LabelLists | None, metrics: Sequence[str]) -> Evaluation:
@@ -138,6 +143,7 @@ def evaluate_stream(blocks: Iterable[RankedTable], labels: LabelLists | None, me
     held = None if labels is None else HeldLabels(labels)
     values = GatheredValues()
     weights: list[GroupWeights] = []
+    notes: list[RankConflict] = []
     any_labels = held is not None
     with reading_ahead(blocks) as read:
         for block in read:
@@ -146,13 +152,15 @@ def evaluate_stream(blocks: Iterable[RankedTable], labels: LabelLists | None, me
             values.add(group_values(judged(block.run, of_block), parsed))
             if block.weights is not None:
                 weights.append(block.weights)
+            notes += block.notes
             del block, of_block  # not to be held while the next block is read
     if not any_labels:
         raise NoLabelsError
     for rest in () if held is None else held.rest():
         values.add(group_values(judged(NO_ITEMS, rest), parsed))
     order = values.order(held.places if held is not None else lambda keys: np.arange(len(keys)))
-    return Evaluation(texts, tuple(values.results(joined_weights(weights) if weights else None, order)))
+    results = tuple(values.results(joined_weights(weights) if weights else None, order))
+    return Evaluation(texts, results, tuple(map(str, joined_notes(notes))))
 
 
 def parsed_metrics(texts: Sequence[str]) -> list[Metric]:
