@@ -20,12 +20,14 @@ def add_labels(
     group: options.GroupColumn = None,
     item: options.ItemColumn = None,
     label: options.LabelColumn = None,
+    columns: options.Header = None,
 ) -> None:
     """Make the labels of a file the newest version of a dataset; labels already stored add nothing."""
     from ndcg_tracker.cli.reading import labels_of, source_name
     from ndcg_tracker.ingest import Columns
 
-    lists = labels_of(file, reader=reader, columns=Columns(group=group, item=item, label=label))
+    found = Columns(group=group, item=item, label=label, header=options.header(columns))
+    lists = labels_of(file, reader=reader, columns=found)
     with options.tracker() as tracker:
         version, is_new = tracker.add_labels(lists, dataset=dataset, source=source_name(file))
         state = "stored" if is_new else "already stored"

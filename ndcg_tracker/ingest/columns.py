@@ -30,7 +30,8 @@ class Columns:
     """The names of the columns of a table; None is the default name, which is the role's own.
 
     A default column that is absent is fine for ``item`` (items are then known by the row's number within its group,
-    from 1), ``label`` and ``weight``. A column that was named here must be there.
+    from 1), ``label`` and ``weight``. A column that was named here must be there. ``header``: the names of all columns
+    of a delimited file, in order, where its first line is a row; None where that line names them.
 
     >>> Columns(group="qid").name_of("group"), Columns().name_of("item")
     ('qid', 'item')
@@ -41,6 +42,7 @@ class Columns:
     score: str | None = None
     label: str | None = None
     weight: str | None = None
+    header: tuple[str, ...] | None = None
 
     def name_of(self, role: str) -> str:
         """Return the name of the column that plays this role."""
