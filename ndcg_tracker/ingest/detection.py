@@ -118,7 +118,7 @@ def _is_trec(line: bytes, delimiter: bytes | None = None) -> bool:
     Parameters: ``delimiter``: what stands between two fields, None for blanks and tabs.
     """
     fields = [field for field in line.replace(b"\t", b" ").split(b" ") if field]
-    if delimiter is not None and fields != line.split(delimiter):
+    if delimiter is not None and fields[:5] != line.split(delimiter)[:5]:
         return False
     if len(fields) < _N_QRELS:
         return False

@@ -67,7 +67,8 @@ def read_groups(
     Parameters: ``path``, a file, compressed or not, or ``-`` for standard input; ``reader``: one of ``GROUP_READERS``,
     None to tell from the file's name and content; ``columns``: see ``GroupColumns``. In CSV and TSV every attribute is
     text, in JSON lines and Parquet text or a number, true and false becoming text; an empty cell, null, and in JSON
-    lines an absent key take the attribute or weight away. Raises: InputError, one line, ``FILE:LINE: what; what to do``.
+    lines an absent key take the attribute or weight away. Raises: InputError, one line,
+    ``FILE:LINE: what; what to do``.
     """
     if reader is not None and reader not in GROUP_READERS:
         raise InputError(f"no reader {shown(reader)} for groups; choose one of {' '.join(GROUP_READERS)}")

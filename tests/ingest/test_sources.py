@@ -133,6 +133,7 @@ def test_a_compressed_file_that_is_named_after_another_compression_is_refused(tm
         (b"\x04\x22\x4d\x18rest", "lz4 data"),
         (lzma.compress(RUN, lzma.FORMAT_ALONE), "lzma data"),
     ],
+    ids=["zip", "7z", "tar", "lz4", "lzma"],
 )
 def test_archives_are_refused(content: bytes, kind: str) -> None:
     assert refusal("-", content) == f"<stdin>: is {kind}, which is not read; unpack it and give what is in it"
