@@ -156,10 +156,11 @@ def test_a_table_without_header(command: CommandLine, files: None, folder: Path)
     for name, ending in (("bm25.csv", "tsv"), ("labels.csv", "txt")):
         rows = (folder / name).read_text(encoding="utf-8").splitlines()[1:]
         (folder / f"bare.{ending}").write_text("\n".join(rows).replace(",", "\t") + "\n", encoding="utf-8")
-    command.done("labels", "add", "bare.txt", "--columns", "qid,doc,label", "--group", "qid", "--item", "doc")
+    names = ["--columns", "qid,doc,label", "--group", "qid", "--item", "doc"]
+    assert command("labels", "add", "bare.txt", *names).code == 0
     (row,) = command.rows("ingest", "bare.tsv", "--columns", "group, item ,score")
     assert row["mean"] == BM25_MEAN
-    arguments = ["--columns", "group,doc,score", "--item", "doc", "--labels", "labels.csv"]
+    arguments = ["--columns", "group,item,s", "--score", "s", "--labels", "labels.csv"]
     for way in ("--stream", "--no-stream"):
         assert command.rows("evaluate", "bare.tsv", *arguments, way)[0]["mean"] == BM25_MEAN
 
@@ -168,11 +169,10 @@ def test_a_table_without_header(command: CommandLine, files: None, folder: Path)
 def test_a_trec_run_with_comments_and_words_whose_ranks_are_wrong(
     command: CommandLine, files: None, folder: Path, way: str
 ) -> None:
-    lines = (folder / "dense.run").read_text(encoding="utf-8").splitlines()
-    ranked = [line.split() for line in lines]
     text = "".join(
-        f"{group}\tQ0\t{item}\t{-int(rank) if group in ('q2', 'q3') else rank}\t{score}\tmy tag\n"
-        for group, _, item, rank, score, _ in ranked
+        f"{group}\tQ0\t{item}\t{-rank if group in ('q2', 'q3') else rank}\t{score}\tmy tag\n"
+        for group, items in DENSE.items()
+        for rank, (item, score) in enumerate(sorted(items.items(), key=lambda item: -item[1]), 1)
     )
     (folder / "odd.tsv").write_text(f"# ir_metadata.start\n# tag: odd\n# ir_metadata.end\n{text}", encoding="utf-8")
     note = (
