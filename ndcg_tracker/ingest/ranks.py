@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.ingest.places import shown
-from ndcg_tracker.rankings.keys import Index, Keys
+from ndcg_tracker.rankings.keys import Bytes, Index, Keys
 from ndcg_tracker.rankings.ranking import Floats
 from ndcg_tracker.rankings.sorting import descending_order
 
@@ -21,6 +21,7 @@ _LARGEST = int(np.iinfo(np.int32).max)
 _WHOLE = re.compile(rb"-?[0-9]{1,4000}")
 _HEXADECIMAL = re.compile(rb"0[xX][0-9a-fA-F]{1,8}")  # Arrow takes it for a number, so every way of reading does
 _MOST_DIGITS = 9  # so many always fit
+_ZERO, _NINE = 0x30, 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ def rank_of(text: bytes) -> int:
     >>> rank_of(b"12"), rank_of(b"-") == rank_of(b"1.5") == NO_RANK
     (12, True)
     """
+    if text.isdigit() and len(text) <= _MOST_DIGITS:
+        return int(text)
     if _WHOLE.fullmatch(text):
         rank = int(text)
         return rank if -_LARGEST <= rank <= _LARGEST else NO_RANK
@@ -64,30 +67,44 @@ def rank_of(text: bytes) -> int:
     return NO_RANK
 
 
-def ranks_of(texts: Keys) -> Ranks:
-    """Return the rank that each field of a column holds (see ``rank_of``)."""
-    starts, lengths = texts.offsets[:-1], texts.lengths
-    digits = texts.data - np.uint8(0x30)
-    if digits.size and int(digits.max()) <= 9 and int(lengths.max()) <= _MOST_DIGITS:
-        ranks = np.zeros(starts.size, dtype=np.int32)
-        for place in range(int(lengths.max())):
-            longer = np.flatnonzero(lengths > place)
-            ranks[longer] = 10 * ranks[longer] + digits[starts[longer] + place]
-        return ranks
-    return np.array([rank_of(text) for text in texts.to_bytes_list()], dtype=np.int32)
+def ranks_of(data: Bytes, starts: Index, ends: Index) -> Ranks:
+    """Return the rank that each field of a column holds (see ``rank_of``), none of them empty.
+
+    >>> ranks_of(np.frombuffer(b"7 12 -", dtype=np.uint8), np.array([0, 2]), np.array([1, 4])).tolist()
+    [7, 12]
+    """
+    width = int((ends - starts).max(initial=0))
+    ranks = np.zeros(starts.size, dtype=np.int32)
+    for place in range(width if width <= _MOST_DIGITS else 0):
+        at = ends - (place + 1)
+        digits = data[at] - np.uint8(_ZERO)
+        if place:
+            digits[at < starts] = 0
+        if int(digits.max()) > _NINE:
+            break
+        ranks += digits.astype(np.int32) * 10**place
+    else:
+        if width <= _MOST_DIGITS:
+            return ranks
+    text = data.tobytes()
+    return np.array([rank_of(text[start:end]) for start, end in zip(starts, ends, strict=True)], dtype=np.int32)
 
 
-def rank_conflict(group_keys: Keys, offsets: Index, ranks: Ranks, scores: Floats) -> RankConflict | None:
+def rank_conflict(
+    group_keys: Keys, offsets: Index, ranks: Ranks, scores: Floats, *, is_descending: bool = False
+) -> RankConflict | None:
     """Return where a better rank goes with a lower score in the same group, None where that is nowhere.
 
-    Parameters: ``ranks``: int32, one per row, ``NO_RANK`` for none. ``scores``: float64, one per row, finite.
+    Parameters: ``ranks``: int32, one per row, ``NO_RANK`` for none. ``scores``: float64, one per row, finite;
+    ``is_descending``: whether they are known to be so in each group.
 
     >>> keys, offsets = Keys.from_strings(["q", "r"]), np.array([0, 2, 4])
     >>> rank_conflict(keys, offsets, np.array([1, 2, 1, 2], dtype=np.int32), np.array([2.0, 1.0, 0.5, 0.6]))
     RankConflict(n_groups=1, first='r')
     """
     suspect = ranks[1:] < ranks[:-1]
-    suspect |= scores[1:] > scores[:-1]
+    if not is_descending:
+        suspect |= scores[1:] > scores[:-1]
     suspect[offsets[1:-1] - 1] = False
     if not suspect.any():
         return None

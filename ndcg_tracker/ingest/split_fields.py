@@ -34,9 +34,10 @@ def split_rows(text: bytes, n_fields: int, columns: Mapping[str, int]) -> Rows:
     if ends.size % n_fields or not _is_between_fields(data[ends].reshape(-1, n_fields)):
         raise DoubtfulError("another number of fields")
     starts = np.append(0, ends[:-1] + 1)
-    fields = {role: _column(data, starts[at::n_fields], ends[at::n_fields]) for role, at in columns.items()}
+    bounds = {role: (starts[at::n_fields], ends[at::n_fields]) for role, at in columns.items()}
+    ranks = ranks_of(data, *bounds.pop("rank")) if "rank" in bounds else None
+    fields = {role: _column(data, *found) for role, found in bounds.items()}
     groups, items = fields.pop("group"), fields.pop("item")
-    ranks = ranks_of(fields.pop("rank")) if "rank" in fields else None
     later = np.arange(1, len(groups))
     firsts = np.flatnonzero(np.append(True, ~groups.equal(later, groups, later - 1)))
     numbers = {role: _numbers(found) for role, found in fields.items()}

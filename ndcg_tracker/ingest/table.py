@@ -84,7 +84,8 @@ def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> Ranked
     conflict = None
     if rows.ranks is not None and scores.size == rows.n_rows:
         ranks = rows.ranks if table.order is None else rows.ranks[table.order]
-        conflict = rank_conflict(table.keys, table.offsets, ranks, scores)
+        is_descending = isinstance(run, Ranking)
+        conflict = rank_conflict(table.keys, table.offsets, ranks, scores, is_descending=is_descending)
     return RankedTable(run, labels, weights, () if conflict is None else (conflict,))
 
 
