@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.ingest.places import shown
-from ndcg_tracker.rankings.keys import Bytes, Index, Keys
+from ndcg_tracker.rankings.keys import BLOCK, Bytes, Index, Keys
 from ndcg_tracker.rankings.ranking import Floats
 from ndcg_tracker.rankings.sorting import descending_order
 
@@ -102,12 +102,11 @@ def rank_conflict(
     >>> rank_conflict(keys, offsets, np.array([1, 2, 1, 2], dtype=np.int32), np.array([2.0, 1.0, 0.5, 0.6]))
     RankConflict(n_groups=1, first='r')
     """
-    suspect = ranks[1:] < ranks[:-1]
-    if not is_descending:
-        suspect |= scores[1:] > scores[:-1]
-    suspect[offsets[1:-1] - 1] = False
-    if not suspect.any():
+    if not _falls(ranks, offsets) and (is_descending or not _falls(-scores, offsets)):
         return None
+    suspect = ranks[1:] < ranks[:-1]
+    suspect |= scores[1:] > scores[:-1]
+    suspect[offsets[1:-1] - 1] = False
     groups = np.unique(np.searchsorted(offsets, np.flatnonzero(suspect), "right") - 1)
     lengths = np.diff(offsets)[groups]
     rows = np.repeat(offsets[groups] - np.cumsum(lengths) + lengths, lengths) + np.arange(int(lengths.sum()))
@@ -123,3 +122,13 @@ def rank_conflict(
     owner = owners[firsts]
     wrong = np.unique(owner[1:][(owner[1:] == owner[:-1]) & (highest[1:] > lowest[:-1])])
     return RankConflict(int(wrong.size), group_keys[int(wrong[0])]) if wrong.size else None
+
+
+def _falls(values: Ranks | Floats, offsets: Index) -> bool:
+    """Return whether a value is lower than the one before it in its group."""
+    n_falls = 0
+    for first in range(0, values.size, BLOCK):
+        block = values[first : first + BLOCK + 1]
+        n_falls += int(np.count_nonzero(block[1:] < block[:-1]))
+    starts = offsets[1:-1]
+    return bool(n_falls > np.count_nonzero(values[starts] < values[starts - 1]))
