@@ -55,7 +55,10 @@ Metrics = Annotated[
     typer.Option("--metric", help="A metric, such as ndcg@10 or 'ndcg(gain=exp2)@20'; repeatable.", show_default=False),
 ]
 Labels = Annotated[
-    str | None, typer.Option("--labels", metavar="FILE", help="The labels of the dataset.", show_default=False)
+    str | None,
+    typer.Option(
+        "--labels", metavar="FILE", help="The labels: a file, or ir_datasets:NAME for a known set.", show_default=False
+    ),
 ]
 Names = Annotated[
     list[str] | None,
@@ -63,7 +66,9 @@ Names = Annotated[
 ]
 Reader = Annotated[
     str | None,
-    typer.Option(help="trec, csv, tsv, jsonl, parquet or svmlight; else by name and content.", show_default=False),
+    typer.Option(
+        help="trec, csv, tsv, json, jsonl, parquet or svmlight; else by name and content.", show_default=False
+    ),
 ]
 GroupColumn = Annotated[str | None, typer.Option("--group", help="Column of the group.", show_default="group")]
 ItemColumn = Annotated[str | None, typer.Option("--item", help="Column of the item.", show_default="item")]

@@ -17,6 +17,7 @@ import numpy as np
 from ndcg_tracker.ingest.arrow_columns import Collected
 from ndcg_tracker.ingest.blocks import plain_lines
 from ndcg_tracker.ingest.columns import IDS
+from ndcg_tracker.ingest.list_columns import has_lists, unfolded
 from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces
 from ndcg_tracker.ingest.rows import Rows
 
@@ -47,6 +48,9 @@ def json_rows(
     collected = Collected(NoPlaces())
     for batch in table.to_batches():
         columns = {role: batch.column(batch.schema.get_field_index(name)) for role, name in held.items()}
+        if has_lists(column.type for column in columns.values()):
+            _refuse_rows_without_lists(columns)
+            columns, _ = unfolded(columns, names, NoPlaces())
         for role, column in columns.items():
             if role not in IDS:
                 _refuse_odd_numbers(column)
@@ -68,9 +72,11 @@ def _types(names: Mapping[str, str], first_record: Mapping[str, object]) -> dict
             types[name] = pa.float64()
         elif value is None or isinstance(value, str):
             types[name] = pa.string()
-        else:
+        elif name not in names.values():
             raise DoubtfulError("a nested value")
-    types |= {name: pa.string() if role in IDS else pa.float64() for role, name in names.items()}
+    for role, name in names.items():
+        kind = pa.string() if role in IDS else pa.float64()
+        types[name] = pa.list_(kind) if isinstance(first_record.get(name), list) else kind
     return types
 
 
@@ -106,6 +112,13 @@ def _refuse_odd_numbers(column: Any) -> None:
         valid = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else True
         if (~(np.isfinite(values) & ((values != 0) | ~np.signbit(values))) & valid).any():
             raise DoubtfulError("a number that is no JSON number, or -0")
+
+
+def _refuse_rows_without_lists(columns: Mapping[str, Any]) -> None:
+    """Refuse a line that has none of the lists that others have: it is a row, which a row of null lists is not."""
+    listed = [column for column in columns.values() if has_lists([column.type])]
+    if np.logical_and.reduce([column.is_null().to_numpy(zero_copy_only=False) for column in listed]).any():
+        raise DoubtfulError("a line without lists")
 
 
 def _is_there(text: bytes, name: str, column: Any) -> bool:

@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from ndcg_tracker.ingest.places import Places, shown
+from ndcg_tracker.ingest.list_columns import has_lists, unfolded
+from ndcg_tracker.ingest.places import Places, RowPlaces, shown
+
+
+def converted(arrays: Mapping[str, Any], names: Mapping[str, str], places: RowPlaces, n_before: int) -> dict[str, Any]:
+    """Return the next columns of a table as ``Collected`` takes them: one value per item, ids as text, doubles.
+
+    Parameters: ``arrays``: an Arrow array per role, of any type or of lists of it; ``names``: their columns; ``places``
+    of the table's rows, which takes notice of lists; ``n_before``: how many rows came before. Raises: see ``id_array``,
+    ``number_array`` and ``ndcg_tracker.ingest.list_columns.unfolded``.
+    """
+    found = dict(arrays)
+    if has_lists(array.type for array in arrays.values()):
+        of_lists = places.of_lists()
+        found["group"] = id_array(arrays["group"], names["group"], of_lists, 0)
+        found, lengths = unfolded(found, names, of_lists)
+        places.unfold(lengths)
+    else:
+        found["group"] = id_array(arrays["group"], names["group"], places, n_before)
+    for role in found.keys() - {"group"}:
+        if role == "item":
+            found[role] = id_array(found[role], names[role], places, n_before)
+        else:
+            found[role] = number_array(found[role], names[role], role, places)
+    return found
 
 
 def id_array(array: Any, name: str, places: Places, first_row: int) -> Any:

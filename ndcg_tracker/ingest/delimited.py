@@ -7,7 +7,7 @@ from functools import partial
 from itertools import chain
 
 from ndcg_tracker.errors import argument
-from ndcg_tracker.ingest.columns import NUMBERS, Columns, Refused, Wanted
+from ndcg_tracker.ingest.columns import LABEL_TABLE, NUMBERS, Columns, Refused, Wanted
 from ndcg_tracker.ingest.gathering import GatheredRows
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces
@@ -17,6 +17,7 @@ from ndcg_tracker.ingest.text_blocks import Lines, TextBlock
 
 _NULL = float("nan")
 _QUOTE = b'"'
+_QUEPID = [b"query", b"docid"]  # how its judgments begin; then comes the rating, or one per judge
 
 
 class _OpenQuoteError(ValueError):
@@ -48,6 +49,7 @@ class DelimitedTable:
         self._wanted = wanted
         self._n_cells = 0
         self._found: dict[str, int] = {}
+        self._is_quepid = False
 
     def exact(self, block: Lines) -> tuple[Rows, LinePlaces]:
         """Return the rows of a block, read record by record."""
@@ -66,12 +68,15 @@ class DelimitedTable:
                 records = chain([(line, header)] if header else [], records)
         number_places = [(role, self._found[role]) for role in NUMBERS if role in self._found]
         group_place, item_place = self._found["group"], self._found.get("item")
+        empty_cells = [self._found[role] for role in ("item", "label")] if self._is_quepid else []
         gathered = GatheredRows([role for role, _ in number_places])
         for line, cells in records:
             if len(cells) != self._n_cells:
                 count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
                 named = "the header has" if self._columns.header is None else f"{argument('columns')} names"
                 raise block.error(f"{count} where {named} {self._n_cells}; correct the line", line)
+            if empty_cells and not any(cells[place] for place in empty_cells):
+                continue  # a query that has no rated document
             numbers = []
             for role, place in number_places:
                 cell = cells[place].strip(b" \t")
@@ -86,7 +91,7 @@ class DelimitedTable:
         """Return the rows of a block, read by Arrow's parser."""
         return self.parsed(block.pieces(BLOCK), has_header=block.is_first)
 
-    def is_row(self, line: bytes) -> bool:
+    def n_rows_of(self, line: bytes) -> int:
         """Return whether a line is not empty."""
         return bool(line.strip(b"\r\n"))
 
@@ -119,7 +124,11 @@ class DelimitedTable:
         raise DoubtfulError("no header")
 
     def _take_header(self, header: list[bytes], refused: Refused) -> None:
-        self._found = self._columns.positions([name.decode() for name in header], self._wanted, refused)
+        columns = self._columns
+        self._is_quepid = header[:2] == _QUEPID and self._wanted is LABEL_TABLE
+        if self._is_quepid:
+            columns = Columns(columns.group or "query", columns.item or "docid", label=columns.label or "rating")
+        self._found = columns.positions([name.decode() for name in header], self._wanted, refused)
         self._n_cells = len(header)
 
     def _take_given_header(self, refused: Refused) -> None:

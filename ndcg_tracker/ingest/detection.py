@@ -10,16 +10,18 @@ from ndcg_tracker.ingest.compression import without_compression
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import shown_name
 
-READERS = ("trec", "csv", "tsv", "jsonl", "parquet", "svmlight")
+READERS = ("trec", "csv", "tsv", "json", "jsonl", "parquet", "svmlight")
 
 _BY_EXTENSION = {
     **dict.fromkeys((".run", ".trec", ".txt", ".qrels", ".res"), "trec"),
     ".csv": "csv",
     ".tsv": "tsv",
+    ".json": "json",
     **dict.fromkeys((".jsonl", ".ndjson"), "jsonl"),
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
     **dict.fromkeys((".svm", ".svmlight", ".letor", ".libsvm"), "svmlight"),
 }
+_KEYS = {"requests", "details", "rank_eval", "judgmentRatings", "hits", "queries", "query_doc_pairs"}
 _SVMLIGHT = re.compile(rb"\S+[ \t]+(?:qid:\S+|[0-9]+:\S+)(?:[ \t].*)?")
 _OUTPUT = re.compile(rb"(?=[^\t]{22})[A-Za-z][A-Za-z0-9_.,=-]* *\t[^\t]+\t[^\t]+")  # of trec_eval
 _ITERATION = re.compile(rb"Q0|[0-9.]+")
@@ -36,6 +38,8 @@ def detect_reader(path: str, first_bytes: bytes) -> str:
     ('trec', 'svmlight', 'csv')
     """
     reader = _BY_EXTENSION.get(PurePath(without_compression(path)).suffix.lower())
+    if reader == "json":
+        return _json_reader(first_bytes)
     if reader == "tsv":
         return "trec" if _is_trec(_first_line(first_bytes), b"\t") else "tsv"
     if reader is None:
@@ -99,8 +103,8 @@ def _by_content(path: str, first_bytes: bytes) -> str | None:
     if first_bytes.startswith(b"PAR1"):
         return "parquet"
     line = _first_line(first_bytes)
-    if line.startswith(b"{"):
-        return "jsonl"
+    if line.startswith((b"{", b"[")):
+        return _json_reader(first_bytes)
     if _SVMLIGHT.fullmatch(line) and _is_number(line.replace(b"\t", b" ").partition(b" ")[0]):
         return "svmlight"
     if _OUTPUT.fullmatch(line):
@@ -127,6 +131,27 @@ def _is_trec(line: bytes, delimiter: bytes | None = None) -> bool:
     if len(fields) == _N_QRELS + 1 and delimiter is None:  # preferences, or a run without the group
         return (b"\t" not in line and _is_number(fields[4])) or (fields[0] == b"Q0" and _is_number(fields[3]))
     return _is_number(fields[4]) and (len(fields) == _N_RUN or _is_number(fields[3]))
+
+
+def _json_reader(first_bytes: bytes) -> str:
+    """Return the reader of JSON: ``jsonl`` where the first line is a record, whole and flat, else ``json``."""
+    import json
+
+    first, _, rest = first_bytes.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n").partition(b"\n")
+    try:
+        record = json.loads(first) if first.startswith(b"{") else None
+    except (ValueError, RecursionError):
+        return "json"
+    if not isinstance(record, dict):
+        return "json"
+    if rest.strip():
+        return "jsonl"
+    nested = [value for value in record.values() if _is_nested(value)]
+    return "json" if nested and (len(nested) == len(record) or not _KEYS.isdisjoint(record)) else "jsonl"
+
+
+def _is_nested(value: object) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(one, (dict, list)) for one in value))
 
 
 def _is_number(field: bytes) -> bool:

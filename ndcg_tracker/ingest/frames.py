@@ -8,6 +8,7 @@ from typing import Any
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, IDS, LABEL_TABLE, RUN_TABLE, Columns, Wanted
+from ndcg_tracker.ingest.list_columns import list_array
 from ndcg_tracker.ingest.places import RowPlaces, shown
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_table
@@ -28,7 +29,8 @@ def read_frame(frame: object, columns: Columns = DEFAULT_COLUMNS) -> RankedTable
     >>> table.ranking.item_keys.to_list(), table.labels
     (['b', 'a'], None)
     """
-    return ranked_table(_rows(frame, columns, RUN_TABLE), RowPlaces())
+    places = RowPlaces()
+    return ranked_table(_rows(frame, columns, RUN_TABLE, places), places)
 
 
 def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS) -> LabelLists:
@@ -37,16 +39,16 @@ def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS) -> Label
     >>> read_label_frame({"group": ["q"], "item": ["a"], "label": [3]}).grades.tolist()
     [3.0]
     """
-    return label_lists(_rows(frame, columns, LABEL_TABLE), RowPlaces())
+    places = RowPlaces()
+    return label_lists(_rows(frame, columns, LABEL_TABLE, places), places)
 
 
-def _rows(frame: object, columns: Columns, wanted: Wanted) -> Rows:
+def _rows(frame: object, columns: Columns, wanted: Wanted, places: RowPlaces) -> Rows:
     import pyarrow as pa
 
     from ndcg_tracker.ingest.arrow_columns import Collected
-    from ndcg_tracker.ingest.arrow_values import id_array, number_array
+    from ndcg_tracker.ingest.arrow_values import converted
 
-    places = RowPlaces()
     header, column, nan_is_null = _opened(frame)
     found = columns.positions(header, wanted, places.whole)
     arrays = {role: column(place, role in IDS) for role, place in found.items()}
@@ -55,16 +57,11 @@ def _rows(frame: object, columns: Columns, wanted: Wanted) -> Rows:
         listed = ", ".join(f"{shown(name)} {length}" for name, length in lengths.items())
         raise InputError(f"the columns differ in length ({listed}); give one value per row in each")
     collected = Collected(places, nan_is_null=nan_is_null)
+    names = {role: columns.name_of(role) for role in arrays}
     table = pa.table(list(arrays.values()), names=list(arrays))
     for batch in table.to_batches(max_chunksize=_BATCH):
-        parts = {}
-        for role in arrays:
-            name, array = columns.name_of(role), batch.column(role)
-            if role in IDS:
-                parts[role] = id_array(array, name, places, collected.n_rows)
-            else:
-                parts[role] = number_array(array, name, role, places)
-        collected.add(parts)
+        parts = {role: batch.column(role) for role in arrays}
+        collected.add(converted(parts, names, places, collected.n_rows))
     return collected.rows()
 
 
@@ -97,7 +94,8 @@ def _array(values: Any, name: str, ids: bool) -> Any:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise InputError(f"column {shown(name)} is a single {type(values).__name__}; give one value per row")
     try:
-        return pa.array(values, from_pandas=True)
+        lists = list_array(values)
+        return pa.array(values, from_pandas=True) if lists is None else lists
     except (pa.ArrowException, UnicodeError, OverflowError, TypeError, ValueError) as error:
         if ids:
             return pa.array(_ids(values, name), type=pa.string())

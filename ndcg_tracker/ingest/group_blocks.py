@@ -27,8 +27,8 @@ class TextTable(Protocol):
     def fast(self, block: TextBlock) -> Rows:
         """Return the same rows, read quickly. Raises: DoubtfulError for whatever the exact way has to judge."""
 
-    def is_row(self, line: bytes) -> bool:
-        """Return whether a line of a block that was read quickly is a row, and not blank or a comment."""
+    def n_rows_of(self, line: bytes) -> int:
+        """Return how many rows a line of a block that was read quickly holds: none if it is blank or a comment."""
 
     def finish(self, source: Source, n_rows: int) -> None:
         """Refuse, with InputError, what only the end of a file shows."""
@@ -115,7 +115,7 @@ def _start_of_row(table: TextTable, block: TextBlock, rows: Rows, row: int, plac
         while start:
             end = start
             start = part.rfind(b"\n", 0, end - 1) + 1
-            n_rows -= table.is_row(part[start:end])
+            n_rows -= table.n_rows_of(part[start:end])
             if not n_rows:
                 return n_before + start
     raise ValueError(f"there are only {rows.n_rows - n_rows} rows in the text")

@@ -1,18 +1,19 @@
-"""JSON lines: one object per row; a key that is absent or null is null."""
+"""JSON lines: one object per row, or per group with lists of its items; a key that is absent or null is null."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 from ndcg_tracker.ingest.columns import IDS, NUMBERS, Columns, Wanted
 from ndcg_tracker.ingest.gathering import GatheredRows
 from ndcg_tracker.ingest.group_blocks import fast_table_rows
-from ndcg_tracker.ingest.json_record import json_record
-from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces, shown
+from ndcg_tracker.ingest.json_record import json_id, json_kind, json_number, json_record
+from ndcg_tracker.ingest.list_columns import list_rows
+from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces, RecordPlaces
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.sources import BLOCK, Source
 from ndcg_tracker.ingest.text_blocks import Lines, TextBlock
-
-_NULL = float("nan")
-_INFINITY = float("inf")
 
 
 def exact_rows(source: Source, columns: Columns, wanted: Wanted) -> tuple[Rows, LinePlaces]:
@@ -55,30 +56,58 @@ class JsonTable:
 
     def exact(self, block: Lines) -> tuple[Rows, LinePlaces]:
         """Return the rows of a block, read line by line."""
-        names, seen = self._names, self._seen
         gathered = GatheredRows(self._number_roles)
         for line_number, line in block.lines():
             if not line.strip(b" \t"):
                 continue
             try:
-                record = json_record(line)
-                if not record.keys() <= seen.keys():
-                    seen.update(dict.fromkeys(record))
-                group = _id(record.get(names["group"]), "group")
-                item = _id(record.get(names["item"]), "item")
-                numbers = [_number(record.get(names[role]), role) for role in self._number_roles]
+                self._add(gathered, line_number, json_record(line))
             except ValueError as error:
                 raise block.error(str(error), line_number) from None
-            gathered.add(line_number, group, item, numbers)
-        rows, places = gathered.rows(block.name, without={role for role in names if names[role] not in seen})
+        rows, places = gathered.rows(block.name, without=self._unseen())
         if len(gathered):
-            if names["group"] not in seen and not block.is_last:
+            if self._names["group"] not in self._seen and not block.is_last:
                 self.finish(block)  # no group, so no place to cut: the end is too far away
             late = self._late_column(places.line_of(0))
             if late is not None:
                 what = f"the {late}{' id' if late in IDS else ''} is empty; every row needs one"
                 raise block.error(what, self._lacking[late])
         return rows, places
+
+    def of_records(self, source: Lines, records: Sequence[object]) -> tuple[Rows, RecordPlaces]:
+        """Return the rows of an array of records. Raises: ValueError naming the record, InputError (see ``finish``)."""
+        gathered = GatheredRows(self._number_roles)
+        for place, record in enumerate(records, 1):
+            try:
+                if not isinstance(record, dict):
+                    raise ValueError(f"a JSON {json_kind(record)}; write one object per row")
+                self._add(gathered, place, record)
+            except ValueError as error:
+                raise ValueError(f"record {place}: {error}") from None
+        if records:
+            self.finish(source)
+        rows, places = gathered.rows(source.name, without=self._unseen())
+        return rows, RecordPlaces(source.name, places)
+
+    def _add(self, gathered: GatheredRows, line: int, record: dict[str, Any]) -> None:
+        """Add the row of a record, or its rows: one per element of its lists."""
+        names, seen = self._names, self._seen
+        if not record.keys() <= seen.keys():
+            seen.update(dict.fromkeys(record))
+        group = json_id(record.get(names["group"]), "group")
+        item = record.get(names["item"])
+        values = [record.get(names[role]) for role in self._number_roles]
+        if list not in map(type, (item, *values)):
+            numbers = [json_number(value, role) for value, role in zip(values, self._number_roles, strict=True)]
+            gathered.add(line, group, json_id(item, "item"), numbers)
+            return
+        of_roles = dict(zip(("item", *self._number_roles), (item, *values), strict=True))
+        for item, *values in list_rows(of_roles, names, group):
+            numbers = [json_number(value, role) for value, role in zip(values, self._number_roles, strict=True)]
+            gathered.add(line, group, json_id(item, "item"), numbers)
+
+    def _unseen(self) -> set[str]:
+        return {role for role, name in self._names.items() if name not in self._seen}
 
     def fast(self, block: TextBlock) -> Rows:
         """Return the rows of a block, read by Arrow's parser."""
@@ -97,9 +126,15 @@ class JsonTable:
             raise DoubtfulError("a column that earlier rows lack")
         return rows
 
-    def is_row(self, line: bytes) -> bool:
-        """Return whether a line is not blank."""
-        return bool(line.strip(b"\r\n"))
+    def n_rows_of(self, line: bytes) -> int:
+        """Return how many rows a line holds: more than one, or none, where it has lists."""
+        if not line.strip(b"\r\n"):
+            return 0
+        if b"[" not in line:
+            return 1
+        record = json_record(line)
+        found = [record.get(name) for name in self._names.values()]
+        return next((len(value) for value in found if isinstance(value, list)), 1)
 
     def finish(self, source: Lines, n_rows: int = 0) -> None:
         """Refuse a file in which no row has a column that is needed or was named."""
@@ -118,36 +153,3 @@ class JsonTable:
             elif role in self._lacking:
                 return role
         return None
-
-
-def _id(value: object, role: str) -> bytes:
-    if type(value) is str:
-        try:
-            return value.encode()
-        except UnicodeEncodeError:
-            raise ValueError(f"the {role} id {shown(value)} is half a character; write ids as UTF-8") from None
-    if value is None:
-        return b""
-    if type(value) is int:
-        return b"%d" % value
-    raise ValueError(f"the {role} id is a JSON {_kind(value)}; ids are text or whole numbers")
-
-
-def _number(value: object, role: str) -> float:
-    if value is None:
-        return _NULL
-    if not isinstance(value, (int, float)) or (isinstance(value, bool) and role != "label"):
-        raise ValueError(f"the {role} is a JSON {_kind(value)}; write a number, or null for none")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = _INFINITY
-    if number in (_INFINITY, -_INFINITY):
-        raise ValueError(f"the {role} is too large for a double; use a finite number")
-    return number
-
-
-def _kind(value: object) -> str:
-    return {str: "string", bool: "true or false", float: "fraction", list: "array", dict: "object"}.get(
-        type(value), "?"
-    )

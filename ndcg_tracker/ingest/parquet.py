@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
-from ndcg_tracker.ingest.columns import IDS, Columns, Wanted
+from ndcg_tracker.ingest.columns import Columns, Wanted
 from ndcg_tracker.ingest.group_blocks import GroupBlock
+from ndcg_tracker.ingest.list_columns import has_lists
 from ndcg_tracker.ingest.places import Places, RowPlaces, shown_name
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.sources import Source
@@ -14,6 +15,7 @@ from ndcg_tracker.ingest.sources import Source
 _BATCH = 1 << 18  # rows
 _MOST_ROWS_PER_BYTE = 1000  # run-length encoding can promise any number of rows in a few bytes
 _SURELY_FINE = 100_000_000  # rows
+_VALUES_PER_LIST = 256
 _READ_AT_ONCE = 1 << 20  # bytes of a column
 
 
@@ -29,7 +31,7 @@ def exact_rows(source: Source, columns: Columns, wanted: Wanted) -> tuple[Rows, 
     places = RowPlaces(source.name)
     collected = Collected(places)
     file = source.file_path() or pa.BufferReader(source.content())
-    for arrays in _batches(file, source, columns, wanted, _BATCH, {}):
+    for arrays in _batches(file, source, columns, wanted, places, _BATCH, {}):
         collected.add(arrays)
     return collected.rows(), places
 
@@ -55,11 +57,12 @@ def _group_blocks(
 
     parts: list[Rows] = []
     n_read = n_done = 0
+    places = RowPlaces(source.name)
     # without these two a whole row group is fetched before its first row comes
     for arrays in _batches(
-        file, source, columns, wanted, min(_BATCH, n_rows), {"pre_buffer": False, "buffer_size": _READ_AT_ONCE}
+        file, source, columns, wanted, places, min(_BATCH, n_rows), {"pre_buffer": False, "buffer_size": _READ_AT_ONCE}
     ):
-        collected = Collected(RowPlaces(source.name, n_read))
+        collected = Collected(places.after(n_read))
         collected.add(arrays)
         parts.append(collected.rows())
         n_read += parts[-1].n_rows
@@ -67,11 +70,11 @@ def _group_blocks(
             rows = Rows.joined(parts)
             n_kept = len(rows.run_keys) - 1
             parts = [Rows.joined([rows.runs(n_kept, n_kept + 1)])]
-            yield GroupBlock(rows.runs(0, n_kept), RowPlaces(source.name, n_done))
+            yield GroupBlock(rows.runs(0, n_kept), places.after(n_done))
             n_done = n_read - parts[0].n_rows
             del rows
     if parts:
-        yield GroupBlock(Rows.joined(parts), RowPlaces(source.name, n_done))
+        yield GroupBlock(Rows.joined(parts), places.after(n_done))
 
 
 def _begins_a_group(parts: list[Rows]) -> bool:
@@ -84,16 +87,21 @@ def _begins_a_group(parts: list[Rows]) -> bool:
 
 
 def _batches(
-    file: Any, source: Source, columns: Columns, wanted: Wanted, n_rows: int, options: Mapping[str, Any]
+    file: Any,
+    source: Source,
+    columns: Columns,
+    wanted: Wanted,
+    places: RowPlaces,
+    n_rows: int,
+    options: Mapping[str, Any],
 ) -> Iterator[dict[str, Any]]:
-    """Yield per role an Arrow array of the next rows, at most ``n_rows`` of them."""
+    """Yield per role an Arrow array of the next rows, about ``n_rows`` of them; ``places`` takes notice of lists."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from ndcg_tracker.ingest.arrow_values import id_array, number_array
+    from ndcg_tracker.ingest.arrow_values import converted
 
-    n_done = 0
-    places = RowPlaces(source.name)
+    n_done = n_values = 0
     try:
         with pq.ParquetFile(file, page_checksum_verification=True, **options) as opened:
             n_bytes = source.n_bytes_read
@@ -102,16 +110,15 @@ def _batches(
                 raise source.error(f"promises {n_all} rows in {n_bytes} bytes; write it again if it is right")
             found = columns.positions(opened.schema_arrow.names, wanted, source.error)
             names = {role: columns.name_of(role) for role in found}
+            if has_lists(opened.schema_arrow.field(name).type for name in names.values()):
+                n_rows = max(1, n_rows // _VALUES_PER_LIST)
             for batch in opened.iter_batches(n_rows, columns=list(names.values())):
-                arrays = {}
-                for role, name in names.items():
-                    array = batch.column(batch.schema.get_field_index(name))
-                    if role in IDS:
-                        arrays[role] = id_array(array, name, places, n_done)
-                    else:
-                        arrays[role] = number_array(array, name, role, places)
+                arrays = {role: batch.column(batch.schema.get_field_index(name)) for role, name in names.items()}
                 n_done += batch.num_rows
-                yield arrays
+                arrays = converted(arrays, names, places, n_values)
+                n_values += len(arrays["group"])
+                if len(arrays["group"]):  # rows whose lists are empty have none
+                    yield arrays
                 source.report(n_bytes * n_done // n_all)
             if n_done != n_all:  # the shortest column ends the batches, without a word
                 raise source.error(f"has {n_done} of the {n_all} rows that it promises; write it again")

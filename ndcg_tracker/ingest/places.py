@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from itertools import chain
+from typing import TYPE_CHECKING, Protocol
 
 from ndcg_tracker.errors import InputError
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.keys import Index
 
 KEEP_ONE = "keep one of the two"
 
@@ -35,10 +39,6 @@ def shown_name(path: str) -> str:
 class Places(Protocol):
     """The places of a table's rows in their source."""
 
-    @property
-    def if_twice(self) -> str:
-        """What to do about two rows for one item."""
-
     def error(self, row: int, what: str) -> Exception:
         """Return the error that says ``what`` is wrong with a row (from 0)."""
 
@@ -50,7 +50,7 @@ class Places(Protocol):
 
 
 class LinePlaces:
-    """Rows of a text file: ``lines`` has the line number of each row."""
+    """Rows of a text file: ``lines`` has the line number of each row; ``if_twice`` says what to do about two alike."""
 
     def __init__(self, name: str, lines: Sequence[int], if_twice: str = KEEP_ONE) -> None:
         self.if_twice = if_twice
@@ -74,35 +74,75 @@ class LinePlaces:
         return f"line {self._lines[row]}"
 
 
-class RowPlaces:
-    """Rows of a frame or of a Parquet file, counted from 1.
+class RecordPlaces:
+    """Rows of an array of records, counted from 1; ``lines`` has the record of each row for its line."""
 
-    ``name`` is the file's name, None for a frame; ``first_row`` how many rows stand before these in the file.
-    """
-
-    if_twice = KEEP_ONE
-
-    def __init__(self, name: str | None = None, first_row: int = 0) -> None:
-        self._prefix = "" if name is None else f"{name}: "
-        self._first = first_row + 1
+    def __init__(self, name: str, lines: LinePlaces) -> None:
+        self._name = name
+        self._lines = lines
 
     def error(self, row: int, what: str) -> InputError:
-        """Return ``row N: what``, after the file's name if there is one."""
-        return InputError(f"{self._prefix}row {row + self._first}: {what}")
+        """Return ``FILE: record N: what``."""
+        return InputError(f"{self._name}: {self.mention(row)}: {what}")
+
+    def whole(self, what: str) -> InputError:
+        """Return ``FILE: what``."""
+        return InputError(f"{self._name}: {what}")
+
+    def mention(self, row: int) -> str:
+        """Return ``record N``."""
+        return f"record {self._lines.line_of(row)}"
+
+
+class RowPlaces:
+    """Rows of a frame or of a Parquet file, counted from 1; of one with list columns, elements of such rows.
+
+    ``name`` is the file's name, None for a frame; ``first_row`` how many rows stand before these in the file.
+    ``lengths``: how many elements each row has, in parts, where there are list columns; it may still grow.
+    """
+
+    def __init__(self, name: str | None = None, first_row: int = 0, lengths: list[Index] | None = None) -> None:
+        self._name = name
+        self._prefix = "" if name is None else f"{name}: "
+        self._first = first_row
+        self._lengths = [] if lengths is None else lengths
+
+    def after(self, n_rows: int) -> RowPlaces:
+        """Return the places of the rows after so many others."""
+        return RowPlaces(self._name, self._first + n_rows, self._lengths)
+
+    def of_lists(self) -> RowPlaces:
+        """Return the places of the next rows whose lists are still to be unfolded."""
+        return RowPlaces(self._name, sum(map(len, self._lengths)))
+
+    def unfold(self, lengths: Index) -> None:
+        """Take notice of how many elements each of the next rows has."""
+        self._lengths.append(lengths)
+
+    def error(self, row: int, what: str) -> InputError:
+        """Return ``row N: what`` or ``row N, element M: what``, after the file's name if there is one."""
+        return InputError(f"{self._prefix}{self.mention(row)}: {what}")
 
     def whole(self, what: str) -> InputError:
         """Return ``what``, after the file's name if there is one."""
         return InputError(f"{self._prefix}{what}")
 
     def mention(self, row: int) -> str:
-        """Return ``row N``."""
-        return f"row {row + self._first}"
+        """Return ``row N`` or ``row N, element M``."""
+        row += self._first
+        if not self._lengths:
+            return f"row {row + 1}"
+        of_table = 0
+        for length in chain.from_iterable(part.tolist() for part in self._lengths):
+            if row < length:
+                break
+            row -= length
+            of_table += 1
+        return f"row {of_table + 1}, element {row + 1}"
 
 
 class NoPlaces:
     """Rows that the fast path read: it knows no line numbers, so it leaves every complaint to the exact path."""
-
-    if_twice = KEEP_ONE
 
     def error(self, row: int, what: str) -> DoubtfulError:
         """Return a doubt."""

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import BinaryIO, TypeVar
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest import delimited, jsonl, parquet, svmlight, trec
+from ndcg_tracker.ingest import delimited, json_documents, jsonl, parquet, svmlight, trec
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, detect_delimited, detect_reader
+from ndcg_tracker.ingest.ir_datasets_labels import IR_DATASETS, ir_datasets_labels
 from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces, Places
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.scores import needed_scores
@@ -46,9 +47,10 @@ def read_run(
     """Return the run that a file holds, with the labels and weights that came along.
 
     Parameters: ``path``, a file, compressed or not, or ``-`` for standard input. ``reader``: one of ``READERS``, None
-    to tell from the file's name and content. ``columns``: for tables. ``scores_path``: the predictions that belong to a
-    label/qid file, one per line. ``progress``: called with the bytes done and the bytes there are (None: unknown).
-    Raises: InputError, one line, ``FILE:LINE: what; what to do``.
+    to tell from the file's name and content; ``json:NAME`` reads one of the several runs in a JSON document.
+    ``columns``: for tables. ``scores_path``: the predictions that belong to a label/qid file, one per line.
+    ``progress``: called with the bytes done and the bytes there are (None: unknown). Raises: InputError, one line,
+    ``FILE:LINE: what; what to do``.
     """
     with Source(path, stdin=stdin, progress=progress) as source:
         head, name = run_reader(source, reader, columns, scores_path)
@@ -70,7 +72,12 @@ def read_labels(
     stdin: BinaryIO | None = None,
     progress: Progress | None = None,
 ) -> LabelLists:
-    """Return the labels that a file holds (parameters and errors: see ``read_run``)."""
+    """Return the labels that a file holds (parameters and errors: see ``read_run``).
+
+    ``path``: ``ir_datasets:NAME`` stands for the labels of a dataset of the package ir_datasets.
+    """
+    if path.startswith(IR_DATASETS):
+        return ir_datasets_labels(path.removeprefix(IR_DATASETS))
     with Source(path, stdin=stdin, progress=progress) as source:
         head, name = _reader(source, reader, columns)
         paths = _paths(source, name, columns, LABEL_TABLE, trec.QRELS)
@@ -101,7 +108,7 @@ def assembled(paths: Paths, assemble: Callable[[Rows, Places], T], *, small: boo
 
 def _reader(source: Source, reader: str | None, columns: Columns) -> tuple[bytes, str]:
     """Return the beginning of the content, one byte more than is small, and the name of its reader."""
-    if reader is not None and reader not in READERS:
+    if reader is not None and reader not in READERS and not reader.startswith("json:"):
         raise InputError(f"no reader {reader!r}; choose one of {' '.join(READERS)}")
     head = source.head(SMALL + 1)
     if not head:
@@ -127,6 +134,8 @@ def _paths(source: Source, reader: str, columns: Columns, wanted: Wanted, layout
         return Paths(
             lambda: jsonl.exact_rows(source, columns, wanted), lambda: jsonl.fast_rows(source, columns, wanted)
         )
+    if reader.startswith("json"):
+        return Paths(lambda: json_documents.exact_rows(source, columns, wanted, reader[len("json:") :]))
     if reader == "parquet":
         return Paths(lambda: parquet.exact_rows(source, columns, wanted))
     if reader == "svmlight":

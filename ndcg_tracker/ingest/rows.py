@@ -76,7 +76,7 @@ class Rows:
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
         """Return several tables of the same columns, at least one, one after the other; everything is copied."""
-        items = [part.items for part in parts if part.items is not None]
+        items = [part.items for part in parts if part.items is not None and len(part.items)]
         return cls(
             Keys.joined([part.run_keys for part in parts]),
             np.concatenate([part.run_lengths for part in parts]),

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import BinaryIO, Self
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import parquet
+from ndcg_tracker.ingest import json_documents, parquet
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, RUN_TABLE, Columns
 from ndcg_tracker.ingest.delimited import DelimitedTable
 from ndcg_tracker.ingest.group_blocks import GroupBlock, TextTable, text_group_blocks
@@ -105,6 +105,8 @@ def stream_run(
             scores = Scores(files.enter_context(Source(scores_path, stdin=stdin, once=True)))
         if name == "parquet":
             blocks = parquet.group_blocks(source, columns, RUN_TABLE, block_rows)
+        elif name.startswith("json") and name != "jsonl":
+            blocks = iter([GroupBlock(*json_documents.exact_rows(source, columns, RUN_TABLE, name[len("json:") :]))])
         else:
             table = text_table(source, name, columns)
             blocks = text_group_blocks(source, table, block_rows * BYTES_PER_ROW, fast=len(head) > SMALL)

@@ -99,7 +99,7 @@ class LabelQidTable:
             self._first_line = block.first_line + (0 if first is None else count_lines(first.string[: first.start()]))
         return rows
 
-    def is_row(self, line: bytes) -> bool:
+    def n_rows_of(self, line: bytes) -> int:
         """Return whether a line is not blank and no comment."""
         return _NO_ROWS.fullmatch(line) is None
 

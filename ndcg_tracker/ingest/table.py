@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.ingest.places import Places, shown
+from ndcg_tracker.ingest.places import KEEP_ONE, LinePlaces, Places, shown
 from ndcg_tracker.ingest.ranks import RankConflict, rank_conflict
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings.keys import Index, Keys, Mask
@@ -197,5 +197,6 @@ def _refuse_duplicates(table: _Grouped, places: Places, *lists: GroupedItems | N
         pair = group, table.items.bytes_at(place)
         if pair in first_at:
             item, name, first = shown(pair[1]), shown(table.keys[group]), places.mention(first_at[pair])
-            raise places.error(row, f"item {item} of group {name} stands in {first} already; {places.if_twice}")
+            advice = places.if_twice if isinstance(places, LinePlaces) else KEEP_ONE
+            raise places.error(row, f"item {item} of group {name} stands in {first} already; {advice}")
         first_at[pair] = row

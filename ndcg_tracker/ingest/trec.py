@@ -108,7 +108,7 @@ class TrecTable:
         """Return the rows of a block, read by Arrow's parser."""
         return _parsed(block.pieces(BLOCK), self._layout, is_first=block.is_first)
 
-    def is_row(self, line: bytes) -> bool:
+    def n_rows_of(self, line: bytes) -> int:
         """Return whether a line is not blank and no comment."""
         return bool(_fields(line.strip(_BLANKS)))
 

@@ -31,6 +31,9 @@ def test_the_extension_tells(name: str, reader: str) -> None:
         (b"\n1\tQ0\td\t1\t2.5\ttag\r\n", "trec"),
         (b"\xef\xbb\xbf1 0.5  d 2\n", "trec"),
         (b' {"group": 1}\n', "jsonl"),
+        (b'{"q": {"a": 1}}\n', "json"),
+        (b'\xef\xbb\xbf{\n "q": {"a": 1}}\n', "json"),
+        (b'[{"group": 1}]', "json"),
         (b"group,item,score\n1,a,2\n", "csv"),
         (b"group\titem\tscore\n", "tsv"),
         (b"a\tb\tc\td\n", "tsv"),
@@ -79,14 +82,14 @@ def test_what_trec_eval_has_printed_is_told() -> None:
 def test_what_neither_tells_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         detect_reader("notes.md", b"hello\n")
-    expected = "notes.md: cannot tell the format; name it with reader= (trec csv tsv jsonl parquet svmlight)"
+    expected = "notes.md: cannot tell the format; name it with reader= (trec csv tsv json jsonl parquet svmlight)"
     assert str(caught.value) == expected
 
 
 def test_an_unknown_reader_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_run("-", reader="excel", stdin=io.BytesIO(b"x"))
-    assert str(caught.value) == "no reader 'excel'; choose one of trec csv tsv jsonl parquet svmlight"
+    assert str(caught.value) == "no reader 'excel'; choose one of trec csv tsv json jsonl parquet svmlight"
 
 
 @pytest.mark.parametrize(
@@ -95,6 +98,7 @@ def test_an_unknown_reader_is_refused(tmp_path: Path) -> None:
         ("runs/irc_pmc.run.gz", "irc_pmc"),
         ("irc_pmc.run", "irc_pmc"),
         ("bm25.v2.tsv", "bm25.v2"),
+        ("NFCorpus_predictions.json", "NFCorpus_predictions"),
         ("bm25", "bm25"),
         ("bm25.gz", "bm25"),
         (".hidden", ".hidden"),

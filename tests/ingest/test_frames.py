@@ -187,8 +187,9 @@ def test_columns_that_stand_twice_are_refused() -> None:
 def test_what_is_no_frame_is_refused() -> None:
     assert refusal([1, 2]) == "cannot read a list; give a pandas DataFrame, a pyarrow Table or a dict of arrays"
     assert refusal({"group": [], "score": []}) == "there are no rows; give at least one"
-    matrix = {"group": ["q", "q"], "score": np.ones((2, 2))}
-    assert refusal(matrix).startswith("column 'score' holds no plain numbers (")
+    cube = {"group": ["q", "q"], "score": np.ones((2, 2, 2))}
+    assert refusal(cube) == "column 'score' holds list<item: double>; the score column needs numbers: convert it"
+    assert refusal({"group": ["q"], "score": [object()]}).startswith("column 'score' holds no plain numbers (")
 
 
 def test_labels_without_any_grade_are_refused() -> None:

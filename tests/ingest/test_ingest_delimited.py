@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ingest_outcomes import DOUBT, exact_outcome, fast_outcome, listed, run_parts, source_of
 
+from ndcg_tracker.ingest import read_labels
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.delimited import DelimitedTable, exact_rows, fast_rows
 from ndcg_tracker.ingest.group_blocks import text_group_blocks
@@ -250,3 +252,29 @@ def test_long_headers_are_listed_in_part() -> None:
     listed = ", ".join(f"'c{place}'" for place in range(20))
     expected = f"<stdin>:1: no column 'group'; the columns are {listed} and 5 more: name the group column with --group"
     assert exact_outcome(header.encode() + b"\n", exact()) == expected
+
+
+def test_quepid_judgments_are_labels_and_a_query_without_any_is_left_out() -> None:
+    def rows(text: str, columns: Columns = Columns()) -> Any:
+        return exact_outcome(text.encode(), lambda source: exact_rows(source, b",", columns, LABEL_TABLE), labels=True)
+
+    assert rows('query,docid,rating\ntent,7,3\nlamp,,\n"red, big",8,0.5\ntent,9,\n') == [
+        ("tent", "7", 3.0),
+        ("red, big", "8", 0.5),
+    ]
+    book = "query,docid,Ann Lee,Anonymous\ntent,7,3,\ntent,8,,1\n"
+    assert rows(book, Columns(label="Ann Lee")) == [("tent", "7", 3.0)]
+    listed = "the columns are 'query', 'docid', 'Ann Lee', 'Anonymous'"
+    assert rows(book) == f"<stdin>:1: no column 'rating'; {listed}: name the label column with --label"
+    assert rows("query,docid,rating\ntent,,3\n") == "<stdin>:2: the item id is empty; every row needs one"
+    assert rows("group,item,label\ntent,,\n") == "<stdin>:2: the item id is empty; every row needs one"
+
+
+def test_quepid_judgments_that_are_all_given_are_read_quickly(tmp_path: Path) -> None:
+    lines = ["query,docid,rating", *(f"query {row // 10},document {row},{row % 4}" for row in range(120_000))]
+    path = tmp_path / "case_7_judgements.csv"
+    path.write_text("\n".join(lines))
+    labels = read_labels(str(path))
+    assert labels.n_items == 120_000
+    path.write_text("\n".join([*lines, "lamp,,", ""]))
+    assert read_labels(str(path)).digest() == labels.digest()

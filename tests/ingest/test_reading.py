@@ -33,6 +33,8 @@ PIECES = [
         b"1:1",
     ),
     *(b"group,item,score,label\n", b"group\tscore\tlabel\n", b'{"group":"q","score":1,"label":0}\n', b"q Q0 d 1 2 t\n"),
+    *(b"[", b"]", b'{"q":{"d":1}}', b'{"requests":[{"id":"q","ratings":[{"_id":"d","rating":1}]}]}'),
+    *(b'{"group":"q","item":["a"],"score":[1],"label":[0]}\n', b"query,docid,rating\nq,d,1\nr,,\n"),
     *(b"q 0 d 1\n", b"q", b"1", b"nan", b"-", gzip.compress(b"q Q0 d 1 2 t\n")),
 ]
 anything = st.one_of(st.binary(max_size=30), st.lists(st.sampled_from(PIECES), max_size=10).map(b"".join))

@@ -53,5 +53,5 @@ def test_a_stream_takes_the_memory_of_its_blocks(tmp_path: Path) -> None:
     whole, streamed, piped = peak_of("whole", str(path)), peak_of("stream", str(path)), peak_of("stream", "-", path)
     path.unlink()
     assert size > 100_000_000
-    assert whole > 1.5 * size
+    assert whole > 1.4 * size
     assert max(streamed, piped) < whole / 2

@@ -191,7 +191,7 @@ def test_files_are_closed_at_the_end_and_after_an_error(tmp_path: Path) -> None:
                 next(stream)
     with pytest.raises(InputError) as caught:
         stream_run(str(path), reader="jpeg")
-    assert str(caught.value) == "no reader 'jpeg'; choose one of trec csv tsv jsonl parquet svmlight"
+    assert str(caught.value) == "no reader 'jpeg'; choose one of trec csv tsv json jsonl parquet svmlight"
 
 
 def test_progress_ends_with_the_size_of_the_file(tmp_path: Path) -> None:

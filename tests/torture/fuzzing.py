@@ -129,7 +129,7 @@ def _starts(one: Sample) -> set[bytes]:
 def _wrong(expected: Table | RefusedError, found: Any) -> Iterator[str]:
     """Yield how what was read, or the message of the refusal, differs from what the file means."""
     if isinstance(found, str):
-        place = re.match(r"\S+?:(?:(\d+):| row (\d+):)? ", found)
+        place = re.match(r"\S+?:(?:(\d+):| row (\d+)(?:, element \d+)?:)? ", found)
         if place is None or not found.isprintable():
             yield "no place, or not one printable line"
             return

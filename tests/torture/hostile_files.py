@@ -188,6 +188,7 @@ def json_file(random: Random, labels: bool) -> bytes:
     kept = [name for name in ("item", "weight", "label", "score", "text") if random.random() < 0.6 or name == number]
     whole_ids = random.random() < 0.2
     escaped = random.random() < 0.3
+    has_lists = random.random() < 0.3
     lines = []
     for place, (group, item) in enumerate(_rows(random, random.choice((_LETTERS, _LETTERS + _ODD + _QUOTED)))):
         record: dict[str, str] = {}
@@ -198,12 +199,28 @@ def json_file(random: Random, labels: bool) -> bytes:
         for name in ("score", "label"):
             value = _json_number(random) if random.random() < 0.9 else "null"
             record[name] = "true" if name == "label" and random.random() < 0.05 else value
+        if has_lists and random.random() < 0.9:
+            _fold(random, record)
         names = ["group", *kept]
         random.shuffle(names)
         space = random.choice(("", " "))
         members = [f'"{name}"{space}:{space}{record[name]}' for name in names if record[name] != "null" or space]
         lines.append("{" + f",{space}".join(members) + "}")
     return _file(random, lines, ("", " ", "\t"))
+
+
+def _fold(random: Random, record: dict[str, str]) -> None:
+    """Make lists of an object's members: of one length, but that a few are too short or no lists."""
+    length = random.choice((0, 1, 1, 2, 3))
+    for name in ("item", "score", "label", "weight"):
+        if name == "weight" and random.random() < 0.7:
+            continue
+        if random.random() < 0.02:
+            length -= length > 0
+        if random.random() > 0.02:
+            first = record[name]
+            others = [f'"{place}"' if name == "item" else _json_number(random).lstrip("-") for place in range(length)]
+            record[name] = f"[{', '.join([first, *others[1:]][:length])}]"
 
 
 def _json_number(random: Random) -> str:

@@ -33,6 +33,8 @@ def parquet_file(random: Random, role: Role) -> bytes:
     random.shuffle(names)
     n_rows = random.choice((0, 1, 2, 3, 5, 8))
     arrays = [_array(random, name, n_rows) for name in names]
+    if random.random() < 0.3:
+        arrays = _folded(random, names, arrays)
     buffer = io.BytesIO()
     pq.write_table(
         pa.table(dict(zip(names, arrays, strict=True))),
@@ -58,18 +60,79 @@ def parquet_table(content: bytes, role: Role) -> Table:
     faults = Faults()
     if found.num_rows != n_promised:
         faults.add(None, f"{found.num_rows} rows, {n_promised} promised")
-    columns = {name: _values(found.column(name), name, faults) for name in kept}
+    found, row_numbers = _unfolded(found, faults)
+    columns = {name: _values(found.column(name), name, faults, row_numbers) for name in kept}
     if not all(len(values) == found.num_rows for values in columns.values()):
         faults.check()
     rows = [
-        Row(number, *(columns[name][number - 1] if name in columns else None for name in _ROLES["run"]))
-        for number in range(1, found.num_rows + 1)
+        Row(number, *(columns[name][place] if name in columns else None for name in _ROLES["run"]))
+        for place, number in enumerate(row_numbers)
     ]
     for row in rows:
         for value in (row.score, row.label, row.weight):
             if value is not None and not -float("inf") < value < float("inf"):
                 faults.add(row.line, "no finite number")
     return table(rows, faults, role, has_items="item" in columns, has_weights="weight" in columns)
+
+
+def _unfolded(found: Any, faults: Faults) -> tuple[Any, list[int]]:
+    """Return a table with one row per element of its lists, and the row, from 1, that each element stood in."""
+    lists = [name for name in found.column_names if pa.types.is_list(found.schema.field(name).type)]
+    if not lists:
+        return found, list(range(1, found.num_rows + 1))
+    alone = [name for name in found.column_names if name not in (*lists, "group", "weight")]
+    if "group" in lists or any(found.column(name).null_count < found.num_rows for name in alone):
+        raise RefusedError([None, *range(1, found.num_rows + 1)], "a single value beside lists")
+    flat: dict[str, list[Any]] = {name: [] for name in found.column_names}
+    numbers: list[int] = []
+    for number, row in enumerate(found.to_pylist(), 1):
+        lengths = {len(row[name]) for name in lists if row[name] is not None}
+        if row["group"] is None:
+            faults.add(number, "no group")
+        if isinstance(row["group"], bytes) and b"\xff" in row["group"]:
+            faults.add(number, "no UTF-8")
+        if len(lengths) > 1 or (any(lengths) and "item" in lists and row["item"] is None):
+            faults.add(number, "lists of unequal lengths")
+            continue
+        length = max(lengths, default=0)
+        numbers += [number] * length
+        for name, value in row.items():
+            flat[name] += value if name in lists and value is not None else [value] * length
+    kinds = {name: found.schema.field(name).type for name in found.column_names}
+    kinds |= {name: kinds[name].value_type for name in lists}
+    return pa.table({name: _of_kind(values, kinds[name]) for name, values in flat.items()}), numbers
+
+
+def _folded(random: Random, names: Sequence[str], arrays: Sequence[Any]) -> list[Any]:
+    """Return the arrays with most of them as lists of one length per row, but for a few that are too short or null."""
+    n_rows = len(arrays[0])
+    lengths = [random.choice((0, 1, 1, 2, 3)) for _ in range(n_rows)]
+    folded = []
+    for name, array in zip(names, arrays, strict=True):
+        if name in ("group", "text") or random.random() < (0.7 if name == "weight" else 0.02):
+            folded.append(array)
+            continue
+        lists = []
+        for place, length in enumerate(lengths):
+            value = array[place].as_py()
+            others = [_another(value, place) for place in range(1, length)]
+            wrong = random.random() < 0.01
+            lists.append(None if random.random() < 0.02 else [value, *others][: length + wrong])
+        kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+        folded.append(pa.array(lists, pa.list_(kind)))
+    return folded
+
+
+def _another(value: Any, place: int) -> Any:
+    if isinstance(value, str):
+        return f"{value}{place}"
+    return 10 * place if type(value) is int else value
+
+
+def _of_kind(values: Sequence[Any], kind: Any) -> Any:
+    if pa.types.is_dictionary(kind):
+        return pa.array(values, kind.value_type)
+    return pa.array(values, kind)
 
 
 def _array(random: Random, name: str, n_rows: int) -> pa.Array:
@@ -117,10 +180,10 @@ def _half(value: float) -> Any:
     return np.float16(min(max(value, -60000.0), 60000.0))
 
 
-def _values(column: Any, name: str, faults: Faults) -> list[Any]:
+def _values(column: Any, name: str, faults: Faults, row_numbers: Sequence[int]) -> list[Any]:
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if name in ("group", "item"):
-        return _ids(column, kind, faults)
+        return _ids(column, kind, faults, row_numbers)
     numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
     if not any(is_type(kind) for is_type in numbers) and not (pa.types.is_boolean(kind) and name == "label"):
         faults.add(None, f"{name} is {kind}")
@@ -128,7 +191,7 @@ def _values(column: Any, name: str, faults: Faults) -> list[Any]:
     return [None if value is None else float(value) for value in column.to_pylist()]
 
 
-def _ids(column: Any, kind: Any, faults: Faults) -> list[bytes | None]:
+def _ids(column: Any, kind: Any, faults: Faults, row_numbers: Sequence[int]) -> list[bytes | None]:
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
     is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
     if not (is_text or is_bytes or pa.types.is_integer(kind) or pa.types.is_null(kind)):
@@ -136,7 +199,7 @@ def _ids(column: Any, kind: Any, faults: Faults) -> list[bytes | None]:
         return []
     found: list[bytes | None] = []
     values = column.cast(pa.large_binary()).to_pylist() if is_text else column.to_pylist()
-    for row, value in enumerate(values, 1):
+    for row, value in zip(row_numbers, values, strict=True):
         text = value if isinstance(value, bytes | None) else str(value).encode()
         try:
             _ = text is None or text.decode("utf-8", "strict")

@@ -1,4 +1,4 @@
-"""JSON lines: one object per line; a key that is absent or null is null."""
+"""JSON lines: one object per line, for one row or, with lists, for several; a key that is absent or null is null."""
 
 from __future__ import annotations
 
@@ -29,16 +29,30 @@ def json_lines(content: bytes, role: Role) -> Table:
             record = json_value(text.decode())
             if not isinstance(record, dict):
                 raise NotJsonError("no object")
-            row = _row(line, record, role)
+            rows = [_row(line, one, role) for one in _unfolded(record, role)]
         except (NotJsonError, _WrongTypeError) as error:
             faults.add(line, str(error))
             continue
         names |= record.keys()
-        found.append(row)
+        found += rows
     if not _REQUIRED[role] <= names or (found and found[0].group is None):  # a stream does not wait for it
         faults.add(None, "a column is missing")
     has_weights = role == RUN and "weight" in names
     return table(found, faults, role, has_items="item" in names, has_weights=has_weights)
+
+
+def _unfolded(record: dict[str, object], role: Role) -> list[dict[str, object]]:
+    """Return one object per element of an object's lists, or the object itself if there are none."""
+    values = {name: record.get(name) for name in _ROLES[role]}
+    lists = {name: value for name, value in values.items() if isinstance(value, list) and name != "group"}
+    if not lists:
+        return [values]
+    _id(values["group"])
+    lengths = {len(value) for value in lists.values()}
+    alone = [name for name in values if name not in lists and name not in ("group", "weight")]
+    if len(lengths) > 1 or any(values[name] is not None for name in alone):
+        raise _WrongTypeError("lists of unequal lengths, or a single value beside lists")
+    return [values | {name: value[place] for name, value in lists.items()} for place in range(lengths.pop())]
 
 
 def _row(line: int, record: dict[str, object], role: Role) -> Row:

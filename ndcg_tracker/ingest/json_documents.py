@@ -1,0 +1,387 @@
+"""JSON documents, read whole: runs and labels as the tools write them that keep everything in one JSON value.
+
+What a document holds is told by its keys. The shapes are listed in ``docs/formats.md``, with an example of each.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.ingest.columns import RUN_TABLE, Columns, Wanted
+from ndcg_tracker.ingest.json_record import json_id, json_integer, json_kind, json_number
+from ndcg_tracker.ingest.jsonl import JsonTable
+from ndcg_tracker.ingest.numbers import number
+from ndcg_tracker.ingest.places import Places, shown
+from ndcg_tracker.ingest.rows import Rows
+from ndcg_tracker.ingest.sources import BOM, Source
+from ndcg_tracker.rankings.keys import Index, Keys
+from ndcg_tracker.rankings.ranking import Floats
+
+_MODEL = "mteb_model_meta"
+_MOST_LISTED = 10
+_LABELS_ONLY = f"holds labels and no scores; give it with {argument('labels', 'FILE')}"
+
+_Lists = Iterator[tuple[object, Sequence[object], Sequence[object]]]
+
+
+def exact_rows(source: Source, columns: Columns, wanted: Wanted, chosen: str = "") -> tuple[Rows, Places]:
+    """Return the rows of a JSON document and their places.
+
+    Parameters: ``columns``: for arrays of records; no other shape has named columns. ``chosen``: which one of several
+    runs or judgment lists to read, as the error lists them. Raises: InputError naming the line for what is no JSON,
+    and the group and the item for a key that stands twice and for a value that is no finite number.
+    """
+    try:
+        document = _parsed(source)
+        if isinstance(document, list):
+            if chosen:
+                raise ValueError(f"is an array of records, so there is nothing to choose; leave out {shown(chosen)}")
+            return JsonTable(columns, wanted).of_records(source, document)
+        role = "score" if wanted is RUN_TABLE else "label"
+        named = columns.any_given()
+        if named is not None and role == "score":
+            raise ValueError(f"this JSON has no named columns; drop {argument(named)}")
+        return _Gathered(source.name, role).rows(_lists_of(document, role, chosen))
+    except RecursionError:
+        raise source.error("JSON nested too deeply; check that this is the right file") from None
+    except ValueError as error:
+        raise source.error(str(error)) from None
+
+
+# JSON itself
+
+
+def _parsed(source: Source) -> Any:
+    """Return the one JSON value of a source. Raises: InputError naming the line, ValueError for a key twice."""
+    content = source.content().removeprefix(BOM)
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise source.error(f"byte 0x{content[error.start]:02x} is not UTF-8; save the file as UTF-8", line) from None
+    del content
+    doubled: list[tuple[dict[str, Any], str]] = []
+
+    def as_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            names = [name for name, _ in pairs]
+            doubled.append((found, next(name for name in names if names.count(name) > 1)))
+        return found
+
+    try:
+        # NaN and Infinity are let through, to be refused where group and item are known
+        document = json.JSONDecoder(object_pairs_hook=as_dict, parse_int=json_integer).decode(text)
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data":
+            what = f"more after the first JSON value; are these JSON lines? Then use {argument('reader', 'jsonl')}"
+            raise source.error(what, error.lineno) from None
+        raise source.error(f"no JSON ({error.msg}, column {error.colno}); write it again", error.lineno) from None
+    if doubled:
+        record, key = doubled[0]
+        raise ValueError(f"{_where(document, record)}key {shown(key)} stands twice; keep one of the two")
+    return document
+
+
+def _where(document: Any, record: dict[str, Any]) -> str:
+    """Return where in a document an object stands, as the beginning of a message."""
+    stack: list[tuple[Any, str]] = [(document, "")]
+    while stack:
+        value, path = stack.pop()
+        if value is record:
+            return f"in {path}: " if path else ""
+        if isinstance(value, dict):
+            stack += [(inner, f"{path}, {shown(key)}" if path else shown(key)) for key, inner in value.items()]
+        elif isinstance(value, list):
+            stack += [(inner, f"{path}[{place}]") for place, inner in enumerate(value)]
+    return ""
+
+
+# What a document holds
+
+
+def _lists_of(document: Any, role: str, chosen: str) -> _Lists:
+    """Yield a document's lists: group, items, values. Raises: ValueError for what has no known shape."""
+    if not isinstance(document, dict):
+        raise ValueError(f"a JSON {json_kind(document)}; runs and labels are objects or arrays of objects")
+    response = document.get("rank_eval", document)  # so it was called before version 7
+    if isinstance(response, dict) and _is_response(response):
+        lists = _response_lists(response, role)
+    elif _holds_objects(document, "requests", "ratings"):
+        lists = _judged_lists(document["requests"], "requests", ("id",), "_id", role)
+    elif _holds_objects(document, "judgmentRatings", "ratings"):
+        lists = _judged_lists(document["judgmentRatings"], "judgmentRatings", ("query",), "docId", role)
+    elif _is_search_response(document):
+        yield from _lists_of(_chosen(_judgment_lists(document), chosen, "judgment lists"), role, "")
+        return
+    elif _holds_objects(document, "query_doc_pairs", "judgements"):
+        lists = _book_lists(document["query_doc_pairs"], role)
+    elif _holds_objects(document, "queries", "relevant_documents") or _holds_objects(document, "queries", "ratings"):
+        lists = _judged_lists(document["queries"], "queries", ("query", "query_text"), "doc_id", role)
+    else:
+        lists = _nested_lists(document, role, chosen)
+        chosen = ""
+    if chosen:
+        raise ValueError(f"holds one thing only, so there is nothing to choose; leave out {shown(chosen)}")
+    yield from lists
+
+
+def _holds_objects(document: Mapping[str, Any], key: str, inner: str) -> bool:
+    """Return whether an array of objects stands under a key, the first of which has a key ``inner``."""
+    value = document.get(key)
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and inner in value[0]
+
+
+def _is_response(document: Mapping[str, Any]) -> bool:
+    details = document.get("details")
+    inner = list(details.values()) if isinstance(details, dict) else []
+    return bool(inner) and all(isinstance(one, dict) and isinstance(one.get("hits"), list) for one in inner)
+
+
+def _is_search_response(document: Mapping[str, Any]) -> bool:
+    hits = document.get("hits")
+    return isinstance(hits, dict) and isinstance(hits.get("hits"), list)
+
+
+def _response_lists(document: Mapping[str, Any], role: str) -> _Lists:
+    """Yield the hits of a response of Elasticsearch's or OpenSearch's ``_rank_eval``."""
+    if role == "label":
+        what = "a _rank_eval response has the ratings of what was found only, which makes the ideal order too easy"
+        raise ValueError(f"{what}; give the request, which has all ratings")
+    failures = document.get("failures")
+    if isinstance(failures, dict) and failures:
+        what = f"{len(failures)} of its searches failed, the first of them {shown(next(iter(failures)))}"
+        raise ValueError(f"{what}; have them searched again")
+    for group, detail in document["details"].items():
+        where = f"details.{shown(group)}.hits"
+        hits = [_field(hit, "hit", f"{where}[{place}]") for place, hit in _objects(detail["hits"], where)]
+        scores = []
+        for place, hit in _objects(hits, where):
+            scores.append(_field(hit, "_score", f"{where}[{place}]"))
+            if scores[-1] is None:
+                what = f"{where}[{place}] has no _score, as where hits are sorted by a field"
+                raise ValueError(f'{what}; search with "track_scores": true')
+        yield group, [_field(hit, "_id", f"{where}[{place}]") for place, hit in enumerate(hits)], scores
+
+
+def _judged_lists(entries: object, where: str, group_keys: Sequence[str], item_key: str, role: str) -> _Lists:
+    """Yield the ratings of an array of one object per query, in the shapes of several tools.
+
+    Ratings are an array of objects, or an object with an item's rating, or an object with its ``gain``, under its id.
+    """
+    if role == "score":
+        raise ValueError(_LABELS_ONLY)
+    for place, entry in _objects(entries, where):
+        here = f"{where}[{place}]"
+        if "placeholders" in entry and "relevant_documents" in entry:  # Rated Ranking Evaluator
+            group: object = _field(_object(entry["placeholders"], f"{here}.placeholders"), "$query", here)
+            ratings = entry["relevant_documents"]
+        else:
+            group = _field(entry, next((key for key in group_keys if key in entry), group_keys[0]), here)
+            ratings = _field(entry, "ratings", here)
+        if isinstance(ratings, dict):
+            values = [
+                value["gain"] if isinstance(value, dict) and "gain" in value else value for value in ratings.values()
+            ]
+            yield group, list(ratings), values
+            continue
+        rated = list(_objects(ratings, f"{here}.ratings"))
+        items = [_field(rating, item_key, f"{here}.ratings[{at}]") for at, rating in rated]
+        yield group, items, [_from_text(_field(rating, "rating", f"{here}.ratings[{at}]")) for at, rating in rated]
+
+
+def _book_lists(pairs: object, role: str) -> _Lists:
+    """Yield the judgements of a Quepid book; pairs that nobody could judge are unjudged."""
+    if role == "score":
+        raise ValueError(_LABELS_ONLY)
+    for place, pair in _objects(pairs, "query_doc_pairs"):
+        where = f"query_doc_pairs[{place}]"
+        given = _objects(_field(pair, "judgements", where), f"{where}.judgements")
+        ratings = [one["rating"] for _, one in given if one.get("rating") is not None and not one.get("unrateable")]
+        if len(ratings) > 1:
+            what = f"{where} has {len(ratings)} judgements, and one label is needed"
+            raise ValueError(f"{what}; export the book as CSV and name a judge with {argument('label')}")
+        yield _field(pair, "query_text", where), [_field(pair, "doc_id", where)], ratings or [None]
+
+
+def _judgment_lists(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the judgment lists that a search in OpenSearch's index of them found, by name."""
+    found = {}
+    for place, hit in _objects(document["hits"]["hits"], "hits.hits"):
+        content = hit.get("_source")
+        if not isinstance(content, dict) or not _holds_objects(content, "judgmentRatings", "ratings"):
+            raise ValueError(f"hits.hits[{place}] holds no judgmentRatings; give a response that does")
+        found[str(content.get("name") or hit.get("_id") or place)] = content
+    return found
+
+
+def _nested_lists(document: Mapping[str, Any], role: str, chosen: str) -> _Lists:
+    """Yield what ``{group: {item: number}}`` holds; MTEB has one such object per subset and split."""
+    runs = {key: value for key, value in document.items() if key != _MODEL}
+    n_levels = _n_levels(runs)
+    if _MODEL in document and n_levels not in (0, 4):
+        what = "MTEB's predictions of a task that ranks nothing"
+        raise ValueError(f"{what}; those of a retrieval task are {{subset: {{split: {{query: {{document: score}}}}}}}}")
+    if n_levels == 1:
+        keys = ", ".join(map(shown, list(document)[:_MOST_LISTED]))
+        raise ValueError(f"JSON of no known shape, an object of {keys}; write {{group: {{item: number}}}}")
+    held: dict[str, Any] = {"": runs}
+    for _ in range(n_levels - 2):
+        held = {
+            f"{path}/{key}" if path else key: inner
+            for path, value in held.items()
+            for key, inner in (value.items() if isinstance(value, dict) else ())
+        }
+    if n_levels > 2 and not (_MODEL in document and len(held) == 1 and not chosen):
+        found = _chosen(held, chosen, "runs" if role == "score" else "sets of labels", is_sure=False)
+    elif chosen:
+        raise ValueError(f"holds one thing only, so there is nothing to choose; leave out {shown(chosen)}")
+    else:
+        chosen, found = next(iter(held.items()))
+    for group, items in _object(found, shown(chosen)).items():
+        if not isinstance(items, dict):
+            raise ValueError(f"group {shown(group)} is a JSON {json_kind(items)}; write an object, {{item: number}}")
+        yield group, list(items), list(items.values())
+
+
+def _n_levels(value: object) -> int:
+    """Return how many objects stand around the first value that is none, 0 where there is no such value."""
+    if not isinstance(value, dict):
+        return 0
+    for inner in value.values():
+        if not isinstance(inner, dict):
+            return 1
+        below = _n_levels(inner)
+        if below:
+            return below + 1
+    return 0
+
+
+def _chosen(held: Mapping[str, Any], chosen: str, what: str, *, is_sure: bool = True) -> Any:
+    """Return the one that was chosen, or the only one if that is surely what was meant."""
+    if chosen in held:
+        return held[chosen]
+    if len(held) == 1 and is_sure and not chosen:
+        return next(iter(held.values()))
+    names = [*held]
+    listed = ", ".join(map(shown, names[:_MOST_LISTED]))
+    if len(names) > _MOST_LISTED:
+        listed += f" and {len(names) - _MOST_LISTED} more"
+    if chosen:
+        raise ValueError(f"holds no {shown(chosen)}; there are {listed}")
+    one = argument("reader", f"json:{names[0]}" if names else "json:NAME")
+    what = f"holds {what} under {listed or 'no name'}"
+    raise ValueError(f"{what}; choose with {one}, or write the one you mean to a file of its own")
+
+
+def _objects(value: object, where: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of an array and their places."""
+    if not isinstance(value, list):
+        raise ValueError(f"{where} is a JSON {json_kind(value)}; write an array of objects")
+    for place, one in enumerate(value):
+        yield place, _object(one, f"{where}[{place}]")
+
+
+def _object(value: object, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{where} is a JSON {json_kind(value)}; write an object")
+    return value
+
+
+def _field(record: Mapping[str, Any], key: str, where: str) -> Any:
+    if key not in record:
+        raise ValueError(f"{where} has no {shown(key)}; write it again with one")
+    return record[key]
+
+
+def _from_text(value: object) -> object:
+    """Return a rating as OpenSearch writes it, which is a number as text; what is no number is left as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return number(value.encode())
+    except (ValueError, UnicodeEncodeError):
+        return value
+
+
+# Lists to rows
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPlaces:
+    """Rows of a JSON document, known by their group and item."""
+
+    name: str
+    groups: Keys
+    ends: Index
+    items: Keys
+
+    def error(self, row: int, what: str) -> InputError:
+        """Return ``FILE: group 'q', item 'd': what``."""
+        group = self.groups[int(np.searchsorted(self.ends, row, side="right"))]
+        return InputError(f"{self.name}: group {shown(group)}, item {shown(self.items[row])}: {what}")
+
+    def whole(self, what: str) -> InputError:
+        """Return ``FILE: what``."""
+        return InputError(f"{self.name}: {what}")
+
+    def mention(self, row: int) -> str:
+        """Return ``entry N``."""
+        return f"entry {row + 1}"
+
+
+class _Gathered:
+    """Lists gathered group by group; ``role`` says what their values are, score or label."""
+
+    def __init__(self, name: str, role: str) -> None:
+        self._name = name
+        self._role = role
+
+    def rows(self, lists: _Lists) -> tuple[Rows, Places]:
+        """Return all lists as one table. Raises: ValueError naming group and item."""
+        groups: list[bytes] = []
+        lengths: list[int] = []
+        items: list[bytes] = []
+        numbers: list[Floats] = []
+        for group, names, values in lists:
+            if not names:
+                continue
+            groups.append(json_id(group, "group"))
+            lengths.append(len(names))
+            items += self._ids(group, names)
+            numbers.append(self._numbers(group, names, values))
+        n_rows = np.array(lengths, dtype=np.int64)
+        found = np.concatenate(numbers) if numbers else np.zeros(0)
+        group_keys, item_keys = Keys.from_bytes(groups), Keys.from_bytes(items)
+        is_score = self._role == "score"
+        rows = Rows(group_keys, n_rows, item_keys, found if is_score else None, None if is_score else found)
+        return rows, DocumentPlaces(self._name, group_keys, np.cumsum(n_rows), item_keys)
+
+    def _ids(self, group: object, names: Sequence[object]) -> list[bytes]:
+        try:
+            return [name.encode() if type(name) is str else json_id(name, "item") for name in names]
+        except ValueError:
+            return [self._one(group, name, json_id, name, "item") for name in names]
+
+    def _numbers(self, group: object, names: Sequence[object], values: Sequence[object]) -> Floats:
+        try:
+            found = np.array(values, dtype=np.float64) if set(map(type, values)) <= {int, float} else None
+        except OverflowError:
+            found = None
+        if found is not None and np.isfinite(found).all():
+            return found
+        return np.array(
+            [self._one(group, name, json_number, value, self._role) for name, value in zip(names, values, strict=True)]
+        )
+
+    def _one(self, group: object, item: object, read: Any, value: object, role: str) -> Any:
+        try:
+            return read(value, role)
+        except ValueError as error:
+            raise ValueError(f"group {shown(str(group))}, item {shown(str(item))}: {error}") from None
