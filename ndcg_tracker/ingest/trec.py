@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 
+from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.gathering import GatheredRows
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import KEEP_ONE, DoubtfulError, LinePlaces
@@ -190,10 +191,10 @@ def _wrong_fields(fields: list[bytes], layout: Layout) -> str:
     found = len(fields)
     count = "1 field" if found == 1 else f"{found} fields"
     what = f"{count} where a TREC {layout.kind} line has {len(layout.fields)} ({' '.join(layout.fields)})"
-    hint = "correct the line or name another --reader"
+    hint = f"correct the line or name another {argument('reader')}"
     other = next((one for one in (RUN, QRELS) if one is not layout and len(one.fields) == found), None)
     if other is not None:
-        hint = f"is this a {other.kind} file? Else correct the line or name another --reader"
+        hint = f"is this a {other.kind} file? Else {hint}"
     elif layout is QRELS and found == len(QRELS.fields) + 1 and rank_of(fields[-1]) != NO_RANK:
         hint = "preferences, as trec_eval -R prefs reads them, are not read: give one grade per item"
     elif layout is RUN and fields[0] == b"Q0":

@@ -40,7 +40,7 @@ def test_a_defect_anywhere_in_a_large_file_is_found_with_its_line(tmp_path: Path
             99_999,
             b"q99 Q0 d 1 1\n",
             "5 fields where a TREC run line has 6 (group Q0 item rank score tag); "
-            "correct the line or name another --reader",
+            "correct the line or name another reader=",
         ),
         (54_321, good[54_320], "item 'd320' of group 'q54' stands in line 54321 already; keep one of the two"),
         (54_321, b"q54 Q0 \xff 1 1 t\n", "byte 0xff is not UTF-8; save the file as UTF-8"),

@@ -250,12 +250,12 @@ def test_ids_stay_as_they_are() -> None:
         (
             b"1 Q0 d 1 2.0 t\n1 Q0 e 1 2.0\n",
             "<stdin>:2: 5 fields where a TREC run line has 6 (group Q0 item rank score tag); "
-            "correct the line or name another --reader",
+            "correct the line or name another reader=",
         ),
         (
             b"1 0 d 1\n",
             "<stdin>:1: 4 fields where a TREC run line has 6 (group Q0 item rank score tag); "
-            "is this a labels file? Else correct the line or name another --reader",
+            "is this a labels file? Else correct the line or name another reader=",
         ),
         (
             b"     Q0      FR940620-1-00007        9         2.971818      STANDARD\n",
@@ -393,7 +393,7 @@ def test_a_run_given_as_labels_is_told(tmp_path: Path) -> None:
     path.write_bytes(GOOD)
     expected = (
         f"{path}:1: 6 fields where a TREC labels line has 4 (group iteration item grade); "
-        "is this a run file? Else correct the line or name another --reader"
+        "is this a run file? Else correct the line or name another reader="
     )
     with pytest.raises(InputError) as caught:
         read_labels(str(path))
