@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 def evaluate(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="One run per file; - is standard input.")],
     labels: options.Labels = None,
+    name: options.Names = None,
     metric: options.Metrics = None,
     per_group: Annotated[bool, typer.Option("--per-group", help="One row per group as well.")] = False,
     reader: options.Reader = None,
@@ -24,15 +25,16 @@ def evaluate(
     score: options.ScoreColumn = None,
     label: options.LabelColumn = None,
     weight: options.WeightColumn = None,
+    columns: options.Header = None,
     scores: options.Scores = None,
     stream: options.Stream = None,
     metrics_json: options.MetricsJson = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Compute metrics of runs without storing anything."""
-    from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of
+    from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of, run_names
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.ingest import Columns, default_run_name, may_have_columns
+    from ndcg_tracker.ingest import Columns, may_have_columns
     from ndcg_tracker.reporting.whole_file import whole_file
     from ndcg_tracker.tracker.evaluation import NoLabelsError, evaluate_stream, evaluate_table
     from ndcg_tracker.tracker.opened import DEFAULT_METRIC
@@ -43,18 +45,27 @@ def evaluate(
         raise InputError("--metrics-json describes one run, but there are several files; evaluate them one by one")
     of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that
     is_shared = labels is not None and may_have_columns(labels)
-    columns = Columns(group=group, item=item, score=score, label=of_run, weight=weight, is_shared=is_shared)
+    run_columns = Columns(
+        group=group,
+        item=item,
+        score=score,
+        label=of_run,
+        weight=weight,
+        is_shared=is_shared,
+        header=options.header(columns),
+    )
+    names = run_names(files, name, of_stdin="-")
     found = []
     with whole_file(metrics_json, "--metrics-json") as write_metrics:
         given = None if labels is None else labels_of(labels, columns=Columns(group=group, item=item, label=label))
-        for path in files:
+        for path, run_name in zip(files, names, strict=True):
             metrics = metric or [DEFAULT_METRIC]
             try:
                 evaluation = in_blocks_or_whole(
                     path,
                     stream=stream,
                     reader=reader,
-                    columns=columns,
+                    columns=run_columns,
                     scores=scores,
                     labels_apart=given is not None,
                     of_blocks=partial(evaluate_stream, labels=given, metrics=metrics),
@@ -62,10 +73,9 @@ def evaluate(
                 )
             except NoLabelsError:
                 raise InputError(f"{path} has no labels of its own; give them with --labels FILE") from None
-            name = "-" if path == "-" else default_run_name(path)
             for note in evaluation.notes:
-                options.say(f"note: {name}: {note}")
-            found.append((name, evaluation))
+                options.say(f"note: {run_name}: {note}")
+            found.append((run_name, evaluation))
         write_metrics(_metrics_json(found[0][1]))
     options.show(_per_group(found, format) if per_group else _means(found, format))
 

@@ -34,9 +34,7 @@ def ingest(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="One run per file; - is standard input.")],
     labels: options.Labels = None,
     dataset: options.Dataset = "default",
-    name: Annotated[
-        str | None, typer.Option(help="Name of the run (one file only); else the file's name.", show_default=False)
-    ] = None,
+    name: options.Names = None,
     metric: options.Metrics = None,
     reader: options.Reader = None,
     group: options.GroupColumn = None,
@@ -44,6 +42,7 @@ def ingest(
     score: options.ScoreColumn = None,
     label: options.LabelColumn = None,
     weight: options.WeightColumn = None,
+    columns: options.Header = None,
     scores: options.Scores = None,
     tag: Annotated[list[str] | None, typer.Option(help="key=value to find the run by; repeatable.")] = None,
     param: Annotated[list[str] | None, typer.Option(help="key=value, a parameter; repeatable.")] = None,
@@ -59,24 +58,30 @@ def ingest(
 
     Each file is stored in one transaction. The same run again is no error and adds nothing.
     """
-    from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of
-    from ndcg_tracker.ingest import Columns, default_run_name, may_have_columns
+    from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of, run_names
+    from ndcg_tracker.ingest import Columns, may_have_columns
     from ndcg_tracker.reporting.metrics_json import metrics_json as metrics_text
     from ndcg_tracker.reporting.whole_file import whole_file
     from ndcg_tracker.tracker.ingestion import RunDetails, source_name
     from ndcg_tracker.tracker.opened import DEFAULT_METRIC
 
-    if name is not None and len(files) > 1:
-        raise InputError("--name names one run, but there are several files; ingest them one by one")
     if scores is not None and len(files) > 1:
         raise InputError("--scores belongs to one file, but there are several; ingest them one by one")
     if metrics_json is not None and len(files) > 1:
         raise InputError("--metrics-json describes one run, but there are several files; ingest them one by one")
-    names = [name if name is not None else default_run_name(path) for path in files]
+    names = run_names(files, name)
     tags, parameters = options.pairs(tag, "--tag"), options.pairs(param, "--param")
     of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that
     is_shared = labels is not None and may_have_columns(labels)
-    columns = Columns(group=group, item=item, score=score, label=of_run, weight=weight, is_shared=is_shared)
+    run_columns = Columns(
+        group=group,
+        item=item,
+        score=score,
+        label=of_run,
+        weight=weight,
+        is_shared=is_shared,
+        header=options.header(columns),
+    )
     label_columns = Columns(group=group, item=item, label=label)
     commit = git_commit if git_commit is not None else _head()
     results: list[IngestResult] = []
@@ -90,7 +95,7 @@ def ingest(
                     path,
                     stream=stream,
                     reader=reader,
-                    columns=columns,
+                    columns=run_columns,
                     scores=scores,
                     labels_apart=given is not None,
                     of_blocks=partial(

@@ -20,6 +20,7 @@ def add_labels(
     group: options.GroupColumn = None,
     item: options.ItemColumn = None,
     label: options.LabelColumn = None,
+    columns: options.Header = None,
 ) -> None:
     """Make the labels of a file a dataset's newest version.
 
@@ -29,7 +30,8 @@ def add_labels(
     from ndcg_tracker.ingest import Columns
     from ndcg_tracker.tracker.ingestion import source_name
 
-    lists = labels_of(file, reader=reader, columns=Columns(group=group, item=item, label=label))
+    found = Columns(group=group, item=item, label=label, header=options.header(columns))
+    lists = labels_of(file, reader=reader, columns=found)
     with options.tracker() as tracker:
         version, is_new = tracker.add_labels(lists, dataset=dataset, source=source_name(file))
         state = "stored" if is_new else "already stored"

@@ -96,6 +96,10 @@ Labels = Annotated[
         show_default=False,
     ),
 ]
+Names = Annotated[
+    list[str] | None,
+    typer.Option("--name", help="Name of the run, one per file; else the file's.", show_default=False),
+]
 Reader = Annotated[
     str | None,
     typer.Option(
@@ -108,6 +112,15 @@ ItemColumn = Annotated[
 ]
 ScoreColumn = Annotated[str | None, typer.Option("--score", help="Column of the score.", show_default="score")]
 LabelColumn = Annotated[str | None, typer.Option("--label", help="Column of the label.", show_default="label")]
+Header = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="NAME,...",
+        help="Names of all columns of a csv or tsv file without header.",
+        show_default=False,
+    ),
+]
 WeightColumn = Annotated[str | None, typer.Option("--weight", help="Column of the weight.", show_default="weight")]
 Scores = Annotated[
     str | None,
@@ -212,6 +225,20 @@ def discard(stream: TextIO) -> None:
 def wants_color() -> bool:
     """Return whether results may be coloured: only on a terminal, and not where NO_COLOR is set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def header(names: str | None) -> tuple[str, ...] | None:
+    """Return the names that ``--columns`` lists, None where it was not given.
+
+    >>> header("qid,pid,rank"), header(None)
+    (('qid', 'pid', 'rank'), None)
+    """
+    if names is None:
+        return None
+    found = tuple(name.strip() for name in names.split(","))
+    if not all(found):
+        raise InputError(f"--columns {names!r} has an empty name; write names like qid,pid,rank")
+    return found
 
 
 def pairs(texts: list[str] | None, option: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ndcg_tracker.ingest import Columns, RankedTable, RunStream
     from ndcg_tracker.rankings import LabelLists
@@ -48,6 +48,32 @@ def in_blocks_or_whole(
             labels_apart=labels_apart,
             progress=progress,
         )
+
+
+def run_names(paths: Sequence[str], given: Sequence[str] | None, *, of_stdin: str | None = None) -> list[str]:
+    """Return the name of each run: those that were given, else the files'.
+
+    Parameters: ``of_stdin``: the name of a run from standard input, None where it needs one that is given. Raises:
+    InputError for another number of names than files, and for a name of two runs.
+    """
+    from ndcg_tracker.errors import InputError
+    from ndcg_tracker.ingest import default_run_name
+    from ndcg_tracker.reporting.numbers import counted
+
+    if given and len(given) != len(paths):
+        raise InputError(
+            f"{counted(len(given), 'name')} for {counted(len(paths), 'file')}; give --name once per file, in their "
+            "order, or leave it out"
+        )
+    names = list(given or ())
+    for path in () if given else paths:
+        names.append(of_stdin if path == "-" and of_stdin is not None else default_run_name(path))
+    for place, name in enumerate(names):
+        first = names.index(name)
+        if first < place:
+            what = f"{paths[first]} and {paths[place]} would both be run {name!r}"
+            raise InputError(f"{what}; nothing was read: give each file its own --name")
+    return names
 
 
 def labels_of(path: str, *, reader: str | None = None, columns: Columns | None = None) -> LabelLists:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -164,6 +165,8 @@ def _opened(path: Path, table: str) -> Iterator[_Rows]:
     import pyarrow.parquet as pq
 
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for a writer, whatever the signals
+            raise InputError(f"{path}: is no regular file; export the runs again")
         file = pq.ParquetFile(path, page_checksum_verification=True)
         names = file.schema_arrow.names
     except FileNotFoundError:

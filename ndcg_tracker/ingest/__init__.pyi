@@ -2,6 +2,7 @@ from .columns import Columns, ColumnWarning
 from .detection import READERS, default_run_name, detect_reader
 from .frames import NullScores, read_frame, read_label_frame
 from .group_table import GroupColumns, GroupTable, read_group_frame, read_groups
+from .ranks import joined_notes
 from .reading import may_have_columns, read_labels, read_run
 from .streaming import RunStream, ScatteredGroupError, in_blocks_or_whole, is_large, stream_run
 from .table import RankedTable
@@ -20,6 +21,7 @@ __all__ = [
     "detect_reader",
     "in_blocks_or_whole",
     "is_large",
+    "joined_notes",
     "may_have_columns",
     "read_frame",
     "read_group_frame",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ndcg_tracker.ingest.places import Places
+from ndcg_tracker.ingest.ranks import Ranks
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings.keys import Bytes, Index, Keys
 from ndcg_tracker.rankings.ranking import Floats
@@ -27,10 +28,12 @@ class Collected:
         self._items = _GrowingKeys()
         self._lengths: list[Index] = []
         self._numbers: dict[str, list[Floats]] = {}
+        self._ranks: list[Ranks] = []
         self.n_rows = 0
 
     def add(self, columns: dict[str, Any]) -> None:
-        """Add rows: per role an Arrow array of equal length, ids as string or binary, numbers as float64.
+        """Add rows: per role an Arrow array of equal length, ids as string or binary, numbers as float64, ranks
+        as int32.
 
         Groups may be in a dictionary. Raises: what ``places`` makes of an id that is null and of a number that is NaN
         or infinite.
@@ -58,6 +61,8 @@ class Collected:
         for role in ("score", "label", "weight"):
             if role in columns:
                 self._numbers.setdefault(role, []).append(self._finite(columns[role], role))
+        if "rank" in columns:
+            self._ranks.append(_view(columns["rank"], np.int32))
         self.n_rows += len(groups)
 
     def rows(self) -> Rows:
@@ -66,7 +71,13 @@ class Collected:
         numbers = {role: np.concatenate(self._numbers.pop(role)) for role in list(self._numbers)}
         items = self._items.keys() if self._items.n_keys or not self.n_rows else None
         return Rows(
-            self._groups.keys(), lengths, items, numbers.get("score"), numbers.get("label"), numbers.get("weight")
+            self._groups.keys(),
+            lengths,
+            items,
+            numbers.get("score"),
+            numbers.get("label"),
+            numbers.get("weight"),
+            np.concatenate(self._ranks) if self._ranks else None,
         )
 
     def _refuse_null_ids(self, array: Any, role: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from ndcg_tracker.ingest.arrow_columns import Collected
 from ndcg_tracker.ingest.columns import IDS
 from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces
+from ndcg_tracker.ingest.ranks import rank_of
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.sources import BOM
 from ndcg_tracker.overlap.workers import mapped
@@ -38,17 +39,15 @@ class ArrowCsv:
         self._checked = checked
         self._columns = {role: str(place) for role, place in columns.items()}
         types = {name: pa.string() if role in IDS else pa.float64() for role, name in self._columns.items()}
+        self._rank = self._columns.get("rank")
+        if self._rank is not None:
+            types[self._rank] = pa.int32()
         types[self._columns["group"]] = pa.dictionary(pa.int32(), pa.string())  # most lines repeat the one before
         # no threads of Arrow's own: blocks are parsed side by side
         self._reading = csv.ReadOptions(column_names=[str(place) for place in range(n_columns)], use_threads=False)
         self._parsing = csv.ParseOptions(delimiter=delimiter.decode(), quote_char='"' if quoting else False)
-        self._converting = csv.ConvertOptions(
-            column_types=types,
-            include_columns=list(types),
-            null_values=[""] if quoting else [],
-            strings_can_be_null=False,
-            check_utf8=False,
-        )
+        self._converting = self._conversion(types, quoting=quoting)
+        self._as_it_stands = self._rank and self._conversion({**types, self._rank: pa.string()}, quoting=quoting)
 
     def rows(self, blocks: Iterable[bytes]) -> Rows:
         """Return the rows of blocks of lines.
@@ -74,4 +73,22 @@ class ArrowCsv:
         try:
             return csv.read_csv(pa.BufferReader(text), self._reading, self._parsing, self._converting)
         except pa.ArrowInvalid as error:
+            if self._rank is None:
+                raise DoubtfulError(str(error)) from None
+        try:  # perhaps it is a rank that is no number, which is no error
+            table = csv.read_csv(pa.BufferReader(text), self._reading, self._parsing, self._as_it_stands)
+        except pa.ArrowInvalid as error:
             raise DoubtfulError(str(error)) from None
+        ranks = pa.array([rank_of(text.encode()) for text in table.column(self._rank).to_pylist()], type=pa.int32())
+        return table.set_column(table.column_names.index(self._rank), self._rank, ranks)
+
+    def _conversion(self, types: Mapping[str, Any], *, quoting: bool) -> Any:
+        import pyarrow.csv as csv
+
+        return csv.ConvertOptions(
+            column_types=types,
+            include_columns=list(types),
+            null_values=[""] if quoting else [],
+            strings_can_be_null=False,
+            check_utf8=False,
+        )

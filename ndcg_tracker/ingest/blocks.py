@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from ndcg_tracker.ingest.places import DoubtfulError
@@ -9,7 +11,8 @@ from ndcg_tracker.ingest.text_blocks import is_plain_text
 from ndcg_tracker.rankings.keys import Bytes
 
 _WINDOW = 1 << 18  # bytes looked at a time: the temporaries stay in the cache
-_BLANK, _NEWLINE, _QUOTE = 0x20, 0x0A, 0x22
+_BLANK, _NEWLINE, _QUOTE, _HASH = 0x20, 0x0A, 0x22, 0x23
+_COMMENTS = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
 _TAB_TO_BLANK = bytes.maketrans(b"\t", b" ")
 
 
@@ -47,6 +50,16 @@ def single_blanks(block: bytes) -> bytes:
     data = data[(data != _BLANK) | (after != _NEWLINE)]
     data = data[(data != _NEWLINE) | (_before(data) != _NEWLINE)]
     return bytes(data)
+
+
+def trec_lines(block: bytes) -> bytes:
+    """Return the lines of a TREC file as ``single_blanks`` does, those that begin with ``#`` left out, too.
+
+    >>> trec_lines(b"# by hand\\n1 0 d#3 1\\n\\t#2 0 d4 0\\n")
+    b'1 0 d#3 1\\n'
+    """
+    block = single_blanks(block)
+    return _COMMENTS.sub(b"", block) if _has_comments(block) else block
 
 
 def simple_quotes(block: bytes, delimiter: bytes) -> bytes:
@@ -88,6 +101,20 @@ def _has_double_blanks(data: Bytes) -> bool:
     for first in range(0, data.size, _WINDOW):
         low = data[first : first + _WINDOW + 1] <= _BLANK
         if (low[1:] & low[:-1]).any():
+            return True
+    return False
+
+
+def _has_comments(block: bytes) -> bool:
+    """Return whether a line begins with ``#``; looking for the two bytes together takes ten times as long."""
+    if b"#" not in block:
+        return False
+    data = np.frombuffer(block, dtype=np.uint8)
+    if data[0] == _HASH:
+        return True
+    for first in range(0, data.size, _WINDOW):
+        window = data[first : first + _WINDOW + 1]
+        if ((window[1:] == _HASH) & (window[:-1] == _NEWLINE)).any():
             return True
     return False
 

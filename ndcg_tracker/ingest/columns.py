@@ -77,6 +77,8 @@ class Columns:
     ``item`` in a table of both scores and labels: items are then known by the row's number within its group, from 1.
     ``item=False`` (or "") asks for row numbers whatever columns there are. ``is_shared``: whether group and item are
     names of a table of labels too, so that a run in a format without columns may come with them.
+    ``header``: the names of all columns of a delimited file, in order, where its first line is a row; None where that
+    line names them.
 
     >>> Columns(group="qid").name_of("group"), Columns().name_of("item")
     ('qid', 'item')
@@ -88,6 +90,7 @@ class Columns:
     label: str | None = None
     weight: str | None = None
     is_shared: bool = False
+    header: tuple[str, ...] | None = None
 
     @property
     def by_row_number(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
+from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.columns import NUMBERS, Columns, Refused, Wanted
 from ndcg_tracker.ingest.gathering import GatheredRows
 from ndcg_tracker.ingest.numbers import number
@@ -41,7 +42,7 @@ def fast_rows(source: Source, delimiter: bytes, columns: Columns, wanted: Wanted
 
 
 class DelimitedTable:
-    """The rows of a delimited file block by block (see ``TextTable``); the first block has the header."""
+    """The rows of a delimited file block by block (see ``TextTable``); the first has the header if none was given."""
 
     def __init__(self, delimiter: bytes, columns: Columns, wanted: Wanted) -> None:
         self._delimiter = delimiter
@@ -59,7 +60,14 @@ class DelimitedTable:
             line, header = next(records, (1, []))
             if not header and not block.is_last:
                 return GatheredRows([]).rows(block.name)
-            self._take_header(header, lambda what: block.error(what, line))
+            if self._columns.header is None:
+                self._take_header(header, lambda what: block.error(_with_hint(what, header), line))
+            else:
+                self._take_given_header(block.error)
+                if header == [name.encode() for name in self._columns.header]:
+                    what = f"the first line names the columns; leave out {argument('columns')}"
+                    raise block.error(what, line)
+                records = chain([(line, header)] if header else [], records)
         number_places = [(role, self._found[role]) for role in NUMBERS if role in self._found]
         group_place, item_place = self._found["group"], self._found.get("item")
         empty_cells = [self._found[role] for role in ("item", "label")] if self._is_quepid else []
@@ -67,7 +75,8 @@ class DelimitedTable:
         for line, cells in records:
             if len(cells) != self._n_cells:
                 count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
-                raise block.error(f"{count} where the header has {self._n_cells}; correct the line", line)
+                named = "the header has" if self._columns.header is None else f"{argument('columns')} names"
+                raise block.error(f"{count} where {named} {self._n_cells}; correct the line", line)
             if empty_cells and not any(cells[place] for place in empty_cells):
                 continue  # a query that has no rated document
             numbers = []
@@ -97,8 +106,10 @@ class DelimitedTable:
         from ndcg_tracker.ingest.arrow_csv import ArrowCsv
         from ndcg_tracker.ingest.blocks import simple_quotes
 
-        if has_header:
+        if has_header and self._columns.header is None:
             blocks = self._after_header(blocks)
+        elif has_header:
+            self._take_given_header(NoPlaces().whole)
         checked = partial(simple_quotes, delimiter=self._delimiter)
         rows = ArrowCsv(self._delimiter, self._n_cells, self._found, quoting=True, checked=checked).rows(blocks)
         return with_ranks_as_scores(rows) if self._are_ranks else rows
@@ -130,6 +141,24 @@ class DelimitedTable:
         self._found = columns.positions(names, self._wanted, refused)
         self._are_ranks = columns.are_ranks({role: names[place] for role, place in self._found.items()})
         self._n_cells = len(header)
+
+    def _take_given_header(self, refused: Refused) -> None:
+        self._take_header([name.encode() for name in self._columns.header or ()], refused)
+
+
+def _with_hint(what: str, header: list[bytes]) -> str:
+    """Return what is wrong with a header, perhaps that it is none."""
+    if not any(_is_number(cell) for cell in header):
+        return what
+    return f"{what}; if this line is a row, name the columns with {argument('columns', 'NAME,NAME,...')}"
+
+
+def _is_number(cell: bytes) -> bool:
+    try:
+        number(cell.strip(b" \t"))
+    except ValueError:
+        return False
+    return True
 
 
 def _records(source: Lines, delimiter: bytes) -> Iterator[tuple[int, list[bytes]]]:

@@ -6,6 +6,7 @@ import re
 from pathlib import PurePath
 
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.ingest.compression import without_compression
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import shown_name
 
@@ -22,66 +23,114 @@ _BY_EXTENSION = {
 }
 _KEYS = {"requests", "details", "rank_eval", "judgmentRatings", "hits", "queries", "query_doc_pairs"}
 _SVMLIGHT = re.compile(rb"\S+[ \t]+(?:qid:\S+|[0-9]+:\S+)(?:[ \t].*)?")
+_OUTPUT = re.compile(rb"(?=[^\t]{22})[A-Za-z][A-Za-z0-9_.,=-]* *\t[^\t]+\t[^\t]+")  # of trec_eval
+_ITERATION = re.compile(rb"Q0|[0-9.]+")
+_N_QRELS, _N_RUN = 4, 6  # fields
 
 
 def detect_reader(path: str, first_bytes: bytes) -> str:
-    """Return the name of the reader for a file: by its extension (``.gz`` left aside), else by its content.
+    """Return the name of the reader for a file: by its ending (a compression's left aside), else by its content.
 
-    Parameters: ``first_bytes``, the beginning of the content, decompressed. Raises: InputError if neither tells.
+    A table named .tsv whose first line is that of a TREC file is one. Parameters: ``first_bytes``, the beginning of
+    the content, decompressed. Raises: InputError if neither tells, and for what trec_eval has printed.
 
     >>> detect_reader("bm25.run.gz", b""), detect_reader("-", b"1 qid:3 1:0.5"), detect_reader("-", b"group,score")
     ('trec', 'svmlight', 'csv')
     """
-    name = PurePath(path).name
-    if name.lower().endswith(".gz"):
-        name = name[:-3]
-    by_extension = _BY_EXTENSION.get(PurePath(name).suffix.lower())
-    if by_extension == "json":
+    reader = _BY_EXTENSION.get(PurePath(without_compression(path)).suffix.lower())
+    if reader == "json":
         return _json_reader(first_bytes)
-    if by_extension is not None:
-        return by_extension
-    by_content = _by_content(first_bytes)
-    if by_content is None:
-        shown = "<stdin>" if path == "-" else shown_name(path)
-        raise InputError(f"{shown}: cannot tell the format; name it with {argument('reader')} ({' '.join(READERS)})")
-    return by_content
+    if reader == "tsv":
+        return "trec" if _is_trec(_first_line(first_bytes), b"\t") else "tsv"
+    if reader is None:
+        reader = _by_content(path, first_bytes)
+    if reader is None:
+        raise InputError(
+            f"{_shown(path)}: cannot tell the format; name it with {argument('reader')} ({' '.join(READERS)})"
+        )
+    return reader
+
+
+def detect_delimited(path: str, first_bytes: bytes) -> str:
+    """Return the name of the reader for a table without header: by the file's ending, else by its first line.
+
+    Raises: InputError if neither tells.
+
+    >>> detect_delimited("top1000.dev.tsv.gz", b""), detect_delimited("top1000", b"1048585\\t7187158\\t1\\n")
+    ('tsv', 'tsv')
+    """
+    reader = _BY_EXTENSION.get(PurePath(without_compression(path)).suffix.lower())
+    if reader in ("csv", "tsv"):
+        return reader
+    line = _first_line(first_bytes)
+    if b"\t" in line or b"," in line:
+        return "tsv" if b"\t" in line else "csv"
+    raise InputError(
+        f"{_shown(path)}: {argument('columns')} names the columns of a csv or tsv file, and the first line of this one "
+        "has neither a comma nor a tab; write it with either"
+    )
 
 
 def default_run_name(path: str) -> str:
-    """Return the name of a run whose name was not given: the file's, without ``.gz`` and its extension.
+    """Return the name of a run whose name was not given: the file's, without the endings of compression and format.
 
     Raises: InputError for standard input and for names that are no text.
 
-    >>> default_run_name("runs/irc_pmc.run.gz")
-    'irc_pmc'
+    >>> default_run_name("runs/irc_pmc.run.gz"), default_run_name("input.runA"), default_run_name("bm25.k1=0.1")
+    ('irc_pmc', 'input.runA', 'bm25.k1=0.1')
     """
     if path == "-":
         raise InputError(f"<stdin>: a run from standard input has no name; give one with {argument('name')}")
-    name = PurePath(path).name
-    if name.lower().endswith(".gz"):
-        name = name[:-3]
-    name = PurePath(name).stem
+    name = without_compression(PurePath(path).name)
+    if PurePath(name).suffix.lower() in _BY_EXTENSION:
+        name = PurePath(name).stem
     if not name or not name.isprintable():
-        raise InputError(f"{shown_name(path)}: cannot name a run after this file; give a name with {argument('name')}")
+        raise InputError(f"{_shown(path)}: cannot name a run after this file; give a name with {argument('name')}")
     return name
 
 
-def _by_content(first_bytes: bytes) -> str | None:
+def _shown(path: str) -> str:
+    return "<stdin>" if path == "-" else shown_name(path)
+
+
+def _first_line(first_bytes: bytes) -> bytes:
+    """Return the first line that is neither blank nor a comment."""
+    lines = (line.strip(b" \t\r") for line in first_bytes.removeprefix(b"\xef\xbb\xbf").split(b"\n"))
+    return next((line for line in lines if line and not line.startswith(b"#")), b"")
+
+
+def _by_content(path: str, first_bytes: bytes) -> str | None:
     if first_bytes.startswith(b"PAR1"):
         return "parquet"
-    text = first_bytes.removeprefix(b"\xef\xbb\xbf")
-    lines = (line.rstrip(b"\r") for line in text.split(b"\n"))
-    line = next((line for line in lines if line.strip(b" \t") and not line.startswith(b"#")), b"")
-    fields = [field for field in line.replace(b"\t", b" ").split(b" ") if field]
-    if line.lstrip(b" \t").startswith((b"{", b"[")):
+    line = _first_line(first_bytes)
+    if line.startswith((b"{", b"[")):
         return _json_reader(first_bytes)
-    if _SVMLIGHT.fullmatch(line) and _is_number(fields[0]):
+    if _SVMLIGHT.fullmatch(line) and _is_number(line.replace(b"\t", b" ").partition(b" ")[0]):
         return "svmlight"
-    if (len(fields) == 6 and _is_number(fields[4])) or (len(fields) == 4 and _is_number(fields[3])):
+    if _OUTPUT.fullmatch(line):
+        raise InputError(f"{_shown(path)}: is what trec_eval has printed; give the run or the labels that it has read")
+    if _is_trec(line):
         return "trec"
     if b"\t" in line:
         return "tsv"
     return "csv" if b"," in line else None
+
+
+def _is_trec(line: bytes, delimiter: bytes | None = None) -> bool:
+    """Return whether a line is that of a TREC run or qrels, or of a kind that the reader refuses by name.
+
+    Parameters: ``delimiter``: what stands between two fields, None for blanks and tabs.
+    """
+    fields = [field for field in line.replace(b"\t", b" ").split(b" ") if field]
+    if delimiter is not None and fields[:5] != line.split(delimiter)[:5]:
+        return False
+    if len(fields) < _N_QRELS:
+        return False
+    if len(fields) == _N_QRELS:
+        return _is_number(fields[3]) and (delimiter is None or _ITERATION.fullmatch(fields[1]) is not None)
+    if len(fields) == _N_QRELS + 1 and delimiter is None:  # preferences, or a run without the group
+        return (b"\t" not in line and _is_number(fields[4])) or (fields[0] == b"Q0" and _is_number(fields[3]))
+    return _is_number(fields[4]) and (len(fields) == _N_RUN or _is_number(fields[3]))
 
 
 def _json_reader(first_bytes: bytes) -> str:

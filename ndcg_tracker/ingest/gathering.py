@@ -7,14 +7,15 @@ from collections.abc import Container, Sequence
 
 import numpy as np
 
-from ndcg_tracker.ingest.places import LinePlaces
+from ndcg_tracker.ingest.places import KEEP_ONE, LinePlaces
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import Floats
 
 
 class GatheredRows:
-    """A table that grows row by row; ``number_roles`` are the number columns it has, of score, label and weight."""
+    """A table that grows row by row; ``number_roles`` are the number columns it has, of score, label, weight
+    and rank."""
 
     def __init__(self, number_roles: Sequence[str]) -> None:
         self._run_keys: list[bytes] = []
@@ -40,12 +41,13 @@ class GatheredRows:
             append(value)
         self._lines.append(line)
 
-    def rows(self, name: str, without: Container[str] = ()) -> tuple[Rows, LinePlaces]:
+    def rows(self, name: str, without: Container[str] = (), if_twice: str = KEEP_ONE) -> tuple[Rows, LinePlaces]:
         """Return the table, but for the columns ``without``, and the places of its rows in the file ``name``."""
         starts = np.array(self._run_starts, dtype=np.int64)
         numbers: dict[str, Floats] = {
             role: np.array(values) for role, values in self._numbers.items() if role not in without
         }
+        ranks = numbers.get("rank")
         rows = Rows(
             Keys.from_bytes(self._run_keys),
             np.append(starts[1:], len(self))[: starts.size] - starts,
@@ -53,5 +55,6 @@ class GatheredRows:
             numbers.get("score"),
             numbers.get("label"),
             numbers.get("weight"),
+            None if ranks is None else ranks.astype(np.int32),
         )
-        return rows, LinePlaces(name, self._lines)
+        return rows, LinePlaces(name, self._lines, if_twice)

@@ -64,10 +64,11 @@ def read_groups(
 ) -> GroupTable:
     """Return the attributes and weights that a file gives to groups.
 
-    Parameters: ``path``, a file, gzip or not, or ``-`` for standard input; ``reader``: one of ``GROUP_READERS``, None
-    to tell from the file's name and content; ``columns``: see ``GroupColumns``. In CSV and TSV every attribute is text,
-    in JSON lines and Parquet text or a number, true and false becoming text; an empty cell, null, and in JSON lines an
-    absent key take the attribute or weight away. Raises: InputError, one line, ``FILE:LINE: what; what to do``.
+    Parameters: ``path``, a file, compressed or not, or ``-`` for standard input; ``reader``: one of ``GROUP_READERS``,
+    None to tell from the file's name and content; ``columns``: see ``GroupColumns``. In CSV and TSV every attribute is
+    text, in JSON lines and Parquet text or a number, true and false becoming text; an empty cell, null, and in JSON
+    lines an absent key take the attribute or weight away. Raises: InputError, one line,
+    ``FILE:LINE: what; what to do``.
     """
     if reader is not None and reader not in GROUP_READERS:
         raise InputError(f"no reader {shown(reader)} for groups; choose one of {' '.join(GROUP_READERS)}")

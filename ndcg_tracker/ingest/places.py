@@ -11,6 +11,8 @@ from ndcg_tracker.errors import InputError
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.keys import Index
 
+KEEP_ONE = "keep one of the two"
+
 _LONGEST_SHOWN = 60
 
 
@@ -48,9 +50,10 @@ class Places(Protocol):
 
 
 class LinePlaces:
-    """Rows of a text file: ``lines`` has the line number of each row."""
+    """Rows of a text file: ``lines`` has the line number of each row; ``if_twice`` says what to do about two alike."""
 
-    def __init__(self, name: str, lines: Sequence[int]) -> None:
+    def __init__(self, name: str, lines: Sequence[int], if_twice: str = KEEP_ONE) -> None:
+        self.if_twice = if_twice
         self._name = name
         self._lines = lines
 

@@ -9,7 +9,7 @@ from typing import BinaryIO, TypeVar
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest import delimited, json_documents, jsonl, parquet, svmlight, trec
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
-from ndcg_tracker.ingest.detection import READERS, detect_reader
+from ndcg_tracker.ingest.detection import READERS, detect_delimited, detect_reader
 from ndcg_tracker.ingest.ir_datasets_labels import IR_DATASETS, ir_datasets_labels
 from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces, Places
 from ndcg_tracker.ingest.rows import Rows
@@ -47,9 +47,9 @@ def read_run(
 ) -> RankedTable:
     """Return the run that a file holds, with the labels and weights that came along.
 
-    Parameters: ``path``, a file, gzip or not, or ``-`` for standard input. ``reader``: one of ``READERS``, None to
-    tell from the file's name and content; ``json:NAME`` reads one of the several runs in a JSON document. ``columns``:
-    for tables. ``scores_path``: the predictions that belong to a label/qid file, one per line. ``labels_apart``:
+    Parameters: ``path``, a file, compressed or not, or ``-`` for standard input. ``reader``: one of ``READERS``, None
+    to tell from the file's name and content; ``json:NAME`` reads one of the several runs in a JSON document.
+    ``columns``: for tables. ``scores_path``: the predictions that belong to a label/qid file, one per line. ``labels_apart``:
     whether the labels stand in another table, so that those of a table here are not read and its items need ids.
     ``progress``: called with the bytes done and the bytes there are (None: unknown). Raises: InputError, one line,
     ``FILE:LINE: what; what to do``.
@@ -82,7 +82,7 @@ def read_labels(
     if path.startswith(IR_DATASETS):
         return ir_datasets_labels(path.removeprefix(IR_DATASETS))
     with Source(path, stdin=stdin, progress=progress) as source:
-        head, name = _reader(source, reader)
+        head, name = _reader(source, reader, columns)
         paths = _paths(source, name, columns, LABEL_TABLE, trec.QRELS)
         return assembled(paths, label_lists, small=len(head) <= SMALL)
 
@@ -106,7 +106,7 @@ def may_have_columns(path: str) -> bool:
 
 def run_reader(source: Source, reader: str | None, columns: Columns, scores_path: str | None) -> tuple[bytes, str]:
     """Return the beginning of a run, one byte more than is small, and the name of its reader (see ``read_run``)."""
-    head, name = _reader(source, reader)
+    head, name = _reader(source, reader, columns)
     role = columns.any_given()
     if name in ("trec", "svmlight") and role is not None:
         raise source.error(
@@ -131,14 +131,20 @@ def assembled(paths: Paths, assemble: Callable[[Rows, Places], T], *, small: boo
     return assemble(*paths.exact())
 
 
-def _reader(source: Source, reader: str | None) -> tuple[bytes, str]:
+def _reader(source: Source, reader: str | None, columns: Columns) -> tuple[bytes, str]:
     """Return the beginning of the content, one byte more than is small, and the name of its reader."""
     if reader is not None and reader not in READERS and not reader.startswith("json:"):
         raise InputError(f"no reader {reader!r}; choose one of {' '.join(READERS)}")
     head = source.head(SMALL + 1)
     if not head:
         raise source.error("is empty; give a file that has rows")
-    return head, reader or detect_reader(source.path, head)
+    if columns.header is None:
+        return head, reader or detect_reader(source.path, head)
+    name = reader or detect_delimited(source.path, head)
+    if name not in ("csv", "tsv"):
+        what = f"{argument('columns')} names the columns of a csv or tsv file without header, this is read as {name}"
+        raise source.error(f"{what}; leave it out")
+    return head, name
 
 
 def _paths(source: Source, reader: str, columns: Columns, wanted: Wanted, layout: trec.Layout) -> Paths:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ndcg_tracker.ingest.ranks import Ranks
 from ndcg_tracker.rankings.keys import Index, Keys
 from ndcg_tracker.rankings.ranking import Floats
+
+Number = TypeVar("Number", np.float64, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +22,8 @@ class Rows:
 
     ``run_keys`` and ``run_lengths``: the group ids, runs of equal ids held once, with the number of rows in each run.
     ``items``: one id per row, None for items known by their row's number within its group. ``scores``, ``grades``,
-    ``weights``: float64, one per row, finite, NaN for null; None for an absent column.
+    ``weights``: float64, one per row, finite, NaN for null; None for an absent column. ``ranks``: int32, one per row,
+    ``NO_RANK`` for none; None where they are not looked at.
     """
 
     run_keys: Keys
@@ -26,6 +32,7 @@ class Rows:
     scores: Floats | None = None
     grades: Floats | None = None
     weights: Floats | None = None
+    ranks: Ranks | None = None
 
     @property
     def n_rows(self) -> int:
@@ -45,7 +52,10 @@ class Rows:
             self.run_keys.slice(first, last),
             self.run_lengths[first:last],
             None if self.items is None else self.items.slice(rows.start, rows.stop),
-            *(None if numbers is None else numbers[rows] for numbers in (self.scores, self.grades, self.weights)),
+            None if self.scores is None else self.scores[rows],
+            None if self.grades is None else self.grades[rows],
+            None if self.weights is None else self.weights[rows],
+            None if self.ranks is None else self.ranks[rows],
         )
 
     def merged(self) -> Rows:
@@ -61,18 +71,20 @@ class Rows:
             return self
         firsts = np.flatnonzero(np.insert(~again, 0, True))
         lengths = np.add.reduceat(self.run_lengths, firsts)
-        return Rows(self.run_keys.take(firsts), lengths, self.items, self.scores, self.grades, self.weights)
+        return replace(self, run_keys=self.run_keys.take(firsts), run_lengths=lengths)
 
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
         """Return several tables of the same columns, at least one, one after the other; everything is copied."""
         items = [part.items for part in parts if part.items is not None and len(part.items)]
-        columns = ([part.scores for part in parts], [part.grades for part in parts], [part.weights for part in parts])
         return cls(
             Keys.joined([part.run_keys for part in parts]),
             np.concatenate([part.run_lengths for part in parts]),
             Keys.joined(items) if items else None,
-            *(_joined(column) for column in columns),
+            _joined([part.scores for part in parts]),
+            _joined([part.grades for part in parts]),
+            _joined([part.weights for part in parts]),
+            _joined([part.ranks for part in parts]),
         ).merged()
 
 
@@ -85,6 +97,6 @@ def with_ranks_as_scores(rows: Rows) -> Rows:
     return rows if rows.scores is None else replace(rows, scores=0.0 - rows.scores)
 
 
-def _joined(columns: Sequence[Floats | None]) -> Floats | None:
+def _joined(columns: Sequence[NDArray[Number] | None]) -> NDArray[Number] | None:
     numbers = [column for column in columns if column is not None]
     return np.concatenate(numbers) if numbers else None

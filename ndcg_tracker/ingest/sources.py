@@ -1,21 +1,27 @@
-"""Files, gzip files and standard input as one thing: blocks of bytes that end with a line."""
+"""Files, compressed or not, and standard input as one thing: blocks of bytes that end with a line."""
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import stat
 import sys
 import tempfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import IO, BinaryIO, Protocol, Self, cast
+from typing import IO, BinaryIO, Self
 
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest.compression import (
+    N_TELLING,
+    BrokenDataError,
+    Readable,
+    archive_of,
+    compression_named,
+    compression_of,
+)
 from ndcg_tracker.ingest.places import shown_name
 from ndcg_tracker.ingest.single_pass import SinglePass
 from ndcg_tracker.ingest.text_blocks import TextBlock, count_lines
@@ -28,13 +34,6 @@ LARGEST_RATIO = 100  # rankings shrink to a fifth or a tenth; deflate ends at 10
 SURELY_FINE = 1 << 28  # decompressed bytes below which the ratio does not matter
 _IN_MEMORY = 1 << 26
 BOM = b"\xef\xbb\xbf"
-
-
-class Readable(Protocol):
-    """What bytes can be read from."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return up to ``size`` bytes, none at the end."""
 
 
 class Source:
@@ -59,11 +58,16 @@ class Source:
         self._raw = self._opened(stdin)
         self.size = None if isinstance(self._raw, SinglePass) else self._raw.seek(0, io.SEEK_END)
         self._raw.seek(0)
-        beginning = self._part(self._raw.read, 2)
-        self.is_gzip = beginning == b"\x1f\x8b"
-        if path.lower().endswith(".gz") and not self.is_gzip and beginning:
+        self._packed: str | None = None
+        beginning = self._part(self._raw.read, N_TELLING)
+        self._compression = compression_of(beginning)
+        named = compression_named(path)
+        if named is not None and named is not self._compression and beginning:
             self.close()
-            raise self.error("is no gzip data in spite of its name; compress it with gzip or rename it")
+            what = f"is no {named.name} data in spite of its name"
+            raise self.error(f"{what}; compress it with {named.program} or rename it")
+        if self._compression is not None:
+            self._packed = f"the {self._compression.name} data"
 
     def __enter__(self) -> Self:
         return self
@@ -92,12 +96,20 @@ class Source:
         return self._raw.tell() if self.size is None else self.size
 
     def head(self, n_bytes: int) -> bytes:
-        """Return the first bytes, decompressed; fewer only if there are no more."""
-        return self._read(self._stream(), n_bytes, 0)
+        """Return the first bytes, decompressed; fewer only if there are no more. Raises: InputError for an archive."""
+        stream, parts, missing = self._stream(), [], n_bytes
+        while missing and (part := self._read(stream, missing, n_bytes - missing)):
+            parts.append(part)
+            missing -= len(part)
+        head = b"".join(parts)
+        archive = archive_of(head)
+        if archive is not None:
+            raise self.error(f"is {archive}, which is not read; unpack it and give what is in it")
+        return head
 
     def file_path(self) -> str | None:
         """Return the path under which another library can open the very bytes, None if there is none."""
-        return None if self.is_gzip or not isinstance(self._raw, io.BufferedReader) else self.path
+        return None if self._compression is not None or not isinstance(self._raw, io.BufferedReader) else self.path
 
     def content(self) -> bytes:
         """Return all bytes, decompressed."""
@@ -201,13 +213,13 @@ class Source:
         self._raw.seek(0)
         if is_final and isinstance(self._raw, SinglePass):
             self._raw.release()
-        return gzip.GzipFile(fileobj=cast("IO[bytes]", self._raw), mode="rb") if self.is_gzip else self._raw
+        return self._raw if self._compression is None else self._compression.opened(self._raw)
 
     def _read(self, stream: Readable, n_bytes: int, done: int) -> bytes:
-        """Return the next bytes; ``done`` is how many came before, for the cap on what a gzip file may become."""
+        """Return the next bytes; ``done`` is how many came before, for the cap on what a compressed file may become."""
         part = self._part(stream.read, n_bytes)
-        if self.is_gzip and done + len(part) > max(SURELY_FINE, LARGEST_RATIO * self._raw.tell()):
-            what = f"the gzip data grows to more than {LARGEST_RATIO} times its size"
+        if self._packed and done + len(part) > max(SURELY_FINE, LARGEST_RATIO * self._raw.tell()):
+            what = f"{self._packed} grows to more than {LARGEST_RATIO} times its size"
             raise self.error(f"{what}; decompress it yourself if you trust it")
         return part
 
@@ -215,8 +227,9 @@ class Source:
         try:
             return read(n_bytes)
         except EOFError:
-            raise self.error("the gzip data ends too early; fetch or compress the file again") from None
-        except (gzip.BadGzipFile, zlib.error) as error:
-            raise self.error(f"the gzip data is broken ({error}); fetch or compress the file again") from None
+            raise self.error(f"{self._packed} ends too early; fetch or compress the file again") from None
+        except BrokenDataError as error:
+            reason = shown_name(" ".join(str(error).split())[:100])
+            raise self.error(f"{self._packed} is broken ({reason}); fetch or compress the file again") from None
         except OSError as error:
             raise self.error(f"cannot be read ({error.strerror or error}); check the disk and try again") from None

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ndcg_tracker.ingest.blocks import plain_lines
+from ndcg_tracker.ingest.compression import COMPRESSIONS, without_compression
 from ndcg_tracker.ingest.gathering import GatheredRows
 from ndcg_tracker.ingest.group_blocks import fast_table_rows
 from ndcg_tracker.ingest.numbers import number
@@ -170,8 +171,9 @@ def _found_rows(text: bytes) -> Rows:
 def _group_sizes(source: Source) -> list[int]:
     if source.path == "-":
         raise source.error("no qid: fields, and standard input has no .query file beside it; give a file")
-    plain = source.path.removesuffix(".gz")
-    candidates = [source.path + ".query", plain + ".query", plain + ".query.gz"]
+    plain = without_compression(source.path)
+    endings = ["", *(ending for one in COMPRESSIONS for ending in one.endings)]
+    candidates = [source.path + ".query", *(f"{plain}.query{ending}" for ending in endings)]
     path = next((path for path in candidates if Path(path).exists()), None)
     if path is None:
         what = f"no qid: fields, and there is no {shown_name(plain)}.query with the group sizes"

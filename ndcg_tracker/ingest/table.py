@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.ingest.places import Places, shown
+from ndcg_tracker.ingest.places import KEEP_ONE, LinePlaces, Places, shown
+from ndcg_tracker.ingest.ranks import RankConflict, rank_conflict
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings.keys import Index, Keys, Mask
 from ndcg_tracker.rankings.ranking import Floats, GroupedItems, LabelLists, Ranking
@@ -26,12 +27,14 @@ class RankedTable:
 
     ``run``: as its rows stand; it has items, but for a block of a stream in which every row is judged and none was
     retrieved. ``by_row_number``: whether items are known by the row's number within the group, for want of ids.
+    ``notes``: what its reader has found that one should know, as facts; as text each is a sentence.
     """
 
     run: Run
     labels: LabelLists | None
     weights: GroupWeights | None
     by_row_number: bool = False
+    notes: tuple[RankConflict, ...] = ()
 
     @property
     def ranking(self) -> Ranking:
@@ -80,7 +83,12 @@ def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> Ranked
     run = run_of_groups(keys, offsets, items, scores)
     if rows.items is not None:
         _refuse_duplicates(table, places, run, labels)
-    return RankedTable(run, labels, weights, by_row_number=rows.items is None)
+    conflict = None
+    if rows.ranks is not None and scores.size == rows.n_rows:
+        ranks = rows.ranks if table.order is None else rows.ranks[table.order]
+        is_descending = isinstance(run, Ranking)
+        conflict = rank_conflict(table.keys, table.offsets, ranks, scores, is_descending=is_descending)
+    return RankedTable(run, labels, weights, rows.items is None, () if conflict is None else (conflict,))
 
 
 def label_lists(rows: Rows, places: Places) -> LabelLists:
@@ -191,5 +199,6 @@ def _refuse_duplicates(table: _Grouped, places: Places, *lists: GroupedItems | N
         pair = group, table.items.bytes_at(place)
         if pair in first_at:
             item, name, first = shown(pair[1]), shown(table.keys[group]), places.mention(first_at[pair])
-            raise places.error(row, f"item {item} of group {name} stands in {first} already; keep one of the two")
+            advice = places.if_twice if isinstance(places, LinePlaces) else KEEP_ONE
+            raise places.error(row, f"item {item} of group {name} stands in {first} already; {advice}")
         first_at[pair] = row

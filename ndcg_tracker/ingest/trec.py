@@ -1,61 +1,81 @@
-"""TREC runs and qrels: fields between blanks or tabs, no header, no quoting."""
+"""TREC runs and qrels: fields between blanks or tabs, no header, no quoting; lines that begin with ``#`` are comments.
+
+As trec_eval 10 has it, words may follow the tag of a run's line, and the rank decides nothing.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.gathering import GatheredRows
 from ndcg_tracker.ingest.numbers import number
-from ndcg_tracker.ingest.places import LinePlaces
+from ndcg_tracker.ingest.places import KEEP_ONE, DoubtfulError, LinePlaces
+from ndcg_tracker.ingest.ranks import NO_RANK, rank_of
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.sources import BLOCK, Source
 from ndcg_tracker.ingest.split_fields import split_rows
 from ndcg_tracker.ingest.text_blocks import Lines, TextBlock
 
+_BLANKS = b" \t\r\n"
+_ONE_JUDGE = f"{KEEP_ONE}, and of several judges (trec_eval -R qrels_jg) the lines of one"
+_OF_TWO_ROWS = 11  # a line of so many fields may be two rows with no line end between them
+_ZSCORES = re.compile(rb"[^ \t]+[ \t]+[A-Za-z][A-Za-z0-9_.]*[ \t]+-?[0-9]+\.[0-9]{4}[ \t]+-?[0-9]+\.[0-9]{4}[ \t]*")
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The fields of one kind of TREC file; only group, item and number are read."""
+    """The fields of one kind of TREC file; only group, item, number and rank are read.
+
+    A kind with a rank may have words behind the last field.
+    """
 
     kind: str
     fields: tuple[str, ...]
     item: int
     number: int
     role: str
+    rank: int | None = None
 
     @property
     def columns(self) -> dict[str, int]:
         """The place of each role."""
-        return {"group": 0, "item": self.item, self.role: self.number}
+        ranks = {} if self.rank is None else {"rank": self.rank}
+        return {"group": 0, "item": self.item, self.role: self.number, **ranks}
 
 
-RUN = Layout("run", ("group", "Q0", "item", "rank", "score", "tag"), 2, 4, "score")
+RUN = Layout("run", ("group", "Q0", "item", "rank", "score", "tag"), 2, 4, "score", 3)
 QRELS = Layout("labels", ("group", "iteration", "item", "grade"), 2, 3, "label")
 
 
 def exact_rows(source: Lines, layout: Layout) -> tuple[Rows, LinePlaces]:
     """Return the rows of a TREC file, or a part of it, read line by line, and their lines.
 
-    Raises: InputError naming the line for a wrong number of fields and for a text that is no number.
+    Raises: InputError naming the line for a wrong number of fields and for a text that is no number; also for a file
+    that is of another kind, if only its first line tells.
     """
-    n_fields, item_field, number_field = len(layout.fields), layout.item, layout.number
-    gathered = GatheredRows([layout.role])
+    n_fields, item_field, number_field, rank_field = len(layout.fields), layout.item, layout.number, layout.rank
+    gathered = GatheredRows([layout.role] if rank_field is None else [layout.role, "rank"])
     for line_number, line in source.lines():
         fields = line.split(b" ")
-        if len(fields) != n_fields or b"" in fields or b"\t" in line:
-            fields = [field for field in line.replace(b"\t", b" ").split(b" ") if field]
+        if len(fields) != n_fields or b"" in fields or b"\t" in line or line.startswith(b"#"):
+            fields = _fields(line)
             if not fields:
                 continue
-            if len(fields) != n_fields:
-                raise source.error(_wrong_fields(len(fields), layout), line_number)
+            if len(fields) != n_fields and (b"\r" in line or not _goes_on(fields, layout)):
+                raise source.error(_wrong_fields(fields, layout), line_number)
+        if not len(gathered) and source.is_first:
+            _refuse_other_kinds(source, line, line_number, layout)
         try:
             value = number(fields[number_field])
         except ValueError as error:
             raise source.error(f"{layout.role} {error}", line_number) from None
-        gathered.add(line_number, fields[0], fields[item_field], (value,))
-    return gathered.rows(source.name)
+        numbers = (value,) if rank_field is None else (value, rank_of(fields[rank_field]))
+        gathered.add(line_number, fields[0], fields[item_field], numbers)
+    return gathered.rows(source.name, if_twice=_ONE_JUDGE if layout is QRELS else KEEP_ONE)
 
 
 def fast_rows(source: Source, layout: Layout, block_size: int = BLOCK) -> Rows:
@@ -63,12 +83,16 @@ def fast_rows(source: Source, layout: Layout, block_size: int = BLOCK) -> Rows:
 
     Raises: DoubtfulError for whatever the exact path has to judge, and InputError as ``source`` does.
     """
-    return _parsed(source.blocks(block_size), layout)
+    return _parsed(source.blocks(block_size), layout, is_first=True)
 
 
 def small_rows(source: Source, layout: Layout) -> Rows:
     """Return the same rows as ``exact_rows``, all lines split at once (errors: see ``fast_rows``)."""
-    return split_rows(b"".join(source.blocks()), len(layout.fields), layout.columns)
+    from ndcg_tracker.ingest.blocks import trec_lines
+
+    text = trec_lines(b"".join(source.blocks()))
+    n_fields = _n_fields(text, layout, is_first=True)
+    return _beyond_doubt(split_rows(text, n_fields, layout.columns), n_fields, layout)
 
 
 class TrecTable:
@@ -83,27 +107,98 @@ class TrecTable:
 
     def fast(self, block: TextBlock) -> Rows:
         """Return the rows of a block, read by Arrow's parser."""
-        return _parsed(block.pieces(BLOCK), self._layout)
+        return _parsed(block.pieces(BLOCK), self._layout, is_first=block.is_first)
 
     def n_rows_of(self, line: bytes) -> int:
-        """Return whether a line is not blank."""
-        return bool(line.strip(b" \t\r\n"))
+        """Return whether a line is not blank and no comment."""
+        return bool(_fields(line.strip(_BLANKS)))
 
     def finish(self, source: Source, n_rows: int) -> None:
         """Do nothing: all that can be wrong shows in some line."""
 
 
-def _parsed(blocks: Iterable[bytes], layout: Layout) -> Rows:
+def _parsed(blocks: Iterable[bytes], layout: Layout, *, is_first: bool) -> Rows:
     from ndcg_tracker.ingest.arrow_csv import ArrowCsv
-    from ndcg_tracker.ingest.blocks import single_blanks
+    from ndcg_tracker.ingest.blocks import trec_lines
 
-    return ArrowCsv(b" ", len(layout.fields), layout.columns, quoting=False, checked=single_blanks).rows(blocks)
+    blocks = iter(blocks)
+    first = next(blocks, b"")
+    n_fields = _n_fields(first, layout, is_first=is_first)
+    parser = ArrowCsv(b" ", n_fields, layout.columns, quoting=False, checked=trec_lines)
+    return _beyond_doubt(parser.rows(chain([first], blocks)), n_fields, layout)
 
 
-def _wrong_fields(found: int, layout: Layout) -> str:
+def _n_fields(text: bytes, layout: Layout, *, is_first: bool) -> int:
+    """Return how many fields each line of a text should have: as many as the first, if so many can be right.
+
+    Raises: DoubtfulError where a file's first line is of another kind of file.
+    """
+    start = 0
+    while start < len(text):
+        end = text.find(b"\n", start)
+        end = len(text) if end < 0 else end
+        line = text[start:end].strip(_BLANKS)
+        if fields := _fields(line):
+            if is_first and layout is QRELS and _ZSCORES.fullmatch(line):
+                raise DoubtfulError("z-scores")
+            return len(fields) if _goes_on(fields, layout) and len(fields) < _OF_TWO_ROWS else len(layout.fields)
+        start = end + 1
+    return len(layout.fields)
+
+
+def _beyond_doubt(rows: Rows, n_fields: int, layout: Layout) -> Rows:
+    if n_fields > len(layout.fields) and rows.ranks is not None and (rows.ranks == NO_RANK).any():
+        raise DoubtfulError("a blank in an id, or words behind the tag")
+    return rows
+
+
+def _fields(line: bytes) -> list[bytes]:
+    """Return the fields of a line, none of a comment."""
+    fields = [field for field in line.replace(b"\t", b" ").split(b" ") if field]
+    return [] if fields and fields[0].startswith(b"#") else fields
+
+
+def _goes_on(fields: list[bytes], layout: Layout) -> bool:
+    """Return whether there are words behind the last field.
+
+    Else an id has a blank, so that the rank is no whole number, or a row follows on the same line.
+    """
+    if layout.rank is None or len(fields) <= len(layout.fields) or rank_of(fields[layout.rank]) == NO_RANK:
+        return False
+    rest = fields[len(layout.fields) :]
+    return not any(
+        before == fields[1] and rank_of(rank) != NO_RANK and _is_number(score)
+        for before, _, rank, score in zip(rest, rest[1:], rest[2:], rest[3:], strict=False)
+    )
+
+
+def _is_number(text: bytes) -> bool:
+    try:
+        number(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_other_kinds(source: Lines, line: bytes, line_number: int, layout: Layout) -> None:
+    """Refuse a file whose lines look right, but are not."""
+    if layout is QRELS and _ZSCORES.fullmatch(line):
+        what = "a mean and a deviation of a measure, as trec_eval -Z reads them, and no label"
+        raise source.error(f"{what}; give a file of lines {' '.join(layout.fields)}", line_number)
+
+
+def _wrong_fields(fields: list[bytes], layout: Layout) -> str:
+    found = len(fields)
     count = "1 field" if found == 1 else f"{found} fields"
-    other = next((one for one in (RUN, QRELS) if one is not layout and len(one.fields) == found), None)
+    what = f"{count} where a TREC {layout.kind} line has {len(layout.fields)} ({' '.join(layout.fields)})"
     hint = f"correct the line or name another {argument('reader')}"
+    other = next((one for one in (RUN, QRELS) if one is not layout and len(one.fields) == found), None)
     if other is not None:
-        hint = f"is this a {other.kind} file? Else correct the line or name another {argument('reader')}"
-    return f"{count} where a TREC {layout.kind} line has {len(layout.fields)} ({' '.join(layout.fields)}); {hint}"
+        hint = f"is this a {other.kind} file? Else {hint}"
+    elif layout is QRELS and found == len(QRELS.fields) + 1 and rank_of(fields[-1]) != NO_RANK:
+        hint = "preferences, as trec_eval -R prefs reads them, are not read: give one grade per item"
+    elif layout is RUN and fields[0] == b"Q0":
+        hint = "write the group before Q0"
+    elif layout is RUN and found > len(RUN.fields):
+        hint = "words may follow the tag, but no second row; ids have no blanks, and the rank is a whole number"
+    return f"{what}; {hint}"

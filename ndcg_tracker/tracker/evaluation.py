@@ -16,6 +16,7 @@ from ndcg_tracker.ingest import (
     NullScores,
     RankedTable,
     in_blocks_or_whole,
+    joined_notes,
     may_have_columns,
     read_frame,
     read_label_frame,
@@ -34,6 +35,8 @@ from ndcg_tracker.tracker.scoring import NO_ITEMS, NOTHING_JUDGED, GatheredValue
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ndcg_tracker.ingest.ranks import RankConflict
+
 
 T = TypeVar("T")
 
@@ -50,7 +53,7 @@ class Evaluation:
     """The values of some metrics for every group of a ranking and its labels.
 
     ``texts``: the metrics as they were given. ``results``: one ``GroupResults`` per text, all over the same groups.
-    ``notes``: what else to know, in words: that no item has a label.
+    ``notes``: what else to know, in words, such as that no item has a label.
     """
 
     texts: tuple[str, ...]
@@ -234,7 +237,8 @@ def evaluate_table(table: RankedTable, labels: LabelLists | None, metrics: str |
     both = judged(table.run, labels)
     matches = _Matches()
     matches.add(both)
-    return Evaluation(texts, tuple(group_results(both, parsed, table.weights)), matches.notes())
+    notes = (*matches.notes(), *map(str, table.notes))
+    return Evaluation(texts, tuple(group_results(both, parsed, table.weights)), notes)
 
 
 def evaluate_stream(
@@ -247,6 +251,7 @@ def evaluate_stream(
     values = GatheredValues()
     matches = _Matches()
     weights: list[GroupWeights] = []
+    conflicts: list[RankConflict] = []
     any_labels = held is not None
     with reading_ahead(blocks) as read:
         for block in read:
@@ -258,6 +263,7 @@ def evaluate_stream(
             values.add(group_values(both, parsed))
             if block.weights is not None:
                 weights.append(block.weights)
+            conflicts += block.notes
             del block, of_block, both  # not to be held while the next block is read
     if not any_labels:
         raise NoLabelsError
@@ -265,7 +271,7 @@ def evaluate_stream(
         both = judged(NO_ITEMS, rest)
         matches.add(both)
         values.add(group_values(both, parsed))
-    notes = matches.notes()
+    notes = (*matches.notes(), *map(str, joined_notes(conflicts)))
     order = values.order(held.places if held is not None else lambda keys: np.arange(len(keys)))
     return Evaluation(texts, tuple(values.results(joined_weights(weights) if weights else None, order)), notes)
 

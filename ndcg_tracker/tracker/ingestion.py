@@ -83,7 +83,7 @@ def store_run(
             done |= {one.metric: one for one in store_scores(tx, run, settled.label_set, scores, weights)}
             if not scores.any_judged:
                 notes.append(NOTHING_JUDGED)
-    notes += moved_notes(moved, run)
+    notes += [*map(str, table.notes), *moved_notes(moved, run)]
     return IngestResult(
         run.name,
         run.id,

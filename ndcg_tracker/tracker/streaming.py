@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.ingest import RankedTable
+from ndcg_tracker.ingest import RankedTable, joined_notes
 from ndcg_tracker.metrics import Metric
 from ndcg_tracker.rankings import GroupWeights, LabelLists, Ranking, judged
 from ndcg_tracker.rankings.digests import joined_digest
@@ -27,6 +27,7 @@ from ndcg_tracker.tracker.rescoring import stored_scores
 from ndcg_tracker.tracker.scoring import NOTHING_JUDGED, Scores, settle_weights, store_scores
 
 if TYPE_CHECKING:
+    from ndcg_tracker.ingest.ranks import RankConflict
     from ndcg_tracker.storage.records import DatasetRecord, RunRecord
     from ndcg_tracker.storage.store import Store, WriteTransaction
 
@@ -40,6 +41,7 @@ class _Coming:
         self.digest = joined_digest([])
         self.n_groups = self.n_items = 0
         self._weights: list[GroupWeights] = []
+        self._notes: list[RankConflict] = []
 
     def blocks(self) -> Iterator[tuple[Ranking, LabelLists]]:
         """Yield the items and the labels of one block after the other."""
@@ -50,10 +52,16 @@ class _Coming:
             self.n_items += ranking.n_items
             if block.weights is not None:
                 self._weights.append(block.weights)
+            self._notes += block.notes
             labels = self.labels.of(block)
             del block  # neither is to be held while the next block is read
             yield ranking, labels
             del ranking, labels
+
+    @property
+    def notes(self) -> list[str]:
+        """What its reader has found that one should know."""
+        return [str(note) for note in joined_notes(self._notes)]
 
     @property
     def weights(self) -> GroupWeights | None:
@@ -99,7 +107,7 @@ def store_stream(
             done |= {one.metric: one for one in store_scores(tx, run, label_set, scores, weights)}
             if not scores.any_judged:
                 notes.append(NOTHING_JUDGED)
-    notes += [*moved_notes(moved, run), *label_notes(label_set, is_new)]
+    notes += [*coming.notes, *moved_notes(moved, run), *label_notes(label_set, is_new)]
     metrics_of_run = tuple(done[str(metric)] for metric in wanted)
     return IngestResult(
         run.name,

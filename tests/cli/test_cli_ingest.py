@@ -145,12 +145,78 @@ def test_the_name_of_a_run(sqlite_command: CommandLine, files: None, folder: Pat
     assert shown["source"] == "sub/irc_pmc.run.gz"
 
 
+def test_names_are_given_once_per_file_in_their_order(command: CommandLine, files: None) -> None:
+    arguments = ["bm25.csv", "dense.run", "--labels", "labels.csv", "--name", "first", "--name", "second"]
+    rows = command.rows("ingest", *arguments)
+    assert [(row["run"], row["mean"]) for row in rows] == [("first", BM25_MEAN), ("second", DENSE_MEAN)]
+    assert [row["run"] for row in command.rows("evaluate", *arguments)] == ["first", "second"]
+
+
+def test_a_table_without_header(command: CommandLine, files: None, folder: Path) -> None:
+    for name, ending in (("bm25.csv", "tsv"), ("labels.csv", "txt")):
+        rows = (folder / name).read_text(encoding="utf-8").splitlines()[1:]
+        (folder / f"bare.{ending}").write_text("\n".join(rows).replace(",", "\t") + "\n", encoding="utf-8")
+    names = ["--columns", "qid,doc,label", "--group", "qid", "--item", "doc"]
+    assert command("labels", "add", "bare.txt", *names).code == 0
+    (row,) = command.rows("ingest", "bare.tsv", "--columns", "group, item ,score")
+    assert row["mean"] == BM25_MEAN
+    arguments = ["--columns", "group,item,s", "--score", "s", "--labels", "labels.csv"]
+    for way in ("--stream", "--no-stream"):
+        assert command.rows("evaluate", "bare.tsv", *arguments, way)[0]["mean"] == BM25_MEAN
+
+
+@pytest.mark.parametrize("way", ["--stream", "--no-stream"])
+def test_a_trec_run_with_comments_and_words_whose_ranks_are_wrong(
+    command: CommandLine, files: None, folder: Path, way: str
+) -> None:
+    text = "".join(
+        f"{group}\tQ0\t{item}\t{-rank if group in ('q2', 'q3') else rank}\t{score}\tmy tag\n"
+        for group, items in DENSE.items()
+        for rank, (item, score) in enumerate(sorted(items.items(), key=lambda item: -item[1]), 1)
+    )
+    (folder / "odd.tsv").write_text(f"# ir_metadata.start\n# tag: odd\n# ir_metadata.end\n{text}", encoding="utf-8")
+    note = (
+        "note: odd: the rank column contradicts the scores in 2 groups (the first: 'q2'); the scores decide, as in "
+        "trec_eval: if lower scores are better here, negate them\n"
+    )
+    for name in ("evaluate", "ingest"):
+        printed = command(name, "odd.tsv", "--labels", "qrels.txt", way, "--format", "csv")
+        assert (printed.code, printed.err) == (0, note)
+        assert [float(row["mean"]) for row in csv.DictReader(io.StringIO(printed.out))] == [DENSE_MEAN]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (
             ["bm25.csv", "dense.run", "--name", "x"],
-            "--name names one run, but there are several files; ingest them one by one",
+            "1 name for 2 files; give --name once per file, in their order, or leave it out",
+        ),
+        (
+            ["bm25.csv", "--name", "x", "--name", "y"],
+            "2 names for 1 file; give --name once per file, in their order, or leave it out",
+        ),
+        (
+            ["bm25.csv", "dense.run", "--name", "x", "--name", "x"],
+            "bm25.csv and dense.run would both be run 'x'; nothing was read: give each file its own --name",
+        ),
+        (
+            ["dense.run", "bm25.csv", "o/dense.trec.gz"],
+            "dense.run and o/dense.trec.gz would both be run 'dense'; nothing was read: give each file its own --name",
+        ),
+        (
+            ["bm25.csv", "--columns", "group,,score"],
+            "--columns 'group,,score' has an empty name; write names like qid,pid,rank",
+        ),
+        (
+            ["dense.run", "--columns", "group,item,score"],
+            "dense.run: --columns names the columns of a csv or tsv file, and the first line of this one has neither a "
+            "comma nor a tab; write it with either",
+        ),
+        (
+            ["bm25.csv", "--reader", "jsonl", "--columns", "group,item,score"],
+            "bm25.csv: --columns names the columns of a csv or tsv file without header, this is read as jsonl; leave "
+            "it out",
         ),
         (
             ["bm25.csv", "dense.run", "--scores", "x"],

@@ -33,13 +33,13 @@ def listed(items: GroupedItems | None) -> list[tuple[str, str, float]] | None:
 
 
 def run_parts(table: Any) -> tuple[Any, ...]:
-    """Return everything in a RankedTable as plain Python values."""
+    """Return everything in a RankedTable as plain Python values, then its notes."""
     weights = table.weights and (
         table.weights.group_keys.to_list(),
         table.weights.values.tolist(),
         table.weights.varies.tolist(),
     )
-    return listed(table.ranking), listed(table.labels), weights
+    return listed(table.ranking), listed(table.labels), weights, *table.notes
 
 
 def exact_outcome(content: bytes, rows: Callable[[Source], Any], *, labels: bool = False) -> Any:

@@ -10,6 +10,7 @@ from ingest_outcomes import run_parts
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest import Columns, RankedTable, read_run
 from ndcg_tracker.ingest.group_blocks import text_group_blocks
+from ndcg_tracker.ingest.ranks import joined_notes
 from ndcg_tracker.ingest.scores import Scores
 from ndcg_tracker.ingest.sources import Source
 from ndcg_tracker.ingest.streaming import ranked_blocks, text_table
@@ -24,7 +25,8 @@ def joined(blocks: list[RankedTable]) -> tuple[Any, ...]:
     labels = [row for part in parts for row in part[1] or []] or None
     weights = [part[2] for part in parts if part[2] is not None]
     columns = zip(*weights, strict=True)
-    return ranking, labels, tuple([one for part in column for one in part] for column in columns) if weights else None
+    joined_weights = tuple([one for part in column for one in part] for column in columns) if weights else None
+    return ranking, labels, joined_weights, *joined_notes(note for part in parts for note in part[3:])
 
 
 def whole(content: bytes, reader: str, **options: Any) -> Any:

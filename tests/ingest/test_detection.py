@@ -15,6 +15,7 @@ from ndcg_tracker.ingest import default_run_name, detect_reader, read_run
         *((f"a.{extension}", "trec") for extension in ("run", "trec", "txt", "qrels", "res", "RUN", "run.gz")),
         *(("a.csv", "csv"), ("a.tsv", "tsv"), ("a.jsonl", "jsonl"), ("a.ndjson.gz", "jsonl"), ("a.b.csv.GZ", "csv")),
         *(("a.parquet", "parquet"), ("a.pq", "parquet"), ("a.svm", "svmlight"), ("a.svmlight", "svmlight")),
+        *(("a.run.zst", "trec"), ("a.csv.bz2", "csv"), ("a.jsonl.XZ", "jsonl")),
         *(("a.letor", "svmlight"), ("a.libsvm", "svmlight"), ("dir.csv/a.run", "trec")),
     ],
 )
@@ -40,11 +41,42 @@ def test_the_extension_tells(name: str, reader: str) -> None:
         (b"# comment\n2 1:0.5 3:1\n", "svmlight"),
         (b"2 qid:1", "svmlight"),
         (b"group,time 1:30\n", "csv"),
+        (b"# METADATA - START\n  # platform:\n1 Q0 d 1 2.5 tag\n", "trec"),
+        (b"1\tQ0\td\t1\t2.5\ta tag of words\n", "trec"),
+        (b"1.EC.AB  F:Ret,C:Not   F:RnkdLst2digits  FR940303-1-00022        1\n", "trec"),
+        (b"     Q0      FR940620-1-00007        9         2.971818      STANDARD\n", "trec"),
+        (b"what is a cat,d7,3\n", "csv"),
     ],
 )
 def test_else_the_content_tells(content: bytes, reader: str) -> None:
     assert detect_reader("rank.test", content) == reader
     assert detect_reader("-", content) == reader
+
+
+@pytest.mark.parametrize(
+    ("content", "reader"),
+    [
+        (b"1\tQ0\td\t1\t2.5\ttag\n", "trec"),
+        (b"# by hand\n1\tQ0\td\t1\t2.5\ttag\twords\r\n", "trec"),
+        (b"300674\t0\t7067032\t1\n", "trec"),
+        (b"group\titem\tscore\n", "tsv"),
+        (b"group\titem\trank\tscore\ttext\tlabel\n", "tsv"),
+        (b"1048585\t7187158\t1\n", "tsv"),
+        (b"q1\td1\t0.5\t1\n", "tsv"),
+        (b"1\ta document\td\t1\t2.5\ttag\n", "tsv"),
+    ],
+)
+def test_a_tsv_without_header_that_is_a_trec_file_is_one(content: bytes, reader: str) -> None:
+    assert detect_reader("a.tsv", content) == reader
+    assert detect_reader("a.TSV.gz", content) == reader
+
+
+def test_what_trec_eval_has_printed_is_told() -> None:
+    for line in (b"runid                 \tall\tSTANDARD\n", b"prefs_num_prefs_ful_ret\t1.EC.AB\t1\n"):
+        with pytest.raises(InputError) as caught:
+            detect_reader("out.test", line)
+        expected = "out.test: is what trec_eval has printed; give the run or the labels that it has read"
+        assert str(caught.value) == expected
 
 
 def test_what_neither_tells_is_refused() -> None:
@@ -70,6 +102,16 @@ def test_an_unknown_reader_is_refused(tmp_path: Path) -> None:
         ("bm25", "bm25"),
         ("bm25.gz", "bm25"),
         (".hidden", ".hidden"),
+        ("input.runA", "input.runA"),
+        ("input.runA.gz", "input.runA"),
+        ("bm25.k1=0.1", "bm25.k1=0.1"),
+        ("bm25.k1=0.1.run.zst", "bm25.k1=0.1"),
+        ("bm25.jsonl.bz2", "bm25"),
+        ("bm25.txt.xz", "bm25"),
+        ("bm25.RUN.GZ", "bm25"),
+        ("results.test", "results.test"),
+        (".run", ".run"),
+        (".gz", ".gz"),
     ],
 )
 def test_a_run_is_named_after_its_file(path: str, name: str) -> None:

@@ -9,12 +9,16 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from ingest_outcomes import DOUBT, exact_outcome, fast_outcome
+from ingest_outcomes import DOUBT, exact_outcome, fast_outcome, listed, run_parts, source_of
 
 from ndcg_tracker.ingest import read_labels
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_TABLE, Columns, Wanted
-from ndcg_tracker.ingest.delimited import exact_rows, fast_rows
+from ndcg_tracker.ingest.delimited import DelimitedTable, exact_rows, fast_rows
+from ndcg_tracker.ingest.group_blocks import text_group_blocks
+from ndcg_tracker.ingest.places import NoPlaces
 from ndcg_tracker.ingest.sources import Source
+from ndcg_tracker.ingest.streaming import ranked_blocks
+from ndcg_tracker.ingest.table import ranked_table
 
 
 def exact(delimiter: bytes = b",", columns: Columns = Columns(), wanted: Wanted = RUN_TABLE) -> Callable[[Source], Any]:
@@ -128,6 +132,49 @@ def test_columns_can_be_named() -> None:
     expected = ([("007", "NA", 1.0)], None, None)
     assert exact_outcome(content, exact(b"\t", columns)) == expected
     assert fast_outcome(content, fast(b"\t", columns)) == expected
+
+
+HEADER = Columns(group="qid", header=("qid", "-", "item", "-", "score"))
+
+
+@given(st.integers(1, 64), st.sampled_from([b"", b"\xef\xbb\xbf", b"\r\n"]))
+def test_a_table_without_header_whose_columns_are_named(size: int, start: bytes) -> None:
+    content = start + b"007,x,NA,,1\nq,y,b,,2\n\nq,z,c,,3"
+    expected = ([("007", "NA", 1.0), ("q", "c", 3.0), ("q", "b", 2.0)], None, None)
+    assert exact_outcome(content, exact(columns=HEADER)) == expected
+    with source_of(content) as source:
+        rows = fast_rows(source, b",", HEADER, RUN_TABLE, size)
+    assert run_parts(ranked_table(rows, NoPlaces())) == expected
+    for is_fast in (False, True):
+        with source_of(content) as source:
+            table = DelimitedTable(b",", HEADER, RUN_TABLE)
+            blocks = list(ranked_blocks(source, text_group_blocks(source, table, size, fast=is_fast), None))
+        assert [row for block in blocks for row in listed(block.ranking) or ()] == expected[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"q,x,d,1\n", "<stdin>:1: 4 cells where columns= names 5; correct the line"),
+        (b"\nq,x,d,1,one\n", "<stdin>:2: score 'one' is not a number; write it like 0.5, -2 or 1e-3"),
+        (b"qid,-,item,-,score\nq,x,d,,1\n", "<stdin>:1: the first line names the columns; leave out columns="),
+        (b"\n\n", "<stdin>: there are no rows; give at least one"),
+    ],
+)
+def test_what_is_wrong_in_a_table_without_header(content: bytes, message: str) -> None:
+    assert exact_outcome(content, exact(columns=HEADER)) == message
+    assert fast_outcome(content, fast(columns=HEADER)) == DOUBT
+
+
+def test_given_columns_that_lack_one() -> None:
+    found = exact_outcome(b"q,d,1\n", exact(columns=Columns(header=("group", "item", "rang"))))
+    assert str(found).startswith("<stdin>: no column 'score'; the columns are 'group', 'item', 'rang'")
+
+
+def test_a_header_that_may_be_a_row_is_told() -> None:
+    found = str(exact_outcome(b"1048585\t7187158\t1\n", exact(b"\t")))
+    assert found.startswith("<stdin>:1: no column 'group'; the columns are '1048585', '7187158', '1'")
+    assert found.endswith("; if this line is a row, name the columns with columns=NAME,NAME,...")
 
 
 def test_labels_need_no_score() -> None:

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
+import random
 import threading
-import zlib
+from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,32 +30,70 @@ def refusal(path: Path | str, stdin: bytes = b"") -> str:
     return str(caught.value)
 
 
-def test_gzip_is_read_under_any_name_and_from_standard_input(tmp_path: Path) -> None:
-    for name in ("a.run.gz", "a.run", "A.RUN.GZ"):
-        (tmp_path / name).write_bytes(gzip.compress(RUN))
-        assert listed(read_run(str(tmp_path / name)).ranking) == ROWS
-    assert listed(read_run("-", stdin=io.BytesIO(gzip.compress(RUN))).ranking) == ROWS
+def zstd(content: bytes) -> bytes:
+    return bytes(pa.Codec("zstd").compress(content, asbytes=True))
+
+
+PACKERS = {
+    "gzip": (".gz", gzip.compress),
+    "zstd": (".zst", zstd),
+    "bzip2": (".bz2", bz2.compress),
+    "xz": (".xz", lzma.compress),
+}
+packers = pytest.mark.parametrize(
+    ("name", "ending", "packed"), [pytest.param(name, *PACKERS[name], id=name) for name in PACKERS]
+)
+Packed = Callable[[bytes], bytes]
+
+
+@packers
+def test_compressed_files_are_read_under_any_name_and_from_standard_input(
+    tmp_path: Path, name: str, ending: str, packed: Packed
+) -> None:
+    for path in (f"a.run{ending}", "a.run", f"A.RUN{ending.upper()}"):
+        (tmp_path / path).write_bytes(packed(RUN))
+        assert listed(read_run(str(tmp_path / path)).ranking) == ROWS
+    assert listed(read_run("-", stdin=io.BytesIO(packed(RUN))).ranking) == ROWS
     assert listed(read_run("-", stdin=io.BytesIO(RUN)).ranking) == ROWS
 
 
-def test_gzip_of_several_members_is_one_file(tmp_path: Path) -> None:
-    path = tmp_path / "a.run.gz"
-    path.write_bytes(gzip.compress(RUN[:25]) + gzip.compress(RUN[25:]))
-    assert listed(read_run(str(path)).ranking) == ROWS
+@packers
+def test_several_parts_are_one_file_and_zeros_may_follow(name: str, ending: str, packed: Packed) -> None:
+    content = packed(RUN[:25]) + packed(b"") + packed(RUN[25:]) + (b"" if name == "zstd" else bytes(70_000))
+    for once in (False, True):
+        with Source("-", stdin=io.BytesIO(content), once=once) as source:
+            assert source.head(9) == RUN[:9]
+            assert source.content() == RUN
 
 
-def test_gzip_cut_at_any_byte_is_refused(tmp_path: Path) -> None:
-    whole = gzip.compress(RUN)
-    path = tmp_path / "a.run.gz"
+def test_zstd_has_parts_without_content() -> None:
+    nothing = b"\x5a\x2a\x4d\x18\x03\0\0\0abc"
+    assert listed(read_run("-", stdin=io.BytesIO(nothing + zstd(RUN) + nothing)).ranking) == ROWS
+
+
+@packers
+def test_compressed_data_cut_at_any_byte_is_refused(tmp_path: Path, name: str, ending: str, packed: Packed) -> None:
+    whole = packed(RUN)
+    n_telling = {"gzip": 2, "zstd": 4, "bzip2": 10, "xz": 6}[name]
+    path = tmp_path / f"a.run{ending}"
     for length in range(len(whole)):
         path.write_bytes(whole[:length])
-        expected = "the gzip data ends too early; fetch or compress the file again"
-        if length < 2:
-            expected = "is no gzip data in spite of its name; compress it with gzip or rename it"
+        expected = f"the {name} data ends too early; fetch or compress the file again"
+        if length < n_telling:
+            expected = f"is no {name} data in spite of its name; compress it with {name} or rename it"
         if length == 0:
             expected = "is empty; give a file that has rows"
         assert refusal(path) == f"{path}: {expected}"
         assert refusal("-", whole[:length]).startswith("<stdin>:")
+
+
+@pytest.mark.parametrize("name", ["bzip2", "xz"])
+def test_every_flipped_byte_of_bzip2_and_xz_is_noticed(name: str) -> None:
+    whole = PACKERS[name][1](RUN)
+    for place in range(len(whole)):
+        content = whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :]
+        if content != bz2.compress(RUN) and place != 35:  # this bit of bzip2 pads a table and means nothing
+            assert refusal("-", content).startswith("<stdin>:")
 
 
 def test_every_flipped_byte_of_the_gzip_checksum_and_of_its_data_is_noticed(tmp_path: Path) -> None:
@@ -62,19 +104,65 @@ def test_every_flipped_byte_of_the_gzip_checksum_and_of_its_data_is_noticed(tmp_
         assert refusal(path).startswith(f"{path}: the gzip data ")
 
 
-def test_garbage_after_gzip_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.run.gz"
-    path.write_bytes(gzip.compress(RUN) + b"garbage")
-    expected = f"{path}: the gzip data is broken (Not a gzipped file (b'ga')); fetch or compress the file again"
-    assert refusal(path) == expected
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("gzip", "is broken (Not a gzipped file (b'ga'))"),
+        ("zstd", "is broken (ZSTD decompress failed: Unknown frame descriptor)"),
+        ("bzip2", "is broken (Invalid data stream)"),
+        ("xz", "is broken (Input format not supported by decoder)"),
+    ],
+)
+def test_garbage_after_compressed_data_is_refused(name: str, found: str) -> None:
+    content = PACKERS[name][1](RUN) + b"garbage, and more of it"
+    assert refusal("-", content) == f"<stdin>: the {name} data {found}; fetch or compress the file again"
 
 
-def test_a_bomb_is_not_unfolded(tmp_path: Path) -> None:
-    packer = zlib.compressobj(9, wbits=31)
-    parts = [packer.compress(b"q Q0 d 1 1 t" + b" " * ((1 << 20) - 13) + b"\n") for _ in range(300)]
-    path = tmp_path / "bomb.run.gz"
-    path.write_bytes(b"".join(parts) + packer.flush())
-    expected = f"{path}: the gzip data grows to more than 100 times its size; decompress it yourself if you trust it"
+def test_a_compressed_file_that_is_named_after_another_compression_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.run.zst"
+    path.write_bytes(gzip.compress(RUN))
+    assert refusal(path) == f"{path}: is no zstd data in spite of its name; compress it with zstd or rename it"
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"PK\x03\x04rest", "a zip archive"),
+        (b"7z\xbc\xaf\x27\x1crest", "a 7z archive"),
+        (gzip.compress(b"a.run".ljust(257, b"\0") + b"ustar  \0"), "a tar archive"),
+        (b"\x04\x22\x4d\x18rest", "lz4 data"),
+        (lzma.compress(RUN, lzma.FORMAT_ALONE), "lzma data"),
+    ],
+    ids=["zip", "7z", "tar", "lz4", "lzma"],
+)
+def test_archives_are_refused(content: bytes, kind: str) -> None:
+    assert refusal("-", content) == f"<stdin>: is {kind}, which is not read; unpack it and give what is in it"
+
+
+def test_ids_that_look_like_bzip2_are_text() -> None:
+    assert listed(read_run("-", stdin=io.BytesIO(b"BZh9 Q0 d 1 2 t\n")).ranking) == [("BZh9", "d", 2.0)]
+
+
+def test_xz_that_asks_for_much_memory_is_refused() -> None:
+    greedy = lzma.compress(RUN, filters=[{"id": lzma.FILTER_LZMA2, "preset": 1, "dict_size": 1 << 29}])
+    assert refusal("-", greedy) == (
+        "<stdin>: the xz data is broken (Memory usage limit exceeded); fetch or compress the file again"
+    )
+
+
+@packers
+def test_large_compressed_files_come_whole(name: str, ending: str, packed: Packed) -> None:
+    content = b"".join(b"%d %r\n" % (line, random.Random(line).random()) for line in range(50_000))
+    with Source("-", stdin=io.BytesIO(packed(content)), once=True) as source:
+        assert source.head(1 << 20) == content[: 1 << 20]
+        assert b"".join(source.blocks(1 << 17)) == content
+
+
+@packers
+def test_a_bomb_is_not_unfolded(tmp_path: Path, name: str, ending: str, packed: Packed) -> None:
+    path = tmp_path / f"bomb.run{ending}"
+    path.write_bytes(packed(b"q Q0 d 1 1 t" + b" " * ((1 << 20) - 13) + b"\n") * 300)
+    expected = f"{path}: the {name} data grows to more than 100 times its size; decompress it yourself if you trust it"
     with pytest.raises(InputError) as caught, Source(str(path)) as source:
         for _ in source.blocks():
             pass

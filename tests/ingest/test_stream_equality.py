@@ -54,8 +54,14 @@ def with_noise(draw: st.DrawFn, lines: list[str], noise: list[str]) -> bytes:
 def trec_files(draw: st.DrawFn) -> bytes:
     rows = [row for row in draw(tables(draw(st.sampled_from([plain, odd])))) if row[2] is not None]
     gap = draw(st.sampled_from([" ", "\t", "  ", " \t"]))
-    lines = [gap.join([group, "Q0", item, "1", repr(score), "tag"]) for group, item, score, _, _ in rows]
-    return draw(with_noise(lines, ["", "  ", "\t"]))
+    ranks = draw(st.lists(st.sampled_from(["0", "1", "2", "3", "-"]), min_size=len(rows), max_size=len(rows)))
+    tag = draw(st.sampled_from(["tag", f"tag{gap}and{gap}words"])) if "-" not in ranks else "tag"
+    lines = [
+        gap.join([group, "Q0", item, rank, repr(score), tag])
+        for (group, item, score, _, _), rank in zip(rows, ranks, strict=True)
+        if not group.startswith("#")
+    ]
+    return draw(with_noise(lines or ["q Q0 d 1 1 t"], ["", "  ", "\t", "# METADATA - START", "  #"]))
 
 
 @st.composite

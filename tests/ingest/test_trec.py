@@ -10,39 +10,71 @@ from ingest_outcomes import DOUBT, exact_outcome, fast_outcome, listed
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest import read_labels, read_run
+from ndcg_tracker.ingest.places import NoPlaces
+from ndcg_tracker.ingest.ranks import RankConflict
 from ndcg_tracker.ingest.sources import Source
 from ndcg_tracker.ingest.trec import QRELS, RUN, exact_rows, fast_rows, small_rows
 
-NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-FIELD = rb"[^ \t\n\0]+"
-RUN_LINE = re.compile(
-    rb"[ \t]*(%(f)s)[ \t]+%(f)s[ \t]+(%(f)s)[ \t]+%(f)s[ \t]+(%(n)s)[ \t]+%(f)s[ \t]*" % {b"f": FIELD, b"n": NUMBER}
-)
-QRELS_LINE = re.compile(rb"[ \t]*(%(f)s)[ \t]+%(f)s[ \t]+(%(f)s)[ \t]+(%(n)s)[ \t]*" % {b"f": FIELD, b"n": NUMBER})
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
-def by_the_grammar(content: bytes, line_form: re.Pattern[bytes]) -> dict[tuple[str, str], float] | None:
-    """Read a TREC file by a grammar written for this test alone; None for a file that is to be refused."""
-    rows: dict[tuple[str, str], float] = {}
-    if content[:3] == b"\xef\xbb\xbf":
-        content = content[3:]
-    for line in content.split(b"\n"):
-        line = line[:-1] if line[-1:] == b"\r" else line
-        if line.replace(b" ", b"").replace(b"\t", b"") == b"":
+def whole(text: str) -> int | None:
+    """Return a rank, None for what is none: whole numbers of 32 bits, or as many bits in hexadecimal."""
+    if re.fullmatch(r"0[xX][0-9a-fA-F]{1,8}", text):
+        return (int(text, 16) + 2**31) % 2**32 - 2**31
+    found = int(text) if re.fullmatch(r"-?[0-9]+", text) else 2**31
+    return found if abs(found) < 2**31 else None
+
+
+def a_number(text: str) -> float | None:
+    found = float(text) if NUMBER.fullmatch(text) else float("inf")
+    return found if abs(found) < float("inf") else None
+
+
+def rows_of(content: bytes, *, labels: bool) -> list[tuple[str, str, float, int | None]] | None:
+    """Read a TREC file by rules written for this test alone; None for a file that is to be refused."""
+    rows = []
+    try:
+        text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    for line in text.split("\n"):
+        line = line.removesuffix("\r")
+        fields = [field for field in re.split("[ \t]", line) if field]
+        if "\0" in line:
+            return None
+        if not fields or fields[0][0] == "#":
             continue
-        match = line_form.fullmatch(line)
-        if match is None:
+        if labels:
+            if len(fields) != 4 or (value := a_number(fields[3])) is None:
+                return None
+            rows.append((fields[0], fields[2], value, None))
+            continue
+        if len(fields) < 6 or (value := a_number(fields[4])) is None:
             return None
-        try:
-            line.decode("utf-8")
-        except UnicodeDecodeError:
-            return None
-        pair = match[1].decode(), match[2].decode()
-        value = float(match[3])
-        if pair in rows or abs(value) == float("inf") or max(len(match[1]), len(match[2])) > 2000:
-            return None
-        rows[pair] = value
-    return rows or None
+        rank = whole(fields[3])
+        if len(fields) > 6:
+            second = any(
+                fields[at] == fields[1] and whole(fields[at + 2]) is not None and a_number(fields[at + 3]) is not None
+                for at in range(6, len(fields) - 3)
+            )
+            if rank is None or "\r" in line or second:
+                return None
+        rows.append((fields[0], fields[2], value, rank))
+    pairs = {row[:2] for row in rows}
+    longest = max((len(name.encode()) for pair in pairs for name in pair), default=0)
+    return rows if rows and len(pairs) == len(rows) and longest <= 2000 else None
+
+
+def conflicts_of(rows: list[tuple[str, str, float, int | None]]) -> list[str]:
+    """Return the groups in which some item of a better rank has a lower score."""
+    wrong = [
+        group
+        for group, _, score, rank in rows
+        for other, _, other_score, other_rank in rows
+        if group == other and rank is not None and other_rank is not None and rank < other_rank and score < other_score
+    ]
+    return list(dict.fromkeys(sorted(wrong, key=[row[0] for row in rows].index)))
 
 
 def exact(source: Source) -> object:
@@ -136,15 +168,21 @@ soup = st.lists(st.sampled_from(PIECES), max_size=14).map(b"".join)
 @example(b"q Q0 d 1 nan t\n", 64)
 @example(b"q Q0 d 1  t\n", 64)
 @example(b"q Q0 d 1 2.0\v t\n", 64)
+@example(b"q Q0 d 1 2.0 t and more\nq Q0 e 2 3.0 t or less\n", 64)
+@example(b"q Q0 d 1 2.0 tq Q0 e 2 1.0 t\n", 64)
+@example(b"q Q0 d - 2.0 t and more\n", 64)
+@example(b"q Q0 d 1 2.0 t\nq Q0 e - 3.0 t\nq Q0 f 0x2 2.5 t\n", 64)
 def test_all_paths_and_the_grammar_agree_on_runs(content: bytes, block_size: int) -> None:
-    expected = by_the_grammar(content, RUN_LINE)
+    expected = rows_of(content, labels=False)
     found = exact_outcome(content, exact)
     if expected is None:
         assert isinstance(found, str)
         assert found.startswith("<stdin>:")
         assert "\n" not in found
     else:
-        assert {(group, item): score for group, item, score in found[0]} == expected
+        assert {(group, item): score for group, item, score in found[0]} == {row[:2]: row[2] for row in expected}
+        wrong = conflicts_of(expected)
+        assert found[3:] == ((RankConflict(len(wrong), wrong[0]),) if wrong else ())
     quick = fast_outcome(content, lambda source: fast_rows(source, RUN, block_size))
     assert quick in (DOUBT, found)
     assert fast_outcome(content, small) in (DOUBT, found)
@@ -153,12 +191,12 @@ def test_all_paths_and_the_grammar_agree_on_runs(content: bytes, block_size: int
 @settings(deadline=None, max_examples=300)
 @given(st.one_of(damaged(GOOD_QRELS), soup), st.integers(1, 64))
 def test_all_paths_and_the_grammar_agree_on_qrels(content: bytes, block_size: int) -> None:
-    expected = by_the_grammar(content, QRELS_LINE)
+    expected = rows_of(content, labels=True)
     found = exact_outcome(content, lambda source: exact_rows(source, QRELS), labels=True)
     if expected is None:
         assert isinstance(found, str)
     else:
-        assert {(group, item): grade for group, item, grade in found} == expected
+        assert {(group, item): grade for group, item, grade in found} == {row[:2]: row[2] for row in expected}
     quick = fast_outcome(content, lambda source: fast_rows(source, QRELS, block_size), labels=True)
     assert quick in (DOUBT, found)
     assert fast_outcome(content, lambda source: small_rows(source, QRELS), labels=True) in (DOUBT, found)
@@ -173,7 +211,7 @@ separators = st.sampled_from([" ", "\t", "  ", " \t"])
 
 @settings(deadline=None)
 @given(
-    st.dictionaries(st.tuples(ids, ids), scores, min_size=1, max_size=12),
+    st.dictionaries(st.tuples(ids.filter(lambda group: group[0] != "#"), ids), scores, min_size=1, max_size=12),
     separators,
     st.sampled_from(["\n", "\r\n"]),
     st.integers(1, 99),
@@ -219,6 +257,25 @@ def test_ids_stay_as_they_are() -> None:
             "<stdin>:1: 4 fields where a TREC run line has 6 (group Q0 item rank score tag); "
             "is this a labels file? Else correct the line or name another reader=",
         ),
+        (
+            b"     Q0      FR940620-1-00007        9         2.971818      STANDARD\n",
+            "<stdin>:1: 5 fields where a TREC run line has 6 (group Q0 item rank score tag); write the group before Q0",
+        ),
+        *(
+            (
+                content,
+                f"<stdin>:1: {n} fields where a TREC run line has 6 (group Q0 item rank score tag); words may follow "
+                "the tag, but no second row; ids have no blanks, and the rank is a whole number",
+            )
+            for n, content in (
+                (7, b"1 Q0 my document 1 2.5 t\n"),
+                (7, b"my query Q0 d 1 2.5 t\n"),
+                (11, b"1 Q0 d 1 2.5 t2 Q0 d 1 2.5 t\n"),
+                (12, b"1 Q0 d 1 2.5 t 2 Q0 d 1 2.5 t\n"),
+                (11, b"1 Q0 d 1 2.5 t\r2 Q0 d 1 2.5 t\n"),
+                (7, b"1 Q0 d 1 2.5 t\r x\n"),
+            )
+        ),
         (b"1 Q0 d 1 nan t\n", "<stdin>:1: score 'nan' is not a number; write it like 0.5, -2 or 1e-3"),
         (b"1 Q0 d 1 -inf t\n", "<stdin>:1: score '-inf' is not a number; write it like 0.5, -2 or 1e-3"),
         (b"1 Q0 d 1 1_000 t\n", "<stdin>:1: score '1_000' is not a number; write it like 0.5, -2 or 1e-3"),
@@ -238,6 +295,92 @@ def test_ids_stay_as_they_are() -> None:
 def test_every_refusal_of_a_run_names_the_line(content: bytes, message: str) -> None:
     assert exact_outcome(content, exact) == message
     assert fast_outcome(content, fast) == DOUBT
+
+
+def every_way(content: bytes) -> list[object]:
+    return [exact_outcome(content, exact), fast_outcome(content, fast), fast_outcome(content, small)]
+
+
+def test_comments_and_words_behind_the_tag_are_passed_over() -> None:
+    content = (
+        b"# ir_metadata.start\n# platform:\n#   hardware: 2 cores\n#ir_metadata.end\n"
+        b"q Q0 d#1 1 2 a tag of words\n \t# q Q0 x 9 9 a tag of words\nq Q0 #2 2 1 a tag of words\n#"
+    )
+    assert every_way(content) == [([("q", "d#1", 2.0), ("q", "#2", 1.0)], None, None)] * 3
+    uneven = b"q Q0 a 1 2 t\nq Q0 b 2 1 t more\n"
+    assert every_way(uneven) == [([("q", "a", 2.0), ("q", "b", 1.0)], None, None), DOUBT, DOUBT]
+    qrels = b"# judged in May\nq 0 a 1\n#q 0 b 1\n"
+    for rows in (exact_rows, small_rows, fast_rows):
+        assert exact_outcome(qrels, lambda source, rows=rows: rows_and_places(rows(source, QRELS)), labels=True) == [
+            ("q", "a", 1.0)
+        ]
+
+
+def rows_and_places(found: object) -> object:
+    return found if isinstance(found, tuple) else (found, NoPlaces())
+
+
+@pytest.mark.parametrize(
+    ("ranks", "scores", "is_told"),
+    [
+        ("1 2 3", "3 2 1", False),
+        ("1 2 3", "1 2 3", True),
+        ("3 1 2", "1 3 2", False),
+        ("3 1 2", "3 1 2", True),
+        ("0 0 0", "1 2 3", False),
+        ("1 1 2", "1 5 3", True),
+        ("1 2 2", "5 1 4", False),
+        ("1 2 3", "2 2 2", False),
+        ("- - -", "1 2 3", False),
+        ("1 - 2", "1 9 2", True),
+        ("1 - 2", "2 9 1", False),
+        ("1.0 2.0 3.0", "1 2 3", False),
+    ],
+)
+def test_ranks_that_contradict_the_scores_are_told_and_the_scores_decide(
+    ranks: str, scores: str, is_told: bool
+) -> None:
+    lines = [
+        f"q{group} Q0 {item} {rank} {score} t\n"
+        for group in (7, 5)
+        for item, rank, score in zip("abc", ranks.split(), scores.split(), strict=True)
+    ]
+    content = "".join(lines).encode()
+    for found in every_way(content):
+        assert isinstance(found, tuple)
+        assert [score for _, _, score in found[0][:3]] == sorted(map(float, scores.split()), reverse=True)
+        assert found[3:] == ((RankConflict(2, "q7"),) if is_told else ())
+
+
+def test_a_conflict_as_text() -> None:
+    ending = "; the scores decide, as in trec_eval: if lower scores are better here, negate them"
+    assert str(RankConflict(1, "q7")) == f"the rank column contradicts the scores in a group ('q7'){ending}"
+    assert str(RankConflict(3, "q7")) == (
+        f"the rank column contradicts the scores in 3 groups (the first: 'q7'){ending}"
+    )
+
+
+def refusals_of_labels(content: bytes) -> object:
+    """Return what the exact path says of labels, and that the others leave it to that."""
+    found = exact_outcome(content, lambda source: exact_rows(source, QRELS), labels=True)
+    for rows in (fast_rows, small_rows):
+        assert fast_outcome(content, lambda source, rows=rows: rows(source, QRELS), labels=True) == DOUBT
+    return found
+
+
+def test_other_files_of_trec_eval_are_refused_with_the_reason() -> None:
+    assert refusals_of_labels(b"# comment\n\n301\tnum_ret 967.0000 169.1719\n301 num_rel 474.0000 0.0000\n") == (
+        "<stdin>:3: a mean and a deviation of a measure, as trec_eval -Z reads them, and no label; "
+        "give a file of lines group iteration item grade"
+    )
+    assert refusals_of_labels(b"1.EC.AB  F:Ret,C:Not   F:RnkdLst2digits  FR940303-1-00022        1\n") == (
+        "<stdin>:1: 5 fields where a TREC labels line has 4 (group iteration item grade); "
+        "preferences, as trec_eval -R prefs reads them, are not read: give one grade per item"
+    )
+    assert refusals_of_labels(b"301 1 CR93E-10279 0\n301 2 CR93E-10279 1\n") == (
+        "<stdin>:2: item 'CR93E-10279' of group '301' stands in line 1 already; "
+        "keep one of the two, and of several judges (trec_eval -R qrels_jg) the lines of one"
+    )
 
 
 def test_an_id_of_2000_bytes_is_taken() -> None:

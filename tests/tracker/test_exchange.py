@@ -1,5 +1,6 @@
 """Runs written as Parquet files and read again: the same in every engine, or one clear line and nothing stored."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -243,6 +244,23 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout == f"{tmp_path / 'out'}: cannot be written (File too large); is the disk full?\n"
     assert [path.name for path in tmp_path.iterdir()] == ["one.db"]
+
+
+def test_a_pipe_in_the_folder_is_not_waited_for(tmp_path: Path) -> None:
+    with nt.Tracker(tmp_path / "one.db") as tracker:
+        tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
+        tracker.export_runs(tmp_path / "out")
+    file = tmp_path / "out" / "items.parquet"
+    file.rename(tmp_path / "items.parquet")
+    file.symlink_to(tmp_path / "items.parquet")
+    upgrade(str(tmp_path / "other.db"))
+    with nt.Tracker(tmp_path / "other.db") as other:
+        assert len(other.import_runs(tmp_path / "out").runs) == 1
+        file.unlink()
+        os.mkfifo(file)
+        with pytest.raises(InputError) as caught:
+            other.import_runs(tmp_path / "out")
+    assert str(caught.value) == f"{file}: is no regular file; export the runs again"
 
 
 def test_files_that_are_missing_or_broken(tmp_path: Path) -> None:
