@@ -141,7 +141,6 @@ class MetricComparison:
         """Return the JSON object of this metric."""
         return {
             "metric": self.metric,
-            "requested_as": self.requested_as or self.metric,
             "baseline": self.baseline,
             "candidate": self.candidate,
             "delta": self.delta,
@@ -157,6 +156,7 @@ class MetricComparison:
             "detectable_delta": self.detectable_delta,
             "warnings": list(self.warnings),
             "verdict": self.verdict,
+            "requested_as": self.requested_as or self.metric,
             "n": self.n,
             "groups": self.groups.to_dict(),
             "tie_bounds": self._tie_bounds(),

@@ -56,7 +56,13 @@ def test_the_dict_has_the_keys_that_are_promised(shop: nt.Tracker) -> None:
     }
     for metric in found["metrics"]:
         assert list(metric)[:16] == CLI_MD_KEYS["metrics"]
-        assert set(metric) - set(CLI_MD_KEYS["metrics"]) == {"n", "groups", "tie_bounds", "betting_ci"}
+        assert set(metric) - set(CLI_MD_KEYS["metrics"]) == {
+            "requested_as",
+            "n",
+            "groups",
+            "tie_bounds",
+            "betting_ci",
+        }
     for group in found["worst"] + found["best"]:
         assert list(group) == ["group", "baseline", "candidate", "delta", "moves"]
         for move in group["moves"]:
