@@ -49,8 +49,9 @@ def read_run(
 
     Parameters: ``path``, a file, compressed or not, or ``-`` for standard input. ``reader``: one of ``READERS``, None
     to tell from the file's name and content; ``json:NAME`` reads one of the several runs in a JSON document.
-    ``columns``: for tables. ``scores_path``: the predictions that belong to a label/qid file, one per line. ``labels_apart``:
-    whether the labels stand in another table, so that those of a table here are not read and its items need ids.
+    ``columns``: for tables. ``scores_path``: the predictions that belong to a label/qid file, one per line.
+    ``labels_apart``: whether the labels stand in another table, so that those of a table here are not read and its
+    items need ids.
     ``progress``: called with the bytes done and the bytes there are (None: unknown). Raises: InputError, one line,
     ``FILE:LINE: what; what to do``.
     """
