@@ -35,6 +35,7 @@ def evaluate(
     from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of, run_names
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.ingest import Columns, may_have_columns
+    from ndcg_tracker.ingest.columns import header_of
     from ndcg_tracker.reporting.whole_file import whole_file
     from ndcg_tracker.tracker.evaluation import NoLabelsError, evaluate_stream, evaluate_table
     from ndcg_tracker.tracker.opened import DEFAULT_METRIC
@@ -52,7 +53,7 @@ def evaluate(
         label=of_run,
         weight=weight,
         is_shared=is_shared,
-        header=options.header(columns),
+        header=header_of(columns),
     )
     names = run_names(files, name, of_stdin="-")
     found = []

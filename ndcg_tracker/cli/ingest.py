@@ -60,6 +60,7 @@ def ingest(
     """
     from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of, run_names
     from ndcg_tracker.ingest import Columns, may_have_columns
+    from ndcg_tracker.ingest.columns import header_of
     from ndcg_tracker.reporting.metrics_json import metrics_json as metrics_text
     from ndcg_tracker.reporting.whole_file import whole_file
     from ndcg_tracker.tracker.ingestion import RunDetails, source_name
@@ -80,7 +81,7 @@ def ingest(
         label=of_run,
         weight=weight,
         is_shared=is_shared,
-        header=options.header(columns),
+        header=header_of(columns),
     )
     label_columns = Columns(group=group, item=item, label=label)
     commit = git_commit if git_commit is not None else _head()

@@ -28,9 +28,10 @@ def add_labels(
     """
     from ndcg_tracker.cli.reading import labels_of
     from ndcg_tracker.ingest import Columns
+    from ndcg_tracker.ingest.columns import header_of
     from ndcg_tracker.tracker.ingestion import source_name
 
-    found = Columns(group=group, item=item, label=label, header=options.header(columns))
+    found = Columns(group=group, item=item, label=label, header=header_of(columns))
     lists = labels_of(file, reader=reader, columns=found)
     with options.tracker() as tracker:
         version, is_new = tracker.add_labels(lists, dataset=dataset, source=source_name(file))

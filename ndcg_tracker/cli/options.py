@@ -227,20 +227,6 @@ def wants_color() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def header(names: str | None) -> tuple[str, ...] | None:
-    """Return the names that ``--columns`` lists, None where it was not given.
-
-    >>> header("qid,pid,rank"), header(None)
-    (('qid', 'pid', 'rank'), None)
-    """
-    if names is None:
-        return None
-    found = tuple(name.strip() for name in names.split(","))
-    if not all(found):
-        raise InputError(f"--columns {names!r} has an empty name; write names like qid,pid,rank")
-    return found
-
-
 def pairs(texts: list[str] | None, option: str) -> dict[str, str]:
     """Return the mapping that a repeatable option of the form key=value spells."""
     found = {}

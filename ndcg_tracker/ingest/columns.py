@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ndcg_tracker.errors import NdcgTrackerWarning, argument, warn
+from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.ingest.places import shown
 
 Refused = Callable[[str], Exception]
@@ -208,6 +208,23 @@ class Columns:
 
 
 DEFAULT_COLUMNS = Columns()
+
+
+def header_of(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return the names of the columns of a table without header: a list of them, or text with commas; None for none.
+
+    Raises: InputError for an empty name.
+
+    >>> header_of("qid,pid,rank"), header_of(["qid", "pid"]), header_of(None)
+    (('qid', 'pid', 'rank'), ('qid', 'pid'), None)
+    """
+    if names is None:
+        return None
+    found = tuple(name.strip() for name in (names.split(",") if isinstance(names, str) else names))
+    if not all(found):
+        given = argument("columns", ",".join(found))
+        raise InputError(f"{given} has an empty name; write names like qid,pid,rank")
+    return found
 
 
 def conventional_names(role: str, header: Collection[str]) -> list[str]:

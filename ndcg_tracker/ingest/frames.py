@@ -112,7 +112,6 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
         _refuse_nan_scores(arrays["score"], places)
     nan_is_null = frame.nan_is_null | ({"score"} if null_scores == "not_retrieved" else frozenset())
     collected = Collected(places, nan_is_null=nan_is_null)
-    names = {role: columns.name_of(role) for role in arrays}
     table = pa.table(list(arrays.values()), names=list(arrays))
     for batch in table.to_batches(max_chunksize=_BATCH):
         parts = {role: batch.column(role) for role in names}

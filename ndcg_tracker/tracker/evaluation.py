@@ -22,7 +22,7 @@ from ndcg_tracker.ingest import (
     read_label_frame,
     read_labels,
 )
-from ndcg_tracker.ingest.columns import ONE_TABLE
+from ndcg_tracker.ingest.columns import ONE_TABLE, header_of
 from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.metrics import GroupResults, Metric, group_results, group_values, metric_texts, parse_metrics
 from ndcg_tracker.overlap.ahead import reading_ahead
@@ -114,6 +114,7 @@ def evaluate(
     labels: object | None = None,
     null_scores: NullScores = "error",
     reader: str | None = None,
+    columns: str | Sequence[str] | None = None,
     scores: str | os.PathLike[str] | None = None,
 ) -> Evaluation:
     """Return some metrics of a ranking, per group and on average; no database takes part.
@@ -123,13 +124,14 @@ def evaluate(
     interchange protocol, a dict of arrays, a nested dict ``{group: {item: score}}``, ranx's ``Run`` or ir_measures'
     ``ScoredDoc`` tuples. A row whose score is null was judged but not retrieved, one whose label is null is unjudged.
     ``metrics``: one text or several, a list with commas too (``"ndcg@10,map"``); results have the names that were
-    given. ``group``, ``item``, ``score``, ``label``, ``weight``: names of columns; a
-    column that is not named may also have the name that a convention gives it, such as ``qid`` and ``docno``.
-    ``item``: without such a column an item is known by its row's number within the group, if scores and labels are
-    in one table; False asks for that. ``labels``: a second table or path, with the labels (group, item, label); the
-    label column of ``frame`` is then not read. ``null_scores``: what a NaN score of a table means, an error or
-    "not_retrieved". ``reader``: of the file, if its name and content do not tell. ``scores``: the predictions of a
-    label/qid file, one per line. Returns: an ``Evaluation``. Raises: InputError for what cannot be taken, naming the
+    given. ``group``, ``item``, ``score``, ``label``, ``weight``: names of columns; a column that is not named may also
+    have the name that a convention gives it, such as ``qid`` and ``docno``. ``item``: without such a column an item is
+    known by its row's number within the group, if scores and labels are in one table; False asks for that.
+    ``labels``: a second table or path, with the labels (group, item, label); the label column of ``frame`` is then
+    not read. ``null_scores``: what a NaN score of a table means, an error or
+    "not_retrieved". ``reader``: of the file, if its name and content do not tell. ``columns``: the names of the columns
+    of a CSV or TSV file that has no header, such as ``"qid,pid,rank"``. ``scores``: the predictions of a label/qid
+    file, one per line. Returns: an ``Evaluation``. Raises: InputError for what cannot be taken, naming the
     row, and where no group of the run has labels; MetricError for a text that is no metric. Warns where no item has a
     label, and of columns that a convention newly reads. The input is never changed.
 
@@ -146,6 +148,7 @@ def evaluate(
         Names(group, item, score, label, weight),
         null_scores=null_scores,
         reader=reader,
+        header=columns,
         scores=scores,
         of_blocks=partial(evaluate_stream, metrics=metrics),
         of_table=partial(evaluate_table, metrics=metrics),
@@ -184,6 +187,7 @@ def of_input(
     *,
     null_scores: NullScores,
     reader: str | None,
+    header: str | Sequence[str] | None,
     scores: str | os.PathLike[str] | None,
     of_blocks: Callable[[Iterable[RankedTable], LabelLists | None], T],
     of_table: Callable[[RankedTable, LabelLists | None], T],
@@ -208,12 +212,12 @@ def of_input(
             of_blocks=lambda blocks: of_blocks(blocks, given),
             of_table=lambda table: of_table(table, given),
             reader=reader,
-            columns=replace(names.columns(*of_run), is_shared=serves_labels),
+            columns=replace(names.columns(*of_run), is_shared=serves_labels, header=header_of(header)),
             scores_path=None if scores is None else os.fspath(scores),
             labels_apart=given is not None,
         )
-    if reader is not None or scores is not None:
-        name = "reader" if reader is not None else "scores"
+    of_files = {"reader": reader, "columns": header, "scores": scores}
+    for name in (name for name, value in of_files.items() if value is not None):
         raise InputError(f"{argument(name)} is for files, and this is a {type(frame).__name__}; leave it out")
     table = read_frame(frame, names.columns(*of_run), labels_apart=given is not None, null_scores=null_scores)
     return of_table(table, given)

@@ -38,6 +38,7 @@ class Ingesting(Housekeeping):
         weight: str | None = None,
         null_scores: NullScores = "error",
         reader: str | None = None,
+        columns: str | Sequence[str] | None = None,
         scores: str | os.PathLike[str] | None = None,
         tags: Mapping[str, str] | None = None,
         parameters: Mapping[str, str] | None = None,
@@ -46,8 +47,8 @@ class Ingesting(Housekeeping):
     ) -> IngestResult:
         """Store a run, with its labels, metrics and the result of every group, in one transaction.
 
-        Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``null_scores``, ``reader`` and ``scores``:
-        see ``evaluate``. ``name``: unique within ``dataset``; by default that of the file.
+        Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``null_scores``, ``reader``,
+        ``columns`` and ``scores``: see ``evaluate``. ``name``: unique within ``dataset``; by default that of the file.
         ``metrics``: one text form or several. ``tags`` and ``parameters``: kept with the run. ``replace``: take the
         place of other content under this name. Returns: what became of it. Raises: InputError for a frame that cannot
         be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
@@ -72,6 +73,7 @@ class Ingesting(Housekeeping):
             Names(group, item, score, label, weight),
             null_scores=null_scores,
             reader=reader,
+            header=columns,
             scores=scores,
             of_blocks=partial(self.ingest_stream, details=details, metrics=metrics, replace=replace),
             of_table=partial(self.ingest_table, details=details, metrics=metrics, replace=replace),

@@ -206,7 +206,7 @@ def test_a_trec_run_with_comments_and_words_whose_ranks_are_wrong(
         ),
         (
             ["bm25.csv", "--columns", "group,,score"],
-            "--columns 'group,,score' has an empty name; write names like qid,pid,rank",
+            "--columns group,,score has an empty name; write names like qid,pid,rank",
         ),
         (
             ["dense.run", "--columns", "group,item,score"],

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from console_blocks import POSTGRES_URL, REPOSITORY, matches, rewritten, run_steps, steps_of
 
+from ndcg_tracker.cli.demo_data import write_demo_files
+
 # schema.md is generated without a database; what its example prints is in sql.md.
 GENERATED = {"schema.md"}
 DOCUMENTS = [
@@ -43,6 +45,7 @@ def test_the_python_examples_run(document: Path, tmp_path: Path) -> None:
     blocks = PYTHON_BLOCK.findall(document.read_text(encoding="utf-8"))
     if not blocks:
         return
+    write_demo_files(tmp_path / "ndcg-track-demo")  # as `ndcg-track demo` leaves them
     program = tmp_path / "examples.py"
     program.write_text("\n".join(blocks), encoding="utf-8")
     environment = {name: value for name, value in os.environ.items() if name != "NDCG_TRACK_DB"}

@@ -135,6 +135,23 @@ LABELS_WITHOUT_ITEMS = {"qid": ["q", "q", "q"], "label": [3, 1, 0]}
 NO_ITEM = "name the item column with item=; row numbers stand for items only where one table holds scores and labels"
 
 
+def test_a_table_of_ranks_without_header(tmp_path: Path) -> None:
+    run, labels = tmp_path / "top.tsv", {"1048585": {"7187158": 1, "7187157": 0}}
+    run.write_text("1048585\t7187157\t1\n1048585\t7187158\t2\n", encoding="utf-8")
+    for columns in ("qid,pid,rank", ["qid", "pid", "rank"]):
+        found = nt.evaluate(run, "RR", labels=labels, columns=columns)
+        assert found.mean["RR"] == 0.5
+    with pytest.raises(nt.InputError) as caught:
+        nt.evaluate(run, "RR", labels=labels)
+    assert "if this line is a row, name the columns with columns=NAME,NAME,..." in str(caught.value)
+    with pytest.raises(nt.InputError) as caught:
+        nt.evaluate({"q": {"a": 1.0}}, "RR", labels={"q": {"a": 1}}, columns="qid,pid,rank")
+    assert str(caught.value) == "columns= is for files, and this is a dict; leave it out"
+    with pytest.raises(nt.InputError) as caught:
+        nt.evaluate(run, "RR", labels=labels, columns=["qid", ""])
+    assert str(caught.value) == "columns='qid,' has an empty name; write names like qid,pid,rank"
+
+
 def test_two_tables_without_item_ids_are_refused(tmp_path: Path) -> None:
     said = f"no column 'item'; the columns are 'qid', 'score': {NO_ITEM}"
     labels = {**LABELS_WITHOUT_ITEMS, "docno": ["c", "b", "a"]}
