@@ -67,6 +67,8 @@ _TYPED = re.compile(
     re.ASCII,
 )
 _FURTHER_CUTOFF = re.compile(r"(.*[a-zA-Z][_.@]?)\d+", re.ASCII)
+_WITH_COMMAS = re.compile(r"(?:\w+:(?:.* )?)?(?:utility|11pt_avg)[._]-?[\d.].*", re.ASCII)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 _GAIN = re.compile(r"-?\d+(?:\.\d+)?=-?[\d.]+", re.ASCII)
 _SHUT = {"(": ")", "[": "]", "{": "}"}
 _NEAR = 0.75
@@ -103,6 +105,8 @@ def metric_texts(texts: str | Sequence[str]) -> list[str]:
     ['ndcg@10', 'map']
     >>> metric_texts(["P_5,10", "ndcg(gain={1:3.5, 2:9}, ties=average)@10", "trec_eval:ndcg.1=3.5,2=9"])
     ['P_5', 'P_10', 'ndcg(gain={1:3.5, 2:9}, ties=average)@10', 'trec_eval:ndcg.1=3.5,2=9']
+    >>> metric_texts("trec_eval:utility.1,-1,0,0,map")
+    ['trec_eval:utility.1,-1,0,0', 'map']
     """
     found: list[str] = []
     for text in [texts] if isinstance(texts, str) else texts:
@@ -227,7 +231,8 @@ def _listed(text: str) -> list[str]:
     found: list[str] = []
     for part in _between_commas(text):
         further = _FURTHER_CUTOFF.fullmatch(found[-1]) if found and part.isascii() and part.isdigit() else None
-        if found and _GAIN.fullmatch(part):
+        is_parameter = _NUMBER.fullmatch(part) and found and _WITH_COMMAS.fullmatch(found[-1])
+        if found and (is_parameter or _GAIN.fullmatch(part)):
             found[-1] += f",{part}"
         elif further is not None:
             found.append(further[1] + part)

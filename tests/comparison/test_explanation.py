@@ -121,7 +121,7 @@ def test_every_value_of_every_axis(measure: str, axis: str, value: str) -> None:
         runs, labels = [{group: run[group] for group in kept} for run in runs], {group: labels[group] for group in kept}
     n_explained = 0
     for cutoff in (None, 3):
-        for ties in ("item_desc", "average"):
+        for ties in ("item_desc", "pessimistic" if axis == "depth" else "average"):
             metric = Metric.of(measure, cutoff=cutoff, **({"ties": ties} | {axis: value}))
             for explanation in explanations(runs, (labels, labels), metric):
                 check(explanation, metric)

@@ -66,13 +66,20 @@ class Job:
         done = subprocess.run(
             ["bash", "-e", "-c", script],
             cwd=self.folder,
-            env=environment_of(self.folder, None) | given | {"GITHUB_STEP_SUMMARY": str(self.folder / "summary.md")},
+            env=environment_of(self.folder, None, programs_of(self.folder))
+            | given
+            | {"GITHUB_STEP_SUMMARY": str(self.folder / "summary.md")},
             capture_output=True,
             text=True,
             check=False,
         )
         self.printed += done.stdout + done.stderr
         return done.returncode
+
+
+def programs_of(folder: Path) -> Path:
+    """Return where a job finds programs beside those that are installed."""
+    return folder.with_name(f"{folder.name}-bin")
 
 
 def trec_of(ranks: list[int]) -> str:
@@ -90,7 +97,7 @@ def job_in(folder: Path, ranks: list[int], event: str, **values: str) -> Job:
     job = Job(folder, {"github.event_name": event, "github.run_id": "77", "github.run_attempt": "1", **values})
     for path, text in (
         (folder / "rank-queries", "#!/bin/sh\ncat ranked\n"),
-        (folder.with_name(f"{folder.name}-bin") / "gh", GH),
+        (programs_of(folder) / "gh", GH),
     ):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -265,7 +265,7 @@ def test_quepid_judgments_are_labels_and_a_query_without_any_is_left_out() -> No
     book = "query,docid,Ann Lee,Anonymous\ntent,7,3,\ntent,8,,1\n"
     assert rows(book, Columns(label="Ann Lee")) == [("tent", "7", 3.0)]
     listed = "the columns are 'query', 'docid', 'Ann Lee', 'Anonymous'"
-    assert rows(book) == f"<stdin>:1: no column 'rating'; {listed}: name the label column with --label"
+    assert rows(book) == f"<stdin>:1: no column 'rating'; {listed}: name the label column with label="
     assert rows("query,docid,rating\ntent,,3\n") == "<stdin>:2: the item id is empty; every row needs one"
     assert rows("group,item,label\ntent,,\n") == "<stdin>:2: the item id is empty; every row needs one"
 

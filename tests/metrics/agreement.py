@@ -73,8 +73,9 @@ def _table(case: str, alone: str | None) -> RankedTable | None:
     columns = list(zip(*rows, strict=True)) or [()] * 5
     names = ("group", "item", "score", "label", "weight")
     frame: dict[str, Any] = {name: list(column) for name, column in zip(names, columns, strict=True)}
-    for name in ("score", "label", "weight"):
+    for name in ("label", "weight"):
         frame[name] = np.array([math.nan if number is None else float(number) for number in frame[name]])
+    frame["score"] = [None if number is None else float(number) for number in frame["score"]]  # null: not retrieved
     weighted = alone is None and not np.isnan(frame["weight"]).all()
     if not weighted:
         del frame["weight"]

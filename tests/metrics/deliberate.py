@@ -46,10 +46,10 @@ _TREC = ("trec_eval_9", "trec_eval_10")
 
 DELIBERATE = {
     "a NaN score": Deliberate(
-        "In a frame a null score says that the item was judged and not retrieved, and files with NaN are refused; "
-        "the tools leave the NaN to their sort, which puts it anywhere.",
-        (OTHER_VALUE,),
-        ("lightgbm", "xgboost", "torchmetrics", "pytrec_eval", "ranx", "ir_measures", *_TREC),
+        "A NaN score is a defect of the model, or stands for an item that was not retrieved: only the caller knows. So "
+        "it is refused with the row that has it; the tools leave the NaN to their sort, which puts it anywhere.",
+        (WE_REFUSE,),
+        ("catboost", "lightgbm", "xgboost", "torchmetrics", "pytrec_eval", "ranx", "ir_measures", *_TREC),
         ("h41_nan_score",),
     ),
     "infinite scores": Deliberate(

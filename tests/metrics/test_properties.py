@@ -152,7 +152,12 @@ def test_the_bounds_hold_where_unjudged_items_gain_something(run: Run, labels: R
 
 
 @settings(deadline=None)
-@given(untied_run, some_labels, some_metric(unjudged="zero"), st.randoms(use_true_random=False))
+@given(
+    untied_run,
+    some_labels,
+    some_metric(tuple(name for name in RANKED if name not in NO_CUTOFF), unjudged="zero"),
+    st.randoms(use_true_random=False),
+)
 def test_the_order_below_the_cutoff_does_not_matter(run: Run, labels: Run, metric: Metric, shuffle: Random) -> None:
     assume(metric.cutoff is not None and metric["negative"] != "drop")
     other = {}

@@ -21,6 +21,7 @@ _NUMBERS = (pa.float64(), pa.float64(), pa.float32(), pa.int64(), pa.int8(), pa.
 _WRONG_IDS = (pa.float64(), pa.bool_(), pa.timestamp("us"), pa.list_(pa.int64()))
 _WRONG_NUMBERS = (pa.string(), pa.timestamp("us"), pa.list_(pa.float64()), pa.bool_())
 _ROLES = {"run": ("group", "item", "score", "label", "weight"), "labels": ("group", "item", "label")}
+_REQUIRED = {"run": {"group", "score"}, "labels": {"group", "item", "label"}}
 
 
 def parquet_file(random: Random, role: Role) -> bytes:
@@ -53,7 +54,7 @@ def parquet_table(content: bytes, role: Role) -> Table:
     with pq.ParquetFile(io.BytesIO(content), page_checksum_verification=True) as file:
         names = file.schema_arrow.names
         kept = [name for name in _ROLES[role] if name in names]
-        if any(names.count(name) > 1 for name in kept) or not {"group", _ROLES[role][2]} <= set(kept):
+        if any(names.count(name) > 1 for name in kept) or not _REQUIRED[role] <= set(kept):
             raise RefusedError([None], "a column is missing or stands twice")
         found = file.read(columns=kept)
         n_promised = file.metadata.num_rows

@@ -90,7 +90,7 @@ def _detected(content: bytes) -> None:
     try:
         detect_reader("-", content)
     except InputError as error:
-        if not str(error).startswith("<stdin>: cannot tell the format; name it with --reader ("):
+        if not str(error).startswith("<stdin>: cannot tell the format; name it with reader= ("):
             raise AssertionError(str(error)) from error
 
 

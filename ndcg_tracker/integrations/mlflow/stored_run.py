@@ -55,11 +55,10 @@ def stored_run(
 
     run, evaluations = tracker.run(reference, dataset)
     version = max((one.label_set_version for one in evaluations), default=0)
-    means = {
-        one.metric: one.mean
-        for one in evaluations
-        if one.label_set_version == version and (metrics is None or one.metric in metrics)
-    }
+    chosen = [
+        one for one in evaluations if one.label_set_version == version and (metrics is None or one.metric in metrics)
+    ]
+    means = {one.metric: one.mean for one in chosen}
     if not means:
         raise InputError(
             f"run {run.name!r} of dataset {run.dataset!r} has no metric; give it one with: ndcg-track rescore"
@@ -75,7 +74,7 @@ def stored_run(
     facts = {
         "run": run.name,
         "dataset": run.dataset,
-        "metrics": list(means),
+        "metrics": [one.requested_as or one.metric for one in chosen],
         "source": run.source,
         "git_commit": run.git_commit,
         "parameters": run.parameters,

@@ -7,7 +7,7 @@ from .text import decimal_number, lines_of, stripped
 
 _ROLES = {
     RUN: (("group", "item", "score", "label", "weight"), ("group", "score")),
-    LABELS: (("group", "item", "label"), ("group", "label")),
+    LABELS: (("group", "item", "label"), ("group", "item", "label")),
 }
 _QUOTE = '"'
 

@@ -7,7 +7,7 @@ from .table import LABELS, RUN, Faults, Role, Row, Table, table
 from .text import lines_of
 
 _ROLES = {RUN: ("group", "item", "score", "label", "weight"), LABELS: ("group", "item", "label")}
-_REQUIRED = {RUN: {"group", "score"}, LABELS: {"group", "label"}}
+_REQUIRED = {RUN: {"group", "score"}, LABELS: {"group", "item", "label"}}
 
 
 class _WrongTypeError(Exception):
