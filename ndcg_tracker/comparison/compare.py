@@ -236,7 +236,7 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         betting_ci=found.betting_ci,
         equivalence=_within(found.equivalence, results.limits)
         if inferred
-        else _uninferred(methods.equivalence, equivalent=identical),
+        else _uninferred(None if results.shown_only else methods.equivalence, equivalent=identical),
         not_comparable=unknown,
         standard_error=None if test.sd is None else test.sd / math.sqrt(test.n),
         shown_only=results.shown_only,

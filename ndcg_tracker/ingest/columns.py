@@ -123,6 +123,9 @@ class Columns:
         """
         found = self.likely_names(header, wanted, refused)
         for role in wanted.required:
+            if role == "item" and self.by_row_number:
+                what = f"items are to be known by row numbers; {ONE_TABLE}"
+                raise refused(f"{what}: name the item column with {argument('item')}")
             if role not in found:
                 raise refused(absent_column(role, role, header) + (f"; {ONE_TABLE}" if role == "item" else ""))
         self._warn_of(found, wanted)
@@ -225,6 +228,24 @@ def header_of(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
         given = argument("columns", ",".join(found))
         raise InputError(f"{given} has an empty name; write names like qid,pid,rank")
     return found
+
+
+_GROUPS = {"group", *(one.group for one in CONVENTIONS)}
+_NUMBERS = {"score", "rank", "label", "rating", "relevance", "rel"}
+
+
+def is_frame_as_dict(outer: Collection[object], inner: Collection[object]) -> bool:
+    """Return whether the keys of a nested dict are names of columns: a frame by columns or by rows, and no run.
+
+    >>> is_frame_as_dict(["qid", "docno", "score"], ["0", "1"]), is_frame_as_dict(["0"], ["qid", "docno", "score"])
+    (True, True)
+    >>> is_frame_as_dict(["q1", "score"], ["a", "label"])
+    False
+    """
+    return any(_GROUPS & {*keys} and _NUMBERS & {*keys} for keys in (outer, inner))
+
+
+FRAME_AS_DICT = "this is a table written as nested objects, by its columns or its rows, and no {group: {item: number}}"
 
 
 def conventional_names(role: str, header: Collection[str]) -> list[str]:

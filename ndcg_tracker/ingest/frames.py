@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Literal
@@ -13,6 +13,7 @@ import numpy as np
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.columns import (
     DEFAULT_COLUMNS,
+    FRAME_AS_DICT,
     IDS,
     LABEL_TABLE,
     NUMBERS,
@@ -20,6 +21,7 @@ from ndcg_tracker.ingest.columns import (
     RUN_TABLE,
     Columns,
     Wanted,
+    is_frame_as_dict,
 )
 from ndcg_tracker.ingest.list_columns import list_array
 from ndcg_tracker.ingest.places import Places, RowPlaces, shown
@@ -178,6 +180,8 @@ def _opened(frame: object, number: str) -> _Opened:
         if values and all(isinstance(value, Mapping) for value in values):
             return _opened_nested([*frame], values, number)
         names = [_name(key) for key in frame]
+        if pandas is not None:
+            _refuse_other_indexes([value for value in values if isinstance(value, pandas.Series)])
         return _Opened(names, lambda place, role: _array(values[place], names[place], role), _NOT_SCORES)
     if hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__"):
         return _opened_arrow(frame)
@@ -245,9 +249,18 @@ class _NestedPlaces:
         raise IndexError(row)
 
 
+def _refuse_other_indexes(columns: Sequence[Any]) -> None:
+    """Refuse pandas Series that pandas itself would not join by position."""
+    if any(not column.index.equals(columns[0].index) for column in columns):
+        raise InputError("the columns are pandas Series with different indexes; give a DataFrame, which aligns them")
+
+
 def _opened_nested(groups: Sequence[object], lists: Sequence[Mapping[object, object]], number: str) -> _Opened:
     """Return a dict of dicts as a table of group, item and ``number``."""
     import pyarrow as pa
+
+    if is_frame_as_dict(groups, [*lists[0]]):
+        raise InputError(f"{FRAME_AS_DICT}; give the frame itself, or its to_dict('list')")
 
     def column(place: int, role: str) -> Any:
         if role == "group":
@@ -303,6 +316,8 @@ def _array(values: Any, name: str, role: str) -> Any:
 
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise InputError(f"column {shown(name)} is a single {type(values).__name__}; give one value per row")
+    if isinstance(values, Set):
+        raise InputError(f"column {shown(name)} is a {type(values).__name__}, which has no order; give a list")
     try:
         lists = list_array(values)
         return pa.array(values, from_pandas=role != "score") if lists is None else lists

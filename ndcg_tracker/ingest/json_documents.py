@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.columns import Columns, Wanted
+from ndcg_tracker.ingest.columns import FRAME_AS_DICT, Columns, Wanted, is_frame_as_dict
 from ndcg_tracker.ingest.json_record import json_id, json_integer, json_kind, json_number
 from ndcg_tracker.ingest.jsonl import JsonTable
 from ndcg_tracker.ingest.numbers import number
@@ -248,7 +248,10 @@ def _nested_lists(document: Mapping[str, Any], role: str, chosen: str) -> _Lists
         raise ValueError(f"holds one thing only, so there is nothing to choose; leave out {shown(chosen)}")
     else:
         chosen, found = next(iter(held.items()))
-    for group, items in _object(found, shown(chosen)).items():
+    groups = _object(found, shown(chosen))
+    if is_frame_as_dict(groups, next(iter(groups.values()), ())):
+        raise ValueError(f"{FRAME_AS_DICT}; write it with to_json(orient='records')")
+    for group, items in groups.items():
         if not isinstance(items, dict):
             raise ValueError(f"group {shown(group)} is a JSON {json_kind(items)}; write an object, {{item: number}}")
         yield group, list(items), list(items.values())

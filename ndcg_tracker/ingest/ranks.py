@@ -40,14 +40,34 @@ class RankConflict:
         )
 
 
-def joined_notes(notes: Iterable[RankConflict]) -> tuple[RankConflict, ...]:
+@dataclass(frozen=True, slots=True)
+class NoScores:
+    """How many rows of a table without labels have no score."""
+
+    n_rows: int
+
+    def __str__(self) -> str:
+        rows = "1 row has" if self.n_rows == 1 else f"{self.n_rows:,} rows have"
+        return f"{rows} no score, and the items count as not retrieved; if a model failed on them, mend the scores"
+
+
+RunFact = RankConflict | NoScores
+"""What a reader has found in a run that one should know."""
+
+
+def joined_notes(notes: Iterable[RunFact]) -> tuple[RunFact, ...]:
     """Return what was found in the parts of a run as what is to be said of all of it.
 
-    >>> joined_notes([RankConflict(2, "q1"), RankConflict(1, "q7")])
-    (RankConflict(n_groups=3, first='q1'),)
+    >>> joined_notes([RankConflict(2, "q1"), NoScores(1), RankConflict(1, "q7"), NoScores(2)])
+    (RankConflict(n_groups=3, first='q1'), NoScores(n_rows=3))
     """
     every = list(notes)
-    return (RankConflict(sum(one.n_groups for one in every), every[0].first),) if every else ()
+    conflicts = [one for one in every if isinstance(one, RankConflict)]
+    n_rows = sum(one.n_rows for one in every if isinstance(one, NoScores))
+    joined: list[RunFact] = []
+    if conflicts:
+        joined.append(RankConflict(sum(one.n_groups for one in conflicts), conflicts[0].first))
+    return (*joined, NoScores(n_rows)) if n_rows else tuple(joined)
 
 
 def rank_of(text: bytes) -> int:

@@ -99,6 +99,8 @@ def may_have_columns(path: str) -> bool:
     >>> may_have_columns("labels.csv"), may_have_columns("-"), may_have_columns("qrels.txt")
     (True, True, False)
     """
+    if path.startswith(IR_DATASETS):
+        return False
     try:
         return detect_reader(path, b"") not in ("trec", "svmlight")
     except InputError:

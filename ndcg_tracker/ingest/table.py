@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.ingest.places import KEEP_ONE, LinePlaces, Places, shown
-from ndcg_tracker.ingest.ranks import RankConflict, rank_conflict
+from ndcg_tracker.ingest.ranks import NoScores, RunFact, rank_conflict
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings.keys import Index, Keys, Mask
 from ndcg_tracker.rankings.ranking import Floats, GroupedItems, LabelLists, Ranking
@@ -34,7 +34,7 @@ class RankedTable:
     labels: LabelLists | None
     weights: GroupWeights | None
     by_row_number: bool = False
-    notes: tuple[RankConflict, ...] = ()
+    notes: tuple[RunFact, ...] = ()
 
     @property
     def ranking(self) -> Ranking:
@@ -76,19 +76,22 @@ def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> Ranked
     labels = None
     if rows.grades is not None:
         judged = _without_nulls(table, table.arranged(rows.grades))
-        labels = LabelLists(*judged) if judged[3].size else None
+        labels = LabelLists(*judged, by_row_number=rows.items is None) if judged[3].size else None
     keys, offsets, items, scores = _without_nulls(table, table.arranged(given))
     if not scores.size and not is_part:
         raise places.whole(NO_SCORE)
     run = run_of_groups(keys, offsets, items, scores)
     if rows.items is not None:
         _refuse_duplicates(table, places, run, labels)
-    conflict = None
+    notes: list[RunFact] = []
     if rows.ranks is not None and scores.size == rows.n_rows:
         ranks = rows.ranks if table.order is None else rows.ranks[table.order]
         is_descending = isinstance(run, Ranking)
         conflict = rank_conflict(table.keys, table.offsets, ranks, scores, is_descending=is_descending)
-    return RankedTable(run, labels, weights, rows.items is None, () if conflict is None else (conflict,))
+        notes += [] if conflict is None else [conflict]
+    if rows.grades is None and scores.size < rows.n_rows:
+        notes.append(NoScores(rows.n_rows - scores.size))
+    return RankedTable(run, labels, weights, rows.items is None, tuple(notes))
 
 
 def label_lists(rows: Rows, places: Places) -> LabelLists:

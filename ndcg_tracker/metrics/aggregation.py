@@ -85,10 +85,8 @@ def mean(metric: Metric, values: Floats, defined: Mask, empty: Mask, weights: Fl
             raise MetricError(f"{metric}: no group has a value; use all_skipped=undefined")
         return 0.0 if metric["all_skipped"] == "0" else None
     values = values[defined]
-    if metric.summary == "sum":
-        return rounded(metric, order_free_sum(values), "mean")
-    if metric.summary == "geometric_mean":
-        return rounded(metric, float(np.exp(plain_mean(values))), "mean")
+    if metric.summary != "mean":
+        return summary_of(metric, values)
     if weights is None:
         found = plain_mean(values.astype(np.float32) if metric["arithmetic"] == "f32" else values)
     else:
@@ -102,6 +100,18 @@ def mean(metric: Metric, values: Floats, defined: Mask, empty: Mask, weights: Fl
     if metric["clip"] == "error_above_1" and found > 1 + ROUNDING:
         raise MetricError(f"{metric}: the weighted mean is {found:g}, which is above 1; use clip=none")
     return rounded(metric, found, "mean")
+
+
+def summary_of(metric: Metric, values: Floats) -> float:
+    """Return the summary of a metric that is no mean of its groups: their sum, or of logarithms the geometric mean.
+
+    >>> from ndcg_tracker.metrics.text_form import parse_metric
+    >>> summary_of(parse_metric("NumRet"), np.array([3.0, 4.0])), summary_of(parse_metric("GMAP"), np.log([0.5, 0.125]))
+    (7.0, 0.25)
+    """
+    if metric.summary == "sum":
+        return rounded(metric, order_free_sum(values), "mean")
+    return rounded(metric, float(np.exp(plain_mean(values))) if values.size else 0.0, "mean")
 
 
 def order_free_sum(numbers: NDArray[np.floating[Any]]) -> float:

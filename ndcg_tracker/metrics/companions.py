@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from ndcg_tracker.metrics.cumulated import level_gains
 from ndcg_tracker.metrics.definition import Metric
 from ndcg_tracker.metrics.ideal import sorted_ideal
 from ndcg_tracker.metrics.lists import Lists
+from ndcg_tracker.metrics.measures import LEAST_OF_GEOMETRIC
 from ndcg_tracker.metrics.precision import rank_weights
 from ndcg_tracker.metrics.ranked import RankedGains, ranked_gains
 from ndcg_tracker.rankings.grouping import group_sums
@@ -23,12 +23,8 @@ from ndcg_tracker.rankings.ranking import Floats
 
 ERR_GRADES = 4
 """ERR takes grade 4 for the best there is, as gdeval does."""
-LEAST_OF_GEOMETRIC = 0.00001
-"""What a group counts at least in a geometric mean: trec_eval.h, MIN_GEO_MEAN."""
 INFAP_EPSILON = 0.00001
 """What smooths infAP: trec_eval.h, INFAP_EPSILON."""
-OF_THE_MISSING = dict.fromkeys(("GMAP", "GMBpref"), math.log(LEAST_OF_GEOMETRIC))
-"""The value of a group that the run lacks under ``missing=zero``, where it is not 0."""
 
 _RELEVANT, _NOT_RELEVANT = 2.0, 1.0
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.aggregation import aggregated, rounded_values
-from ndcg_tracker.metrics.companions import OF_THE_MISSING, companion
+from ndcg_tracker.metrics.companions import companion
 from ndcg_tracker.metrics.cumulated import Cumulated, cumulated
 from ndcg_tracker.metrics.definition import Metric
 from ndcg_tracker.metrics.depth import read_to_depth
 from ndcg_tracker.metrics.lists import Lists
-from ndcg_tracker.metrics.measures import CUMULATED
+from ndcg_tracker.metrics.measures import CUMULATED, OF_THE_MISSING
 from ndcg_tracker.metrics.results import DEFINED, EMPTY, EXTRA, MISSING, GroupResults, GroupValues, Reasons
 from ndcg_tracker.rankings.join import Judged
 from ndcg_tracker.rankings.ranking import Floats

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 Summary = Literal["mean", "sum", "geometric_mean"]
@@ -55,6 +56,11 @@ SUMMARIES: dict[str, Summary] = {
 }
 """What becomes of the values of the groups, where it is not their mean."""
 
+LEAST_OF_GEOMETRIC = 0.00001
+"""What a group counts at least in a geometric mean: trec_eval.h, MIN_GEO_MEAN."""
+OF_THE_MISSING = dict.fromkeys(("GMAP", "GMBpref"), math.log(LEAST_OF_GEOMETRIC))
+"""The value of a group that the run lacks under ``missing=zero``, where it is not 0."""
+
 DIAGNOSTICS = ("Judged", "Unjudged", "RBPResidual", "NumQ", "NumRet", "NumRel", "NumNonrelJudgedRet")
 """Measures that say how a run was judged or how long it is, and not how good it is."""
 
@@ -70,7 +76,7 @@ WITH_RELEVANCE = tuple(name for name in MEASURES if name not in WITHOUT_RELEVANC
 AVERAGED = tuple(name for name in MEASURES if name not in SUMMARIES)
 
 SHARES = (
-    *("P", "R", "AP", "RR", "Success", "Judged", "ERR", "RBP", "SetP", "SetR", "SetAP", "SetF"),
+    *("P", "R", "AP", "RR", "Success", "Judged", "RBP", "SetP", "SetR", "SetAP", "SetF"),
     *("Rprec", "Bpref", "infAP", "IPrec", "IPrecAvg", "binG", "Unjudged", "RBPResidual"),
 )
 """Measures whose values lie between 0 and 1, whatever their axes say."""

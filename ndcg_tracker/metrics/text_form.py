@@ -115,6 +115,18 @@ def metric_texts(texts: str | Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def asked_for(metric: str, requested_as: str | None) -> str | None:
+    """Return what a metric was asked for by, None where that is unknown or names another metric here.
+
+    >>> asked_for("AP", "map"), asked_for("AP", "mrr"), asked_for("AP", None)
+    ('map', None, None)
+    """
+    try:
+        return requested_as if requested_as is not None and str(parse_metric(requested_as)) == metric else None
+    except MetricError:
+        return None
+
+
 def parse_metrics(texts: str | Sequence[str]) -> list[Metric]:
     """Return the metrics that some texts name, lists with commas among them; see ``metric_texts``."""
     return [parse_metric(text) for text in metric_texts(texts)]

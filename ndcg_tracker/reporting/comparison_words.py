@@ -59,7 +59,10 @@ def headline(comparison: Comparison) -> str:
         shown = comparison.metrics
         told = finding(shown[0]) if len(shown) == 1 else f"{counted(len(shown), 'metric')} shown, none compared"
     else:
-        told = finding(metrics[0]) if len(metrics) == 1 else tally(metrics)
+        known = [metric for metric in metrics if metric.verdict != "not_comparable"] or metrics
+        told = finding(known[0]) if len(known) == 1 else tally(known)
+        if len(known) < len(metrics):
+            told += f", {len(metrics) - len(known)} more cannot be compared"
     return f"{runs(comparison)}: {told}"
 
 

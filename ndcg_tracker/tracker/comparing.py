@@ -29,7 +29,9 @@ from ndcg_tracker.comparison import (
 from ndcg_tracker.comparison.moves import most_telling
 from ndcg_tracker.comparison.pairing import Missing
 from ndcg_tracker.errors import InputError, NotComparableError, argument
-from ndcg_tracker.metrics import Metric, parse_metric
+from ndcg_tracker.metrics import Metric, judged_shares, parse_metric
+from ndcg_tracker.metrics.aggregation import summary_of
+from ndcg_tracker.metrics.measures import OF_THE_MISSING
 from ndcg_tracker.rankings import Keys, judged
 from ndcg_tracker.tracker.explained_runs import Side, Sides
 from ndcg_tracker.tracker.explaining import item_moves
@@ -236,7 +238,7 @@ def paired_results(
     """
     one, other = tx.group_results(baseline.id), tx.group_results(candidate.id)
     metric = parse_metric(baseline.metric)
-    counts_missing = metric["missing"] == "zero"
+    counts_missing = metric["missing"] in ("zero", "empty")
     absent = _in_neither(tx, one.group_ids, baseline, candidate) if counts_missing else None
     pairing = pair(
         *(one.group_ids, one.values, other.group_ids, other.values),
@@ -253,7 +255,7 @@ def paired_results(
     if metric.summary == "mean":
         means = _other_means(pairing, sides)
     else:
-        means = None if baseline.mean is None or candidate.mean is None else (baseline.mean, candidate.mean)
+        means = _summaries(metric, pairing, baseline, candidate)
     no_inference = "" if means is None else NO_INFERENCE
     if metric.shown_only is not None:
         no_inference = WHY_SHOWN_ONLY[metric.shown_only]
@@ -373,6 +375,26 @@ def _in_neither(
     return group_ids
 
 
+def _summaries(
+    metric: Metric, pairing: Pairing, baseline: EvaluationRecord, candidate: EvaluationRecord
+) -> tuple[float, float] | None:
+    """Return what a metric makes of the paired groups that is no mean: the stored summaries where they are of these."""
+    if baseline.mean is None or candidate.mean is None:
+        return None
+    if {baseline.n_groups, candidate.n_groups} == {pairing.group_ids.size}:
+        return baseline.mean, candidate.mean
+    if pairing.missing == "zero":
+        filled = OF_THE_MISSING.get(metric.measure, 0.0)
+        sides = (
+            np.where(np.isin(pairing.group_ids, pairing.only_in_candidate), filled, pairing.baseline),
+            np.where(np.isin(pairing.group_ids, pairing.only_in_baseline), filled, pairing.candidate),
+        )
+    else:
+        sides = (pairing.baseline, pairing.candidate)
+    found = [summary_of(metric, values) for values in sides]
+    return found[0], found[1]
+
+
 def _has_nothing_judged(
     tx: ReadTransaction,
     evaluation: EvaluationRecord,
@@ -384,7 +406,10 @@ def _has_nothing_judged(
         return True  # no group in common
     metric = parse_metric(evaluation.metric)
     if shares.get(metric.cutoff) != 0:
-        return False
+        if metric["depth"] == "all":
+            return False
+        both = judged(tx.read_ranking(evaluation.run_id), tx.read_labels(label_set.id))
+        return not judged_shares(both, int(metric["depth"])).any()
     if metric["unjudged"] != "drop" or metric.cutoff is None:
         return True
     # what is dropped makes room for items below the cutoff

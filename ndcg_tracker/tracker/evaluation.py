@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from ndcg_tracker.metrics import GroupResults, Metric, group_results, group_valu
 from ndcg_tracker.overlap.ahead import reading_ahead
 from ndcg_tracker.rankings import GroupWeights, LabelLists, judged
 from ndcg_tracker.rankings.join import Judged
+from ndcg_tracker.rankings.key_index import KeyIndex
 from ndcg_tracker.rankings.weights import joined_weights
 from ndcg_tracker.tracker.known_labels import NO_LABELS, HeldLabels
 from ndcg_tracker.tracker.scoring import NO_ITEMS, NOTHING_JUDGED, GatheredValues
@@ -35,7 +36,7 @@ from ndcg_tracker.tracker.scoring import NO_ITEMS, NOTHING_JUDGED, GatheredValue
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndcg_tracker.ingest.ranks import RankConflict
+    from ndcg_tracker.ingest.ranks import RunFact
 
 
 T = TypeVar("T")
@@ -205,7 +206,14 @@ def of_input(
         serves_labels = path is None or may_have_columns(path)
         given = read_label_frame(labels, columns) if path is None else read_labels(path, columns=columns)
     of_run = ("group", "item", "score", "weight", *(("label",) if labels is None else ()))
+    if null_scores not in get_args(NullScores):
+        listed = " or ".join(argument("null_scores", value) for value in get_args(NullScores))
+        raise InputError(f"{null_scores!r} says nothing of null scores; give {listed}")
     path = path_of(frame)
+    if path is not None and null_scores != "error":
+        raise InputError(
+            f"{argument('null_scores')} is for frames: in a file null is not retrieved and NaN is an error"
+        )
     if path is not None:
         return in_blocks_or_whole(
             path,
@@ -255,7 +263,7 @@ def evaluate_stream(
     values = GatheredValues()
     matches = _Matches()
     weights: list[GroupWeights] = []
-    conflicts: list[RankConflict] = []
+    conflicts: list[RunFact] = []
     any_labels = held is not None
     with reading_ahead(blocks) as read:
         for block in read:
@@ -281,12 +289,30 @@ def evaluate_stream(
 
 
 def refuse_row_numbers(table: RankedTable, labels: LabelLists | None) -> None:
-    """Refuse labels that know items by row numbers for a run that does not."""
-    if labels is not None and labels.by_row_number and not table.by_row_number:
+    """Refuse labels that stand apart from the run where either knows items by row numbers.
+
+    Label/qid files of the same rows may be given as both.
+    """
+    if labels is None or not (labels.by_row_number or table.by_row_number):
+        return
+    if not table.by_row_number:
         raise InputError(
             "the labels come from a label/qid file, which knows items by row numbers, and the run has item ids; give "
             "labels with item ids"
         )
+    if labels.by_row_number and _have_the_same_rows(table, labels):
+        return
+    raise InputError(
+        f"the run knows items by row numbers, and {ONE_TABLE}; give a run with item ids, or leave out "
+        f"{argument('labels')}"
+    )
+
+
+def _have_the_same_rows(table: RankedTable, labels: LabelLists) -> bool:
+    """Return whether every group of a run has as many rows as its labels."""
+    places = KeyIndex(labels.group_keys).places(table.run.group_keys)
+    known = places >= 0
+    return bool((np.diff(labels.offsets)[places[known]] == np.diff(table.run.offsets)[known]).all())
 
 
 def fitting(blocks: Iterable[RankedTable], labels: LabelLists | None) -> Iterator[RankedTable]:
@@ -310,31 +336,40 @@ def only_numbered() -> InputError:
     )
 
 
+SWAPPED = "its scores are whole numbers and the labels are not: are the run and the labels exchanged?"
+
+
 class _Matches:
     """How much of a run and its labels meet, part by part."""
 
     def __init__(self) -> None:
-        self._any_group = self._any_item = False
+        self._any_group = self._any_item = self._any_fraction = False
+        self._all_whole = True
         self._of_run: list[str] = []
         self._of_labels: list[str] = []
 
     def add(self, both: Judged) -> None:
         """Take groups that were not taken before."""
         self._any_item |= both.rows.size > 0
+        if (both.labels.grades % 1 != 0).any():
+            self._any_fraction = True
+        if self._any_fraction:
+            self._all_whole &= bool((both.ranking.scores % 1 == 0).all())
         self._any_group |= bool(((both.run_groups >= 0) & (both.label_groups >= 0)).any())
         for found, keys in ((self._of_run, both.ranking.group_keys), (self._of_labels, both.labels.group_keys)):
             found += keys.slice(0, min(len(keys), _N_SHOWN + 1 - len(found))).to_list()
 
     def notes(self) -> tuple[str, ...]:
         """Return what is to be said where no item has a label. Raises: InputError where no group has one."""
+        swapped = (SWAPPED,) if self._any_fraction and self._all_whole else ()
         if self._any_item:
-            return ()
+            return swapped
         if not self._any_group:
             raise InputError(
                 f"no group of the run has labels: the run has {_some(self._of_run)}, the labels have "
                 f"{_some(self._of_labels)}; give labels of the same groups, with ids written alike"
             )
-        return (NOTHING_JUDGED,)
+        return (NOTHING_JUDGED, *swapped)
 
 
 _N_SHOWN = 3

@@ -12,6 +12,7 @@ import numpy as np
 
 from ndcg_tracker.errors import ConflictError, InputError, MetricError, argument
 from ndcg_tracker.metrics import parse_metric
+from ndcg_tracker.metrics.text_form import asked_for
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights
@@ -183,7 +184,7 @@ def _import_evaluations(
             dcg=part.numbers("dcg"),
             ideal_dcg=part.numbers("ideal_dcg"),
             reasons=part.texts("undefined_reason"),
-            requested_as=row["requested_as"],
+            requested_as=asked_for(row["metric"], row["requested_as"]),
         )
         n_new += 1
     return n_new

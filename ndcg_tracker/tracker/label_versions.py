@@ -11,8 +11,10 @@ from ndcg_tracker.errors import ConflictError, InputError, argument
 from ndcg_tracker.rankings import Keys, LabelLists
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows
+from ndcg_tracker.rankings.key_index import KeyIndex
 
 if TYPE_CHECKING:
+    from ndcg_tracker.rankings.keys import Index
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
@@ -75,7 +77,8 @@ def no_labels(dataset: DatasetRecord) -> InputError:
 def union(stored: LabelLists, further: LabelLists, dataset: DatasetRecord) -> LabelLists:
     """Return the labels of both, which is ``stored`` itself where ``further`` has no new pair.
 
-    Raises: ConflictError for a grade of ``further`` that contradicts a stored one.
+    Raises: ConflictError for a grade of ``further`` that contradicts a stored one, and for row numbers that meet other
+    items of their group.
     """
     rows, stored_rows = matching_rows(further, stored)
     differs = further.grades[rows] != stored.grades[stored_rows]
@@ -92,6 +95,8 @@ def union(stored: LabelLists, further: LabelLists, dataset: DatasetRecord) -> La
     if not is_new.any():
         return stored
     new = np.flatnonzero(is_new)
+    if further.by_row_number:
+        _refuse_further_rows(stored, further, new, dataset)
     new_groups = further.group_keys.take(group_codes(further.offsets)[new])
     old_groups = stored.group_keys.take(group_codes(stored.offsets))
     return LabelLists.from_rows(
@@ -99,3 +104,16 @@ def union(stored: LabelLists, further: LabelLists, dataset: DatasetRecord) -> La
         Keys.joined([stored.item_keys, further.item_keys.take(new)]),
         np.concatenate([stored.grades, further.grades[new]]),
     )
+
+
+def _refuse_further_rows(stored: LabelLists, further: LabelLists, new: Index, dataset: DatasetRecord) -> None:
+    """Refuse row numbers that would join the stored items of a group: they count the rows of another table."""
+    places = group_codes(further.offsets)[new]
+    known = KeyIndex(stored.group_keys).places(further.group_keys.take(places)) >= 0
+    if known.any():
+        group = further.group_keys[int(places[int(np.argmax(known))])]
+        raise ConflictError(
+            f"group {group!r} has labels of other items in dataset {dataset.name!r}, and here items are known by row "
+            f"numbers, which stand for items only inside one table; name the item column with {argument('item')}, or "
+            f"use another {argument('dataset')}"
+        )

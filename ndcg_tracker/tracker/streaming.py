@@ -27,7 +27,7 @@ from ndcg_tracker.tracker.rescoring import stored_scores
 from ndcg_tracker.tracker.scoring import NOTHING_JUDGED, Scores, settle_weights, store_scores
 
 if TYPE_CHECKING:
-    from ndcg_tracker.ingest.ranks import RankConflict
+    from ndcg_tracker.ingest.ranks import RunFact
     from ndcg_tracker.storage.records import DatasetRecord, RunRecord
     from ndcg_tracker.storage.store import Store, WriteTransaction
 
@@ -41,7 +41,7 @@ class _Coming:
         self.digest = joined_digest([])
         self.n_groups = self.n_items = 0
         self._weights: list[GroupWeights] = []
-        self._notes: list[RankConflict] = []
+        self._notes: list[RunFact] = []
 
     def blocks(self) -> Iterator[tuple[Ranking, LabelLists]]:
         """Yield the items and the labels of one block after the other."""

@@ -125,7 +125,7 @@ def test_what_is_no_metric_is_told_with_one_that_is(text: str, message: str) -> 
         parse_metric(text)
 
 
-HINT = re.compile(r"; (?:did you mean|write it like|write) (.+?)(?=\??$|; write it like | to )")
+HINT = re.compile(r"; (?:did you mean|write it like|write) (.+?)(?=\??$|\??; write it like | to )")
 
 
 def suggestions(text: str, message: str) -> list[str]:
@@ -133,7 +133,9 @@ def suggestions(text: str, message: str) -> list[str]:
     found = []
     for hint in HINT.findall(message):
         axis = re.match(r"(\w+)=(\S+)$", hint)
-        if axis is not None and axis[1] in {one.name for one in AXES}:
+        if axis is not None and ":" in text:  # a dialect's own spelling of a setting
+            found += [re.sub(rf"\b{axis[1]}=[^,]*", hint, text)] if f"{axis[1]}=" in text else []
+        elif axis is not None and axis[1] in {one.name for one in AXES}:
             measure, cutoff = re.match(r"\s*([A-Za-z_]+)", text), re.search(r"@\d+\s*$", text)
             assert measure is not None
             name, at, number = str(parse_metric(measure[1] + (cutoff[0] if cutoff else ""))).partition("@")

@@ -460,6 +460,50 @@ def test_items_below_the_cutoff_that_move_up_where_unjudged_ones_are_dropped(tra
     assert found == {"ndcg@1": "not_comparable", "ndcg(unjudged=drop)@1": "identical"}
 
 
+def test_depth_counts_where_nothing_is_judged(tracker: nt.Tracker) -> None:
+    metrics = ["P@2", "SetP(depth=2)", "AP"]
+    labels = {group: {"c": 1} for group in ("q1", "q2")}
+    for name, first in (("one", "ab"), ("other", "ba")):
+        rows = {group: {item: -place for place, item in enumerate((*first, "c"))} for group in labels}
+        tracker.ingest(frame_of(rows), name=name, labels=frame_of(labels, "label"), metrics=metrics)
+    found = tracker.compare("one", "other")
+    verdicts = {one["metric"]: one["verdict"] for one in found.to_dict()["metrics"]}
+    assert verdicts == {"P@2": "not_comparable", "SetP(depth=2)": "not_comparable", "AP": "identical"}
+    assert str(found).splitlines()[0].endswith("AP is identical on all 2 groups, 2 more cannot be compared")
+
+
+def test_a_measure_of_an_empty_list_leaves_out_what_neither_run_has(absent: nt.Tracker) -> None:
+    absent.rescore(metrics=["yaap"])
+    plain, skipped = (
+        absent.compare("bm25", "dense", metrics="yaap", missing=missing).to_dict()["metrics"][0]
+        for missing in ("intersect", "skip")
+    )
+    assert (plain["n"], skipped["n"]) == (7, 5)
+    assert (plain["groups"]["in_neither"], skipped["groups"]["in_neither"]) == (2, 2)
+    assert skipped["delta"] == pytest.approx(plain["delta"] * 7 / 5, rel=1e-12)
+
+
+def test_summaries_are_of_the_groups_that_are_paired(tracker: nt.Tracker) -> None:
+    metrics = ["trec_eval:gm_map", "trec_eval:num_rel_ret"]
+    fewer = {group: items for group, items in DENSE.items() if group != "q1"}
+    tracker.ingest(frame_of(DENSE), name="all", labels=labels_frame(), metrics=metrics)
+    tracker.ingest(frame_of(fewer), name="fewer", metrics=metrics)
+    for one in tracker.compare("all", "fewer", missing="intersect").to_dict()["metrics"]:
+        assert one["delta"] == 0.0
+        assert one["baseline"] == one["candidate"]
+    filled = {one["requested_as"]: one for one in tracker.compare("all", "fewer", missing="zero").to_dict()["metrics"]}
+    of_both = labels_frame({group: LABELS[group] for group in LABELS if group in DENSE})
+    with_c = nt.evaluate(frame_of(fewer), "trec_eval:-c gm_map", labels=of_both).mean.iloc[0]
+    assert filled["trec_eval:gm_map"]["candidate"] == pytest.approx(with_c, rel=1e-12)
+    assert filled["trec_eval:num_rel_ret"]["delta"] < 0
+
+
+def test_what_is_only_shown_is_not_found_equivalent(with_diagnostics: nt.Tracker) -> None:
+    found = with_diagnostics.compare("bm25", "bm25", metrics=["NumRet", "ndcg@10"], equivalence=0.01).to_dict()
+    equivalent = {one["metric"]: "equivalence" in one for one in found["metrics"]}
+    assert equivalent == {"ndcg@10": True, "NumRet": False}
+
+
 def test_candidates_in_a_list(shop: nt.Tracker) -> None:
     shop.ingest(frame_of(BM25), name="third", dataset="shop")
     for given in ((["dense", "third"],), ("dense", ("third",)), ("dense", "third")):

@@ -2,6 +2,7 @@
 
 import gzip
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import pytrec_eval
 import ranx
@@ -166,6 +169,86 @@ def test_two_tables_without_item_ids_are_refused(tmp_path: Path) -> None:
     )
     one = {**RUN_WITHOUT_ITEMS, "label": [3, 1, 0]}
     assert mean(one) == 1.0
+
+
+def test_label_qid_data_meets_no_labels_of_another_table(tmp_path: Path) -> None:
+    data, scores = tmp_path / "rank.test", tmp_path / "scores.txt"
+    data.write_text("3 qid:q 1:1\n0 qid:q 1:2\n", encoding="utf-8")
+    scores.write_text("1\n2\n", encoding="utf-8")
+    assert mean(data, scores=scores) == pytest.approx(0.6309297535714574)
+    said = (
+        "the run knows items by row numbers, and row numbers stand for items only where one table holds scores and "
+        "labels; give a run with item ids, or leave out labels="
+    )
+    other = tmp_path / "rank.train"
+    other.write_text("3 qid:q 1:1\n0 qid:q 1:2\n1 qid:q 1:2\n", encoding="utf-8")
+    for labels in ({"q": {"1": 0, "2": 3}}, other):
+        assert refusal(data, labels, scores=scores) == said
+    with nt.Tracker(tmp_path / "runs.db") as tracker, pytest.raises(nt.InputError) as caught:
+        tracker.ingest(data, scores=scores, labels={"q": {"1": 0, "2": 3}})
+    assert str(caught.value) == said
+
+
+def test_null_scores_is_one_of_two_words_and_for_frames(tmp_path: Path) -> None:
+    frame = {"group": ["q"], "score": [1.0], "label": [1]}
+    assert refusal(frame, null_scores="zero") == (
+        "'zero' says nothing of null scores; give null_scores='error' or null_scores='not_retrieved'"
+    )
+    path = write_csv(tmp_path / "run.csv", frame)
+    assert refusal(path, null_scores="not_retrieved") == (
+        "null_scores= is for frames: in a file null is not retrieved and NaN is an error"
+    )
+
+
+RUN_FRAME = pd.DataFrame({"qid": [1, 1, 2], "docno": [11, 12, 11], "score": [0.9, 0.8, 0.6]})
+LABEL_FRAME = pd.DataFrame({"qid": [1, 1, 2], "docno": [11, 12, 11], "label": [0, 1, 3]})
+
+
+@pytest.mark.parametrize("orient", ["dict", "index"])
+def test_a_frame_as_nested_dict_is_no_run(orient: Any, tmp_path: Path) -> None:
+    said = "this is a table written as nested objects, by its columns or its rows, and no {group: {item: number}}; "
+    advice = "give the frame itself, or its to_dict('list')"
+    assert refusal(RUN_FRAME.to_dict(orient), LABEL_FRAME) == said + advice
+    assert refusal(RUN_FRAME, LABEL_FRAME.to_dict(orient)) == f"labels: {said}{advice}"
+    assert mean(RUN_FRAME.to_dict("list"), LABEL_FRAME.to_dict("list")) == mean(RUN_FRAME, LABEL_FRAME)
+    path = tmp_path / "run.json"
+    RUN_FRAME.to_json(path, orient="columns" if orient == "dict" else "index")
+    assert refusal(path, LABEL_FRAME) == f"{path}: {said}write it with to_json(orient='records')"
+    RUN_FRAME.to_json(path, orient="records")
+    assert mean(path, LABEL_FRAME) == mean(RUN_FRAME, LABEL_FRAME)
+
+
+def test_columns_without_an_order_of_their_own_are_refused() -> None:
+    columns = {"qid": ["1"] * 3, "docno": {"a", "b", "c"}, "score": [1, 2, 3]}
+    assert refusal(columns, QRELS) == "column 'docno' is a set, which has no order; give a list"
+    by_score = RUN_FRAME["score"].sort_values()
+    series = {"qid": RUN_FRAME["qid"], "docno": RUN_FRAME["docno"], "score": by_score}
+    said = "the columns are pandas Series with different indexes; give a DataFrame, which aligns them"
+    assert refusal(series, LABEL_FRAME) == said
+    assert mean(dict(RUN_FRAME.items()), LABEL_FRAME) == mean(RUN_FRAME, LABEL_FRAME)
+
+
+def test_run_and_labels_that_look_exchanged_are_noted() -> None:
+    run, labels = {"q": {"a": 0.9, "b": 0.8}}, {"q": {"a": 0, "b": 1}}
+    assert nt.evaluate(run, "ndcg@10", labels=labels).notes == ()
+    said = "its scores are whole numbers and the labels are not: are the run and the labels exchanged?"
+    with pytest.warns(Warning, match=f"^the run: {re.escape(said)}$"):
+        assert nt.evaluate(labels, "ndcg@10", labels=run).notes == (said,)
+
+
+def test_items_without_score_are_noted_where_the_labels_stand_apart(tmp_path: Path) -> None:
+    frame = pa.table({"qid": ["1"] * 4, "docno": [*"abcd"], "score": [None, None, None, 1.0]})
+    labels = {"1": {"a": 0, "b": 0, "c": 0, "d": 3}}
+    said = "3 rows have no score, and the items count as not retrieved; if a model failed on them, mend the scores"
+    path = tmp_path / "run.parquet"
+    pq.write_table(frame, path)
+    for run in (frame, path):
+        with pytest.warns(Warning, match=f"^the run: {re.escape(said)}$"):
+            assert nt.evaluate(run, "ndcg@10", labels=labels).notes == (said,)
+    with nt.Tracker(tmp_path / "runs.db") as tracker:
+        assert tracker.ingest(path, labels=labels).notes == (said,)
+    one = frame.append_column("label", [[0, 0, 0, 3]])  # judged and not retrieved: what such a table is for
+    assert nt.evaluate(one, "ndcg@10").notes == ()
 
 
 def test_an_item_id_that_only_a_convention_finds_is_told_once_and_can_be_left_out() -> None:

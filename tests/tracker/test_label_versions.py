@@ -105,3 +105,18 @@ def test_each_dataset_has_versions_of_its_own(tracker: nt.Tracker) -> None:
     assert tracker.ingest(frame_of(BM25), name="bm25", dataset="site").metrics[0].mean == (
         results("ndcg@10", BM25, FEWER).mean
     )
+
+
+def test_row_numbers_do_not_join_the_items_of_a_group(tracker: nt.Tracker) -> None:
+    tracker.ingest({"q": {"x": 2.0}}, name="ids", labels={"q": {"x": 1, "y": 3}})
+    numbered = {"group": ["q", "q"], "score": [2.0, 1.0], "label": [0, 1]}
+    with pytest.raises(nt.ConflictError) as caught:
+        tracker.ingest(numbered, name="numbered")
+    assert str(caught.value) == (
+        "group 'q' has labels of other items in dataset 'default', and here items are known by row numbers, which "
+        "stand for items only inside one table; name the item column with item=, or use another dataset="
+    )
+    assert tracker.ingest(numbered, name="numbered", dataset="rows").label_set_version == 1
+    assert tracker.ingest(numbered | {"score": [1.0, 2.0]}, name="again", dataset="rows").label_set_version == 1
+    further = {"group": ["r"], "score": [2.0], "label": [1]}
+    assert tracker.ingest(further, name="further", dataset="rows").label_set_version == 2

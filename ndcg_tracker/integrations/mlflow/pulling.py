@@ -14,6 +14,7 @@ from ndcg_tracker.integrations.mlflow.names import PREFIX_TAG, RANKING, RUN_ID_T
 from ndcg_tracker.integrations.mlflow.stored_run import FACTS
 from ndcg_tracker.integrations.mlflow.tracking import live_run, mlflow_client, shown_uri
 from ndcg_tracker.metrics import parse_metric
+from ndcg_tracker.metrics.text_form import asked_for
 from ndcg_tracker.tracker.ingestion import RunDetails
 from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC
 
@@ -131,7 +132,9 @@ def _stored(
         facts.get("parameters") or source.data.params,
         {**kept, **tags, **({PREFIX_TAG: prefix} if prefix else {})},
     )
-    result = tracker.ingest_table(table, None, details, facts.get("metrics") or [DEFAULT_METRIC], replace=replace)
+    texts = facts.get("requested_as", {})
+    metrics = [asked_for(metric, texts.get(metric)) or metric for metric in facts.get("metrics") or [DEFAULT_METRIC]]
+    result = tracker.ingest_table(table, None, details, metrics, replace=replace)
     return PulledRun(result, source.info.run_id, (*result.notes, *_differences(result, source, prefix)))
 
 

@@ -74,7 +74,8 @@ def stored_run(
     facts = {
         "run": run.name,
         "dataset": run.dataset,
-        "metrics": [one.requested_as or one.metric for one in chosen],
+        "metrics": list(means),
+        "requested_as": {one.metric: one.requested_as for one in chosen if one.requested_as not in (None, one.metric)},
         "source": run.source,
         "git_commit": run.git_commit,
         "parameters": run.parameters,
