@@ -42,7 +42,7 @@ class RankConflict:
 
 @dataclass(frozen=True, slots=True)
 class NoScores:
-    """How many rows of a table without labels have no score."""
+    """How many rows have no score: no news in a table that has labels too, where such items are judged alone."""
 
     n_rows: int
 
@@ -55,15 +55,17 @@ RunFact = RankConflict | NoScores
 """What a reader has found in a run that one should know."""
 
 
-def joined_notes(notes: Iterable[RunFact]) -> tuple[RunFact, ...]:
+def joined_notes(notes: Iterable[RunFact], *, has_labels: bool = False) -> tuple[RunFact, ...]:
     """Return what was found in the parts of a run as what is to be said of all of it.
+
+    ``has_labels``: whether labels came with the run, in the same table.
 
     >>> joined_notes([RankConflict(2, "q1"), NoScores(1), RankConflict(1, "q7"), NoScores(2)])
     (RankConflict(n_groups=3, first='q1'), NoScores(n_rows=3))
     """
     every = list(notes)
     conflicts = [one for one in every if isinstance(one, RankConflict)]
-    n_rows = sum(one.n_rows for one in every if isinstance(one, NoScores))
+    n_rows = 0 if has_labels else sum(one.n_rows for one in every if isinstance(one, NoScores))
     joined: list[RunFact] = []
     if conflicts:
         joined.append(RankConflict(sum(one.n_groups for one in conflicts), conflicts[0].first))

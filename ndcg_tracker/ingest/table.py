@@ -89,7 +89,7 @@ def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> Ranked
         is_descending = isinstance(run, Ranking)
         conflict = rank_conflict(table.keys, table.offsets, ranks, scores, is_descending=is_descending)
         notes += [] if conflict is None else [conflict]
-    if rows.grades is None and scores.size < rows.n_rows:
+    if scores.size < rows.n_rows:
         notes.append(NoScores(rows.n_rows - scores.size))
     return RankedTable(run, labels, weights, rows.items is None, tuple(notes))
 

@@ -249,7 +249,7 @@ def evaluate_table(table: RankedTable, labels: LabelLists | None, metrics: str |
     both = judged(table.run, labels)
     matches = _Matches()
     matches.add(both)
-    notes = (*matches.notes(), *map(str, table.notes))
+    notes = (*matches.notes(), *map(str, joined_notes(table.notes, has_labels=table.labels is not None)))
     return Evaluation(texts, tuple(group_results(both, parsed, table.weights)), notes)
 
 
@@ -264,11 +264,11 @@ def evaluate_stream(
     matches = _Matches()
     weights: list[GroupWeights] = []
     conflicts: list[RunFact] = []
-    any_labels = held is not None
+    has_labels = False
     with reading_ahead(blocks) as read:
         for block in read:
             refuse_row_numbers(block, labels)
-            any_labels |= block.labels is not None
+            has_labels |= block.labels is not None
             of_block = (block.labels or NO_LABELS) if held is None else held.of(block.run.group_keys)
             both = judged(block.run, of_block)
             matches.add(both)
@@ -277,13 +277,13 @@ def evaluate_stream(
                 weights.append(block.weights)
             conflicts += block.notes
             del block, of_block, both  # not to be held while the next block is read
-    if not any_labels:
+    if held is None and not has_labels:
         raise NoLabelsError
     for rest in () if held is None else held.rest():
         both = judged(NO_ITEMS, rest)
         matches.add(both)
         values.add(group_values(both, parsed))
-    notes = (*matches.notes(), *map(str, joined_notes(conflicts)))
+    notes = (*matches.notes(), *map(str, joined_notes(conflicts, has_labels=has_labels)))
     order = values.order(held.places if held is not None else lambda keys: np.arange(len(keys)))
     return Evaluation(texts, tuple(values.results(joined_weights(weights) if weights else None, order)), notes)
 

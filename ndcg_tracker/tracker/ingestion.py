@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import NameTakenError, argument
-from ndcg_tracker.ingest import RankedTable
+from ndcg_tracker.ingest import RankedTable, joined_notes
 from ndcg_tracker.metrics import Metric
 from ndcg_tracker.rankings import LabelLists, Ranking, judged
 from ndcg_tracker.tracker.label_versions import settle_labels
@@ -83,7 +83,7 @@ def store_run(
             done |= {one.metric: one for one in store_scores(tx, run, settled.label_set, scores, weights)}
             if not scores.any_judged:
                 notes.append(NOTHING_JUDGED)
-    notes += [*map(str, table.notes), *moved_notes(moved, run)]
+    notes += [*map(str, joined_notes(table.notes, has_labels=table.labels is not None)), *moved_notes(moved, run)]
     return IngestResult(
         run.name,
         run.id,

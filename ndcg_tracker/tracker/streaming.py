@@ -42,6 +42,7 @@ class _Coming:
         self.n_groups = self.n_items = 0
         self._weights: list[GroupWeights] = []
         self._notes: list[RunFact] = []
+        self._has_labels = False
 
     def blocks(self) -> Iterator[tuple[Ranking, LabelLists]]:
         """Yield the items and the labels of one block after the other."""
@@ -53,6 +54,7 @@ class _Coming:
             if block.weights is not None:
                 self._weights.append(block.weights)
             self._notes += block.notes
+            self._has_labels |= block.labels is not None
             labels = self.labels.of(block)
             del block  # neither is to be held while the next block is read
             yield ranking, labels
@@ -61,7 +63,7 @@ class _Coming:
     @property
     def notes(self) -> list[str]:
         """What its reader has found that one should know."""
-        return [str(note) for note in joined_notes(self._notes)]
+        return [str(note) for note in joined_notes(self._notes, has_labels=self._has_labels)]
 
     @property
     def weights(self) -> GroupWeights | None:

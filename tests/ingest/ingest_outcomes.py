@@ -8,6 +8,7 @@ from typing import Any
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces
+from ndcg_tracker.ingest.ranks import NoScores
 from ndcg_tracker.ingest.sources import Source
 from ndcg_tracker.ingest.table import label_lists, ranked_table
 from ndcg_tracker.rankings.ranking import GroupedItems
@@ -33,13 +34,14 @@ def listed(items: GroupedItems | None) -> list[tuple[str, str, float]] | None:
 
 
 def run_parts(table: Any) -> tuple[Any, ...]:
-    """Return everything in a RankedTable as plain Python values, then its notes."""
+    """Return everything in a RankedTable as plain Python values, then its notes but for how many rows have no score."""
     weights = table.weights and (
         table.weights.group_keys.to_list(),
         table.weights.values.tolist(),
         table.weights.varies.tolist(),
     )
-    return listed(table.ranking), listed(table.labels), weights, *table.notes
+    notes = [note for note in table.notes if not isinstance(note, NoScores)]
+    return listed(table.ranking), listed(table.labels), weights, *notes
 
 
 def exact_outcome(content: bytes, rows: Callable[[Source], Any], *, labels: bool = False) -> Any:
