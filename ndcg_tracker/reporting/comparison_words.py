@@ -59,7 +59,9 @@ def headline(comparison: Comparison) -> str:
         shown = comparison.metrics
         told = finding(shown[0]) if len(shown) == 1 else f"{counted(len(shown), 'metric')} shown, none compared"
     else:
-        known = [metric for metric in metrics if metric.verdict != "not_comparable"] or metrics
+        known = metrics
+        if not any(metric.verdict in ("improved", "regressed") for metric in metrics):
+            known = [metric for metric in metrics if metric.verdict != "not_comparable"] or metrics
         told = finding(known[0]) if len(known) == 1 else tally(known)
         if len(known) < len(metrics):
             told += f", {len(metrics) - len(known)} more cannot be compared"
