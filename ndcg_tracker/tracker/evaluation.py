@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -206,9 +206,6 @@ def of_input(
         serves_labels = path is None or may_have_columns(path)
         given = read_label_frame(labels, columns) if path is None else read_labels(path, columns=columns)
     of_run = ("group", "item", "score", "weight", *(("label",) if labels is None else ()))
-    if null_scores not in get_args(NullScores):
-        listed = " or ".join(argument("null_scores", value) for value in get_args(NullScores))
-        raise InputError(f"{null_scores!r} says nothing of null scores; give {listed}")
     path = path_of(frame)
     if path is not None and null_scores != "error":
         raise InputError(

@@ -192,7 +192,7 @@ def test_label_qid_data_meets_no_labels_of_another_table(tmp_path: Path) -> None
 def test_null_scores_is_one_of_two_words_and_for_frames(tmp_path: Path) -> None:
     frame = {"group": ["q"], "score": [1.0], "label": [1]}
     assert refusal(frame, null_scores="zero") == (
-        "'zero' says nothing of null scores; give null_scores='error' or null_scores='not_retrieved'"
+        "null_scores='zero' is unknown; give null_scores='error' or null_scores='not_retrieved'"
     )
     path = write_csv(tmp_path / "run.csv", frame)
     assert refusal(path, null_scores="not_retrieved") == (
