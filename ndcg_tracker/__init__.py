@@ -20,8 +20,10 @@ if TYPE_CHECKING:
         NotComparableError,
         ReferenceNotFoundError,
     )
-    from ndcg_tracker.metrics import Metric, parse_metric
-    from ndcg_tracker.tracker import Evaluation, Tracker, evaluate
+    from ndcg_tracker.metrics.language.metric import Metric
+    from ndcg_tracker.metrics.language.text import parse_metric
+    from ndcg_tracker.tracker.evaluation import Evaluation, evaluate
+    from ndcg_tracker.tracker.tracker import Tracker
 
 __version__ = "0.1.0"
 

@@ -44,7 +44,7 @@ def show_state(format: options.Output = options.OutputFormat.text) -> None:
 
     Nothing is written.
     """
-    from ndcg_tracker.reporting import rows_as
+    from ndcg_tracker.reporting.table import rows_as
     from ndcg_tracker.storage.store import current
 
     state = current(_location())

@@ -7,13 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ndcg_tracker.comparison.equivalence import Equivalence
 from ndcg_tracker.comparison.inference import NOTHING, CiMethod, Methods, TestName, infer
-from ndcg_tracker.comparison.information import information_in
 from ndcg_tracker.comparison.pairing import Pairing
-from ndcg_tracker.comparison.permutation import FLIPS
 from ndcg_tracker.comparison.remarks import coverage_notes, remarks
 from ndcg_tracker.comparison.results import (
     Comparison,
@@ -27,21 +23,18 @@ from ndcg_tracker.comparison.results import (
     ShownOnly,
     Verdict,
 )
-from ndcg_tracker.comparison.significance import (
-    checked_weights,
-    detectable_delta,
-    holm,
-    limited,
-    paired_t,
-    weighted_t,
-)
 from ndcg_tracker.comparison.slices import SliceComparison, Slicing, compare_slices, worst_first
-from ndcg_tracker.comparison.student_t import two_sided_p, two_sided_t
 from ndcg_tracker.comparison.tie_effect import TieEffect
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.statistics.corrections import holm
+from ndcg_tracker.statistics.equivalence import Equivalence
+from ndcg_tracker.statistics.information import information_in
+from ndcg_tracker.statistics.permutation import FLIPS
+from ndcg_tracker.statistics.power import detectable_delta
+from ndcg_tracker.statistics.student_t import two_sided_p, two_sided_t
+from ndcg_tracker.statistics.t import checked_weights, limited, paired_t, weighted_t
 
-Floats = NDArray[np.float64]
-Index = NDArray[np.int64]
 GroupNames = Callable[[Index], Sequence[str]]
 
 ALPHA = 0.05

@@ -14,7 +14,7 @@ import numpy as np
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.exchange.tables import LATER, TABLES, arrow_schema
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.types import Floats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

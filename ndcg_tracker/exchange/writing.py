@@ -15,8 +15,8 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.exchange.tables import TABLES, Kind, arrow_schema
-from ndcg_tracker.rankings.keys import Index, Keys
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Floats, Index
 
 _ROWS_AT_ONCE = 1 << 17
 

@@ -30,7 +30,7 @@ def datasette_metadata(location: str | os.PathLike[str] | None = None) -> dict[s
     from ndcg_tracker.storage.saved_queries import SAVED_QUERIES
     from ndcg_tracker.storage.schema import VERSION_TABLE, metadata
     from ndcg_tracker.storage.views import VIEWS
-    from ndcg_tracker.tracker import Tracker
+    from ndcg_tracker.tracker.tracker import Tracker
 
     with Tracker(location) as tracker:
         place = tracker.store().location

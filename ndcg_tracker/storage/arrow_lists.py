@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ndcg_tracker.rankings.keys import Bytes, Index
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.types import Bytes, Floats, Index
 
 
 def text_column(data: Bytes | bytes, offsets: Index) -> Any:

@@ -9,8 +9,8 @@ import numpy as np
 import psycopg
 
 from ndcg_tracker.overlap.workers import mapped
-from ndcg_tracker.rankings.keys import Index, Keys
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.storage import copy_format
 from ndcg_tracker.storage.bulk import Lists, ListTable, ResultRows, joined_lists
 from ndcg_tracker.storage.packed_results import packed, unpacked

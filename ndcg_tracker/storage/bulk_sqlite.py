@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ndcg_tracker.overlap.workers import mapped
-from ndcg_tracker.rankings.keys import Index, Keys
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.storage.bulk import BLOCK_ITEMS, Lists, ListTable, ResultRows, joined_lists
 from ndcg_tracker.storage.list_encoding import (
     json_key_lists,

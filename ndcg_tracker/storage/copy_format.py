@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.rankings.keys import Index, Keys
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Floats, Index
 
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 TRAILER = b"\xff\xff"

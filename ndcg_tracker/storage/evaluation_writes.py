@@ -10,8 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from ndcg_tracker.errors import ConflictError, InputError
-from ndcg_tracker.rankings.keys import Index
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk import Bulk, ResultRows
 from ndcg_tracker.storage.integrity import check_written

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.rankings.keys import Index, Keys
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk import Bulk
 from ndcg_tracker.storage.json_objects import checked_object

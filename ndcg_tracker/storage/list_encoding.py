@@ -13,8 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from ndcg_tracker.rankings.keys import Bytes, Index, Keys
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Bytes, Floats, Index
 from ndcg_tracker.storage.arrow_lists import joined_texts, parsed_doubles, split_text, text_column, text_of_doubles
 
 SMALL_BLOCK = 100_000

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ndcg_tracker.rankings.keys import Index
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.types import Floats, Index
 
 
 def packed(group_ids: Index, values: Floats) -> tuple[bytes, bytes]:

@@ -11,8 +11,9 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from ndcg_tracker.errors import ReferenceNotFoundError
-from ndcg_tracker.rankings.keys import Index, Keys
-from ndcg_tracker.rankings.ranking import Floats, LabelLists, Ranking
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk import BLOCK_ITEMS, LABEL_LISTS, RANKED_LISTS, Bulk, Lists
 from ndcg_tracker.storage.integrity import broken_references, differing_values, engine_damage

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.rankings.keys import Index
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.types import Floats, Index
 
 
 @dataclass(frozen=True, slots=True)

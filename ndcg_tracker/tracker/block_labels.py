@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ndcg_tracker.ingest import RankedTable
-from ndcg_tracker.rankings import Keys, LabelLists
-from ndcg_tracker.rankings.digests import joined_digest
-from ndcg_tracker.rankings.key_index import KeyIndex
-from ndcg_tracker.rankings.selection import labels_of_groups
+from ndcg_tracker.ingest.table import RankedTable
+from ndcg_tracker.rankings.keys import KeyIndex, Keys, joined_digest
+from ndcg_tracker.rankings.ranking import LabelLists, labels_of_groups
 from ndcg_tracker.tracker.known_labels import NO_LABELS, HeldLabels, KnownLabels, label_source
 from ndcg_tracker.tracker.label_versions import add_labels, no_labels, stored_version, union
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.keys import Index
+    from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
     from ndcg_tracker.storage.store import WriteTransaction
 

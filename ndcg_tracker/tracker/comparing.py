@@ -10,29 +10,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.comparison import (
-    CiMethod,
-    Comparison,
-    GroupDelta,
-    JudgedShare,
-    LabelSetRef,
-    PairedResults,
-    Pairing,
-    RunRef,
-    TestName,
-    TieBounds,
-    TieEffect,
-    adjusted_jointly,
-    compare_runs,
-    pair,
-)
+from ndcg_tracker.comparison.compare import PairedResults, adjusted_jointly, compare_runs
+from ndcg_tracker.comparison.inference import CiMethod, TestName
 from ndcg_tracker.comparison.moves import most_telling
-from ndcg_tracker.comparison.pairing import Missing
+from ndcg_tracker.comparison.pairing import Missing, Pairing, pair
+from ndcg_tracker.comparison.results import Comparison, GroupDelta, JudgedShare, LabelSetRef, RunRef
+from ndcg_tracker.comparison.tie_effect import TieBounds, TieEffect
 from ndcg_tracker.errors import InputError, NotComparableError, argument
-from ndcg_tracker.metrics import Metric, judged_shares, parse_metric
-from ndcg_tracker.metrics.aggregation import summary_of
-from ndcg_tracker.metrics.measures import OF_THE_MISSING
-from ndcg_tracker.rankings import Keys, judged
+from ndcg_tracker.metrics.judged_share import judged_shares
+from ndcg_tracker.metrics.kernel.mean import summary_of
+from ndcg_tracker.metrics.language.measures import OF_THE_MISSING
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rankings.join import judged
+from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.tracker.explained_runs import Side, Sides
 from ndcg_tracker.tracker.explaining import item_moves
 from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE, WHY_SHOWN_ONLY
@@ -41,8 +32,7 @@ from ndcg_tracker.tracker.scoring import stored_weights
 from ndcg_tracker.tracker.slicing import AttributeValues, attribute_values
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.keys import Index
-    from ndcg_tracker.rankings.ranking import Floats
+    from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.records import EvaluationRecord, GroupResultColumns, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 

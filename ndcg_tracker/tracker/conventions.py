@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import InputError, MetricError
-from ndcg_tracker.metrics import Metric, group_results, parse_metric
-from ndcg_tracker.metrics.agreement import differences
-from ndcg_tracker.metrics.dialects import DIALECTS
-from ndcg_tracker.rankings import GroupWeights, JudgedRanking, judged
+from ndcg_tracker.metrics.kernel.values import group_results
+from ndcg_tracker.metrics.language.agreement import differences
+from ndcg_tracker.metrics.language.dialects import DIALECTS
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rankings.join import JudgedRanking, judged
+from ndcg_tracker.rankings.weights import GroupWeights
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import RunRecord

@@ -11,25 +11,22 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
-from ndcg_tracker.ingest import (
-    Columns,
-    NullScores,
-    RankedTable,
-    in_blocks_or_whole,
-    joined_notes,
-    may_have_columns,
-    read_frame,
-    read_label_frame,
-    read_labels,
-)
-from ndcg_tracker.ingest.columns import ONE_TABLE, header_of
+from ndcg_tracker.ingest.columns import ONE_TABLE, Columns, header_of
+from ndcg_tracker.ingest.frames import NullScores, read_frame, read_label_frame
 from ndcg_tracker.ingest.places import shown
-from ndcg_tracker.metrics import GroupResults, Metric, group_results, group_values, metric_texts, parse_metrics
+from ndcg_tracker.ingest.ranks import joined_notes
+from ndcg_tracker.ingest.reading import may_have_columns, read_labels
+from ndcg_tracker.ingest.streaming import in_blocks_or_whole
+from ndcg_tracker.ingest.table import RankedTable
+from ndcg_tracker.metrics.kernel.results import GroupResults
+from ndcg_tracker.metrics.kernel.values import group_results, group_values
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import metric_texts, parse_metrics
 from ndcg_tracker.overlap.ahead import reading_ahead
-from ndcg_tracker.rankings import GroupWeights, LabelLists, judged
-from ndcg_tracker.rankings.join import Judged
-from ndcg_tracker.rankings.key_index import KeyIndex
-from ndcg_tracker.rankings.weights import joined_weights
+from ndcg_tracker.rankings.join import Judged, judged
+from ndcg_tracker.rankings.keys import KeyIndex
+from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
 from ndcg_tracker.tracker.known_labels import NO_LABELS, HeldLabels
 from ndcg_tracker.tracker.scoring import NO_ITEMS, NOTHING_JUDGED, GatheredValues
 

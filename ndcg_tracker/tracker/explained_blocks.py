@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.rankings import Keys, LabelLists, Ranking
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.tracker.explained_runs import Sides
 
 if TYPE_CHECKING:

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.comparison import PairedResults, pair
 from ndcg_tracker.comparison.change_totals import change_totals
+from ndcg_tracker.comparison.compare import PairedResults
 from ndcg_tracker.comparison.explanation import RunExplanation
 from ndcg_tracker.comparison.item_changes import ItemChanges, item_changes, joined_changes, within_cutoff
+from ndcg_tracker.comparison.pairing import pair
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.metrics import GroupValues, Metric
-from ndcg_tracker.metrics.aggregation import aligned_weights
 from ndcg_tracker.metrics.contributions import Contributions, contributions
+from ndcg_tracker.metrics.kernel.mean import aligned_weights
+from ndcg_tracker.metrics.kernel.results import GroupValues
+from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.overlap.workers import mapped
-from ndcg_tracker.rankings import judged
-from ndcg_tracker.rankings.join import places_of
+from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.tracker.comparing import paired_results
 from ndcg_tracker.tracker.explained_blocks import SideBlock, side_blocks
 from ndcg_tracker.tracker.explained_parts import run_parts
@@ -26,9 +27,8 @@ from ndcg_tracker.tracker.explained_runs import Sides, unjudged_note
 from ndcg_tracker.tracker.scoring import GatheredValues, stored_weights
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings import GroupWeights
-    from ndcg_tracker.rankings.keys import Index
-    from ndcg_tracker.rankings.ranking import Floats
+    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.rankings.weights import GroupWeights
     from ndcg_tracker.storage.store import ReadTransaction
 
 

@@ -18,18 +18,19 @@ from ndcg_tracker.comparison.change_parts import (
 )
 from ndcg_tracker.comparison.explanation import RunExplanation
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.metrics import GroupValues, Metric, group_values
 from ndcg_tracker.metrics.contributions import Contributions
-from ndcg_tracker.metrics.results import DEFINED, EXTRA
+from ndcg_tracker.metrics.kernel.results import DEFINED, EXTRA, GroupValues
+from ndcg_tracker.metrics.kernel.values import group_values
+from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.overlap.workers import mapped
-from ndcg_tracker.rankings import LabelLists, Ranking, judged
-from ndcg_tracker.rankings.join import places_of
+from ndcg_tracker.rankings.join import judged, places_of
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.tracker.explained_blocks import SideBlock, side_blocks
 from ndcg_tracker.tracker.explained_runs import Sides
 from ndcg_tracker.tracker.scoring import GatheredValues, stored_weights
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.keys import Index, Mask
+    from ndcg_tracker.rankings.types import Index, Mask
     from ndcg_tracker.storage.store import ReadTransaction
 
 

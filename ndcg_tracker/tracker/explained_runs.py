@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.comparison import LabelSetRef, RunRef
 from ndcg_tracker.comparison.explanation import Subject
+from ndcg_tracker.comparison.results import LabelSetRef, RunRef
 from ndcg_tracker.errors import NotComparableError, ReferenceNotFoundError
-from ndcg_tracker.metrics import Metric, parse_metric
 from ndcg_tracker.metrics.contributions import ADDITIVE, refuse_what_is_not_split
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import EvaluationRecord, LabelSetRecord, RunRecord

@@ -13,15 +13,16 @@ from ndcg_tracker.comparison.explanation import GroupExplanation, explained_item
 from ndcg_tracker.comparison.item_changes import item_changes, within_cutoff
 from ndcg_tracker.comparison.moves import ItemMove
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
-from ndcg_tracker.metrics import REASONS, Metric
 from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions
-from ndcg_tracker.rankings import Keys, judged
-from ndcg_tracker.rankings.join import places_of
+from ndcg_tracker.metrics.kernel.results import REASONS
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings.join import judged, places_of
+from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.tracker.explained_parts import group_parts
 from ndcg_tracker.tracker.explained_runs import Side, Sides, unjudged_note
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.keys import Index
+    from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.storage.store import ReadTransaction
 
 _MANY_GROUPS = 50_000  # to look for similar keys among more would take seconds

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ndcg_tracker.rankings.keys import Index, Keys
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Index
 
 if TYPE_CHECKING:
     from ndcg_tracker.exchange import Column, ExportWriter

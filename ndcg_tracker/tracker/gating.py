@@ -14,14 +14,14 @@ from ndcg_tracker.comparison.pairing import Missing
 from ndcg_tracker.comparison.repeat_margin import FEWEST_REPEATS, LearnedMargin, learned_margin
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.errors import InputError, NotComparableError, argument
-from ndcg_tracker.metrics import Metric
+from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.reporting.comparison_words import labels_command
 from ndcg_tracker.tracker.comparing import compared, paired_results
 from ndcg_tracker.tracker.drifting import drift_since_pin, of_gate
 from ndcg_tracker.tracker.inference_limits import WHY_SHOWN_ONLY
 
 if TYPE_CHECKING:
-    from ndcg_tracker.comparison import PairedResults
+    from ndcg_tracker.comparison.compare import PairedResults
     from ndcg_tracker.storage.records import EvaluationRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest import GroupTable
-from ndcg_tracker.metrics import parse_metric
+from ndcg_tracker.ingest.group_table import GroupTable
+from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.tracker.datasets import known_dataset
 from ndcg_tracker.tracker.known_labels import label_source
 from ndcg_tracker.tracker.rescoring import stored_scores
 from ndcg_tracker.tracker.scoring import stored_weights
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.keys import Index
-    from ndcg_tracker.rankings.ranking import Floats
+    from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 

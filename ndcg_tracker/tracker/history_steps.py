@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.comparison import Step, history_steps
-from ndcg_tracker.metrics import parse_metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.statistics.steps import Step, history_steps
 from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ndcg_tracker.rankings.keys import Index
-    from ndcg_tracker.rankings.ranking import Floats
+    from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.records import HistoryRecord
     from ndcg_tracker.storage.store import ReadTransaction
 

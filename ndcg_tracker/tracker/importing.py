@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ndcg_tracker.errors import ConflictError, InputError, MetricError, argument
-from ndcg_tracker.metrics import parse_metric
-from ndcg_tracker.metrics.text_form import asked_for
+from ndcg_tracker.metrics.language.text import asked_for, parse_metric
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights

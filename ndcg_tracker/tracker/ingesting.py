@@ -7,15 +7,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.metrics import parse_metrics
+from ndcg_tracker.metrics.language.text import parse_metrics
 from ndcg_tracker.tracker.housekeeping import Housekeeping
 from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC
 
 if TYPE_CHECKING:
     import os
 
-    from ndcg_tracker.ingest import NullScores, RankedTable
-    from ndcg_tracker.rankings import LabelLists
+    from ndcg_tracker.ingest.frames import NullScores
+    from ndcg_tracker.ingest.table import RankedTable
+    from ndcg_tracker.rankings.ranking import LabelLists
     from ndcg_tracker.tracker.ingestion import IngestResult, RunDetails
     from ndcg_tracker.tracker.rescoring import RescoredRun
 
@@ -53,7 +54,7 @@ class Ingesting(Housekeeping):
         place of other content under this name. Returns: what became of it. Raises: InputError for a frame that cannot
         be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
         """
-        from ndcg_tracker.ingest import default_run_name
+        from ndcg_tracker.ingest.detection import default_run_name
         from ndcg_tracker.storage.names import checked_name
         from ndcg_tracker.tracker.evaluation import Names, of_input, path_of
         from ndcg_tracker.tracker.ingestion import RunDetails, source_name

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import NameTakenError, argument
-from ndcg_tracker.ingest import RankedTable, joined_notes
-from ndcg_tracker.metrics import Metric
-from ndcg_tracker.rankings import LabelLists, Ranking, judged
+from ndcg_tracker.ingest.ranks import joined_notes
+from ndcg_tracker.ingest.table import RankedTable
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings.join import judged
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.tracker.label_versions import settle_labels
 from ndcg_tracker.tracker.scoring import NOTHING_JUDGED, Scores, StoredMetric, settle_weights, store_scores
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ndcg_tracker.rankings import Keys, LabelLists
-from ndcg_tracker.rankings.key_index import KeyIndex
-from ndcg_tracker.rankings.selection import labels_of_groups
+from ndcg_tracker.rankings.keys import KeyIndex, Keys
+from ndcg_tracker.rankings.ranking import LabelLists, labels_of_groups
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.keys import Index
+    from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.storage.records import LabelSetRecord
     from ndcg_tracker.storage.store import ReadTransaction
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.errors import ConflictError, InputError, argument
-from ndcg_tracker.rankings import Keys, LabelLists
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows
-from ndcg_tracker.rankings.key_index import KeyIndex
+from ndcg_tracker.rankings.keys import KeyIndex, Keys
+from ndcg_tracker.rankings.ranking import LabelLists
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.keys import Index
+    from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 

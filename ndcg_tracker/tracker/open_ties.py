@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.comparison import GroupTieBounds
-from ndcg_tracker.metrics import Metric, group_results, tie_bounds
-from ndcg_tracker.rankings import judged
+from ndcg_tracker.comparison.tie_effect import GroupTieBounds
+from ndcg_tracker.metrics.kernel.values import group_results
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.tie_bounds import tie_bounds
+from ndcg_tracker.rankings.join import judged
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings import GroupWeights, LabelLists
+    from ndcg_tracker.rankings.ranking import LabelLists
+    from ndcg_tracker.rankings.weights import GroupWeights
     from ndcg_tracker.storage.records import RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 

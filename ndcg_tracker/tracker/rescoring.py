@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.metrics import Metric, parse_metric
-from ndcg_tracker.rankings import GroupWeights, LabelLists, judged
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rankings.join import judged
+from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.rankings.weights import GroupWeights
 from ndcg_tracker.tracker.known_labels import KnownLabels, label_source
 from ndcg_tracker.tracker.label_versions import add_labels
 from ndcg_tracker.tracker.scoring import Scores, StoredMetric, store_scores, stored_weights

@@ -9,22 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.errors import ConflictError
-from ndcg_tracker.metrics import (
-    REASONS,
-    GroupResults,
-    GroupValues,
-    Metric,
-    aggregated,
-    joined_values,
-    judged_shares,
-    plain_mean,
-    values_with_bounds,
-)
-from ndcg_tracker.rankings import GroupWeights, JudgedRanking, Keys, LabelLists, Ranking, judged
+from ndcg_tracker.metrics.judged_share import judged_shares
+from ndcg_tracker.metrics.kernel.mean import aggregated, plain_mean
+from ndcg_tracker.metrics.kernel.results import REASONS, GroupResults, GroupValues, joined_values
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.tie_bounds import values_with_bounds
+from ndcg_tracker.rankings.join import JudgedRanking, judged
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.rankings.weights import GroupWeights
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.keys import Index
-    from ndcg_tracker.rankings.ranking import Floats
+    from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ndcg_tracker.comparison import Slicing
+from ndcg_tracker.comparison.slices import Slicing
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.keys import Index
+    from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.storage.records import RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.ingest import RankedTable, joined_notes
-from ndcg_tracker.metrics import Metric
-from ndcg_tracker.rankings import GroupWeights, LabelLists, Ranking, judged
-from ndcg_tracker.rankings.digests import joined_digest
-from ndcg_tracker.rankings.weights import joined_weights
+from ndcg_tracker.ingest.ranks import joined_notes
+from ndcg_tracker.ingest.table import RankedTable
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings.join import judged
+from ndcg_tracker.rankings.keys import joined_digest
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
 from ndcg_tracker.tracker.block_labels import BlockLabels, block_labels
 from ndcg_tracker.tracker.ingestion import (
     IngestResult,

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.metrics import parse_metric, parse_metrics
+from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 from ndcg_tracker.tracker.ingesting import Ingesting
 from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndcg_tracker.comparison import CiMethod, TestName
     from ndcg_tracker.comparison.decisions import Scope
+    from ndcg_tracker.comparison.inference import CiMethod, TestName
     from ndcg_tracker.comparison.pairing import Missing
     from ndcg_tracker.tracker.conventions import Convention
     from ndcg_tracker.tracker.explanation_result import ExplanationResult

@@ -14,7 +14,7 @@ from command_line import CommandLine, Program
 from ranked_runs import frame_of_ranks, labels_of_ranks
 from small_shop import write_csv
 
-from ndcg_tracker.tracker import Tracker
+from ndcg_tracker.tracker.tracker import Tracker
 
 N_GROUPS = 240
 BASE = [1, 2] * (N_GROUPS // 2)

@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ndcg_tracker.comparison.betting import betting_interval
-from ndcg_tracker.comparison.bootstrap import bootstrap_interval
 from ndcg_tracker.comparison.compare import (
     PairedResults,
     adjusted_jointly,
@@ -19,14 +17,17 @@ from ndcg_tracker.comparison.compare import (
     compare_runs,
     extreme_groups,
 )
-from ndcg_tracker.comparison.equivalence import equivalence_test
 from ndcg_tracker.comparison.pairing import pair
-from ndcg_tracker.comparison.permutation import sign_flip_test
-from ndcg_tracker.comparison.rank_test import wilcoxon_p_value
 from ndcg_tracker.comparison.results import Comparison, JudgedShare, LabelSetRef, MetricComparison, RunRef
-from ndcg_tracker.comparison.significance import holm, paired_t
 from ndcg_tracker.comparison.slices import Slicing
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.statistics.betting import betting_interval
+from ndcg_tracker.statistics.bootstrap import bootstrap_interval
+from ndcg_tracker.statistics.corrections import holm
+from ndcg_tracker.statistics.equivalence import equivalence_test
+from ndcg_tracker.statistics.permutation import sign_flip_test
+from ndcg_tracker.statistics.t import paired_t
+from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
 
 BASELINE, CANDIDATE, LABELS = RunRef("bm25", 1), RunRef("dense", 2), LabelSetRef(3, "ab" * 16)
 

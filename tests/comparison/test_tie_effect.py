@@ -5,9 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from ndcg_tracker.comparison import PairedResults, TieBounds, TieEffect, compare_metrics, pair
+from ndcg_tracker.comparison.compare import PairedResults, compare_metrics
 from ndcg_tracker.comparison.inference import TestName
+from ndcg_tracker.comparison.pairing import pair
 from ndcg_tracker.comparison.results import MetricComparison
+from ndcg_tracker.comparison.tie_effect import TieBounds, TieEffect
 
 CLOSED = TieBounds(0.5, 0.5)
 

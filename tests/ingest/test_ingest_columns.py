@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 from ingest_outcomes import listed, run_parts
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import Columns, ColumnWarning, read_frame, read_label_frame, read_labels, read_run, stream_run
-from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, RUN_APART, RUN_TABLE, Wanted
+from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, ColumnWarning, Wanted
+from ndcg_tracker.ingest.frames import read_frame, read_label_frame
+from ndcg_tracker.ingest.reading import read_labels, read_run
+from ndcg_tracker.ingest.streaming import stream_run
 
 PLAIN = Columns()
 

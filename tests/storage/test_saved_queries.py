@@ -6,7 +6,8 @@ import pytest
 from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
 
 import ndcg_tracker as nt
-from ndcg_tracker.ingest import Columns, read_label_frame
+from ndcg_tracker.ingest.columns import Columns
+from ndcg_tracker.ingest.frames import read_label_frame
 from ndcg_tracker.storage.saved_queries import SAVED_QUERIES
 from ndcg_tracker.storage.store import upgrade
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from ndcg_tracker.storage.store import upgrade
-from ndcg_tracker.tracker import Tracker
+from ndcg_tracker.tracker.tracker import Tracker
 
 
 @pytest.fixture

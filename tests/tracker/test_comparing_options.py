@@ -9,16 +9,13 @@ import pytest
 import scipy.stats
 
 import ndcg_tracker as nt
-from ndcg_tracker.comparison import (
-    benjamini_hochberg,
-    betting_interval,
-    bootstrap_interval,
-    equivalence_test,
-    holm,
-    paired_t,
-    sign_flip_test,
-    wilcoxon_p_value,
-)
+from ndcg_tracker.statistics.betting import betting_interval
+from ndcg_tracker.statistics.bootstrap import bootstrap_interval
+from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm
+from ndcg_tracker.statistics.equivalence import equivalence_test
+from ndcg_tracker.statistics.permutation import sign_flip_test
+from ndcg_tracker.statistics.t import paired_t
+from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
 
 
 def spread_run(tracker: nt.Tracker) -> None:

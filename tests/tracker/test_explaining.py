@@ -17,8 +17,8 @@ import ndcg_tracker as nt
 from ndcg_tracker.comparison.change_parts import ChangeParts
 from ndcg_tracker.comparison.explanation import GroupExplanation, RunExplanation
 from ndcg_tracker.comparison.moves import ItemMove
-from ndcg_tracker.metrics import parse_metric
-from ndcg_tracker.rankings import Keys
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.tracker import explained_blocks
 from ndcg_tracker.tracker.explained_runs import explained_sides
 from ndcg_tracker.tracker.explaining import item_moves
