@@ -13,8 +13,8 @@ from io import TextIOWrapper
 from types import FrameType
 from typing import NoReturn
 
-from ndcg_tracker.cli.commands import ASKS_FOR_WORDS, command_line
-from ndcg_tracker.cli.options import as_option, discard, say, surroundings
+from ndcg_tracker.cli.commands import command_line
+from ndcg_tracker.cli.options import ASKS_FOR_WORDS, as_option, discard, say, surroundings
 from ndcg_tracker.errors import NdcgTrackerError, NotComparableError, worded
 
 INTERNAL_ERROR, BAD_INPUT, NOT_COMPARABLE = 1, 2, 5
@@ -34,7 +34,7 @@ def run(arguments: Sequence[str]) -> int:
     Raises: BrokenPipeError where nobody reads standard output any more.
     """
     try:
-        command_line(arguments)(list(arguments), prog_name="ndcg-track")
+        command_line()(list(arguments), prog_name="ndcg-track")
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # typer makes an error of a reader that has seen enough
             raise end.__context__ from None
@@ -91,7 +91,7 @@ def main() -> None:
 def _complete() -> int:
     from ndcg_tracker.cli.completion import complete
 
-    return complete(os.environ)
+    return complete(command_line(), os.environ)
 
 
 def _end(code: int) -> NoReturn:

@@ -143,6 +143,10 @@ MetricsJson = Annotated[
 ]
 
 
+ASKS_FOR_WORDS = "_NDCG_TRACK_COMPLETE"
+"""The variable by which a shell asks for the words that may come next, instead of running a command."""
+
+
 @dataclass
 class Surroundings:
     """What was said before the command."""

@@ -83,7 +83,7 @@ def _import_the_program() -> None:
         import_module(name)
     from ndcg_tracker.cli import commands
 
-    commands.command_line([])
+    commands.command_line().get_command(None, "")
     for module in (Path(commands.__file__).parents[1]).rglob("*.py"):
         relative = module.relative_to(Path(commands.__file__).parents[2]).with_suffix("")
         if relative.parts[1] != "integrations" and relative.name != "__init__":
