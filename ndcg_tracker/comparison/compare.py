@@ -32,8 +32,8 @@ from ndcg_tracker.statistics.equivalence import Equivalence
 from ndcg_tracker.statistics.information import information_in
 from ndcg_tracker.statistics.permutation import FLIPS
 from ndcg_tracker.statistics.power import detectable_delta
-from ndcg_tracker.statistics.student_t import two_sided_p, two_sided_t
-from ndcg_tracker.statistics.t import checked_weights, limited, paired_t, weighted_t
+from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
+from ndcg_tracker.statistics.t_test import checked_weights, limited, paired_t, weighted_t
 
 GroupNames = Callable[[Index], Sequence[str]]
 

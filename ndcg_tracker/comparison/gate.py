@@ -14,7 +14,7 @@ from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_b
 from ndcg_tracker.statistics.equivalence import checked_margin
 from ndcg_tracker.statistics.information import information_in
 from ndcg_tracker.statistics.power import groups_needed
-from ndcg_tracker.statistics.t import checked_weights, finite, paired_t, t_lower_bound, t_upper_bound, weighted_t
+from ndcg_tracker.statistics.t_test import checked_weights, finite, paired_t, t_lower_bound, t_upper_bound, weighted_t
 
 PASS_LEVEL = 0.95
 FAIL_ALPHA = 0.01

@@ -14,7 +14,7 @@ from ndcg_tracker.statistics.bootstrap import bootstrap_interval
 from ndcg_tracker.statistics.equivalence import Equivalence, checked_margin, equivalence_test
 from ndcg_tracker.statistics.information import Information
 from ndcg_tracker.statistics.permutation import FLIPS, sign_flip_test
-from ndcg_tracker.statistics.t import TTest
+from ndcg_tracker.statistics.t_test import TTest
 from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
 
 TestName = Literal["t", "permutation", "wilcoxon"]
@@ -72,7 +72,7 @@ def infer(
     with weights, and for a betting interval of differences beyond -1 to 1.
 
     >>> from ndcg_tracker.statistics.information import information_in
-    >>> from ndcg_tracker.statistics.t import paired_t
+    >>> from ndcg_tracker.statistics.t_test import paired_t
     >>> delta = np.array([0.5, 0.25, 0.125])
     >>> found = infer(delta, None, paired_t(delta), information_in(delta), Methods(test="permutation"))
     >>> found.p_value, found.ci == paired_t(delta).ci

@@ -12,7 +12,7 @@ from ndcg_tracker.comparison.results import Verdict
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm
 from ndcg_tracker.statistics.information import information_in
-from ndcg_tracker.statistics.t import checked_weights, limited, paired_t, weighted_t
+from ndcg_tracker.statistics.t_test import checked_weights, limited, paired_t, weighted_t
 
 ALPHA = 0.05
 

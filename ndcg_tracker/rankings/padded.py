@@ -1,4 +1,4 @@
-"""Groups of similar length side by side, as the rows of one padded matrix: what NumPy can work on at once."""
+"""Groups of similar length side by side, as the rows or columns of one padded matrix: what NumPy works on at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.rankings.types import Index, Mask
+from ndcg_tracker.rankings.types import Floats, Index, Mask
 
 _BLOCK = 1 << 16  # places of a matrix: a few of them fit into the cache
 
@@ -117,3 +117,41 @@ def group_matrices(offsets: Index) -> Iterator[GroupMatrix]:
     lengths = np.diff(offsets)
     for groups in similar_groups(lengths):
         yield GroupMatrix(offsets[groups][:, None], lengths[groups][:, None])
+
+
+@dataclass(frozen=True, slots=True)
+class GroupColumns:
+    """Some groups as the columns of a matrix; its row r is for what each of them has at place r, from 0.
+
+    ``groups``: int64, shape (n,), ascending in length; ``lengths``: int64, shape (n,), at least 1.
+    """
+
+    groups: Index
+    lengths: Index
+
+    @property
+    def width(self) -> int:
+        """How many rows the matrix has: the length of the longest group."""
+        return int(self.lengths[-1])
+
+    def taken(self, values: NDArray[Number], starts: Index) -> NDArray[Number]:
+        """Return the values at each place: shape (width, n); behind a group whatever follows.
+
+        Parameters: ``values``: group by group, side by side in memory; ``starts``: int64, shape (n,), where those of
+        each group begin.
+        """
+        if int(starts.max()) + self.width <= values.size:
+            return np.ascontiguousarray(windows(values, self.width)[starts].T)
+        return values.take(starts + np.arange(self.width)[:, None], mode="clip")
+
+    def clear_behind(self, terms: Floats) -> None:
+        """Set what stands behind the end of a group to 0."""
+        least = int(self.lengths[0])
+        if least < self.width:
+            terms[least:] *= np.arange(least, self.width)[:, None] < self.lengths
+
+
+def group_columns(lengths: Index) -> Iterator[GroupColumns]:
+    """Yield all groups that have a place, a cacheful at a time."""
+    for groups in similar_groups(lengths):
+        yield GroupColumns(groups, lengths[groups])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.padded import group_matrices, similar_groups
+from ndcg_tracker.rankings.padded import group_columns, group_matrices
 from ndcg_tracker.rankings.types import Hash, Index, Mask
 
 _FEW = 8  # up to so many numbers are put in order by comparing each with each
@@ -81,12 +81,12 @@ def ascending_order(numbers: NDArray[np.integer[Any]], offsets: Index) -> Index:
     order = np.empty(numbers.size, dtype=np.int64)
     lengths = np.diff(offsets)
     behind = np.iinfo(numbers.dtype).max
-    for groups in similar_groups(lengths):
-        sizes, starts = lengths[groups], offsets[groups]
-        column = np.arange(int(sizes[-1]))[:, None]
-        rows = starts + np.minimum(column, sizes - 1)
-        found = numbers[rows]
-        inside = column < sizes
+    for block in group_columns(lengths):
+        starts = offsets[block.groups]
+        column = np.arange(block.width)[:, None]
+        rows = starts + column
+        found = block.taken(numbers, starts)
+        inside = column < block.lengths
         found[~inside] = behind
         if column.size <= _FEW:
             order[(starts + _ranks(found))[inside]] = rows[inside]

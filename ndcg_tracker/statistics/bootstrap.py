@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.content_seed import content_generator
 from ndcg_tracker.statistics.information import skewness
-from ndcg_tracker.statistics.t import checked_weights, finite
+from ndcg_tracker.statistics.t_test import checked_weights, finite
 
 RESAMPLES = 10_000
 _BINS = 256

@@ -1,4 +1,4 @@
-"""part"""
+"""P-values corrected for their number: Holm, and Benjamini and Hochberg."""
 
 from __future__ import annotations
 

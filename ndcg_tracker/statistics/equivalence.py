@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.statistics.t import SMALLEST_P_VALUE, TTest, t_lower_bound, t_upper_bound
+from ndcg_tracker.statistics.t_distribution import lower_tail
+from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, TTest, t_lower_bound, t_upper_bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def equivalence_test(test: TTest, margin: float, *, alpha: float = 0.05) -> Equi
     InputError for another margin. Source: Schuirmann, "A comparison of the two one-sided tests procedure and the power
     approach", J. Pharmacokinet. Biopharm. 15, 1987. Agrees with: statsmodels' ``ttost_paired``, pingouin's ``tost``.
 
-    >>> from ndcg_tracker.statistics.t import paired_t
+    >>> from ndcg_tracker.statistics.t_test import paired_t
     >>> import numpy as np
     >>> found = equivalence_test(paired_t(np.tile([0.02, -0.01, 0.0, -0.01], 50)), 0.005)
     >>> found.equivalent, found.p_value < 1e-7
@@ -53,10 +54,8 @@ def equivalence_test(test: TTest, margin: float, *, alpha: float = 0.05) -> Equi
     low, high = t_lower_bound(test, level=1 - alpha), t_upper_bound(test, level=1 - alpha)
     if low is None or high is None or test.mean is None or test.sd is None:
         return Equivalence(margin, None, None, False)
-    from scipy.special import stdtr
-
     nearest = (abs(test.mean) - margin) / (test.sd / math.sqrt(test.n))
-    p_value = max(float(stdtr(test.n - 1.0, nearest)), SMALLEST_P_VALUE)
+    p_value = max(lower_tail(nearest, test.n - 1.0), SMALLEST_P_VALUE)
     return Equivalence(margin, p_value, (low, high), p_value < alpha)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.content_seed import content_generator
-from ndcg_tracker.statistics.t import checked_weights, finite
+from ndcg_tracker.statistics.t_test import checked_weights, finite
 
 FLIPS = 10_000
 ENUMERATED = 12

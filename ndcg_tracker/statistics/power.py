@@ -6,9 +6,10 @@ import math
 from typing import Literal
 
 from ndcg_tracker.statistics.information import Information
-from ndcg_tracker.statistics.t import (
-    TTest,
-)
+from ndcg_tracker.statistics.t_distribution import noncentrality_found, quantile
+from ndcg_tracker.statistics.t_test import TTest
+
+_MANY = 10**12
 
 
 def detectable_delta(n: int, sd: float, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
@@ -28,33 +29,7 @@ def detectable_delta(n: int, sd: float, *, alpha: float = 0.05, power: float = 0
         raise ValueError(f"alpha and power must be 0 < alpha < power < 1, not {alpha} and {power}")
     if n < 2 or not sd > 0:
         return None
-    from scipy.special import stdtrit
-
-    df = n - 1.0
-    critical = float(stdtrit(df, 1 - alpha / 2))
-    low, high = 0.0, 1.0
-    while _power(df, high, critical) < power:
-        low, high = high, high * 2
-    while True:
-        middle = (low + high) / 2
-        if not low < middle < high:
-            return high * sd / math.sqrt(n)
-        if _power(df, middle, critical) < power:
-            low = middle
-        else:
-            high = middle
-
-
-def _power(df: float, noncentrality: float, critical: float) -> float:
-    """Return how often the two-sided test rejects at this noncentrality."""
-    from scipy.special import nctdtr
-
-    opposite = float(nctdtr(df, noncentrality, -critical))
-    # far out, nctdtr returns NaN for a tail that is too small to matter
-    return 1 - float(nctdtr(df, noncentrality, critical)) + (0.0 if math.isnan(opposite) else opposite)
-
-
-_MANY = 10**12
+    return noncentrality_found(n - 1.0, alpha, power) * sd / math.sqrt(n)
 
 
 def groups_needed(
@@ -87,10 +62,9 @@ def groups_needed(
 
 def _first(effect: float, sd: float, level: float) -> int | None:
     """Return the smallest n >= 2 with effect > t(level; n - 1) sd / sqrt(n), None where there is none below 10^12."""
-    from scipy.special import stdtrit
 
     def is_enough(n: int) -> bool:
-        return effect * math.sqrt(n) > float(stdtrit(n - 1.0, level)) * sd
+        return effect * math.sqrt(n) > quantile(level, n - 1.0) * sd
 
     if effect <= 0:
         return None

@@ -12,8 +12,8 @@ import numpy as np
 from ndcg_tracker.rankings.types import Floats, Index, Mask
 from ndcg_tracker.statistics.betting import betting_p_value
 from ndcg_tracker.statistics.information import information_in
-from ndcg_tracker.statistics.student_t import two_sided_p, two_sided_t
-from ndcg_tracker.statistics.t import SMALLEST_P_VALUE, TTest, checked_weights, paired_t, weighted_t
+from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
+from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, TTest, checked_weights, paired_t, weighted_t
 
 _QUARTERS = 4
 _ROUNDING = 1e-12

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.reporting.history_text import HistoryRow
-from ndcg_tracker.statistics.t import limited, t_interval
+from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.tracker.datasets import known_dataset
 from ndcg_tracker.tracker.history_filter import HistoryFilter
 from ndcg_tracker.tracker.history_steps import FoundStep, steps_of

@@ -26,7 +26,7 @@ from ndcg_tracker.statistics.bootstrap import bootstrap_interval
 from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.equivalence import equivalence_test
 from ndcg_tracker.statistics.permutation import sign_flip_test
-from ndcg_tracker.statistics.t import paired_t
+from ndcg_tracker.statistics.t_test import paired_t
 from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
 
 BASELINE, CANDIDATE, LABELS = RunRef("bm25", 1), RunRef("dense", 2), LabelSetRef(3, "ab" * 16)

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from populations import Population, Record, graded, repeats
 
 from ndcg_tracker.statistics.power import detectable_delta
-from ndcg_tracker.statistics.t import paired_t
+from ndcg_tracker.statistics.t_test import paired_t
 
 BATCH = 20_000
 SAMPLES = repeats(BATCH)

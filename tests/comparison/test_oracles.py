@@ -15,7 +15,7 @@ from statsmodels.stats.weightstats import DescrStatsW, ttost_paired
 
 from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm
 from ndcg_tracker.statistics.equivalence import equivalence_test
-from ndcg_tracker.statistics.t import paired_t, t_lower_bound, t_upper_bound, weighted_t
+from ndcg_tracker.statistics.t_test import paired_t, t_lower_bound, t_upper_bound, weighted_t
 from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
 
 with warnings.catch_warnings():

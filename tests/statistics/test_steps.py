@@ -11,7 +11,7 @@ from populations import ALL, repeats
 
 from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.steps import history_steps
-from ndcg_tracker.statistics.t import paired_t, weighted_t
+from ndcg_tracker.statistics.t_test import paired_t, weighted_t
 
 N_RUNS = 20
 Floats = NDArray[np.float64]

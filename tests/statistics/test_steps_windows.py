@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ndcg_tracker.statistics.steps import absolute_t, clearest_place, windows_of
-from ndcg_tracker.statistics.t import paired_t, weighted_t
+from ndcg_tracker.statistics.t_test import paired_t, weighted_t
 
 
 @given(st.integers(0, 400))

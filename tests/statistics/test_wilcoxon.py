@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 from populations import Record, asymmetric, repeats
 
-from ndcg_tracker.statistics.t import paired_t
+from ndcg_tracker.statistics.t_test import paired_t
 from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
 
 

@@ -14,7 +14,7 @@ from ndcg_tracker.statistics.bootstrap import bootstrap_interval
 from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm
 from ndcg_tracker.statistics.equivalence import equivalence_test
 from ndcg_tracker.statistics.permutation import sign_flip_test
-from ndcg_tracker.statistics.t import paired_t
+from ndcg_tracker.statistics.t_test import paired_t
 from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
 
 

@@ -9,7 +9,7 @@ from rankings_of import labels_of, results
 from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
-from ndcg_tracker.statistics.t import paired_t, t_interval
+from ndcg_tracker.statistics.t_test import paired_t, t_interval
 from ndcg_tracker.storage import reads
 from ndcg_tracker.tracker.comparing import NO_INFERENCE
 from ndcg_tracker.tracker.history_filter import HistoryFilter

@@ -13,11 +13,11 @@ from ndcg_tracker.metrics.kernel.ideal import sorted_ideal
 from ndcg_tracker.metrics.kernel.lists import Lists
 from ndcg_tracker.metrics.kernel.ranks import RankedGains, ranked_gains
 from ndcg_tracker.metrics.kernel.rounding import rank_weights
-from ndcg_tracker.metrics.kernel.sums import columns
 from ndcg_tracker.metrics.language.axes import numbers_of
 from ndcg_tracker.metrics.language.measures import LEAST_OF_GEOMETRIC
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.grouping import group_sums
+from ndcg_tracker.rankings.padded import group_columns
 from ndcg_tracker.rankings.types import Floats, Index, Mask
 
 ERR_GRADES = 4
@@ -409,7 +409,7 @@ def _running_sums(numbers: Floats, starts: Index) -> Floats:
     Parameters: ``starts``: int64, shape (n_groups + 1,), where the numbers of each group begin.
     """
     found = np.empty(numbers.size)
-    for block in columns(np.diff(starts)):
+    for block in group_columns(np.diff(starts)):
         begins = starts[block.groups]
         sums = np.cumsum(block.taken(numbers, begins), axis=0)
         inside = np.arange(block.width)[:, None] < block.lengths

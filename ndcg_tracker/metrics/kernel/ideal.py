@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ndcg_tracker.metrics.kernel.levels import Codes
-from ndcg_tracker.metrics.kernel.sums import columns, prefix_sums
+from ndcg_tracker.metrics.kernel.sums import prefix_sums
 from ndcg_tracker.rankings.grouping import group_codes
+from ndcg_tracker.rankings.padded import group_columns
 from ndcg_tracker.rankings.sorting import descending_order
 from ndcg_tracker.rankings.types import Floats, Index
 
@@ -37,7 +38,7 @@ class LevelRuns:
         repeats = np.diff(ends, axis=0, prepend=0).T
         runs: Codes = np.arange(self.gains.size, dtype=np.uint8 if self.gains.size <= 1 << 8 else np.int64)
         sums = np.zeros((len(cutoffs), n_groups))
-        for block in columns(ends[-1]):
+        for block in group_columns(ends[-1]):
             of_places = np.repeat(np.tile(runs, block.groups.size), repeats[block.groups].ravel())
             terms = self.gains.take(block.taken(of_places, np.cumsum(block.lengths) - block.lengths))
             terms *= weight_of_rank[1 : block.width + 1, None]

@@ -2,57 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ndcg_tracker.metrics.kernel.levels import Codes
 from ndcg_tracker.rankings.keys import BLOCK
-from ndcg_tracker.rankings.padded import Number, similar_groups, windows
+from ndcg_tracker.rankings.padded import group_columns
 from ndcg_tracker.rankings.types import Floats, Index
 
 _NARROW = 16
 _FEW = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Some groups as the columns of a matrix; its row r is for what each of them has at place r, from 0.
-
-    ``groups``: int64, shape (n,), ascending in length; ``lengths``: int64, shape (n,), at least 1.
-    """
-
-    groups: Index
-    lengths: Index
-
-    @property
-    def width(self) -> int:
-        """How many rows the matrix has: the length of the longest group."""
-        return int(self.lengths[-1])
-
-    def taken(self, values: NDArray[Number], starts: Index) -> NDArray[Number]:
-        """Return the values at each place: shape (width, n); behind a group whatever follows.
-
-        Parameters: ``values``: group by group, side by side in memory; ``starts``: int64, shape (n,), where those of
-        each group begin.
-        """
-        if int(starts.max()) + self.width <= values.size:
-            return np.ascontiguousarray(windows(values, self.width)[starts].T)
-        return values.take(starts + np.arange(self.width)[:, None], mode="clip")
-
-    def clear_behind(self, terms: Floats) -> None:
-        """Set what stands behind the end of a group to 0."""
-        least = int(self.lengths[0])
-        if least < self.width:
-            terms[least:] *= np.arange(least, self.width)[:, None] < self.lengths
-
-
-def columns(lengths: Index) -> Iterator[Columns]:
-    """Yield all groups that have a place, a cacheful at a time."""
-    for groups in similar_groups(lengths):
-        yield Columns(groups, lengths[groups])
 
 
 def discounted_sums(
@@ -70,7 +30,7 @@ def discounted_sums(
     ``cutoffs``: ascending. Returns: float64, shape (n_cutoffs, n_groups), each added up rank after rank.
     """
     sums = np.zeros((len(cutoffs), lengths.size))
-    for block in columns(np.minimum(lengths, cutoffs[-1])):
+    for block in group_columns(np.minimum(lengths, cutoffs[-1])):
         terms = level_gains.take(block.taken(codes, starts[block.groups]))
         terms *= weight_of_rank[1 : block.width + 1, None]
         block.clear_behind(terms)
@@ -96,7 +56,7 @@ def weighted_sums(
     if lengths.size and codes.size == int(lengths.sum()) < _FEW * lengths.size:
         return _flat_sums(lengths, codes, level_gains, places, before, weights)
     sums = np.zeros((len(weights), lengths.size))
-    for block in columns(lengths):
+    for block in group_columns(lengths):
         of_groups = starts[block.groups]
         gains = level_gains.take(block.taken(codes, of_groups))
         ranks = block.taken(places, of_groups) - before[block.groups]

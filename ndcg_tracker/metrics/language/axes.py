@@ -7,8 +7,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-
-import numpy as np
+from decimal import Decimal
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.measures import ALL, AVERAGED, LISTED, WITH_GAINS, WITH_IDEAL, WITH_RELEVANCE
@@ -74,7 +73,7 @@ def gain_table(text: str) -> dict[float, float] | None:
         table = {float(grade): float(gain) for grade, gain in pairs}
     except ValueError:
         raise MetricError(f"gain={text} is no table of gains; write it as gain={{1:3.5, 2:9}}") from None
-    if not all(np.isfinite([*table, *table.values()])):
+    if not all(map(math.isfinite, [*table, *table.values()])):
         raise MetricError(f"gain={text} has an entry that is not finite; write it as gain={{1:3.5, 2:9}}")
     return table
 
@@ -85,7 +84,7 @@ def number_text(value: float) -> str:
     >>> number_text(2.0), number_text(0.5), number_text(1e-5)
     ('2', '0.5', '0.00001')
     """
-    return str(int(value)) if value == int(value) else np.format_float_positional(value, trim="-")
+    return str(int(value)) if value == int(value) else f"{Decimal(repr(value)):f}"
 
 
 def canonical_gain(value: str) -> str | None:
@@ -105,7 +104,7 @@ def canonical_gain(value: str) -> str | None:
     if named is None:
         return None
     least = float(named["least"] or 0)
-    if not np.isfinite(least):
+    if not math.isfinite(least):
         return None
     return f"{named['name']}>={number_text(least)}" if named["least"] else named["name"]
 

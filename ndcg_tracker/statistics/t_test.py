@@ -1,4 +1,4 @@
-"""part"""
+"""Is a mean difference more than chance: the paired t-test, its interval and its bounds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ndcg_tracker.rankings.types import Floats
-from ndcg_tracker.statistics.student_t import two_sided_p, two_sided_t
+from ndcg_tracker.statistics.t_distribution import quantile, two_sided_p, two_sided_t
 
 SMALLEST_P_VALUE = math.ulp(0.0)
 _ROUNDING = 1e-12  # a spread below this share of the mean is the rounding of subtractions, not variation
@@ -167,9 +167,7 @@ def _t_bound(test: TTest, side: int, level: float) -> float | None:
         raise ValueError(f"level must lie between 0 and 1, not at {level}")
     if test.t is None or test.mean is None or test.sd is None:
         return None
-    from scipy.special import stdtrit
-
-    return test.mean + side * float(stdtrit(test.n - 1.0, level)) * test.sd / math.sqrt(test.n)
+    return test.mean + side * quantile(level, test.n - 1.0) * test.sd / math.sqrt(test.n)
 
 
 def finite(numbers: Floats) -> Floats:

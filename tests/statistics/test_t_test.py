@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.information import skewness
 from ndcg_tracker.statistics.power import detectable_delta
-from ndcg_tracker.statistics.t import SMALLEST_P_VALUE, mean_interval, paired_t, t_interval, weighted_t
+from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, mean_interval, paired_t, t_interval, weighted_t
 
 DIFFERENCES = st.lists(st.integers(-1000, 1000).map(lambda number: number / 1000), min_size=2, max_size=40)
 

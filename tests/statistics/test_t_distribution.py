@@ -5,9 +5,9 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import stdtr, stdtrit
+from scipy.special import nctdtr, stdtr, stdtrit
 
-from ndcg_tracker.statistics.student_t import two_sided_p, two_sided_t
+from ndcg_tracker.statistics.t_distribution import lower_tail, noncentrality_found, quantile, two_sided_p, two_sided_t
 
 DEGREES = (1, 2, 3, 4, 5, 9, 10, 19, 20, 21, 49, 100, 999, 5000)
 FURTHER = (20_000, 100_000, 1_000_000, 10_000_000)
@@ -26,6 +26,25 @@ def test_tails_are_those_of_scipy(df: int) -> None:
 def test_quantiles_are_those_of_scipy(df: int) -> None:
     for p in (0.9, 0.5, 0.32, 0.1, 0.05, 0.01, 1e-3, 1e-6, 1e-12):
         assert two_sided_t(p, df) == pytest.approx(-float(stdtrit(df, p / 2)), rel=1e-10)
+
+
+@pytest.mark.parametrize("df", DEGREES + FURTHER)
+def test_one_tail_is_that_of_scipy(df: int) -> None:
+    for t in (-12.0, -2.0, -0.5, 0.0, 0.5, 2.0, 5.0):
+        assert lower_tail(t, df) == pytest.approx(float(stdtr(df, t)), rel=1e-9)
+    for level in (0.01, 0.05, 0.5, 0.9, 0.95, 0.99):
+        assert quantile(level, df) == pytest.approx(float(stdtrit(df, level)), rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize("df", DEGREES + FURTHER)
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
+def test_the_power_is_that_of_scipy(df: int, alpha: float) -> None:
+    critical = float(stdtrit(df, 1 - alpha / 2))
+    for power in (0.3, 0.5, 0.8, 0.9, 0.99):
+        found = noncentrality_found(float(df), alpha, power)
+        opposite = float(nctdtr(df, found, -critical))  # NaN for a tail that is too small to matter
+        rejected = 1 - float(nctdtr(df, found, critical)) + (0.0 if math.isnan(opposite) else opposite)
+        assert rejected == pytest.approx(power, abs=1e-9)
 
 
 @given(st.floats(1e-100, 0.999), st.floats(1, 1e7))
