@@ -150,8 +150,8 @@ def _ranks_and_weights(judged: JudgedRanking, metric: Metric, kept: Index, worth
     starts[1:] = (scores[1:] != scores[:-1]) | (groups[1:] != groups[:-1])
     begins = np.flatnonzero(starts)
     lengths = np.diff(np.append(begins, kept.size))
-    run = np.cumsum(starts) - 1
-    tied = np.flatnonzero(lengths[run] > 1)
+    span = np.cumsum(starts) - 1
+    tied = np.flatnonzero(lengths[span] > 1)
     weight_of_rank = rank_weights(metric, int(np.diff(list_start).max(initial=0)))
     if metric.cutoff is not None:
         weight_of_rank[metric.cutoff + 1 :] = 0.0
@@ -159,10 +159,10 @@ def _ranks_and_weights(judged: JudgedRanking, metric: Metric, kept: Index, worth
         first = ranks[begins]
         sums = np.cumsum(weight_of_rank)
         weights = weight_of_rank[ranks]
-        weights[tied] = ((sums[first + lengths - 1] - sums[first - 1]) / lengths)[run[tied]]
-        return first[run], weights
+        weights[tied] = ((sums[first + lengths - 1] - sums[first - 1]) / lengths)[span[tied]]
+        return first[span], weights
     if tied.size:
-        order = np.lexsort((_tie_key(judged, metric, kept[tied], worth), run[tied]))
+        order = np.lexsort((_tie_key(judged, metric, kept[tied], worth), span[tied]))
         ranks[tied[order]] = ranks[tied].copy()
     return ranks, weight_of_rank[ranks]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ndcg_tracker.metrics.kernel.graded_list import graded_list
 from ndcg_tracker.metrics.kernel.levels import GainClasses
-from ndcg_tracker.metrics.kernel.listing import graded_list
-from ndcg_tracker.metrics.kernel.ranks import item_order, open_runs
+from ndcg_tracker.metrics.kernel.ranks import item_order, open_spans
 from ndcg_tracker.rankings.join import Judged
 from ndcg_tracker.rankings.types import Floats
 
@@ -42,7 +42,7 @@ def judged_shares(judged: Judged, cutoff: int | None) -> Floats:
     n_judged = np.diff(graded.bounds)
     if cutoff is not None:
         labelled = GainClasses.of(np.ones(1), 0.0, every=True)
-        runs = open_runs(graded, labelled, cutoff)
+        runs = open_spans(graded, labelled, cutoff)
         order = item_order(graded, runs, ranking.item_keys, "item_asc", labelled)
         places = order.places_of(np.arange(graded.codes.size))
         reached = np.append(0, np.cumsum(places - ranking.offsets[graded.groups] < cutoff))

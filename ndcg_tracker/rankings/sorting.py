@@ -140,17 +140,17 @@ _WORD = 8
 
 
 def id_order(keys: Keys, rows: Index, offsets: Index) -> Index:
-    """Return the entries of ``rows`` with the ids of each run in ascending byte order: int64, shape of ``rows``.
+    """Return the entries of ``rows`` with the ids of each span in ascending byte order: int64, shape of ``rows``.
 
-    Parameters: ``rows``: int64, rows of ``keys``, run by run; ``offsets``: int64, shape (n_runs + 1,), run ``r`` owns
-    the entries ``offsets[r]:offsets[r + 1]``. The ids of a run are distinct.
+    Parameters: ``rows``: int64, rows of ``keys``, span by span; ``offsets``: int64, shape (n_spans + 1,), span ``r``
+    owns the entries ``offsets[r]:offsets[r + 1]``. The ids of a span are distinct.
 
     >>> id_order(Keys.from_strings(["b", "a", "ab", "c"]), np.array([0, 1, 2, 3]), np.array([0, 3, 4])).tolist()
     [1, 2, 0, 3]
     """
     order = np.arange(rows.size)
     starts, ends = keys.offsets[rows], keys.offsets[rows + 1]
-    places, bounds, done = order.copy(), offsets, 0  # what is not in order yet, in runs of ids that are alike so far
+    places, bounds, done = order.copy(), offsets, 0  # what is not in order yet, in spans of ids that are alike so far
     while places.size:
         entries = order[places]
         remaining = ends[entries] - starts[entries] - done
@@ -160,13 +160,13 @@ def id_order(keys: Keys, rows: Index, offsets: Index) -> Index:
         if (words != words[0]).any():
             placed = ascending_order(words, bounds)
             order[places], words = entries[placed], words[placed]
-        kept, bounds = _runs_of_repeats(repeats_before(words, bounds))
+        kept, bounds = _spans_of_repeats(repeats_before(words, bounds))
         places, done = places[kept], done + _WORD
     return order
 
 
-def _runs_of_repeats(repeats: Mask) -> tuple[Index, Index]:
-    """Return the entries that repeat the one before or are repeated by the next, and where their runs begin and end."""
+def _spans_of_repeats(repeats: Mask) -> tuple[Index, Index]:
+    """Return the entries that repeat the one before or are repeated by the next, and the bounds of their spans."""
     repeated = np.append(repeats[1:], False)
     kept = np.flatnonzero(repeats | repeated)
     return kept, np.append(np.flatnonzero(~repeats[kept]), kept.size)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.kernel.gains import gains
-from ndcg_tracker.metrics.kernel.ideal import level_runs, sorted_ideal
+from ndcg_tracker.metrics.kernel.ideal import level_spans, sorted_ideal
 from ndcg_tracker.metrics.kernel.lists import Lists, effective, family
 from ndcg_tracker.metrics.kernel.mean import ROUNDING
 from ndcg_tracker.metrics.kernel.ranks import ItemOrder, as_they_came, order_of, ranked_gains
@@ -130,9 +130,9 @@ def _of_levels(lists: Lists, metric: Metric, level_gains: Floats, cutoffs: list[
     cut = _cut(lists, metric) if metric["ideal_cut"] == "retrieved" else None
     weight_of_rank = rank_weights(metric, _longest(lists, metric))
     counts = lists.counts(metric, from_run=from_run)
-    runs = None if counts is None else level_runs(counts, level_gains, n_other, by_label=by_label, cut=cut)
-    if runs is not None:
-        sums = runs.sums(weight_of_rank, cutoffs)
+    spans = None if counts is None else level_spans(counts, level_gains, n_other, by_label=by_label, cut=cut)
+    if spans is not None:
+        sums = spans.sums(weight_of_rank, cutoffs)
     else:
         sums = _by_sorting(lists, metric, level_gains, weight_of_rank, n_other, cut, cutoffs)
     return np.stack([lists.of_axis(of_cutoff) if from_run else lists.of_labels(of_cutoff) for of_cutoff in sums])

@@ -10,7 +10,7 @@ from ndcg_tracker.metrics.kernel.companions import worth_of_levels
 from ndcg_tracker.metrics.kernel.cumulated import level_gains
 from ndcg_tracker.metrics.kernel.lists import Lists
 from ndcg_tracker.metrics.kernel.ranks import BY_GAIN
-from ndcg_tracker.metrics.kernel.tie_spans import Scores, TiedRuns, runs_around
+from ndcg_tracker.metrics.kernel.tie_spans import Scores, TieSpans, spans_around
 from ndcg_tracker.metrics.language.measures import CUMULATED
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.grouping import group_codes, segment_rows
@@ -56,13 +56,13 @@ def _cut(judged: JudgedRanking, metric: Metric, worth: Floats | None) -> JudgedR
     kept[segment_rows(ranking.offsets[:-1], lengths)] = True
     ends = ranking.offsets[:-1] + lengths
     cut = np.flatnonzero((lengths > 0) & (ends < ranking.offsets[1:]))
-    _, first, last = runs_around(scores, ranking.offsets, ends[cut] - 1)
-    runs = TiedRuns(first, last)
-    members = runs.members()
+    _, first, last = spans_around(scores, ranking.offsets, ends[cut] - 1)
+    spans = TieSpans(first, last)
+    members = spans.members()
     kept[members] = False
     n_read = ends[np.searchsorted(ranking.offsets, first, "right") - 1] - first
-    ordered = members[_order(judged, metric, runs, worth)]
-    kept[ordered[segment_rows(runs.bounds[:-1], n_read)]] = True
+    ordered = members[_order(judged, metric, spans, worth)]
+    kept[ordered[segment_rows(spans.bounds[:-1], n_read)]] = True
     rows = np.flatnonzero(kept)
     places = None if ranking.input_places is None else ranking.input_places[rows]
     offsets = np.searchsorted(rows, ranking.offsets)
@@ -78,9 +78,9 @@ def _cut(judged: JudgedRanking, metric: Metric, worth: Floats | None) -> JudgedR
     )
 
 
-def _order(judged: JudgedRanking, metric: Metric, runs: TiedRuns, worth: Floats | None) -> Index:
-    """Return which of the members of some runs of equal score stands at the place of each."""
-    ranking, rows, bounds = judged.ranking, runs.members(), runs.bounds
+def _order(judged: JudgedRanking, metric: Metric, spans: TieSpans, worth: Floats | None) -> Index:
+    """Return which of the members of some spans of equal score stands at the place of each."""
+    ranking, rows, bounds = judged.ranking, spans.members(), spans.bounds
     if worth is not None:
         of_rows = np.full(ranking.n_items, 0.0 if metric["unjudged"] in ("zero", "drop") else float(metric["unjudged"]))
         of_rows[judged.rows] = worth[judged.label_rows]
@@ -92,4 +92,4 @@ def _order(judged: JudgedRanking, metric: Metric, runs: TiedRuns, worth: Floats 
     order = id_order(ranking.item_keys, rows, bounds)
     if metric["ties"] == "item_asc":
         return order
-    return order[np.repeat(bounds[:-1] + bounds[1:] - 1, runs.lengths) - np.arange(rows.size)]
+    return order[np.repeat(bounds[:-1] + bounds[1:] - 1, spans.lengths) - np.arange(rows.size)]

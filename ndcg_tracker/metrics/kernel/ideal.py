@@ -16,11 +16,11 @@ from ndcg_tracker.rankings.types import Floats, Index
 
 
 @dataclass(frozen=True, slots=True)
-class LevelRuns:
-    """The ideal order of every group as runs of equal gain.
+class LevelSpans:
+    """The ideal order of every group as spans of equal gain.
 
-    ``gains``: float64, shape (n_runs,), the same runs for every group. ``ends``: int64, shape (n_runs, n_groups), how
-    many items stand up to the end of each run.
+    ``gains``: float64, shape (n_spans,), the same spans for every group. ``ends``: int64, shape (n_spans, n_groups),
+    how many items stand up to the end of each span.
     """
 
     gains: Floats
@@ -36,10 +36,10 @@ class LevelRuns:
             return np.stack([running[np.minimum(self.ends[0], cutoff)] for cutoff in cutoffs]) + 0.0  # no sum is -0.0
         ends = np.minimum(self.ends, cutoffs[-1])
         repeats = np.diff(ends, axis=0, prepend=0).T
-        runs: Codes = np.arange(self.gains.size, dtype=np.uint8 if self.gains.size <= 1 << 8 else np.int64)
+        spans: Codes = np.arange(self.gains.size, dtype=np.uint8 if self.gains.size <= 1 << 8 else np.int64)
         sums = np.zeros((len(cutoffs), n_groups))
         for block in group_columns(ends[-1]):
-            of_places = np.repeat(np.tile(runs, block.groups.size), repeats[block.groups].ravel())
+            of_places = np.repeat(np.tile(spans, block.groups.size), repeats[block.groups].ravel())
             terms = self.gains.take(block.taken(of_places, np.cumsum(block.lengths) - block.lengths))
             terms *= weight_of_rank[1 : block.width + 1, None]
             block.clear_behind(terms)
@@ -47,10 +47,10 @@ class LevelRuns:
         return sums + 0.0  # no sum is -0.0
 
 
-def level_runs(
+def level_spans(
     counts: Index, level_gains: Floats, n_other: Index | None, *, by_label: bool = False, cut: Index | None = None
-) -> LevelRuns | None:
-    """Return the ideal order of groups whose items are counted by level, None where no such runs have it.
+) -> LevelSpans | None:
+    """Return the ideal order of groups whose items are counted by level, None where no such spans have it.
 
     Parameters: ``counts``: int64, shape (n_levels, n_groups); ``level_gains``: float64, shape (n_levels,);
     ``n_other``: int64, shape (n_groups,), how many further items gain 0, or None for none; ``by_label``: whether the
@@ -70,7 +70,7 @@ def level_runs(
             return None
         gains, counts = np.insert(gains, at, 0.0), np.insert(counts, at, n_other, axis=0)
     ends = np.cumsum(counts, axis=0)
-    return LevelRuns(gains, ends if cut is None else np.minimum(ends, cut))
+    return LevelSpans(gains, ends if cut is None else np.minimum(ends, cut))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def sorted_ideal(
     """Return the gains of each group's items in ideal order by sorting; items that gain 0 take ranks and are left out.
 
     Parameters: ``codes``: the level of each item, group by group; ``offsets``: int64, shape (n_groups + 1,); else see
-    ``level_runs``.
+    ``level_spans``.
     """
     gains, groups = level_gains[codes], group_codes(offsets)
     gains = gains[descending_order(codes.astype(np.float64) if by_label else gains, offsets)]

@@ -145,7 +145,7 @@ class GainClasses:
 
     @property
     def key(self) -> tuple[bytes, int]:
-        """What classes have in common under which the same runs of equal scores matter."""
+        """What classes have in common under which the same spans of equal scores matter."""
         return self.of_level.tobytes(), self.unlabelled
 
     def of_codes(self, codes: Codes) -> Codes:

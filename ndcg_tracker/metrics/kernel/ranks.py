@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ndcg_tracker.metrics.kernel.graded_list import GradedList
 from ndcg_tracker.metrics.kernel.levels import Codes, GainClasses
-from ndcg_tracker.metrics.kernel.listing import GradedList
 from ndcg_tracker.metrics.kernel.lists import Lists
-from ndcg_tracker.metrics.kernel.tie_spans import TiedRuns, runs_around, runs_with_differing
+from ndcg_tracker.metrics.kernel.tie_spans import TieSpans, spans_around, spans_with_differing
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.grouping import segment_rows
 from ndcg_tracker.rankings.keys import Keys
@@ -64,42 +64,42 @@ def reorders(ties: str, graded: GradedList) -> bool:
     return ties in BY_ID or ties in BY_GAIN or (ties == "input" and graded.came is not None)
 
 
-def open_runs(graded: GradedList, classes: GainClasses, reach: int | None) -> TiedRuns:
-    """Return the runs of equal scores in which the order of the items can matter.
+def open_spans(graded: GradedList, classes: GainClasses, reach: int | None) -> TieSpans:
+    """Return the spans of equal scores in which the order of the items can matter.
 
-    Those are the runs whose items differ in their class, except those that begin behind the rank ``reach``.
+    Those are the spans whose items differ in their class, except those that begin behind the rank ``reach``.
     """
     if graded.places is None:
-        runs = runs_with_differing(graded.scores, graded.offsets, classes.of_codes(graded.codes))
+        spans = spans_with_differing(graded.scores, graded.offsets, classes.of_codes(graded.codes))
     else:
         places = graded.places
         if classes.unlabelled >= 0:
             places = places[(classes.of_level != classes.unlabelled)[graded.codes]]
-        _, first, last = runs_around(graded.scores, graded.offsets, places)
+        _, first, last = spans_around(graded.scores, graded.offsets, places)
         new = np.append(True, first[1:] != first[:-1])[: first.size]
-        runs = TiedRuns(first[new], last[new])
+        spans = TieSpans(first[new], last[new])
     if reach is None:
-        return runs
-    return runs.only(runs.first - graded.offsets[_groups(graded, runs)] < reach)
+        return spans
+    return spans.only(spans.first - graded.offsets[_groups(graded, spans)] < reach)
 
 
-def _groups(graded: GradedList, runs: TiedRuns) -> Index:
-    """Return the group of each run."""
-    return np.searchsorted(graded.offsets, runs.first, "right") - 1
+def _groups(graded: GradedList, spans: TieSpans) -> Index:
+    """Return the group of each span."""
+    return np.searchsorted(graded.offsets, spans.first, "right") - 1
 
 
-def item_order(graded: GradedList, runs: TiedRuns, keys: Keys, ties: str, classes: GainClasses) -> ItemOrder:
-    """Return the order of the labelled items under a value of the ties axis that reorders some runs.
+def item_order(graded: GradedList, spans: TieSpans, keys: Keys, ties: str, classes: GainClasses) -> ItemOrder:
+    """Return the order of the labelled items under a value of the ties axis that reorders some spans.
 
-    Parameters: ``runs``: see ``open_runs``; ``keys``: the ids of the rows of the ranking.
+    Parameters: ``spans``: see ``open_spans``; ``keys``: the ids of the rows of the ranking.
     """
-    if not runs.first.size:
+    if not spans.first.size:
         return as_they_came(graded)
-    groups = _groups(graded, runs)
+    groups = _groups(graded, spans)
     changed = groups[np.append(True, groups[1:] != groups[:-1])]
     places = None if graded.places is None else graded.places.copy()
     order = ItemOrder(places, graded.codes.copy(), changed)
-    for part in runs.parts():
+    for part in spans.parts():
         if ties in BY_GAIN:
             _fill_by_gain(order, graded, part, classes, best_first=ties == "optimistic")
         else:
@@ -107,57 +107,57 @@ def item_order(graded: GradedList, runs: TiedRuns, keys: Keys, ties: str, classe
     return order
 
 
-def _by_rank(graded: GradedList, runs: TiedRuns, keys: Keys, ties: str) -> Index:
-    """Return which of the members of some runs stands at the place of each: by item id, or as the rows came."""
-    rows, bounds = graded.rows(runs.members()), runs.bounds
+def _by_rank(graded: GradedList, spans: TieSpans, keys: Keys, ties: str) -> Index:
+    """Return which of the members of some spans stands at the place of each: by item id, or as the rows came."""
+    rows, bounds = graded.rows(spans.members()), spans.bounds
     if ties == "input" and graded.came is not None:
         return ascending_order(graded.came[rows], bounds)
     order = id_order(keys, rows, bounds)
     if ties == "item_asc":
         return order
-    return order[np.repeat(bounds[:-1] + bounds[1:] - 1, runs.lengths) - np.arange(rows.size)]
+    return order[np.repeat(bounds[:-1] + bounds[1:] - 1, spans.lengths) - np.arange(rows.size)]
 
 
-def _items_of(graded: GradedList, runs: TiedRuns) -> tuple[Index, Index]:
-    """Return the labelled items of some runs, and how many each run has."""
+def _items_of(graded: GradedList, spans: TieSpans) -> tuple[Index, Index]:
+    """Return the labelled items of some spans, and how many each span has."""
     if graded.places is None:
-        return runs.members(), runs.lengths
-    begins = np.searchsorted(graded.places, runs.first)
-    n_items = np.searchsorted(graded.places, runs.last, "right") - begins
+        return spans.members(), spans.lengths
+    begins = np.searchsorted(graded.places, spans.first)
+    n_items = np.searchsorted(graded.places, spans.last, "right") - begins
     return segment_rows(begins, n_items), n_items
 
 
-def _fill_by_rank(order: ItemOrder, graded: GradedList, runs: TiedRuns, by_rank: Index) -> None:
-    """Put the members of some runs at each other's places."""
-    members = runs.members()
+def _fill_by_rank(order: ItemOrder, graded: GradedList, spans: TieSpans, by_rank: Index) -> None:
+    """Put the members of some spans at each other's places."""
+    members = spans.members()
     if graded.places is None or order.places is None:
         order.codes[members] = graded.codes[members[by_rank]]
         return
     new_place = np.empty(members.size, dtype=np.int64)
     new_place[by_rank] = members
-    items, _ = _items_of(graded, runs)
+    items, _ = _items_of(graded, spans)
     moved = new_place[np.searchsorted(members, graded.places[items])]
     by_place = np.argsort(moved)
     order.places[items], order.codes[items] = moved[by_place], graded.codes[items[by_place]]
 
 
 def _fill_by_gain(
-    order: ItemOrder, graded: GradedList, runs: TiedRuns, classes: GainClasses, *, best_first: bool
+    order: ItemOrder, graded: GradedList, spans: TieSpans, classes: GainClasses, *, best_first: bool
 ) -> None:
-    """Sort the members of some runs by gain, best or worst first; items without label stand among them."""
-    items, n_items = _items_of(graded, runs)
+    """Sort the members of some spans by gain, best or worst first; items without label stand among them."""
+    items, n_items = _items_of(graded, spans)
     n_classes = classes.gains.size
     of_items = classes.of_level[graded.codes[items]]
-    run_key = np.repeat(np.arange(n_items.size) * n_classes, n_items)
-    keys = np.sort(run_key + (n_classes - 1 - of_items if best_first else of_items), kind="stable")  # sorted by run
-    of_items = n_classes - 1 - (keys - run_key) if best_first else keys - run_key
+    span_key = np.repeat(np.arange(n_items.size) * n_classes, n_items)
+    keys = np.sort(span_key + (n_classes - 1 - of_items if best_first else of_items), kind="stable")  # sorted by span
+    of_items = n_classes - 1 - (keys - span_key) if best_first else keys - span_key
     order.codes[items] = classes.levels[of_items]
     if order.places is None:
         return
     gains = classes.gains[of_items]
     before_others = gains > classes.other_gain if best_first else gains < classes.other_gain
     ends = np.cumsum(n_items)
-    from_first, from_last = runs.first - (ends - n_items), runs.last - (ends - 1)
+    from_first, from_last = spans.first - (ends - n_items), spans.last - (ends - 1)
     order.places[items] = np.arange(items.size) + np.where(
         before_others, np.repeat(from_first, n_items), np.repeat(from_last, n_items)
     )
@@ -206,11 +206,11 @@ def order_of(lists: Lists, metric: Metric, level_gains: Floats, *, every: bool) 
     classes = GainClasses.of(level_gains, 0.0 if unjudged in ("zero", "drop") else float(unjudged), every=every)
     key: Hashable = (lists.list_key(metric), classes.key)
     part = graded if graded.sorted_part is None else graded.sorted_part.lists
-    runs = lists.once(("runs", key), lambda: open_runs(part, classes, lists.reach))
+    spans = lists.once(("spans", key), lambda: open_spans(part, classes, lists.reach))
     if rule in BY_GAIN:
         key = (key, classes.gains.tobytes(), classes.other_gain)
     keys = lists.judged.ranking.item_keys
-    return lists.once(("order", key, rule), lambda: in_all_lists(item_order(part, runs, keys, rule, classes), graded))
+    return lists.once(("order", key, rule), lambda: in_all_lists(item_order(part, spans, keys, rule, classes), graded))
 
 
 def ranked_gains(lists: Lists, metric: Metric, level_gains: Floats, *, every: bool) -> RankedGains:
@@ -232,6 +232,6 @@ def ranked_gains(lists: Lists, metric: Metric, level_gains: Floats, *, every: bo
     nothing = np.zeros(0, dtype=np.int64)
     tied, first, last = nothing, nothing, nothing
     if metric["ties"] == "average":
-        tied, first, last = runs_around(graded.scores, graded.offsets, places)
+        tied, first, last = spans_around(graded.scores, graded.offsets, places)
         first, last = first - before[tied], last - before[tied]
     return RankedGains(gains, groups, places - before, tied, first, last)

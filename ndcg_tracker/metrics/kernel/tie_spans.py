@@ -1,4 +1,4 @@
-"""Runs of items of equal score: where they are, and which of them can change a value."""
+"""Spans of items of equal score: where they are, and which of them can change a value."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Scores = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class TiedRuns:
-    """Runs of places (ranks from 0, over all lists) of equal score, longer than one.
+class TieSpans:
+    """Spans of places (ranks from 0, over all lists) of equal score, longer than one.
 
-    ``first`` and ``last``: int64, shape (n_runs,), ascending, the ends of each run.
+    ``first`` and ``last``: int64, shape (n_spans,), ascending, the ends of each span.
     """
 
     first: Index
@@ -29,36 +29,36 @@ class TiedRuns:
 
     @property
     def lengths(self) -> Index:
-        """How many places each run has."""
+        """How many places each span has."""
         return self.last - self.first + 1
 
     @property
     def bounds(self) -> Index:
-        """Which of the ``members`` belong to each run: int64, shape (n_runs + 1,)."""
+        """Which of the ``members`` belong to each span: int64, shape (n_spans + 1,)."""
         return np.concatenate([[0], np.cumsum(self.lengths)])
 
     def members(self) -> Index:
-        """Return the places of all runs, ascending."""
+        """Return the places of all spans, ascending."""
         return segment_rows(self.first, self.lengths)
 
-    def only(self, kept: Mask | slice) -> TiedRuns:
-        """Return some of the runs."""
-        return TiedRuns(self.first[kept], self.last[kept])
+    def only(self, kept: Mask | slice) -> TieSpans:
+        """Return some of the spans."""
+        return TieSpans(self.first[kept], self.last[kept])
 
-    def parts(self) -> Iterator[TiedRuns]:
-        """Yield all runs, a cacheful of members at a time."""
+    def parts(self) -> Iterator[TieSpans]:
+        """Yield all spans, a cacheful of members at a time."""
         for first, last in group_blocks(self.bounds):
             yield self.only(slice(first, last))
 
 
-def runs_with_differing(scores: Scores, offsets: Index, classes: NDArray[np.integer[Any]]) -> TiedRuns:
-    """Return the runs of equal scores that hold places of more than one class.
+def spans_with_differing(scores: Scores, offsets: Index, classes: NDArray[np.integer[Any]]) -> TieSpans:
+    """Return the spans of equal scores that hold places of more than one class.
 
     Parameters: ``scores``, never rising within a group; ``offsets``: int64, shape (n_groups + 1,); ``classes``: shape
     (n_places,).
 
-    >>> runs_with_differing(np.array([2.0, 1, 1, 0, 0]), np.array([0, 5]), np.array([0, 0, 1, 1, 1]))
-    TiedRuns(first=array([1]), last=array([2]))
+    >>> spans_with_differing(np.array([2.0, 1, 1, 0, 0]), np.array([0, 5]), np.array([0, 0, 1, 1, 1]))
+    TieSpans(first=array([1]), last=array([2]))
     """
     found = [np.zeros((2, 0), dtype=np.int64)]
     for first, last in group_blocks(offsets):
@@ -69,12 +69,12 @@ def runs_with_differing(scores: Scores, offsets: Index, classes: NDArray[np.inte
         np.not_equal(classes[low + 1 : high], classes[low : high - 1], out=differs[1:])
         differs &= repeats
         if differs.any():
-            found.append(_runs_that_hold(differs, repeats, bounds) + low)
-    return TiedRuns(*np.concatenate(found, axis=1))
+            found.append(_spans_that_hold(differs, repeats, bounds) + low)
+    return TieSpans(*np.concatenate(found, axis=1))
 
 
-def _runs_that_hold(marked: Mask, repeats: Mask, offsets: Index) -> Index:
-    """Return the first and the last place of the runs with a marked place: int64, shape (2, n_runs)."""
+def _spans_that_hold(marked: Mask, repeats: Mask, offsets: Index) -> Index:
+    """Return the first and the last place of the spans with a marked place: int64, shape (2, n_spans)."""
     held = np.flatnonzero(np.diff(np.searchsorted(np.flatnonzero(marked), offsets)))
     rows = segment_rows(offsets[held], offsets[held + 1] - offsets[held])  # the lists that hold one, and no others
     starts = np.flatnonzero(~repeats[rows])
@@ -83,14 +83,14 @@ def _runs_that_hold(marked: Mask, repeats: Mask, offsets: Index) -> Index:
     return np.stack([rows[starts[wanted]], rows[ends[wanted]]])
 
 
-def runs_around(scores: Scores, offsets: Index, places: Index) -> tuple[Index, Index, Index]:
-    """Return the runs of equal scores around some places.
+def spans_around(scores: Scores, offsets: Index, places: Index) -> tuple[Index, Index, Index]:
+    """Return the spans of equal scores around some places.
 
     Parameters: ``scores``, never rising within a group; ``offsets``, int64, shape (n_groups + 1,); ``places``, int64,
-    ascending. Returns: int64: the entries of ``places`` whose run is longer than one, and the first and the last
-    place of the run of each of these.
+    ascending. Returns: int64: the entries of ``places`` whose span is longer than one, and the first and the last
+    place of the span of each of these.
 
-    >>> [found.tolist() for found in runs_around(np.array([2.0, 1, 1, 1]), np.array([0, 3, 4]), np.array([0, 2, 3]))]
+    >>> [found.tolist() for found in spans_around(np.array([2.0, 1, 1, 1]), np.array([0, 3, 4]), np.array([0, 2, 3]))]
     [[1], [1], [2]]
     """
     tied = _tied(scores, offsets, places)
@@ -114,7 +114,7 @@ def _tied(scores: Scores, offsets: Index, places: Index) -> Index:
 
 
 def _ends(scores: Scores, offsets: Index, places: Index) -> tuple[Index, Index]:
-    """Return the first and the last place of the run of equal scores that each place lies in."""
+    """Return the first and the last place of the span of equal scores that each place lies in."""
     held = np.zeros(offsets.size - 1, dtype=np.bool_)
     held[np.searchsorted(offsets, places, "right") - 1] = True
     groups = np.flatnonzero(held)
@@ -129,5 +129,5 @@ def _ends(scores: Scores, offsets: Index, places: Index) -> tuple[Index, Index]:
 
 def _ends_in_all(scores: Scores, offsets: Index, places: Index) -> tuple[Index, Index]:
     starts = np.flatnonzero(~repeats_before(scores, offsets))
-    run = np.searchsorted(starts, places, "right") - 1
-    return starts[run], np.append(starts[1:], scores.size)[run] - 1
+    span = np.searchsorted(starts, places, "right") - 1
+    return starts[span], np.append(starts[1:], scores.size)[span] - 1
