@@ -127,10 +127,11 @@ class Ranking(GroupedItems):
 class LabelLists(GroupedItems):
     """The labels of a dataset: per group the judged items and their grades (``numbers``), in no particular order.
 
-    ``by_row_number``: whether items are known by the row's number within the group, for want of ids.
+    ``by_row_number``: whether items are known by the row's number within the group, for want of ids; None where
+    that is not known.
     """
 
-    by_row_number: bool = False
+    by_row_number: bool | None = False
 
     @property
     def grades(self) -> Floats:

@@ -29,11 +29,11 @@ class ListWriter(GroupWriter):
 
     def insert_label_set(self, dataset_id: int, labels: LabelLists, source: str | None = None) -> LabelSetRecord:
         """Store labels as the next version of a dataset's labels and return its record."""
-        label_set_id = self.begin_label_set(dataset_id, source)
+        label_set_id = self.begin_label_set(dataset_id, source, by_row_number=labels.by_row_number)
         self.append_labels(label_set_id, dataset_id, labels)
         return self.finish_label_set(label_set_id, labels.digest(), labels.n_groups, labels.n_items)
 
-    def begin_label_set(self, dataset_id: int, source: str | None = None) -> int:
+    def begin_label_set(self, dataset_id: int, source: str | None = None, *, by_row_number: bool | None = False) -> int:
         """Make the next version of a dataset's labels, still empty, and return the id of the label set."""
         newest = self.newest_label_set(dataset_id)
         values: dict[str, Any] = {
@@ -44,6 +44,7 @@ class ListWriter(GroupWriter):
             "n_labels": 0,
             "source": source,
             "created_at_utc": utc_now(),
+            "by_row_number": by_row_number,
         }
         label_set_id = self._insert(schema.label_sets, values)
         self._label_set_digests[label_set_id] = ""

@@ -22,7 +22,10 @@ class DatasetRecord:
 
 @dataclass(frozen=True, slots=True)
 class LabelSetRecord:
-    """A version of a dataset's labels; ``digest`` is ``LabelLists.digest()``."""
+    """A version of a dataset's labels; ``digest`` is ``LabelLists.digest()``.
+
+    ``by_row_number``: whether items are known by row numbers, None where that is not known.
+    """
 
     id: int
     dataset_id: int
@@ -32,6 +35,7 @@ class LabelSetRecord:
     n_labels: int
     source: str | None
     created_at_utc: str
+    by_row_number: bool | None
 
 
 @dataclass(frozen=True, slots=True)

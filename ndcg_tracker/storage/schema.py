@@ -6,6 +6,7 @@ Every table's comment is a sentence "One row per ...", and every column has a co
 from __future__ import annotations
 
 from sqlalchemy import (
+    Boolean,
     CheckConstraint,
     Column,
     ForeignKey,
@@ -66,6 +67,11 @@ label_sets = Table(
     Column("n_labels", COUNT, nullable=False, comment="How many labels there are."),
     Column("source", TEXT, comment="Where the labels came from, such as a file name."),
     Column("created_at_utc", TEXT, nullable=False, comment="When the labels were stored, ISO 8601 in UTC."),
+    Column(
+        "by_row_number",
+        Boolean,
+        comment="Whether items are known by row numbers, for want of ids; NULL where older programs did not say.",
+    ),
     UniqueConstraint("dataset_id", "version"),
     CheckConstraint("version >= 1", name="version_from_1"),
     CheckConstraint("n_groups >= 0 AND n_labels >= 0", name="counts"),

@@ -11,7 +11,7 @@ from ndcg_tracker.ingest.table import RankedTable
 from ndcg_tracker.rankings.keys import KeyIndex, Keys, joined_digest
 from ndcg_tracker.rankings.ranking import LabelLists, labels_of_groups
 from ndcg_tracker.tracker.known_labels import NO_LABELS, HeldLabels, KnownLabels, label_source
-from ndcg_tracker.tracker.label_versions import add_labels, no_labels, stored_version, union
+from ndcg_tracker.tracker.label_versions import add_labels, no_labels, refuse_other_items, stored_version, union
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Index
@@ -87,7 +87,7 @@ class NewLabels:
         if labels is None:
             return NO_LABELS
         if self._id is None:
-            self._id = self._tx.begin_label_set(self._dataset.id, self._source)
+            self._id = self._tx.begin_label_set(self._dataset.id, self._source, by_row_number=labels.by_row_number)
         self._tx.append_labels(self._id, self._dataset.id, labels)
         self._digest = joined_digest([self._digest, labels.digest()])
         self._n_groups += labels.n_groups
@@ -130,6 +130,10 @@ class UnitedLabels:
 
     def of(self, block: RankedTable) -> LabelLists:
         """Return the labels of a block's groups, the stored ones and those that came with it (ConflictError)."""
+        if (
+            block.labels is not None or not block.by_row_number
+        ):  # else it may have no labels at all, which is told apart
+            refuse_other_items(self._newest, block.by_row_number, self._dataset)
         stored = self._stored.of(group_keys_of(block))
         if block.labels is None:
             return stored
@@ -160,7 +164,9 @@ class UnitedLabels:
 
     def _add_grown(self, stored: LabelLists, both: LabelLists) -> None:
         if self._id is None:
-            self._id = self._tx.begin_label_set(self._dataset.id, self._source)
+            self._id = self._tx.begin_label_set(
+                self._dataset.id, self._source, by_row_number=self._newest.by_row_number
+            )
         places = KeyIndex(stored.group_keys).places(both.group_keys)
         before = np.append(np.diff(stored.offsets), 0)[places]
         self._tx.append_labels(

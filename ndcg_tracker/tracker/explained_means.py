@@ -34,20 +34,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _SomeGroups:
-    """What is kept of some groups of a run: places in the dataset, values, unjudged items within the cutoff."""
+    """What is kept of some groups of a run: places in the dataset, values, items within the cutoff, judged and not."""
 
     places: Index
     values: GroupValues
     n_unjudged: Index
+    n_judged: Index
 
     @classmethod
     def of(cls, found: Contributions, block: SideBlock) -> _SomeGroups:
         """Return what is kept of a run's contributions."""
-        unjudged = found.groups[within_cutoff(found) & np.isnan(found.grades)]
+        within, unjudged = within_cutoff(found), np.isnan(found.grades)
         return cls(
             block.first + places_of(found.values.group_keys, block.group_keys),
             found.values,
-            np.bincount(unjudged, minlength=found.judged.n_groups),
+            np.bincount(found.groups[within & unjudged], minlength=found.judged.n_groups),
+            np.bincount(found.groups[within & ~unjudged], minlength=found.judged.n_groups),
         )
 
 
@@ -59,13 +61,14 @@ class _Groups:
         self._gathered = GatheredValues()
         self.values = np.full(n_groups, np.nan)
         self.weights: Floats | None = None
-        self.n_unjudged = np.zeros(n_groups, dtype=np.int64)
+        self.n_unjudged, self.n_judged = np.zeros((2, n_groups), dtype=np.int64)
 
     def add(self, some: _SomeGroups) -> None:
         """Take some groups."""
         self._gathered.add([some.values])
         self.values[some.places] = some.values.values
         self.n_unjudged[some.places] = some.n_unjudged
+        self.n_judged[some.places] = some.n_judged
         weights = aligned_weights(some.values, self._given)
         if weights is not None:
             self.weights = np.ones(self.values.size) if self.weights is None else self.weights
@@ -120,7 +123,11 @@ def run_explanation(tx: ReadTransaction, sides: Sides, *, top: int | None) -> Ru
         worst_group=keys[int(places[lowest])] if paired.delta[lowest] < 0 else None,
         notes=(
             *_alone(paired.only_in_baseline.size + paired.only_in_candidate.size),
-            *unjudged_note(sides.metric, [int(groups.n_unjudged[places].sum()) for groups in (one, other)]),
+            *unjudged_note(
+                sides.metric,
+                [int(groups.n_unjudged[places].sum()) for groups in (one, other)],
+                any_judged=any(groups.n_judged[places].any() for groups in (one, other)),
+            ),
             *sides.notes,
         ),
     )

@@ -148,9 +148,15 @@ def rescore_command(runs: Sequence[RunRecord], metric: str) -> str:
     return shlex.join(["ndcg-track", "rescore", *names, "--dataset", runs[0].dataset, "--metric", metric])
 
 
-def unjudged_note(metric: Metric, counts: Sequence[int]) -> list[str]:
-    """Return a note on the unjudged items within the cutoff of baseline and candidate, which take ranks from others."""
+def unjudged_note(metric: Metric, counts: Sequence[int], *, any_judged: bool) -> list[str]:
+    """Return a note on the unjudged items within the cutoff of baseline and candidate, which take ranks from others.
+
+    ``any_judged``: whether any item there is judged.
+    """
     if not any(counts):
         return []
     where = "in the lists" if metric.cutoff is None else f"among the first {metric.cutoff}"
-    return [f"unjudged items {where}: {counts[0]:,} in the baseline, {counts[1]:,} in the candidate"]
+    counted = f"{counts[0]:,} in the baseline, {counts[1]:,} in the candidate"
+    if not any_judged:
+        return [f"no item {where} has a label ({counted}), so nothing is compared; do the ids match?"]
+    return [f"unjudged items {where}: {counted}"]

@@ -50,7 +50,9 @@ def group_explanation(tx: ReadTransaction, sides: Sides, group: str) -> GroupExp
     ]
     one, other = both
     axis = np.zeros(1, dtype=np.int64)
-    n_unjudged = [int(np.count_nonzero(within_cutoff(found) & np.isnan(found.grades))) for found in both]
+    grades = [found.grades[within_cutoff(found)] for found in both]
+    n_unjudged = [int(np.count_nonzero(np.isnan(one))) for one in grades]
+    any_judged = any(np.isfinite(one).any() for one in grades)
     return GroupExplanation(
         sides.subject(),
         group,
@@ -58,7 +60,7 @@ def group_explanation(tx: ReadTransaction, sides: Sides, group: str) -> GroupExp
         values[1],
         explained_items(item_changes(one, other, axis, axis)),
         None if sides.is_same_labels else group_parts(sides, one, other, (values[0], values[1])),
-        (*notes, *unjudged_note(sides.metric, n_unjudged), *sides.notes),
+        (*notes, *unjudged_note(sides.metric, n_unjudged, any_judged=any_judged), *sides.notes),
     )
 
 

@@ -67,7 +67,13 @@ def _write_groups(tx: ReadTransaction, dataset_id: int, name: str, writer: Expor
 def _write_labels(tx: ReadTransaction, name: str, label_set: LabelSetRecord, writer: ExportWriter) -> None:
     columns: dict[str, Column] = {"dataset": name, "label_set_version": label_set.version, "digest": label_set.digest}
     labels = tx.read_labels(label_set.id)
-    writer.add("label_sets", columns | {"source": [label_set.source], "n_labels": labels.n_items}, 1)
+    is_numbered = label_set.by_row_number
+    facts: dict[str, Column] = {
+        "source": [label_set.source],
+        "n_labels": labels.n_items,
+        "by_row_number": [None if is_numbered is None else int(is_numbered)],
+    }
+    writer.add("label_sets", columns | facts, 1)
     rows: dict[str, Column] = {"group_key": _repeated(labels), "item_key": labels.item_keys, "grade": labels.grades}
     writer.add("labels", columns | rows, labels.n_items)
 

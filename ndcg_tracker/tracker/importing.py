@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ndcg_tracker.metrics.language.text import asked_for, parse_metric
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights
+from ndcg_tracker.tracker.label_versions import add_labels
 from ndcg_tracker.tracker.scoring import settle_weights
 
 if TYPE_CHECKING:
@@ -114,10 +115,12 @@ def _import_labels(
         labels = LabelLists.from_rows(part.keys("group_key"), part.keys("item_key"), part.numbers("grade"))
         _check_whole(reader, "labels", f"labels version {version}", labels, row["digest"])
         dataset = datasets[name]
-        stored = next((one for one in tx.label_sets(dataset.id) if one.digest == row["digest"]), None)
-        found[name, version] = stored or tx.insert_label_set(dataset.id, labels, row["source"])
+        is_numbered = row["by_row_number"]
+        labels = replace(labels, by_row_number=None if is_numbered is None else bool(is_numbered))
+        settled = add_labels(tx, dataset, labels, row["source"])
+        found[name, version] = settled.label_set
         here = found[name, version].version
-        if stored is None and here != version:
+        if settled.is_new and here != version:
             notes.append(
                 f"labels version {version} of the export is version {here} of dataset {dataset.name!r} here, its "
                 "newest; runs under older versions need rescore to be comparable"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metrics
 from ndcg_tracker.tracker.housekeeping import Housekeeping
-from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC, GROUP, LABEL, SCORE
 
 if TYPE_CHECKING:
     import os
@@ -32,10 +32,10 @@ class Ingesting(Housekeeping):
         labels: object | None = None,
         dataset: str = DEFAULT_DATASET,
         metrics: str | Sequence[str] = DEFAULT_METRIC,
-        group: str = "group",
+        group: str = GROUP,
         item: str | Literal[False] | None = None,
-        score: str = "score",
-        label: str = "label",
+        score: str = SCORE,
+        label: str = LABEL,
         weight: str | None = None,
         null_scores: NullScores = "error",
         reader: str | None = None,

@@ -70,7 +70,7 @@ def store_run(
     with ThreadPoolExecutor(1) as worker, store.write() as tx:
         digest = worker.submit(ranking.digest)  # while the items are written
         dataset = tx.ensure_dataset(details.dataset)
-        settled = settle_labels(tx, dataset, labels, table.labels, details.source)
+        settled = settle_labels(tx, dataset, labels, table, details.source)
         weights = settle_weights(tx, dataset, table.weights)
         run, outcome, moved = _settle_run(tx, dataset, ranking, digest, details, replace)
         notes = twin_notes(tx, dataset, run.digest, run.name)

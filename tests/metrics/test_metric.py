@@ -105,6 +105,7 @@ def test_one_spelling_per_metric(text: str, canonical: str) -> None:
         ("IPrec", "'IPrec' says nowhere what the recall is; write IPrec@0.1"),
         ("IPrec(recall=0.1)@0.2", "'IPrec(recall=0.1)@0.2' says twice what the recall is; write IPrec@0.1"),
         ("IPrec@2", "recall=2 is no value of recall; it is one of 0, 0.1"),
+        ("IPrec@10", "recall=10 is no value of recall; it is one of 0, 0.1"),
         ("ndcg@0.5", "'ndcg@0.5' is no metric; a cutoff is a whole number, as in ndcg@10"),
         ("AP(rel=any)", "AP needs to know what is relevant; rel=any is for NumRet alone, write rel=1"),
         ("P(depth=3, ties=average)@10", "depth cuts one order off, and ties=average has many; use ties=pessimistic or "

@@ -57,6 +57,18 @@ def test_what_nobody_knows_was_asked_for_is_the_metric(database_url: str, revisi
 
 
 @pytest.mark.parametrize("revision", kept_revisions())
+def test_of_older_labels_nobody_knows_whether_items_are_row_numbers(database_url: str, revision: str) -> None:
+    restore(database_url, revision)
+    storage.upgrade(database_url)
+    with storage.Store.open(database_url) as store, store.read() as tx:
+        found = {dataset.name: {one.by_row_number for one in tx.label_sets(dataset.id)} for dataset in tx.datasets()}
+    if revision < "0004":
+        assert set.union(*found.values()) == {None}
+    else:
+        assert found == {"shop": {False}, "books": {False}, "rows": {True}}
+
+
+@pytest.mark.parametrize("revision", kept_revisions())
 def test_both_engines_kept_the_same(revision: str) -> None:
     contents = [expected_content(revision, engine) for engine in ("sqlite", "postgres")]
     without_times = [

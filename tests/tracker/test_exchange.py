@@ -294,3 +294,31 @@ def test_files_that_are_missing_or_broken(tmp_path: Path) -> None:
             else:  # the byte stands for nothing
                 assert other.run("bm25")[0].digest == digest
                 other.delete_run("bm25")
+
+
+def test_row_numbers_are_row_numbers_in_the_other_database_too(
+    tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path
+) -> None:
+    numbered = {"group": ["q", "q"], "score": [2.0, 1.0], "label": [0, 1]}
+    tracker.ingest(numbered, name="numbered")
+    tracker.export_runs(tmp_path / "out")
+    other.import_runs(tmp_path / "out")
+    assert other.ingest(numbered | {"score": [1.0, 2.0]}, name="again").label_set_version == 1
+    with pytest.raises(ConflictError, match=r"^the labels of dataset 'default' know items by row numbers, and here "):
+        other.ingest({"q": {"1": 2.0, "2": 1.0}}, name="ids")
+    other.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", dataset="ids")
+    with pytest.raises(
+        ConflictError, match=r"^the labels of dataset 'ids' have item ids, and here items are known by "
+    ):
+        other.import_runs(tmp_path / "out", dataset="ids")
+
+
+def test_of_labels_in_an_older_export_nobody_knows_how_items_are_known(
+    tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path
+) -> None:
+    tracker.ingest({"group": ["q", "q"], "score": [2.0, 1.0], "label": [0, 1]}, name="numbered")
+    tracker.export_runs(tmp_path / "out")
+    path = tmp_path / "out" / "label_sets.parquet"
+    pq.write_table(pq.read_table(path).drop_columns(["by_row_number"]), path)
+    other.import_runs(tmp_path / "out")
+    assert other.ingest({"q": {"1": 1.0, "2": 2.0}}, name="ids").metrics[0].mean == 1.0

@@ -426,3 +426,19 @@ def test_the_result_is_a_frame_and_a_report(shop: nt.Tracker) -> None:
     assert totals[totals["table"] == "kind"]["contribution"].sum() == pytest.approx(
         shop.explain("bm25", "dense", metric="ndcg@10").delta, abs=EXACT
     )
+
+
+def test_of_runs_without_any_judged_item_it_says_that_nothing_is_compared(tracker: nt.Tracker) -> None:
+    labels = {"q": {"x": 1, "y": 0}}
+    tracker.ingest({"q": {"a": 2.0, "b": 1.0}}, name="one", labels=labels)
+    tracker.ingest({"q": {"a": 1.0, "b": 2.0, "c": 0.5}}, name="two")
+    told = (
+        "no item among the first 10 has a label (2 in the baseline, 3 in the candidate), so nothing is compared; do "
+        "the ids match?"
+    )
+    for group in (None, "q"):
+        assert told in tracker.explain("one", "two", group=group).explanation.notes
+    tracker.ingest({"q": {"a": 1.0, "x": 2.0}}, name="three")
+    assert "unjudged items among the first 10: 2 in the baseline, 1 in the candidate" in (
+        tracker.explain("one", "three").explanation.notes
+    )

@@ -44,7 +44,10 @@ class Axis:
         if self.canonical is not None and (spelling := self.canonical(value)) is not None:
             return spelling
         known = [*self.values, *([self.pattern_example] if self.pattern_example else [])]
-        near = [one for one in difflib.get_close_matches(value.lower(), known, cutoff=0.5) if is_possible(one)]
+        if value.replace(".", "").isdigit():  # a number that looks alike was hardly meant
+            near = []
+        else:
+            near = [one for one in difflib.get_close_matches(value.lower(), known, cutoff=0.5) if is_possible(one)]
         hint = f"did you mean {self.name}={near[0]}?" if near else f"it is one of {', '.join(known)}"
         raise MetricError(f"{self.name}={value} is no value of {self.name}; {hint}")
 

@@ -62,6 +62,7 @@ def fill(url: str) -> None:
         tracker.ingest(frame(BETTER, "score"), name="dense", labels=frame(LABELS, "label"), **of_shop)
         tracker.ingest(frame(SHOP, "score"), name="deleted", labels=frame(LABELS, "label"), **of_shop)
         tracker.ingest(frame(SHOP, "score"), name="bm25", labels=frame(LABELS, "label"), item="item", dataset="books")
+        tracker.ingest({"group": ["q", "q"], "score": [2.0, 1.0], "label": [0, 1]}, name="bm25", dataset="rows")
         tracker.gate("dense", baseline="bm25", metric="ndcg@10", margin=0.5, dataset="shop")
         tracker.gate("deleted", baseline="bm25", scope="set", dataset="shop", acknowledge="known", acknowledged_by="me")
     with store.Store.open(url) as opened, opened.write() as tx:
