@@ -47,7 +47,7 @@ def store_runs(database: str, workload: str, n_runs: int, top: int) -> None:
 def statistics_of(database: str) -> None:
     """Time what ``compare`` computes, on results that are read and paired beforehand."""
     from ndcg_tracker import Tracker
-    from ndcg_tracker.comparison.compare import PairedResults, compare_runs
+    from ndcg_tracker.comparison.compare import ComparedRuns, PairedResults, compare_runs
     from ndcg_tracker.comparison.pairing import pair
     from ndcg_tracker.comparison.results import LabelSetRef, RunRef
 
@@ -62,7 +62,8 @@ def statistics_of(database: str) -> None:
     def names(group_ids: NDArray[np.int64]) -> list[str]:
         return [str(number) for number in group_ids.tolist()]
 
-    serve(lambda: compare_runs(one, other, "default", LabelSetRef(1, ""), [paired], names), {})
+    both = ComparedRuns(one, other, "default", LabelSetRef(1, ""))
+    serve(lambda: compare_runs(both, [paired], names), {})
 
 
 def differences(n_groups: int) -> NDArray[np.float64]:

@@ -37,8 +37,8 @@ def evaluate(
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.ingest.reading import may_have_columns
     from ndcg_tracker.reporting.whole_file import whole_file
+    from ndcg_tracker.tracker.database import DEFAULT_METRIC
     from ndcg_tracker.tracker.evaluation import NoLabelsError, evaluate_stream, evaluate_table
-    from ndcg_tracker.tracker.opened import DEFAULT_METRIC
 
     if scores is not None and len(files) > 1:
         raise InputError("--scores belongs to one file, but there are several; evaluate them one by one")

@@ -9,7 +9,7 @@ import typer
 from ndcg_tracker.cli import options
 
 if TYPE_CHECKING:
-    from ndcg_tracker.tracker.group_facts import GroupsSet
+    from ndcg_tracker.tracker.groups import GroupsSet
 
 app = typer.Typer(
     help="Attributes (for slices) and weights of groups: set, list.", no_args_is_help=True, rich_markup_mode=None

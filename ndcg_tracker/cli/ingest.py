@@ -63,8 +63,8 @@ def ingest(
     from ndcg_tracker.ingest.reading import may_have_columns
     from ndcg_tracker.reporting.metrics_json import metrics_json as metrics_text
     from ndcg_tracker.reporting.whole_file import whole_file
+    from ndcg_tracker.tracker.database import DEFAULT_METRIC
     from ndcg_tracker.tracker.ingestion import RunDetails, source_name
-    from ndcg_tracker.tracker.opened import DEFAULT_METRIC
 
     if scores is not None and len(files) > 1:
         raise InputError("--scores belongs to one file, but there are several; ingest them one by one")

@@ -23,7 +23,12 @@ CiMethod = Literal["t", "bootstrap", "betting"]
 
 @dataclass(frozen=True, slots=True)
 class Methods:
-    """What to infer with: ``test``, ``ci``, the ``equivalence`` margin if any, and how many ``resamples`` to draw.
+    """What to infer with.
+
+    ``test``: where the p-values come from: "t" (paired t-test), "permutation" (sign flips) or "wilcoxon". ``ci``: where
+    the 95% intervals come from: "t", "bootstrap" or "betting". ``equivalence``: the margin within which delta counts as
+    no difference, to be shown by two one-sided t-tests. ``resamples``: sign flips or bootstrap resamples. Raises:
+    InputError for what is unknown.
 
     >>> Methods(test="permutation").ci
     't'

@@ -130,8 +130,8 @@ class NdcgGate:
 
 def _unrecorded(tracker: Tracker, asked: dict[str, Any]) -> GateResult:
     """Return what the gate decides without a record; an override passes the test here as it does where it is kept."""
+    from ndcg_tracker.tracker.gate import acknowledged
     from ndcg_tracker.tracker.gate_result import GateResult
-    from ndcg_tracker.tracker.gating import acknowledged
 
     others = ("acknowledge", "acknowledged_by", "dry_run")
     override = acknowledged(asked.get("acknowledge"), asked.get("acknowledged_by"))

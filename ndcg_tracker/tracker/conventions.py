@@ -13,6 +13,7 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.tracker.scoring import stored_weights
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import RunRecord
@@ -44,7 +45,7 @@ class Convention:
     refusal: str = ""
 
 
-def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int, weights: GroupWeights | None) -> list[Convention]:
+def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int) -> list[Convention]:
     """Return the plain NDCG of a run under our own default and every dialect.
 
     Raises: InputError where the run's dataset has no labels.
@@ -53,6 +54,7 @@ def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int, weights: Group
     if newest is None:
         raise InputError(f"dataset {run.dataset!r} has no labels; add them with ndcg-track labels add FILE")
     both = judged(tx.read_ranking(run.id), tx.read_labels(newest.id))
+    weights = stored_weights(tx, run.dataset_id)
     texts = [f"ndcg@{cutoff}", *(dialect.text(cutoff) for dialect in DIALECTS.values())]
     return [_convention(both, text, weights) for text in texts]
 

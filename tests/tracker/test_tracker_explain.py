@@ -19,9 +19,8 @@ from ndcg_tracker.comparison.explanation import GroupExplanation, RunExplanation
 from ndcg_tracker.comparison.moves import ItemMove
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.tracker import explained_blocks
-from ndcg_tracker.tracker.explained_runs import explained_sides
-from ndcg_tracker.tracker.explaining import item_moves
+from ndcg_tracker.tracker import explain_parts
+from ndcg_tracker.tracker.explain import explained_pair, item_moves
 
 EXACT = 1e-12
 PARTS = ("groups", "ranking", "labels", "coverage")
@@ -160,7 +159,7 @@ def test_weights_of_groups_are_their_share_of_the_mean(shop: nt.Tracker) -> None
 def test_runs_are_read_some_groups_at_a_time(
     long_shop: nt.Tracker, monkeypatch: pytest.MonkeyPatch, block_items: int
 ) -> None:
-    monkeypatch.setattr(explained_blocks, "BLOCK_ITEMS", block_items)
+    monkeypatch.setattr(explain_parts, "BLOCK_ITEMS", block_items)
     for metric in LONG_METRICS:
         found = of_runs(long_shop, "one", "other", metric=metric, top=None)
         assert list(added_up(found)) == pytest.approx([found.delta] * 4, abs=EXACT)
@@ -191,7 +190,7 @@ def test_ranking_labels_and_coverage_of_the_means(shop: nt.Tracker, monkeypatch:
         results("ndcg@10", DENSE, NEW_LABELS).mean,
     ]
     for block_items in (1, 10**6):
-        monkeypatch.setattr(explained_blocks, "BLOCK_ITEMS", block_items)
+        monkeypatch.setattr(explain_parts, "BLOCK_ITEMS", block_items)
         found = of_runs(shop, "bm25", "dense", labels_baseline=1, labels_candidate=2)
         assert (found.totals, found.n_groups) == (None, 6)
         assert found.parts is not None
@@ -391,10 +390,10 @@ def test_no_group_with_a_result_in_both_runs(tracker: nt.Tracker) -> None:
 def moves_of(tracker: nt.Tracker, metric: str, keys: list[str], n: int = 3) -> dict[str, tuple[ItemMove, ...]]:
     with tracker.store().read() as tx:
         one, other = tx.resolve_run("bm25"), tx.resolve_run("dense")
-        sides = explained_sides(tx, one, other, parse_metric("ndcg@10"))
-        sides = replace(sides, metric=parse_metric(metric))
+        both = explained_pair(tx, one, other, parse_metric("ndcg@10"))
+        both = replace(both, metrics=(parse_metric(metric),))
         ids = tx.group_ids(one.dataset_id, Keys.from_strings(keys))
-        found = item_moves(tx, sides, ids, n)
+        found = item_moves(tx, both, ids, n)
         return {key: found[number] for key, number in zip(keys, ids.tolist(), strict=True) if number in found}
 
 

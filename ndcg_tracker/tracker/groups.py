@@ -1,24 +1,27 @@
-"""What is known of a dataset's groups beside their results: attributes, by which they are sliced, and weights."""
+"""What is known of a dataset's groups beside their results: weights, and attributes to slice by."""
 
 from __future__ import annotations
 
+import difflib
+import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ndcg_tracker.comparison.slices import Slicing
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.group_table import GroupTable
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.tracker.datasets import known_dataset
-from ndcg_tracker.tracker.known_labels import label_source
-from ndcg_tracker.tracker.rescoring import stored_scores
-from ndcg_tracker.tracker.scoring import stored_weights
+from ndcg_tracker.tracker.database import known_dataset
 
 if TYPE_CHECKING:
+    from ndcg_tracker.ingest.group_table import GroupTable
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
+
+_MAX_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,11 @@ def _weight_of(tx: ReadTransaction, dataset: DatasetRecord) -> dict[int, float]:
 
 def _recompute_means(tx: WriteTransaction, dataset: DatasetRecord, changed: Index) -> int:
     """Take the stored means again that rest on the weight of a group that has changed, and return how many."""
+    # not for every comparison that is sliced by an attribute
+    from ndcg_tracker.tracker.known_labels import label_source
+    from ndcg_tracker.tracker.rescoring import stored_scores
+    from ndcg_tracker.tracker.scoring import stored_weights
+
     concerned = [(run, _resting_on(tx, run, changed)) for run in tx.runs(dataset.name)]
     weights = stored_weights(tx, dataset.id)
     for label_set in tx.label_sets(dataset.id):
@@ -141,3 +149,52 @@ def _resting_on(tx: ReadTransaction, run: RunRecord, changed: Index) -> list[Eva
     """Return the evaluations of a run whose mean weighs one of these groups."""
     weighing = [one for one in tx.evaluations(run.id) if parse_metric(one.metric)["weights"] != "none"]
     return [one for one in weighing if np.isin(tx.group_results(one.id).group_ids, changed).any()]
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeValues:
+    """The values of one attribute, as text, by group id; a group without one is not among them."""
+
+    attribute: str
+    value_of: Mapping[int, str]
+
+    def of(self, group_ids: Index) -> Slicing:
+        """Return the value of each group, None where it has none."""
+        return Slicing(self.attribute, [self.value_of.get(group_id) for group_id in group_ids.tolist()])
+
+
+def attribute_values(tx: ReadTransaction, run: RunRecord, attribute: str) -> AttributeValues:
+    """Return the values of an attribute in a run's dataset (InputError where none of its groups has it)."""
+    stored = tx.group_attributes(run.dataset_id)
+    value_of = {
+        group_id: _text(attributes[attribute])
+        for group_id, attributes in stored.items()
+        if attributes.get(attribute) is not None
+    }
+    if not value_of:
+        known = sorted({name for attributes in stored.values() for name in attributes})
+        raise InputError(
+            f"no group of dataset {run.dataset!r} has an attribute {attribute!r}; {_advice(attribute, known, run)}"
+        )
+    return AttributeValues(attribute, value_of)
+
+
+def _advice(attribute: str, known: list[str], run: RunRecord) -> str:
+    close = difflib.get_close_matches(attribute, known, n=3, cutoff=0.6)
+    if close:
+        return f"did you mean {' or '.join(map(repr, close))}?"
+    if not known:
+        return f"set it with: ndcg-track groups set FILE --dataset {shlex.quote(run.dataset)}"
+    more = f" and {len(known) - _MAX_SHOWN} more" if len(known) > _MAX_SHOWN else ""
+    return f"there {'is' if len(known) == 1 else 'are'} {', '.join(known[:_MAX_SHOWN])}{more}"
+
+
+def _text(value: Any) -> str:
+    """Return a value as a slice is named: a whole number without decimals, whichever engine it comes from.
+
+    >>> _text(3.0), _text(3), _text(0.25), _text("de")
+    ('3', '3', '0.25', 'de')
+    """
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)

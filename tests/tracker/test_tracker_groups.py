@@ -8,7 +8,7 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 from stored_rows import row_counts
 
 import ndcg_tracker as nt
-from ndcg_tracker.tracker.group_facts import GroupRecord, GroupsSet
+from ndcg_tracker.tracker.groups import GroupRecord, GroupsSet
 
 WEIGHTED = "ndcg(weights=group)@10"
 METRICS = ["ndcg@10", WEIGHTED, "lightgbm:ndcg@3"]

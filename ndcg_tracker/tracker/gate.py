@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,21 +10,21 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from ndcg_tracker.comparison.decisions import GateDecision, Scope
 from ndcg_tracker.comparison.gate import FAIL_ALPHA, population_decision, set_decision, spent_alpha
-from ndcg_tracker.comparison.gate_result import Acknowledgement, Gated
+from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
 from ndcg_tracker.comparison.pairing import Missing
 from ndcg_tracker.comparison.repeat_margin import FEWEST_REPEATS, LearnedMargin, learned_margin
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.reporting.comparison_words import labels_command
-from ndcg_tracker.tracker.comparing import compared, paired_results
-from ndcg_tracker.tracker.drifting import drift_since_pin, of_gate
+from ndcg_tracker.tracker.compare import CompareOptions, compared_pair
 from ndcg_tracker.tracker.inference_limits import WHY_SHOWN_ONLY
+from ndcg_tracker.tracker.run_pair import RunPair, Side, rescore_command, resolved_pair
 
 if TYPE_CHECKING:
     from ndcg_tracker.comparison.compare import PairedResults
-    from ndcg_tracker.storage.records import EvaluationRecord, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.records import AliasRecord, DecisionRecord, RunRecord
+    from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 Margin = float | Literal["auto"] | None
 
@@ -32,6 +33,8 @@ HOW_TO_REPEAT = (
     "score the same groups again with the unchanged system, ingest each run with the tag aa=NAME, and give "
     f"{argument('margin', 'auto')} and {argument('aa', 'NAME')}"
 )
+ROUNDS = 3
+"""How often a gate decides without keeping other writers out, before it decides under the lock."""
 
 
 @dataclass(frozen=True)
@@ -117,27 +120,69 @@ def acknowledged(reason: str | None, by: str | None, *, dry_run: bool = False) -
     return Acknowledgement(reason, " ".join((by or "").split()) or "unknown")
 
 
-def gated(tx: ReadTransaction, question: GateQuestion, acknowledgement: Acknowledgement | None = None) -> Gated:
-    """Return what the gate decides on two stored runs; nothing is written.
+def gated(
+    store: Store, question: GateQuestion, acknowledgement: Acknowledgement | None = None, *, dry_run: bool = False
+) -> Gated:
+    """Return what the gate decides on two stored runs, and record it unless ``dry_run``.
 
-    Raises: ReferenceNotFoundError; NotComparableError, naming the command that mends it; InputError for a margin that
-    cannot be learned, and for a metric that allows no inference in the scope "population".
+    The decision is made while others may write. Where they have changed what it rests on before it is recorded, the
+    gate decides again, so that every decision is the one of its number in the series. Raises: ReferenceNotFoundError;
+    NotComparableError, with the command that fixes it; InputError for a margin that cannot be learned, and for a metric
+    that allows no inference in the scope "population".
     """
+    for _ in range(ROUNDS):
+        with store.read() as tx:
+            basis = _basis(tx, question)
+            found = _decided(tx, question, basis, acknowledgement)
+        if dry_run:
+            return found
+        with store.write() as tx:
+            if _basis(tx, question) == basis:
+                return _recorded(tx, question, basis, found)
+    with store.write() as tx:  # many gates at once: each would find the decision of another one before its own
+        basis = _basis(tx, question)
+        return _recorded(tx, question, basis, _decided(tx, question, basis, acknowledgement))
+
+
+@dataclass(frozen=True, slots=True)
+class _Basis:
+    """What a decision rests on and others may change: runs, labels, means, the alias, decisions and repeats.
+
+    ``earlier``: the decisions of this gate, oldest first. ``pin``: the alias of the baseline, None where it was given
+    otherwise. ``learned``: None for a margin that was given.
+    """
+
+    runs: RunPair
+    earlier: tuple[DecisionRecord, ...]
+    pin: AliasRecord | None
+    learned: LearnedMargin | None
+
+
+def _basis(tx: ReadTransaction, question: GateQuestion) -> _Basis:
+    """Return what the decision rests on as the database has it now; no group results are read."""
     baseline = tx.resolve_run(question.baseline, question.dataset)
     candidate = tx.resolve_run(question.candidate, question.dataset)
-    (comparison,) = compared(tx, baseline, [candidate], [question.metric], missing=question.missing, top=question.top)
+    runs = resolved_pair(tx, baseline, candidate, [question.metric])
+    alias = question.alias
+    return _Basis(
+        runs,
+        tuple(of_gate(tx.decisions(baseline.dataset_id), str(question.metric), alias)),
+        None if alias is None else next(one for one in tx.aliases(baseline.dataset) if one.name == alias),
+        _learned(tx, question, runs) if question.margin == "auto" else None,
+    )
+
+
+def _decided(
+    tx: ReadTransaction, question: GateQuestion, basis: _Basis, acknowledgement: Acknowledgement | None
+) -> Gated:
+    """Return the decision; the group results of both runs are read once."""
+    runs = basis.runs
+    baseline, candidate = (side.run for side in runs.sides)
+    comparison, (results,) = compared_pair(tx, runs, CompareOptions(missing=question.missing, top=question.top))
     if not comparison.is_comparable and comparison.metrics[0].not_comparable == "nothing_judged":
         raise _nothing_judged(baseline, candidate, question.metric)
-    label_set = _label_set(tx, baseline, comparison)
-    of_baseline, of_candidate = (
-        {e.metric: e for e in _evaluations(tx, run, label_set)} for run in (baseline, candidate)
-    )
-    text = str(question.metric)
-    results = paired_results(tx, of_baseline[text], of_candidate[text], baseline.dataset_id, question.missing)
-    earlier = of_gate(tx.decisions(baseline.dataset_id), text, question.alias)
-    number = 1 + sum(decision.scope == question.scope for decision in earlier)
-    learned = _learned(tx, question, baseline, candidate, label_set) if question.margin == "auto" else None
-    decision = _decision(question, results, number, learned)
+    number = 1 + sum(decision.scope == question.scope for decision in basis.earlier)
+    decision = _decision(question, results, number, basis.learned)
     if question.alias is None:
         comparison = replace(comparison, notes=(*comparison.notes, _unpinned(baseline)))
     if candidate.id == baseline.id:
@@ -149,29 +194,28 @@ def gated(tx: ReadTransaction, question: GateQuestion, acknowledgement: Acknowle
         decision,
         number,
         alpha_budget=question.alpha_budget,
-        learned_margin=learned,
-        drift=drift_since_pin(tx, baseline, earlier, question.alias, decision.delta),
+        learned_margin=basis.learned,
+        drift=None if basis.pin is None else drift_since_pin(basis.pin, basis.earlier, decision.delta),
         acknowledgement=None if decision.decision == "pass" else acknowledgement,
-        candidate_means=tuple((e.metric, e.mean) for e in of_candidate.values()),
+        candidate_means=tuple((one.metric, one.mean) for one in runs.candidate.evaluations.values()),
         ties_could_change_decision=_hangs_on_ties(decision, results),
     )
 
 
-def recorded(tx: WriteTransaction, question: GateQuestion, found: Gated) -> Gated:
+def _recorded(tx: WriteTransaction, question: GateQuestion, basis: _Basis, found: Gated) -> Gated:
     """Record a decision and return it with its number in the database."""
-    comparison, decision = found.comparison, found.decision
-    dataset_id = tx.run(comparison.baseline.run_id).dataset_id
+    decision, runs = found.decision, basis.runs
     acknowledgement, learned = found.acknowledgement, found.learned_margin
-    basis = "" if learned is None else f" (margin learned from {len(learned.runs)} repeats: {', '.join(learned.runs)})"
+    told = "" if learned is None else f" (margin learned from {len(learned.runs)} repeats: {', '.join(learned.runs)})"
     record = tx.insert_decision(
-        dataset_id,
-        comparison.baseline.run_id,
-        comparison.candidate.run_id,
+        runs.dataset_id,
+        runs.baseline.run.id,
+        runs.candidate.run.id,
         metric=str(question.metric),
-        label_set_id=_label_set(tx, tx.run(comparison.baseline.run_id), comparison).id,
+        label_set_id=runs.baseline.label_set.id,
         scope=decision.scope,
         decision=decision.decision,
-        reason=decision.reason + basis,
+        reason=decision.reason + told,
         baseline_alias=question.alias,
         margin=decision.margin,
         delta=decision.delta,
@@ -210,10 +254,10 @@ def _hangs_on_ties(decision: GateDecision, results: PairedResults) -> bool:
     return any(decision.moved(bound - delta) != decision.moved(0.0) for bound in effect.delta)
 
 
-def _learned(
-    tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, candidate: RunRecord, label_set: LabelSetRecord
-) -> LearnedMargin:
+def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> LearnedMargin:
     """Return the margin that the repeats teach under the labels of the comparison."""
+    baseline, candidate = (side.run for side in both.sides)
+    label_set = both.baseline.label_set
     if question.repeats:
         named = [tx.resolve_run(reference, baseline.dataset) for reference in question.repeats]
         runs = list({run.id: run for run in named}.values())
@@ -239,12 +283,11 @@ def _learned(
         )
     text, found = str(question.metric), []
     for run in runs:
-        evaluation = {one.metric: one for one in _evaluations(tx, run, label_set)}.get(text)
+        evaluation = Side.of(run, label_set, tx.evaluations(run.id)).evaluations.get(text)
         if evaluation is None or evaluation.mean is None:
-            words = ["ndcg-track", "rescore", run.name, "--dataset", run.dataset, "--metric", text]
             raise NotComparableError(
                 f"repeat {run.name!r} has no {text} under labels version {label_set.version}, which both runs share; "
-                f"type: {shlex.join(words)}"
+                f"type: {rescore_command([run], [text])}"
             )
         found.append(evaluation)
     if len({evaluation.n_groups for evaluation in found}) > 1:
@@ -258,14 +301,6 @@ def _nothing_judged(baseline: RunRecord, candidate: RunRecord, metric: Metric) -
         f"runs {baseline.name!r} and {candidate.name!r} have no judged item that {metric} counts, so nothing is known "
         f"of either; are their ids spelled as in the labels? See those with: {labels_command(baseline.dataset)}"
     )
-
-
-def _label_set(tx: ReadTransaction, run: RunRecord, comparison: Comparison) -> LabelSetRecord:
-    return next(one for one in tx.label_sets(run.dataset_id) if one.version == comparison.label_set.version)
-
-
-def _evaluations(tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecord) -> list[EvaluationRecord]:
-    return [evaluation for evaluation in tx.evaluations(run.id) if evaluation.label_set_id == label_set.id]
 
 
 def _unpinned(baseline: RunRecord) -> str:
@@ -294,3 +329,46 @@ def _without_inference(comparison: Comparison) -> Comparison:
         for metric in comparison.metrics
     )
     return replace(comparison, metrics=metrics)
+
+
+def of_gate(decisions: Sequence[DecisionRecord], metric: str, alias: str | None) -> list[DecisionRecord]:
+    """Return the decisions of one gate, oldest first: those of a metric and a baseline alias."""
+    return [one for one in decisions if one.metric == metric and one.baseline_alias == alias]
+
+
+def drift_since_pin(pin: AliasRecord, earlier: Sequence[DecisionRecord], delta: float | None) -> Drift:
+    """Return the drift under an alias.
+
+    Parameters: ``pin``: what the alias stands for. ``earlier``: the decisions of this gate, oldest first. ``delta``: of
+    the present candidate, against the pinned run.
+    """
+    accepted = [one for one in earlier if one.decision == "pass" or one.acknowledged_by is not None]
+    against_pin = [one for one in accepted if one.baseline_run_id == pin.run_id]
+    latest = against_pin[-1] if against_pin else None
+    moves = _moves(accepted, pin.run_id)
+    deltas = [one.delta for one in moves if one.delta is not None]
+    is_known = bool(moves) and len(deltas) == len(moves)
+    moved_delta = math.fsum(deltas) if is_known else None
+    return Drift(
+        pin.name,
+        pin.run,
+        pin.updated_at_utc,
+        n_accepted=len({one.candidate_run for one in against_pin}),
+        latest_accepted=None if latest is None else latest.candidate_run,
+        latest_delta=None if latest is None else latest.delta,
+        n_moves=len(moves),
+        first_run=moves[-1].baseline_run if moves else None,
+        moved_delta=moved_delta,
+        total_delta=None if moved_delta is None or delta is None else moved_delta + delta,
+    )
+
+
+def _moves(accepted: Sequence[DecisionRecord], pinned_run_id: int) -> list[DecisionRecord]:
+    """Return the decisions whose candidates the alias was moved to, the latest first."""
+    moves: list[DecisionRecord] = []
+    target: int | None = pinned_run_id
+    for decision in reversed(accepted):
+        if target is not None and decision.candidate_run_id == target != decision.baseline_run_id:
+            moves.append(decision)
+            target = decision.baseline_run_id
+    return moves
