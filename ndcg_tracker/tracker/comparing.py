@@ -33,8 +33,8 @@ from ndcg_tracker.tracker.slicing import AttributeValues, attribute_values
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import EvaluationRecord, GroupResultColumns, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction
 
 Evaluations = dict[str, "EvaluationRecord"]
 
@@ -102,14 +102,14 @@ def _compared(
     texts = [str(metric) for metric in metrics] or [text for text in of_baseline if text in of_candidate]
     texts.sort(key=lambda text: parse_metric(text).shown_only is not None)  # the first one is what groups are told of
     shares, other_shares = (
-        {share.cutoff: share.judged_share for share in tx.coverages(run.id, label_set.id)}
+        {share.cutoff: share.judged_share for share in tx.evaluations.coverages(run.id, label_set.id)}
         for run in (baseline, candidate)
     )
     coverage = [
         JudgedShare(cutoff, shares.get(cutoff), other_shares.get(cutoff))
         for cutoff in dict.fromkeys(parse_metric(text).cutoff for text in texts)
     ]
-    newest = tx.newest_label_set(baseline.dataset_id)
+    newest = tx.labels.newest(baseline.dataset_id)
     notes = []
     if newest is not None and newest.version > label_set.version:
         notes.append(
@@ -132,7 +132,7 @@ def _compared(
         baseline.dataset,
         LabelSetRef(label_set.version, label_set.digest),
         results,
-        lambda group_ids: tx.group_keys(baseline.dataset_id, group_ids).to_list(),
+        lambda group_ids: tx.groups.keys(baseline.dataset_id, group_ids).to_list(),
         top=asked.top,
         coverage=coverage,
         notes=notes,
@@ -145,7 +145,7 @@ def _compared(
     comparison = _with_moves(tx, comparison, baseline, candidate, label_set)
     if not asked.tie_groups:
         return comparison
-    labels, weights = tx.read_labels(label_set.id), stored_weights(tx, baseline.dataset_id)
+    labels, weights = tx.labels.lists(label_set.id), stored_weights(tx, baseline.dataset_id)
     found, n_open = open_groups(tx, (baseline, candidate), labels, parse_metric(texts[0]), weights, asked.top)
     return replace(comparison, tie_groups=found, n_tie_groups=n_open)
 
@@ -165,7 +165,7 @@ def _with_moves(
 ) -> Comparison:
     """Return the comparison with the items that moved its worst and best groups; only their lists are read."""
     shown = [*comparison.worst, *comparison.best]
-    ids = tx.group_ids(baseline.dataset_id, Keys.from_strings([group.group for group in shown]))
+    ids = tx.groups.ids(baseline.dataset_id, Keys.from_strings([group.group for group in shown]))
     metric = parse_metric(comparison.metrics[0].metric)
     sides = Sides(metric, Side(baseline, label_set, None), Side(candidate, label_set, None))
     moves = item_moves(tx, sides, ids, n=sys.maxsize)
@@ -188,7 +188,7 @@ def _shared(
     """Return the newest label set under which both runs have the metrics, with the evaluations of both."""
     of_baseline, of_candidate = _by_label_set(tx, baseline), _by_label_set(tx, candidate)
     wanted = {str(metric) for metric in metrics}
-    for label_set in sorted(tx.label_sets(baseline.dataset_id), key=lambda record: -record.version):
+    for label_set in sorted(tx.labels.sets(baseline.dataset_id), key=lambda record: -record.version):
         one, other = of_baseline.get(label_set.id, {}), of_candidate.get(label_set.id, {})
         shared = one.keys() & other.keys()
         if shared and wanted <= shared:
@@ -202,7 +202,7 @@ def _shared(
 
 def _by_label_set(tx: ReadTransaction, run: RunRecord) -> dict[int, Evaluations]:
     found: dict[int, Evaluations] = {}
-    for evaluation in tx.evaluations(run.id):
+    for evaluation in tx.evaluations.of_run(run.id):
         found.setdefault(evaluation.label_set_id, {})[evaluation.metric] = evaluation
     return found
 
@@ -226,7 +226,7 @@ def paired_results(
     Raises: InputError for groups with a result in one run only, unless ``missing`` says what becomes of them; and for
     a mean that is known of all groups only.
     """
-    one, other = tx.group_results(baseline.id), tx.group_results(candidate.id)
+    one, other = tx.evaluations.results(baseline.id), tx.evaluations.results(candidate.id)
     metric = parse_metric(baseline.metric)
     counts_missing = metric["missing"] in ("zero", "empty")
     absent = _in_neither(tx, one.group_ids, baseline, candidate) if counts_missing else None
@@ -361,7 +361,7 @@ def _in_neither(
     if not baseline.n_missing or not candidate.n_missing:
         return None
     for run_id in {baseline.run_id, candidate.run_id}:
-        group_ids = np.setdiff1d(group_ids, tx.ranked_group_ids(run_id), assume_unique=True)
+        group_ids = np.setdiff1d(group_ids, tx.runs.group_ids(run_id), assume_unique=True)
     return group_ids
 
 
@@ -398,18 +398,18 @@ def _has_nothing_judged(
     if shares.get(metric.cutoff) != 0:
         if metric["depth"] == "all":
             return False
-        both = judged(tx.read_ranking(evaluation.run_id), tx.read_labels(label_set.id))
+        both = judged(tx.runs.ranking(evaluation.run_id), tx.labels.lists(label_set.id))
         return not judged_shares(both, int(metric["depth"])).any()
     if metric["unjudged"] != "drop" or metric.cutoff is None:
         return True
     # what is dropped makes room for items below the cutoff
-    ranking, labels = tx.read_ranking(evaluation.run_id), tx.read_labels(label_set.id)
+    ranking, labels = tx.runs.ranking(evaluation.run_id), tx.labels.lists(label_set.id)
     return not judged(ranking, labels).rows.size
 
 
 def _weights(tx: ReadTransaction, dataset_id: int, group_ids: Index) -> Floats | None:
     """Return the stored weight of each group, 1 where there is none; None where no group has one."""
-    ids, weights = tx.group_weights(dataset_id)
+    ids, weights = tx.groups.weights(dataset_id)
     if not group_ids.size or np.isnan(weights).all():
         return None
     place = np.minimum(np.searchsorted(ids, group_ids), ids.size - 1)

@@ -15,8 +15,8 @@ from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.weights import GroupWeights
 
 if TYPE_CHECKING:
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int, weights: Group
 
     Raises: InputError where the run's dataset has no labels.
     """
-    newest = tx.newest_label_set(run.dataset_id)
+    newest = tx.labels.newest(run.dataset_id)
     if newest is None:
         raise InputError(f"dataset {run.dataset!r} has no labels; add them with ndcg-track labels add FILE")
-    both = judged(tx.read_ranking(run.id), tx.read_labels(newest.id))
+    both = judged(tx.runs.ranking(run.id), tx.labels.lists(newest.id))
     texts = [f"ndcg@{cutoff}", *(dialect.text(cutoff) for dialect in DIALECTS.values())]
     return [_convention(both, text, weights) for text in texts]
 

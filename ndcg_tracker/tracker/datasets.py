@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord
-    from ndcg_tracker.storage.store import ReadTransaction
 
 
 def known_dataset(tx: ReadTransaction, name: str) -> DatasetRecord:
     """Return the dataset of this name; raise ReferenceNotFoundError, naming those there are, where there is none."""
-    found = tx.dataset(name)
+    found = tx.datasets.named(name)
     if found is None:
         from ndcg_tracker.storage.references import unknown_dataset
 
-        raise unknown_dataset(name, [record.name for record in tx.datasets()])
+        raise unknown_dataset(name, [record.name for record in tx.datasets.all()])
     return found

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ndcg_tracker.comparison.gate_result import Drift
 
 if TYPE_CHECKING:
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DecisionRecord, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction
 
 
 def of_gate(decisions: Sequence[DecisionRecord], metric: str, alias: str | None) -> list[DecisionRecord]:
@@ -32,7 +32,7 @@ def drift_since_pin(
     """
     if alias is None:
         return None
-    pin = next(one for one in tx.aliases(baseline.dataset) if one.name == alias)
+    pin = next(one for one in tx.aliases.all(baseline.dataset) if one.name == alias)
     accepted = [one for one in earlier if one.decision == "pass" or one.acknowledged_by is not None]
     against_pin = [one for one in accepted if one.baseline_run_id == baseline.id]
     latest = against_pin[-1] if against_pin else None

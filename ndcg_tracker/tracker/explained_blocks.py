@@ -11,7 +11,7 @@ from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.tracker.explained_runs import Sides
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.store import ReadTransaction
+    from ndcg_tracker.storage.read import ReadTransaction
 
 BLOCK_ITEMS = 1 << 17
 """About how many items of one run are held at a time."""
@@ -35,18 +35,18 @@ class SideBlock:
 
 def side_blocks(tx: ReadTransaction, sides: Sides) -> Iterator[SideBlock]:
     """Yield all groups of a dataset by ascending id, some at a time, with what both runs and their labels have."""
-    group_ids, group_keys = tx.groups(sides.dataset_id)
+    group_ids, group_keys = tx.groups.all(sides.dataset_id)
     one, other = sides.baseline, sides.candidate
     n_items = max(one.run.n_items, other.run.n_items, 1)
     n_groups = max(1, BLOCK_ITEMS * group_ids.size // n_items)
     for first in range(0, group_ids.size, n_groups):
         ids = group_ids[first : first + n_groups]
-        ranking, labels = tx.read_ranking(one.run.id, ids), tx.read_labels(one.label_set.id, ids)
+        ranking, labels = tx.runs.ranking(one.run.id, ids), tx.labels.lists(one.label_set.id, ids)
         yield SideBlock(
             first,
             group_keys.slice(first, first + ids.size),
             ranking,
-            ranking if one.run.id == other.run.id else tx.read_ranking(other.run.id, ids),
+            ranking if one.run.id == other.run.id else tx.runs.ranking(other.run.id, ids),
             labels,
-            labels if sides.is_same_labels else tx.read_labels(other.label_set.id, ids),
+            labels if sides.is_same_labels else tx.labels.lists(other.label_set.id, ids),
         )

@@ -29,7 +29,7 @@ from ndcg_tracker.tracker.scoring import GatheredValues, stored_weights
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.rankings.weights import GroupWeights
-    from ndcg_tracker.storage.store import ReadTransaction
+    from ndcg_tracker.storage.read import ReadTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def run_explanation(tx: ReadTransaction, sides: Sides, *, top: int | None) -> Ru
     """
     if not sides.is_same_labels:
         return run_parts(tx, sides)
-    ids, keys = tx.groups(sides.dataset_id)
+    ids, keys = tx.groups.all(sides.dataset_id)
     weights = stored_weights(tx, sides.dataset_id)
     one, other = _Groups(ids.size, weights), _Groups(ids.size, weights)
     parts = []

@@ -31,7 +31,7 @@ from ndcg_tracker.tracker.scoring import GatheredValues, stored_weights
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Index, Mask
-    from ndcg_tracker.storage.store import ReadTransaction
+    from ndcg_tracker.storage.read import ReadTransaction
 
 
 def group_parts(

@@ -15,8 +15,8 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 
 if TYPE_CHECKING:
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import EvaluationRecord, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction
 
 PREFERRED = "ndcg@10"
 
@@ -87,10 +87,10 @@ def explained_sides(
             f"run {baseline.name!r} is of dataset {baseline.dataset!r} and run {candidate.name!r} of dataset "
             f"{candidate.dataset!r}; only runs of one dataset can be explained"
         )
-    evaluations = [tx.evaluations(run.id) for run in (baseline, candidate)]
+    evaluations = [tx.evaluations.of_run(run.id) for run in (baseline, candidate)]
     if metric is None:
         metric = _shared_metric(baseline, candidate, evaluations)
-    sets = {record.version: record for record in tx.label_sets(baseline.dataset_id)}
+    sets = {record.version: record for record in tx.labels.sets(baseline.dataset_id)}
     stored = [{one.label_set_version: one for one in of_run if one.metric == str(metric)} for of_run in evaluations]
     given = (baseline_version, candidate_version)
     shared = stored[0].keys() & stored[1].keys()

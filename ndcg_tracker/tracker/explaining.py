@@ -23,7 +23,7 @@ from ndcg_tracker.tracker.explained_runs import Side, Sides, unjudged_note
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Index
-    from ndcg_tracker.storage.store import ReadTransaction
+    from ndcg_tracker.storage.read import ReadTransaction
 
 _MANY_GROUPS = 50_000  # to look for similar keys among more would take seconds
 
@@ -35,7 +35,7 @@ def group_explanation(tx: ReadTransaction, sides: Sides, group: str) -> GroupExp
     one of the runs.
     """
     keys = Keys.from_strings([group])
-    ids = tx.group_ids(sides.dataset_id, keys)
+    ids = tx.groups.ids(sides.dataset_id, keys)
     if ids[0] < 0:
         raise _unknown_group(tx, sides, group)
     both = [_contributions(tx, side, sides.metric, ids) for side in (sides.baseline, sides.candidate)]
@@ -73,7 +73,7 @@ def item_moves(tx: ReadTransaction, sides: Sides, group_ids: Index, n: int = 3) 
     """
     if sides.metric.measure not in ADDITIVE or not group_ids.size:
         return {}
-    keys = tx.group_keys(sides.dataset_id, group_ids)
+    keys = tx.groups.keys(sides.dataset_id, group_ids)
     wanted = np.sort(group_ids)
     both = [_contributions(tx, side, sides.metric, wanted) for side in (sides.baseline, sides.candidate)]
     places = [places_of(found.values.group_keys, keys) for found in both]
@@ -83,7 +83,7 @@ def item_moves(tx: ReadTransaction, sides: Sides, group_ids: Index, n: int = 3) 
 
 
 def _contributions(tx: ReadTransaction, side: Side, metric: Metric, ids: Index) -> Contributions:
-    return contributions(judged(tx.read_ranking(side.run.id, ids), tx.read_labels(side.label_set.id, ids)), metric)
+    return contributions(judged(tx.runs.ranking(side.run.id, ids), tx.labels.lists(side.label_set.id, ids)), metric)
 
 
 def _group_value(tx: ReadTransaction, side: Side, found: Contributions, group: str, group_id: int) -> float:
@@ -96,7 +96,7 @@ def _group_value(tx: ReadTransaction, side: Side, found: Contributions, group: s
         )
     value = float(found.values.values[place])
     if side.evaluation is not None:
-        stored = tx.group_results(side.evaluation.id)
+        stored = tx.evaluations.results(side.evaluation.id)
         at = int(np.searchsorted(stored.group_ids, group_id))
         if at < stored.group_ids.size and stored.group_ids[at] == group_id:
             value = float(stored.values[at])
@@ -111,7 +111,7 @@ def _group_value(tx: ReadTransaction, side: Side, found: Contributions, group: s
 
 def _unknown_group(tx: ReadTransaction, sides: Sides, group: str) -> ReferenceNotFoundError:
     dataset = sides.baseline.run.dataset
-    _, keys = tx.groups(sides.dataset_id)
+    _, keys = tx.groups.all(sides.dataset_id)
     known = keys.to_list() if len(keys) <= _MANY_GROUPS else []
     close = difflib.get_close_matches(group, known, n=3, cutoff=0.6)
     if close:

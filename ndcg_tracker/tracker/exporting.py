@@ -13,10 +13,10 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Index
 
 if TYPE_CHECKING:
-    from ndcg_tracker.exchange import Column, ExportWriter
+    from ndcg_tracker.exchange.writer import Column, ExportWriter
     from ndcg_tracker.rankings.ranking import GroupedItems
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import EvaluationRecord, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ def export(tx: ReadTransaction, runs: Sequence[RunRecord], writer: ExportWriter)
     for dataset_id in dict.fromkeys(run.dataset_id for run in runs):
         of_dataset = [run for run in runs if run.dataset_id == dataset_id]
         name = of_dataset[0].dataset
-        evaluations = {run.id: tx.evaluations(run.id) for run in of_dataset}
+        evaluations = {run.id: tx.evaluations.of_run(run.id) for run in of_dataset}
         used = {one.label_set_id for found in evaluations.values() for one in found}
-        label_sets = [one for one in tx.label_sets(dataset_id) if one.id in used]
+        label_sets = [one for one in tx.labels.sets(dataset_id) if one.id in used]
         _write_groups(tx, dataset_id, name, writer)
         for label_set in label_sets:
             _write_labels(tx, name, label_set, writer)
@@ -52,12 +52,12 @@ def export(tx: ReadTransaction, runs: Sequence[RunRecord], writer: ExportWriter)
 
 def _write_groups(tx: ReadTransaction, dataset_id: int, name: str, writer: ExportWriter) -> None:
     """Write the groups of a dataset that have a weight or attributes."""
-    attributes = tx.group_attributes(dataset_id)
-    weights = dict(zip(*(column.tolist() for column in tx.group_weights(dataset_id)), strict=True))
+    attributes = tx.groups.attributes(dataset_id)
+    weights = dict(zip(*(column.tolist() for column in tx.groups.weights(dataset_id)), strict=True))
     ids = np.array(sorted(attributes.keys() | weights.keys()), dtype=np.int64)
     columns: dict[str, Column] = {
         "dataset": name,
-        "group_key": tx.group_keys(dataset_id, ids),
+        "group_key": tx.groups.keys(dataset_id, ids),
         "weight": [weights.get(group) for group in ids.tolist()],
         "attributes": [_json(attributes[group]) if group in attributes else None for group in ids.tolist()],
     }
@@ -66,7 +66,7 @@ def _write_groups(tx: ReadTransaction, dataset_id: int, name: str, writer: Expor
 
 def _write_labels(tx: ReadTransaction, name: str, label_set: LabelSetRecord, writer: ExportWriter) -> None:
     columns: dict[str, Column] = {"dataset": name, "label_set_version": label_set.version, "digest": label_set.digest}
-    labels = tx.read_labels(label_set.id)
+    labels = tx.labels.lists(label_set.id)
     writer.add("label_sets", columns | {"source": [label_set.source], "n_labels": labels.n_items}, 1)
     rows: dict[str, Column] = {"group_key": _repeated(labels), "item_key": labels.item_keys, "grade": labels.grades}
     writer.add("labels", columns | rows, labels.n_items)
@@ -85,7 +85,7 @@ def _write_run(tx: ReadTransaction, run: RunRecord, writer: ExportWriter) -> Non
         "n_items": run.n_items,
     }
     writer.add("runs", owner | facts, 1)
-    for items in tx.ranking_blocks(run):
+    for items in tx.runs.ranking_blocks(run):
         lengths = np.diff(items.offsets)
         rows: dict[str, Column] = {
             "group_key": _repeated(items),
@@ -104,14 +104,14 @@ def _write_evaluation(tx: ReadTransaction, run: RunRecord, one: EvaluationRecord
         "label_set_version": one.label_set_version,
         "metric": one.metric,
     }
-    results = tx.group_results(one.id, components=True)
+    results = tx.evaluations.results(one.id, components=True)
     n_results = results.group_ids.size
     facts: dict[str, Column] = {name: [getattr(one, name)] for name in ("mean", "worst_mean", "best_mean")}
     facts |= {name: getattr(one, name) for name in ("n_groups", "n_missing", "n_undefined")}
     facts |= {"n_results": n_results, "requested_as": one.requested_as}
     writer.add("evaluations", owner | facts, 1)
     rows: dict[str, Column] = {
-        "group_key": tx.group_keys(run.dataset_id, results.group_ids),
+        "group_key": tx.groups.keys(run.dataset_id, results.group_ids),
         "value": results.values,
         "dcg": results.dcg,
         "ideal_dcg": results.ideal_dcg,
@@ -125,7 +125,7 @@ def _write_coverage(
     tx: ReadTransaction, run: RunRecord, label_sets: Iterable[LabelSetRecord], writer: ExportWriter
 ) -> None:
     for label_set in label_sets:
-        found = tx.coverages(run.id, label_set.id)
+        found = tx.evaluations.coverages(run.id, label_set.id)
         columns: dict[str, Column] = {
             "dataset": run.dataset,
             "run": run.name,

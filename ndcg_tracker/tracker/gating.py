@@ -22,8 +22,9 @@ from ndcg_tracker.tracker.inference_limits import WHY_SHOWN_ONLY
 
 if TYPE_CHECKING:
     from ndcg_tracker.comparison.compare import PairedResults
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import EvaluationRecord, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.write import WriteTransaction
 
 Margin = float | Literal["auto"] | None
 
@@ -123,8 +124,8 @@ def gated(tx: ReadTransaction, question: GateQuestion, acknowledgement: Acknowle
     Raises: ReferenceNotFoundError; NotComparableError, naming the command that mends it; InputError for a margin that
     cannot be learned, and for a metric that allows no inference in the scope "population".
     """
-    baseline = tx.resolve_run(question.baseline, question.dataset)
-    candidate = tx.resolve_run(question.candidate, question.dataset)
+    baseline = tx.runs.resolve(question.baseline, question.dataset)
+    candidate = tx.runs.resolve(question.candidate, question.dataset)
     (comparison,) = compared(tx, baseline, [candidate], [question.metric], missing=question.missing, top=question.top)
     if not comparison.is_comparable and comparison.metrics[0].not_comparable == "nothing_judged":
         raise _nothing_judged(baseline, candidate, question.metric)
@@ -134,7 +135,7 @@ def gated(tx: ReadTransaction, question: GateQuestion, acknowledgement: Acknowle
     )
     text = str(question.metric)
     results = paired_results(tx, of_baseline[text], of_candidate[text], baseline.dataset_id, question.missing)
-    earlier = of_gate(tx.decisions(baseline.dataset_id), text, question.alias)
+    earlier = of_gate(tx.decisions.all(baseline.dataset_id), text, question.alias)
     number = 1 + sum(decision.scope == question.scope for decision in earlier)
     learned = _learned(tx, question, baseline, candidate, label_set) if question.margin == "auto" else None
     decision = _decision(question, results, number, learned)
@@ -160,15 +161,15 @@ def gated(tx: ReadTransaction, question: GateQuestion, acknowledgement: Acknowle
 def recorded(tx: WriteTransaction, question: GateQuestion, found: Gated) -> Gated:
     """Record a decision and return it with its number in the database."""
     comparison, decision = found.comparison, found.decision
-    dataset_id = tx.run(comparison.baseline.run_id).dataset_id
+    dataset_id = tx.runs.with_id(comparison.baseline.run_id).dataset_id
     acknowledgement, learned = found.acknowledgement, found.learned_margin
     basis = "" if learned is None else f" (margin learned from {len(learned.runs)} repeats: {', '.join(learned.runs)})"
-    record = tx.insert_decision(
+    record = tx.write.decisions.insert(
         dataset_id,
         comparison.baseline.run_id,
         comparison.candidate.run_id,
         metric=str(question.metric),
-        label_set_id=_label_set(tx, tx.run(comparison.baseline.run_id), comparison).id,
+        label_set_id=_label_set(tx, tx.runs.with_id(comparison.baseline.run_id), comparison).id,
         scope=decision.scope,
         decision=decision.decision,
         reason=decision.reason + basis,
@@ -215,7 +216,7 @@ def _learned(
 ) -> LearnedMargin:
     """Return the margin that the repeats teach under the labels of the comparison."""
     if question.repeats:
-        named = [tx.resolve_run(reference, baseline.dataset) for reference in question.repeats]
+        named = [tx.runs.resolve(reference, baseline.dataset) for reference in question.repeats]
         runs = list({run.id: run for run in named}.values())
         if any(run.id == candidate.id for run in runs):
             raise InputError(f"run {candidate.name!r} is the candidate and cannot be a repeat as well; leave it out")
@@ -228,7 +229,7 @@ def _learned(
                 f"baseline {baseline.name!r} has no tag {AA_TAG}: name them with {argument('repeats', 'RUN')}, or "
                 f"{HOW_TO_REPEAT}"
             )
-        runs = [run for run in tx.runs(baseline.dataset) if run.tags.get(AA_TAG) == aa]
+        runs = [run for run in tx.runs.all(baseline.dataset) if run.tags.get(AA_TAG) == aa]
         runs = [run for run in runs if run.id != candidate.id]
         where = f"with the tag {AA_TAG}={aa} beside the candidate"
     if len(runs) < FEWEST_REPEATS:
@@ -261,11 +262,11 @@ def _nothing_judged(baseline: RunRecord, candidate: RunRecord, metric: Metric) -
 
 
 def _label_set(tx: ReadTransaction, run: RunRecord, comparison: Comparison) -> LabelSetRecord:
-    return next(one for one in tx.label_sets(run.dataset_id) if one.version == comparison.label_set.version)
+    return next(one for one in tx.labels.sets(run.dataset_id) if one.version == comparison.label_set.version)
 
 
 def _evaluations(tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecord) -> list[EvaluationRecord]:
-    return [evaluation for evaluation in tx.evaluations(run.id) if evaluation.label_set_id == label_set.id]
+    return [evaluation for evaluation in tx.evaluations.of_run(run.id) if evaluation.label_set_id == label_set.id]
 
 
 def _unpinned(baseline: RunRecord) -> str:

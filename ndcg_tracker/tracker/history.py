@@ -18,8 +18,8 @@ from ndcg_tracker.tracker.inference_limits import WHY_SHOWN_ONLY
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import HistoryRecord, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction
 
 _COLUMNS = ("run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted")
 _MORE_COLUMNS: tuple[str, ...] = (
@@ -60,8 +60,10 @@ def history_of(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFi
     """
     text = str(parse_metric(metric))
     dataset_id = known_dataset(tx, dataset).id
-    newest = {record.run_id: record for record in tx.history(dataset_id, text)}  # they come by run and label version
-    runs = tx.runs(dataset)
+    newest = {
+        record.run_id: record for record in tx.evaluations.history(dataset_id, text)
+    }  # they come by run and label version
+    runs = tx.runs.all(dataset)
     details = {run.id: run for run in wanted.chosen([run for run in runs if run.id in newest])}
     records = [newest[run_id] for run_id in details]
     notes: list[str] = []

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import HistoryRecord
-    from ndcg_tracker.storage.store import ReadTransaction
 
     Mask = NDArray[np.bool_]
     Results = tuple[Index, Floats]
@@ -59,7 +59,7 @@ def _steps_of_version(
     tx: ReadTransaction, dataset_id: int, metric: str, records: Sequence[HistoryRecord], notes: list[str]
 ) -> dict[int, FoundStep]:
     """Return what happened at runs under one version of the labels."""
-    results = tx.history_results([record.evaluation_id for record in records])
+    results = tx.evaluations.results_of([record.evaluation_id for record in records])
     weights = _weights(tx, dataset_id) if parse_metric(metric)["weights"] != "none" else None
     if any(not _is_mean(record, each, weights) for record, each in zip(records, results, strict=True)):
         if NO_INFERENCE not in notes:
@@ -139,7 +139,7 @@ def _is_mean(record: HistoryRecord, results: Results, weights: tuple[Index, Floa
 
 def _weights(tx: ReadTransaction, dataset_id: int) -> tuple[Index, Floats]:
     """Return the ids, ascending, and weights of the groups that have one."""
-    ids, weights = tx.group_weights(dataset_id)
+    ids, weights = tx.groups.weights(dataset_id)
     known = ~np.isnan(weights)
     return ids[known], weights[known]
 

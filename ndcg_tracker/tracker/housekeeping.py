@@ -26,19 +26,19 @@ class Housekeeping(OpenedStore):
         with self.store().read() as tx:
             if dataset is not None:
                 known_dataset(tx, dataset)
-            return tx.runs(dataset)
+            return tx.runs.all(dataset)
 
     def run(self, reference: str, dataset: str | None = None) -> tuple[RunRecord, list[EvaluationRecord]]:
         """Return one run and its evaluations."""
         with self.store().read() as tx:
-            run = tx.resolve_run(reference, dataset)
-            return run, tx.evaluations(run.id)
+            run = tx.runs.resolve(reference, dataset)
+            return run, tx.evaluations.of_run(run.id)
 
     def rename_run(self, reference: str, name: str, dataset: str | None = None) -> RunRecord:
         """Give a run another name and return it as it was before."""
         with self.store().write() as tx:
-            run = tx.resolve_run(reference, dataset)
-            tx.rename_run(run.id, name)
+            run = tx.runs.resolve(reference, dataset)
+            tx.write.runs.rename(run.id, name)
             return run
 
     def tag_run(
@@ -46,16 +46,16 @@ class Housekeeping(OpenedStore):
     ) -> dict[str, str]:
         """Add tags to a run, remove others, and return all it has."""
         with self.store().write() as tx:
-            run = tx.resolve_run(reference, dataset)
+            run = tx.runs.resolve(reference, dataset)
             kept = {key: value for key, value in {**run.tags, **tags}.items() if key not in remove}
-            tx.set_tags(run.id, kept)
+            tx.write.runs.set_tags(run.id, kept)
             return kept
 
     def delete_run(self, reference: str | int, dataset: str | None = None) -> RunRecord:
         """Delete a run (an int is its id) with its items, evaluations and group results, and return what it was."""
         with self.store().write() as tx:
-            run = tx.run(reference) if isinstance(reference, int) else tx.resolve_run(reference, dataset)
-            tx.delete_run(run.id)
+            run = tx.runs.with_id(reference) if isinstance(reference, int) else tx.runs.resolve(reference, dataset)
+            tx.write.runs.delete(run.id)
             return run
 
     def aliases(self, dataset: str | None = None) -> list[AliasRecord]:
@@ -63,29 +63,29 @@ class Housekeeping(OpenedStore):
         with self.store().read() as tx:
             if dataset is not None:
                 known_dataset(tx, dataset)
-            return tx.aliases(dataset)
+            return tx.aliases.all(dataset)
 
     def set_alias(self, alias: str, reference: str, dataset: str | None = None) -> RunRecord:
         """Point an alias, given with or without @, at a run and return the run."""
         with self.store().write() as tx:
-            run = tx.resolve_run(reference, dataset)
-            tx.set_alias(run.dataset_id, alias.removeprefix("@"), run.id)
+            run = tx.runs.resolve(reference, dataset)
+            tx.write.aliases.set(run.dataset_id, alias.removeprefix("@"), run.id)
             return run
 
     def delete_alias(self, alias: str, dataset: str | None = None) -> AliasRecord:
         """Delete an alias and return what it was."""
         name = alias.removeprefix("@")
         with self.store().write() as tx:
-            found = [record for record in tx.aliases(dataset) if record.name == name]
+            found = [record for record in tx.aliases.all(dataset) if record.name == name]
             if not found:
-                known = ", ".join(f"@{record.name}" for record in tx.aliases(dataset)) or "none"
+                known = ", ".join(f"@{record.name}" for record in tx.aliases.all(dataset)) or "none"
                 raise ReferenceNotFoundError(f"there is no alias @{name}; there is {known}")
             if len(found) > 1:
                 names = ", ".join(record.dataset for record in found)
                 raise ReferenceNotFoundError(
                     f"alias @{name} is in several datasets ({names}); give {argument('dataset')}"
                 )
-            tx.delete_alias(found[0].dataset_id, name)
+            tx.write.aliases.delete(found[0].dataset_id, name)
             return found[0]
 
     def groups(self, dataset: str = "default") -> list[GroupRecord]:
@@ -127,13 +127,13 @@ class Housekeeping(OpenedStore):
 
         The folder must not be there yet. Raises: ReferenceNotFoundError; InputError where it cannot be written.
         """
-        from ndcg_tracker.exchange import ExportWriter
+        from ndcg_tracker.exchange.writer import ExportWriter
         from ndcg_tracker.tracker.exporting import export
 
         with self.store().read() as tx:
             if dataset is not None:
                 known_dataset(tx, dataset)
-            runs = [tx.resolve_run(reference, dataset) for reference in references] or tx.runs(dataset)
+            runs = [tx.runs.resolve(reference, dataset) for reference in references] or tx.runs.all(dataset)
             if not runs:
                 raise ReferenceNotFoundError("there are no runs to export; store one with: ndcg-track ingest FILE")
             with ExportWriter(Path(folder)) as writer:
@@ -144,7 +144,7 @@ class Housekeeping(OpenedStore):
 
         ``dataset``: another name for the dataset of an export that holds one. Raises: InputError, ConflictError.
         """
-        from ndcg_tracker.exchange import ExportReader
+        from ndcg_tracker.exchange.reader import ExportReader
         from ndcg_tracker.tracker.importing import import_all
 
         with ExportReader(Path(folder)) as reader, self.store(create=True).write() as tx:

@@ -18,9 +18,9 @@ from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights
 from ndcg_tracker.tracker.scoring import settle_weights
 
 if TYPE_CHECKING:
-    from ndcg_tracker.exchange import ExportReader
+    from ndcg_tracker.exchange.reader import ExportReader
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.store import WriteTransaction
+    from ndcg_tracker.storage.write import WriteTransaction
 
 Row = dict[str, Any]
 
@@ -59,7 +59,7 @@ def import_all(tx: WriteTransaction, reader: ExportReader, dataset: str | None =
         raise InputError(
             f"the export holds the datasets {', '.join(named)}; {argument('dataset')} is for an export of one"
         )
-    datasets = {name: tx.ensure_dataset(dataset or name) for name in named}
+    datasets = {name: tx.write.datasets.ensure(dataset or name) for name in named}
     notes: list[str] = []
     _import_groups(tx, reader, datasets)
     label_sets = _import_labels(tx, reader, datasets, notes)
@@ -71,7 +71,7 @@ def import_all(tx: WriteTransaction, reader: ExportReader, dataset: str | None =
         n_new = _import_evaluations(tx, reader, run, evaluations[owner], label_sets)
         for one in coverages[owner]:
             label_set = _label_set(reader, label_sets, one)
-            tx.insert_coverage(run.id, label_set.id, one["cutoff"], one["judged_share"])
+            tx.write.evaluations.insert_coverage(run.id, label_set.id, one["cutoff"], one["judged_share"])
         imported.append(ImportedRun(run.name, run.id, run.dataset, outcome, run.n_groups, run.n_items, n_new))
     reader.check_read()
     return Imported(tuple(imported), tuple(notes))
@@ -85,7 +85,7 @@ def _import_groups(tx: WriteTransaction, reader: ExportReader, datasets: dict[st
         if not of_dataset:
             continue
         keys = Keys.from_strings(row["group_key"] for row in of_dataset)
-        ids = tx.ensure_groups(dataset.id, keys)
+        ids = tx.write.groups.ensure(dataset.id, keys)
         weights = np.array([np.nan if row["weight"] is None else row["weight"] for row in of_dataset], dtype=np.float64)
         known = np.flatnonzero(~np.isnan(weights))
         if known.size:
@@ -94,13 +94,13 @@ def _import_groups(tx: WriteTransaction, reader: ExportReader, datasets: dict[st
             settle_weights(
                 tx, dataset, GroupWeights(keys.take(known), weights[known], np.zeros(known.size, dtype=np.bool_))
             )
-        here = tx.group_attributes(dataset.id)
+        here = tx.groups.attributes(dataset.id)
         new = {}
         for row, group_id in zip(of_dataset, ids.tolist(), strict=True):
             given = _facts(row["attributes"] or "{}", reader, "groups")
             if given and given | here.get(group_id, {}) != here.get(group_id):
                 new[group_id] = given | here.get(group_id, {})
-        tx.set_group_attributes(dataset.id, new)
+        tx.write.groups.set_attributes(dataset.id, new)
 
 
 def _import_labels(
@@ -114,8 +114,8 @@ def _import_labels(
         labels = LabelLists.from_rows(part.keys("group_key"), part.keys("item_key"), part.numbers("grade"))
         _check_whole(reader, "labels", f"labels version {version}", labels, row["digest"])
         dataset = datasets[name]
-        stored = next((one for one in tx.label_sets(dataset.id) if one.digest == row["digest"]), None)
-        found[name, version] = stored or tx.insert_label_set(dataset.id, labels, row["source"])
+        stored = next((one for one in tx.labels.sets(dataset.id) if one.digest == row["digest"]), None)
+        found[name, version] = stored or tx.write.labels.insert(dataset.id, labels, row["source"])
         here = found[name, version].version
         if stored is None and here != version:
             notes.append(
@@ -130,7 +130,7 @@ def _import_run(tx: WriteTransaction, reader: ExportReader, row: Row, dataset: D
     part = reader.part("items", row["n_items"], owner)
     ranking = Ranking.from_rows(part.keys("group_key"), part.keys("item_key"), part.numbers("score"))
     _check_whole(reader, "items", f"run {row['run']!r}", ranking, row["digest"])
-    existing = tx.find_run(dataset.id, row["run"])
+    existing = tx.runs.named(dataset.id, row["run"])
     if existing is not None:
         if existing.digest != row["digest"]:
             raise ConflictError(
@@ -139,7 +139,7 @@ def _import_run(tx: WriteTransaction, reader: ExportReader, row: Row, dataset: D
                 f"{shlex.join(['ndcg-track', 'runs', 'rename', existing.name, 'NEW'])}"
             )
         return existing, "already stored"
-    run = tx.insert_run(
+    run = tx.write.runs.insert(
         dataset.id,
         row["run"],
         ranking,
@@ -160,7 +160,7 @@ def _import_evaluations(
     label_sets: dict[tuple[str, int], LabelSetRecord],
 ) -> int:
     """Store the evaluations that a run does not have yet and return how many."""
-    stored = {(one.label_set_id, one.metric) for one in tx.evaluations(run.id)}
+    stored = {(one.label_set_id, one.metric) for one in tx.evaluations.of_run(run.id)}
     n_new = 0
     for row in rows:
         owner = {name: row[name] for name in ("dataset", "run", "label_set_version", "metric")}
@@ -169,7 +169,7 @@ def _import_evaluations(
         label_set = _label_set(reader, label_sets, row)
         if (label_set.id, row["metric"]) in stored:
             continue
-        tx.insert_evaluation(
+        tx.write.evaluations.insert(
             run.id,
             label_set.id,
             row["metric"],
@@ -178,7 +178,7 @@ def _import_evaluations(
             n_groups=row["n_groups"],
             n_missing=row["n_missing"],
             n_undefined=row["n_undefined"],
-            group_ids=tx.ensure_groups(run.dataset_id, part.keys("group_key")),
+            group_ids=tx.write.groups.ensure(run.dataset_id, part.keys("group_key")),
             values=part.numbers("value"),
             dcg=part.numbers("dcg"),
             ideal_dcg=part.numbers("ideal_dcg"),

@@ -131,7 +131,7 @@ class Ingesting(Housekeeping):
         with self.store().write() as tx:
             if dataset is not None:
                 known_dataset(tx, dataset)
-            runs = [tx.resolve_run(reference, dataset) for reference in references] or tx.runs(dataset)
+            runs = [tx.runs.resolve(reference, dataset) for reference in references] or tx.runs.all(dataset)
             return rescore_runs(tx, runs, parsed)
 
     def add_labels(

@@ -15,8 +15,9 @@ from ndcg_tracker.rankings.ranking import LabelLists
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Index
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
-    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.write import WriteTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +45,12 @@ def settle_labels(
     """
     if given is not None:
         return add_labels(tx, dataset, given, source)
-    newest = tx.newest_label_set(dataset.id)
+    newest = tx.labels.newest(dataset.id)
     if newest is None:
         if of_run is None:
             raise no_labels(dataset)
         return add_labels(tx, dataset, of_run, source)
-    stored = tx.read_labels(newest.id)
+    stored = tx.labels.lists(newest.id)
     if of_run is None or of_run.digest() == newest.digest:
         return Labels(newest, stored, is_new=False)
     merged = union(stored, of_run, dataset)
@@ -61,12 +62,12 @@ def add_labels(tx: WriteTransaction, dataset: DatasetRecord, lists: LabelLists, 
     known = stored_version(tx, dataset, lists.digest())
     if known is not None:
         return Labels(known, lists, is_new=False)
-    return Labels(tx.insert_label_set(dataset.id, lists, source), lists, is_new=True)
+    return Labels(tx.write.labels.insert(dataset.id, lists, source), lists, is_new=True)
 
 
 def stored_version(tx: ReadTransaction, dataset: DatasetRecord, digest: str) -> LabelSetRecord | None:
     """Return the version of a dataset's labels that has this content, None where there is none."""
-    return next((one for one in tx.label_sets(dataset.id) if one.digest == digest), None)
+    return next((one for one in tx.labels.sets(dataset.id) if one.digest == digest), None)
 
 
 def no_labels(dataset: DatasetRecord) -> InputError:

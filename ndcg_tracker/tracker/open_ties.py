@@ -15,8 +15,8 @@ from ndcg_tracker.rankings.join import judged
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import LabelLists
     from ndcg_tracker.rankings.weights import GroupWeights
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction
 
 _ROUNDING = 1e-12
 
@@ -36,7 +36,7 @@ def open_groups(
     found: list[GroupTieBounds] = []
     n_open = 0
     for role, run in zip(("baseline", "candidate"), runs, strict=True):
-        both = judged(tx.read_ranking(run.id), labels)
+        both = judged(tx.runs.ranking(run.id), labels)
         ((worst, best),) = tie_bounds(both, [metric], weights)
         values = group_results(both, [metric], weights)[0].values
         spread = np.nan_to_num(best.values - worst.values)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndcg_tracker.storage.query_result import QueryResult
+    from ndcg_tracker.storage.guard.query_result import QueryResult
     from ndcg_tracker.storage.store import Store
 
 DEFAULT_DATABASE = "ndcg-track.db"

@@ -13,8 +13,8 @@ from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Index
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction
 
 _MAX_SHOWN = 10
 
@@ -33,7 +33,7 @@ class AttributeValues:
 
 def attribute_values(tx: ReadTransaction, run: RunRecord, attribute: str) -> AttributeValues:
     """Return the values of an attribute in a run's dataset (InputError where none of its groups has it)."""
-    stored = tx.group_attributes(run.dataset_id)
+    stored = tx.groups.attributes(run.dataset_id)
     value_of = {
         group_id: _text(attributes[attribute])
         for group_id, attributes in stored.items()

@@ -76,8 +76,8 @@ class Tracker(Ingesting):
 
         parsed = parse_metrics(metrics)
         with self.store().read() as tx:
-            one = tx.resolve_run(baseline, dataset)
-            others = [tx.resolve_run(candidate, dataset) for candidate in _one_by_one(candidates)]
+            one = tx.runs.resolve(baseline, dataset)
+            others = [tx.runs.resolve(candidate, dataset) for candidate in _one_by_one(candidates)]
             found = compared(
                 tx,
                 one,
@@ -123,7 +123,7 @@ class Tracker(Ingesting):
 
         parsed = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
-            one, other = tx.resolve_run(baseline, dataset), tx.resolve_run(candidate, dataset)
+            one, other = tx.runs.resolve(baseline, dataset), tx.runs.resolve(candidate, dataset)
             sides = explained_sides(tx, one, other, parsed, labels_baseline, labels_candidate)
             if group is not None:
                 return ExplanationResult(group_explanation(tx, sides, group))
@@ -224,7 +224,7 @@ class Tracker(Ingesting):
         from ndcg_tracker.tracker.scoring import stored_weights
 
         with self.store().read() as tx:
-            run = tx.resolve_run(reference, dataset)
+            run = tx.runs.resolve(reference, dataset)
             return conventions(tx, run, cutoff, stored_weights(tx, run.dataset_id))
 
 

@@ -45,7 +45,7 @@ def pinned(tracker: nt.Tracker) -> nt.Tracker:
 
 def decisions(tracker: nt.Tracker) -> list[DecisionRecord]:
     with tracker.store().read() as tx:
-        return [one for dataset in tx.datasets() for one in tx.decisions(dataset.id)]
+        return [one for dataset in tx.datasets.all() for one in tx.decisions.all(dataset.id)]
 
 
 def refusal(tracker: nt.Tracker, candidate: str, kind: type[Exception] = nt.InputError, **asked: Any) -> str:

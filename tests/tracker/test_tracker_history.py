@@ -10,7 +10,7 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
 from ndcg_tracker.statistics.t import paired_t, t_interval
-from ndcg_tracker.storage import reads
+from ndcg_tracker.storage import read
 from ndcg_tracker.tracker.comparing import NO_INFERENCE
 from ndcg_tracker.tracker.history_filter import HistoryFilter
 
@@ -134,7 +134,7 @@ def test_results_of_many_runs_are_read_some_at_a_time(tracker: nt.Tracker, monke
     for number in range(1, 8):
         tracker.ingest(shop_run(number >= 5, number), name=f"r{number}", git_commit="")
     at_once = tracker.history_report("ndcg@10").rows
-    monkeypatch.setattr(reads, "FEW", 3)
+    monkeypatch.setattr(read, "FEW", 3)
     assert tracker.history_report("ndcg@10").rows == at_once
     assert any(row["step"] for row in at_once)
 
