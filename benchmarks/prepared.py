@@ -52,8 +52,8 @@ def statistics_of(database: str) -> None:
     from ndcg_tracker.comparison.results import LabelSetRef, RunRef
 
     with Tracker(database) as tracker, tracker.store().read() as tx:
-        runs = [tx.resolve_run(name, None) for name in ("run0", "run1")]
-        results = [tx.group_results(tx.evaluations(run.id)[0].id) for run in runs]
+        runs = [tx.runs.resolve(name, None) for name in ("run0", "run1")]
+        results = [tx.evaluations.results(tx.evaluations.of_run(run.id)[0].id) for run in runs]
     baseline, candidate = results
     pairing = pair(baseline.group_ids, baseline.values, candidate.group_ids, candidate.values)
     one, other = (RunRef(run.name, run.id) for run in runs)

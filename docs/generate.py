@@ -14,7 +14,7 @@ from ndcg_tracker.metrics.language.dialects import DIALECTS, Dialect
 from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.language.words import Setting, formula, settings
-from ndcg_tracker.storage.schema_page import schema_page
+from ndcg_tracker.storage.upkeep.schema_page import schema_page
 
 DOCS = Path(__file__).resolve().parent
 DIALECT_PAGES = DOCS / "dialects"

@@ -19,7 +19,7 @@ from ndcg_tracker.cli.options import ASKS_FOR_WORDS
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.names_to_complete import What
+    from ndcg_tracker.storage.completion import What
 
 _BASH = f"""_ndcg_track() {{
     local IFS=$'\\n'
@@ -161,7 +161,7 @@ def _offer_names(command: Any, database: str | None, dataset: str | None) -> Non
 
     def offered(what: tuple[What, ...]) -> Any:
         def names(context: Any, parameter: Any, incomplete: str) -> list[str]:
-            from ndcg_tracker.storage.names_to_complete import names_to_complete
+            from ndcg_tracker.storage.completion import names_to_complete
             from ndcg_tracker.tracker.database import database_location
 
             found = names_to_complete(database_location(database), what, dataset)

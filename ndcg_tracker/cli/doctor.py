@@ -27,7 +27,7 @@ def examine(context: typer.Context, format: options.Output = options.OutputForma
     from ndcg_tracker.errors import DatabaseError, worded
     from ndcg_tracker.reporting.findings import findings_text
     from ndcg_tracker.reporting.table import rows_as
-    from ndcg_tracker.storage.store import examine
+    from ndcg_tracker.storage.upkeep.health import examine
     from ndcg_tracker.tracker.database import database_location
 
     found = list(examine(database_location(options.surroundings.database)))

@@ -67,7 +67,7 @@ TABLES: dict[str, dict[str, Kind]] = {
     "label_coverage": _RUN | _LABEL_SET | {"cutoff": Kind.COUNT, "judged_share": Kind.NUMBER},
     "groups": {"dataset": Kind.NAME, "group_key": Kind.KEY, "weight": Kind.NUMBER, "attributes": Kind.TEXT},
 }
-"""Per table its columns. Rows stand in the order of ``runs``, ``label_sets`` and ``evaluations``, whose counts say how
+"""Per table its columns. Rows are in the order of ``runs``, ``label_sets`` and ``evaluations``, whose counts say how
 many rows of ``items``, ``labels`` and ``group_results`` belong to each."""
 
 LATER = {"evaluations": ("requested_as",), "label_sets": ("by_row_number",)}

@@ -58,7 +58,7 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class AliasRecord:
-    """An alias, without the @, and the run that it stands for."""
+    """An alias, without the @, and its run."""
 
     dataset_id: int
     dataset: str

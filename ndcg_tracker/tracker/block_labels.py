@@ -16,7 +16,7 @@ from ndcg_tracker.tracker.label_versions import add_labels, no_labels, refuse_ot
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
-    from ndcg_tracker.storage.store import WriteTransaction
+    from ndcg_tracker.storage.write import WriteTransaction
 
 
 class BlockLabels(Protocol):
@@ -42,7 +42,7 @@ def block_labels(
     if given is not None:
         labels = add_labels(tx, dataset, given, source)
         return SettledLabels(HeldLabels(given), labels.label_set, labels.is_new)
-    newest = tx.newest_label_set(dataset.id)
+    newest = tx.labels.newest(dataset.id)
     return NewLabels(tx, dataset, source) if newest is None else UnitedLabels(tx, dataset, newest, source)
 
 
@@ -87,8 +87,8 @@ class NewLabels:
         if labels is None:
             return NO_LABELS
         if self._id is None:
-            self._id = self._tx.begin_label_set(self._dataset.id, self._source, by_row_number=labels.by_row_number)
-        self._tx.append_labels(self._id, self._dataset.id, labels)
+            self._id = self._tx.write.labels.begin(self._dataset.id, self._source, by_row_number=labels.by_row_number)
+        self._tx.write.labels.append(self._id, self._dataset.id, labels)
         self._digest = joined_digest([self._digest, labels.digest()])
         self._n_groups += labels.n_groups
         self._n_labels += labels.n_items
@@ -106,7 +106,7 @@ class NewLabels:
         """Return the version that the labels are, and that it is new (InputError where none came)."""
         if self._id is None:
             raise no_labels(self._dataset)
-        return self._tx.finish_label_set(self._id, self._digest, self._n_groups, self._n_labels), True
+        return self._tx.write.labels.finish(self._id, self._digest, self._n_groups, self._n_labels), True
 
 
 class UnitedLabels:
@@ -157,19 +157,19 @@ class UnitedLabels:
             return self._newest, False
         known = stored_version(self._tx, self._dataset, self._digest)
         if known is not None:
-            self._tx.discard_label_set(self._id)
+            self._tx.write.labels.discard(self._id)
             return known, False
-        self._tx.append_labels_of(self._id, self._newest.id)
-        return self._tx.finish_label_set(self._id, self._digest, self._n_groups, self._n_labels), True
+        self._tx.write.labels.append_from(self._id, self._newest.id)
+        return self._tx.write.labels.finish(self._id, self._digest, self._n_groups, self._n_labels), True
 
     def _add_grown(self, stored: LabelLists, both: LabelLists) -> None:
         if self._id is None:
-            self._id = self._tx.begin_label_set(
+            self._id = self._tx.write.labels.begin(
                 self._dataset.id, self._source, by_row_number=self._newest.by_row_number
             )
         places = KeyIndex(stored.group_keys).places(both.group_keys)
         before = np.append(np.diff(stored.offsets), 0)[places]
-        self._tx.append_labels(
+        self._tx.write.labels.append(
             self._id, self._dataset.id, labels_of_groups(both, np.flatnonzero(np.diff(both.offsets) > before))
         )
         self._digest = joined_digest([self._digest, both.digest()], without=[stored.digest()])

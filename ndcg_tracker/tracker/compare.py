@@ -28,7 +28,7 @@ from ndcg_tracker.tracker.run_pair import RunPair, Side, paired_results, resolve
 from ndcg_tracker.tracker.scoring import stored_weights
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.store import ReadTransaction
+    from ndcg_tracker.storage.read import ReadTransaction
 
 
 MOVES = 3
@@ -62,8 +62,8 @@ def compared(
     without a candidate, for an attribute that no group has, and for methods that do not apply; NotComparableError where
     two runs share no metric, with the command that fixes it.
     """
-    run = tx.resolve_run(baseline, options.dataset)
-    others = [tx.resolve_run(candidate, options.dataset) for candidate in _one_by_one(candidates)]
+    run = tx.runs.resolve(baseline, options.dataset)
+    others = [tx.runs.resolve(candidate, options.dataset) for candidate in _one_by_one(candidates)]
     if not others:
         raise InputError("a comparison needs a candidate; name one after the baseline")
     slices = None if options.by is None else attribute_values(tx, run, options.by)
@@ -78,7 +78,8 @@ def compared_pair(
     one, other = both.baseline.run, both.candidate.run
     label_set = both.baseline.label_set
     shares = [
-        {share.cutoff: share.judged_share for share in tx.coverages(side.run.id, label_set.id)} for side in both.sides
+        {share.cutoff: share.judged_share for share in tx.evaluations.coverages(side.run.id, label_set.id)}
+        for side in both.sides
     ]
     results = [
         replace(
@@ -102,7 +103,7 @@ def compared_pair(
             notes=tuple(both.notes()),
         ),
         results,
-        lambda group_ids: tx.group_keys(both.dataset_id, group_ids).to_list(),
+        lambda group_ids: tx.groups.keys(both.dataset_id, group_ids).to_list(),
         methods=options.methods,
         top=options.top,
         by=None if slices is None else slices.of(results[0].pairing.group_ids),
@@ -129,7 +130,7 @@ def _has_nothing_judged(tx: ReadTransaction, side: Side, metric: Metric, shares:
 
 
 def _judged(tx: ReadTransaction, side: Side) -> JudgedRanking:
-    return judged(tx.read_ranking(side.run.id), tx.read_labels(side.label_set.id))
+    return judged(tx.runs.ranking(side.run.id), tx.labels.lists(side.label_set.id))
 
 
 def _with_requests(comparison: Comparison, both: RunPair) -> Comparison:
@@ -144,7 +145,7 @@ def _with_requests(comparison: Comparison, both: RunPair) -> Comparison:
 def _with_moves(tx: ReadTransaction, comparison: Comparison, both: RunPair) -> Comparison:
     """Return the comparison with the items that moved its worst and best groups; only their lists are read."""
     shown = [*comparison.worst, *comparison.best]
-    ids = tx.group_ids(both.dataset_id, Keys.from_strings([group.group for group in shown]))
+    ids = tx.groups.ids(both.dataset_id, Keys.from_strings([group.group for group in shown]))
     moves = item_moves(tx, both, ids, n=sys.maxsize)
     if not moves:
         return comparison
@@ -164,11 +165,11 @@ def _open_groups(tx: ReadTransaction, both: RunPair, top: int) -> tuple[tuple[Gr
 
     The widest come first, ``top`` at most; a group that is open in both runs counts twice.
     """
-    labels, weights = tx.read_labels(both.baseline.label_set.id), stored_weights(tx, both.dataset_id)
+    labels, weights = tx.labels.lists(both.baseline.label_set.id), stored_weights(tx, both.dataset_id)
     found: list[GroupTieBounds] = []
     n_open = 0
     for role, side in zip(("baseline", "candidate"), both.sides, strict=True):
-        known = judged(tx.read_ranking(side.run.id), labels)
+        known = judged(tx.runs.ranking(side.run.id), labels)
         ((worst, best),) = tie_bounds(known, [both.metric], weights)
         values = group_results(known, [both.metric], weights)[0].values
         spread = np.nan_to_num(best.values - worst.values)

@@ -16,8 +16,8 @@ from ndcg_tracker.rankings.weights import GroupWeights
 from ndcg_tracker.tracker.scoring import stored_weights
 
 if TYPE_CHECKING:
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,10 @@ def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int) -> list[Conven
 
     Raises: InputError where the run's dataset has no labels.
     """
-    newest = tx.newest_label_set(run.dataset_id)
+    newest = tx.labels.newest(run.dataset_id)
     if newest is None:
         raise InputError(f"dataset {run.dataset!r} has no labels; add them with ndcg-track labels add FILE")
-    both = judged(tx.read_ranking(run.id), tx.read_labels(newest.id))
+    both = judged(tx.runs.ranking(run.id), tx.labels.lists(newest.id))
     weights = stored_weights(tx, run.dataset_id)
     texts = [f"ndcg@{cutoff}", *(dialect.text(cutoff) for dialect in DIALECTS.values())]
     return [_convention(both, text, weights) for text in texts]

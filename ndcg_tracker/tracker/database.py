@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ndcg_tracker.errors import ReferenceNotFoundError, argument
 
 if TYPE_CHECKING:
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import AliasRecord, DatasetRecord, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction
 
 DEFAULT_DATABASE = "ndcg-track.db"
 DEFAULT_DATASET = "default"
@@ -38,17 +38,17 @@ def database_location(location: str | os.PathLike[str] | None = None) -> str:
 
 def known_dataset(tx: ReadTransaction, name: str) -> DatasetRecord:
     """Return the dataset of this name; raise ReferenceNotFoundError, naming those there are, where there is none."""
-    found = tx.dataset(name)
+    found = tx.datasets.named(name)
     if found is None:
         from ndcg_tracker.storage.references import unknown_dataset
 
-        raise unknown_dataset(name, [record.name for record in tx.datasets()])
+        raise unknown_dataset(name, [record.name for record in tx.datasets.all()])
     return found
 
 
 def known_alias(tx: ReadTransaction, name: str, dataset: str | None) -> AliasRecord:
     """Return the alias of this name; raise ReferenceNotFoundError where there is none, or one in several datasets."""
-    aliases = tx.aliases(dataset)
+    aliases = tx.aliases.all(dataset)
     found = [alias for alias in aliases if alias.name == name]
     if not found:
         known = ", ".join(f"@{alias.name}" for alias in aliases) or "none"
@@ -63,4 +63,4 @@ def chosen_runs(tx: ReadTransaction, references: Sequence[str], dataset: str | N
     """Return the runs with these references, all (of a dataset) where none is named."""
     if dataset is not None:
         known_dataset(tx, dataset)
-    return [tx.resolve_run(reference, dataset) for reference in references] or tx.runs(dataset)
+    return [tx.runs.resolve(reference, dataset) for reference in references] or tx.runs.all(dataset)

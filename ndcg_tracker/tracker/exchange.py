@@ -22,10 +22,12 @@ from ndcg_tracker.tracker.label_versions import add_labels
 from ndcg_tracker.tracker.scoring import settle_weights
 
 if TYPE_CHECKING:
-    from ndcg_tracker.exchange import Column, ExportReader, ExportWriter
+    from ndcg_tracker.exchange.reader import ExportReader
+    from ndcg_tracker.exchange.writer import Column, ExportWriter
     from ndcg_tracker.rankings.ranking import GroupedItems
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.write import WriteTransaction
 
 Row = dict[str, Any]
 
@@ -42,7 +44,7 @@ class Exported:
 
 def export(tx: ReadTransaction, runs: Sequence[RunRecord], folder: str) -> Exported:
     """Write runs with all that belongs to them into a new folder (see ``Tracker.export_runs``)."""
-    from ndcg_tracker.exchange import ExportWriter
+    from ndcg_tracker.exchange.writer import ExportWriter
 
     if not runs:
         raise ReferenceNotFoundError("there are no runs to export; store one with: ndcg-track ingest FILE")
@@ -57,9 +59,9 @@ def _written(tx: ReadTransaction, runs: Sequence[RunRecord], writer: ExportWrite
     for dataset_id in dict.fromkeys(run.dataset_id for run in runs):
         of_dataset = [run for run in runs if run.dataset_id == dataset_id]
         name = of_dataset[0].dataset
-        evaluations = {run.id: tx.evaluations(run.id) for run in of_dataset}
+        evaluations = {run.id: tx.evaluations.of_run(run.id) for run in of_dataset}
         used = {one.label_set_id for found in evaluations.values() for one in found}
-        label_sets = [one for one in tx.label_sets(dataset_id) if one.id in used]
+        label_sets = [one for one in tx.labels.sets(dataset_id) if one.id in used]
         _write_groups(tx, dataset_id, name, writer)
         for label_set in label_sets:
             _write_labels(tx, name, label_set, writer)
@@ -73,12 +75,12 @@ def _written(tx: ReadTransaction, runs: Sequence[RunRecord], writer: ExportWrite
 
 def _write_groups(tx: ReadTransaction, dataset_id: int, name: str, writer: ExportWriter) -> None:
     """Write the groups of a dataset that have a weight or attributes."""
-    attributes = tx.group_attributes(dataset_id)
-    weights = dict(zip(*(column.tolist() for column in tx.group_weights(dataset_id)), strict=True))
+    attributes = tx.groups.attributes(dataset_id)
+    weights = dict(zip(*(column.tolist() for column in tx.groups.weights(dataset_id)), strict=True))
     ids = np.array(sorted(attributes.keys() | weights.keys()), dtype=np.int64)
     columns: dict[str, Column] = {
         "dataset": name,
-        "group_key": tx.group_keys(dataset_id, ids),
+        "group_key": tx.groups.keys(dataset_id, ids),
         "weight": [weights.get(group) for group in ids.tolist()],
         "attributes": [_json(attributes[group]) if group in attributes else None for group in ids.tolist()],
     }
@@ -87,7 +89,7 @@ def _write_groups(tx: ReadTransaction, dataset_id: int, name: str, writer: Expor
 
 def _write_labels(tx: ReadTransaction, name: str, label_set: LabelSetRecord, writer: ExportWriter) -> None:
     columns: dict[str, Column] = {"dataset": name, "label_set_version": label_set.version, "digest": label_set.digest}
-    labels = tx.read_labels(label_set.id)
+    labels = tx.labels.lists(label_set.id)
     is_numbered = label_set.by_row_number
     facts: dict[str, Column] = {
         "source": [label_set.source],
@@ -112,7 +114,7 @@ def _write_run(tx: ReadTransaction, run: RunRecord, writer: ExportWriter) -> Non
         "n_items": run.n_items,
     }
     writer.add("runs", owner | facts, 1)
-    for items in tx.ranking_blocks(run):
+    for items in tx.runs.ranking_blocks(run):
         lengths = np.diff(items.offsets)
         rows: dict[str, Column] = {
             "group_key": _repeated(items),
@@ -131,14 +133,14 @@ def _write_evaluation(tx: ReadTransaction, run: RunRecord, one: EvaluationRecord
         "label_set_version": one.label_set_version,
         "metric": one.metric,
     }
-    results = tx.group_results(one.id, components=True)
+    results = tx.evaluations.results(one.id, components=True)
     n_results = results.group_ids.size
     facts: dict[str, Column] = {name: [getattr(one, name)] for name in ("mean", "worst_mean", "best_mean")}
     facts |= {name: getattr(one, name) for name in ("n_groups", "n_missing", "n_undefined")}
     facts |= {"n_results": n_results, "requested_as": one.requested_as}
     writer.add("evaluations", owner | facts, 1)
     rows: dict[str, Column] = {
-        "group_key": tx.group_keys(run.dataset_id, results.group_ids),
+        "group_key": tx.groups.keys(run.dataset_id, results.group_ids),
         "value": results.values,
         "dcg": results.dcg,
         "ideal_dcg": results.ideal_dcg,
@@ -152,7 +154,7 @@ def _write_coverage(
     tx: ReadTransaction, run: RunRecord, label_sets: Iterable[LabelSetRecord], writer: ExportWriter
 ) -> None:
     for label_set in label_sets:
-        found = tx.coverages(run.id, label_set.id)
+        found = tx.evaluations.coverages(run.id, label_set.id)
         columns: dict[str, Column] = {
             "dataset": run.dataset,
             "run": run.name,
@@ -207,7 +209,7 @@ def import_all(tx: WriteTransaction, reader: ExportReader, dataset: str | None =
         raise InputError(
             f"the export holds the datasets {', '.join(named)}; {argument('dataset')} is for an export of one"
         )
-    datasets = {name: tx.ensure_dataset(dataset or name) for name in named}
+    datasets = {name: tx.write.datasets.ensure(dataset or name) for name in named}
     notes: list[str] = []
     _import_groups(tx, reader, datasets)
     label_sets = _import_labels(tx, reader, datasets, notes)
@@ -219,7 +221,7 @@ def import_all(tx: WriteTransaction, reader: ExportReader, dataset: str | None =
         n_new = _import_evaluations(tx, reader, run, evaluations[owner], label_sets)
         for one in coverages[owner]:
             label_set = _label_set(reader, label_sets, one)
-            tx.insert_coverage(run.id, label_set.id, one["cutoff"], one["judged_share"])
+            tx.write.evaluations.insert_coverage(run.id, label_set.id, one["cutoff"], one["judged_share"])
         imported.append(ImportedRun(run.name, run.id, run.dataset, outcome, run.n_groups, run.n_items, n_new))
     reader.check_read()
     return Imported(tuple(imported), tuple(notes))
@@ -233,7 +235,7 @@ def _import_groups(tx: WriteTransaction, reader: ExportReader, datasets: dict[st
         if not of_dataset:
             continue
         keys = Keys.from_strings(row["group_key"] for row in of_dataset)
-        ids = tx.ensure_groups(dataset.id, keys)
+        ids = tx.write.groups.ensure(dataset.id, keys)
         weights = np.array([np.nan if row["weight"] is None else row["weight"] for row in of_dataset], dtype=np.float64)
         known = np.flatnonzero(~np.isnan(weights))
         if known.size:
@@ -242,13 +244,13 @@ def _import_groups(tx: WriteTransaction, reader: ExportReader, datasets: dict[st
             settle_weights(
                 tx, dataset, GroupWeights(keys.take(known), weights[known], np.zeros(known.size, dtype=np.bool_))
             )
-        here = tx.group_attributes(dataset.id)
+        here = tx.groups.attributes(dataset.id)
         new = {}
         for row, group_id in zip(of_dataset, ids.tolist(), strict=True):
             given = _facts(row["attributes"] or "{}", reader, "groups")
             if given and given | here.get(group_id, {}) != here.get(group_id):
                 new[group_id] = given | here.get(group_id, {})
-        tx.set_group_attributes(dataset.id, new)
+        tx.write.groups.set_attributes(dataset.id, new)
 
 
 def _import_labels(
@@ -280,7 +282,7 @@ def _import_run(tx: WriteTransaction, reader: ExportReader, row: Row, dataset: D
     part = reader.part("items", row["n_items"], owner)
     ranking = Ranking.from_rows(part.keys("group_key"), part.keys("item_key"), part.numbers("score"))
     _check_whole(reader, "items", f"run {row['run']!r}", ranking, row["digest"])
-    existing = tx.find_run(dataset.id, row["run"])
+    existing = tx.runs.named(dataset.id, row["run"])
     if existing is not None:
         if existing.digest != row["digest"]:
             raise ConflictError(
@@ -289,7 +291,7 @@ def _import_run(tx: WriteTransaction, reader: ExportReader, row: Row, dataset: D
                 f"{shlex.join(['ndcg-track', 'runs', 'rename', existing.name, 'NEW'])}"
             )
         return existing, "already stored"
-    run = tx.insert_run(
+    run = tx.write.runs.insert(
         dataset.id,
         row["run"],
         ranking,
@@ -310,7 +312,7 @@ def _import_evaluations(
     label_sets: dict[tuple[str, int], LabelSetRecord],
 ) -> int:
     """Store the evaluations that a run does not have yet and return how many."""
-    stored = {(one.label_set_id, one.metric) for one in tx.evaluations(run.id)}
+    stored = {(one.label_set_id, one.metric) for one in tx.evaluations.of_run(run.id)}
     n_new = 0
     for row in rows:
         owner = {name: row[name] for name in ("dataset", "run", "label_set_version", "metric")}
@@ -319,7 +321,7 @@ def _import_evaluations(
         label_set = _label_set(reader, label_sets, row)
         if (label_set.id, row["metric"]) in stored:
             continue
-        tx.insert_evaluation(
+        tx.write.evaluations.insert(
             run.id,
             label_set.id,
             row["metric"],
@@ -328,7 +330,7 @@ def _import_evaluations(
             n_groups=row["n_groups"],
             n_missing=row["n_missing"],
             n_undefined=row["n_undefined"],
-            group_ids=tx.ensure_groups(run.dataset_id, part.keys("group_key")),
+            group_ids=tx.write.groups.ensure(run.dataset_id, part.keys("group_key")),
             values=part.numbers("value"),
             dcg=part.numbers("dcg"),
             ideal_dcg=part.numbers("ideal_dcg"),

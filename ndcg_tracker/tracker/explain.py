@@ -39,8 +39,8 @@ from ndcg_tracker.tracker.scoring import GatheredValues, stored_weights
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.rankings.weights import GroupWeights
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import EvaluationRecord, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction
 
 PREFERRED = "ndcg@10"
 _MANY_GROUPS = 50_000  # to look for similar keys among more would take seconds
@@ -64,10 +64,10 @@ def explained_pair(
         refuse_what_is_not_split(metric)
     check_one_dataset(baseline, candidate, "explained")
     runs = (baseline, candidate)
-    evaluations = [tx.evaluations(run.id) for run in runs]
+    evaluations = [tx.evaluations.of_run(run.id) for run in runs]
     if metric is None:
         metric = _shared_metric(baseline, candidate, evaluations)
-    sets = {record.version: record for record in tx.label_sets(baseline.dataset_id)}
+    sets = {record.version: record for record in tx.labels.sets(baseline.dataset_id)}
     stored = [{one.label_set_version for one in of_run if one.metric == str(metric)} for of_run in evaluations]
     without = [
         run for run, version, of_run in zip(runs, versions, stored, strict=True) if version is None and not of_run
@@ -125,7 +125,7 @@ def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupEx
     one of the runs.
     """
     keys = Keys.from_strings([group])
-    ids = tx.group_ids(both.dataset_id, keys)
+    ids = tx.groups.ids(both.dataset_id, keys)
     if ids[0] < 0:
         raise _unknown_group(tx, both, group)
     one, other = parts = [_contributions(tx, side, both.metric, ids) for side in both.sides]
@@ -161,7 +161,7 @@ def item_moves(tx: ReadTransaction, both: RunPair, group_ids: Index, n: int = 3)
     """
     if both.metric.measure not in ADDITIVE or not group_ids.size:
         return {}
-    keys = tx.group_keys(both.dataset_id, group_ids)
+    keys = tx.groups.keys(both.dataset_id, group_ids)
     wanted = np.sort(group_ids)
     one, other = (_contributions(tx, side, both.metric, wanted) for side in both.sides)
     places = [places_of(found.values.group_keys, keys) for found in (one, other)]
@@ -171,7 +171,7 @@ def item_moves(tx: ReadTransaction, both: RunPair, group_ids: Index, n: int = 3)
 
 
 def _contributions(tx: ReadTransaction, side: Side, metric: Metric, ids: Index) -> Contributions:
-    return contributions(judged(tx.read_ranking(side.run.id, ids), tx.read_labels(side.label_set.id, ids)), metric)
+    return contributions(judged(tx.runs.ranking(side.run.id, ids), tx.labels.lists(side.label_set.id, ids)), metric)
 
 
 def _group_value(tx: ReadTransaction, side: Side, found: Contributions, group: str, group_id: int) -> float:
@@ -185,7 +185,7 @@ def _group_value(tx: ReadTransaction, side: Side, found: Contributions, group: s
     value = float(found.values.values[place])
     evaluation = side.evaluations.get(str(found.metric))
     if evaluation is not None:
-        stored = tx.group_results(evaluation.id)
+        stored = tx.evaluations.results(evaluation.id)
         at = int(np.searchsorted(stored.group_ids, group_id))
         if at < stored.group_ids.size and stored.group_ids[at] == group_id:
             value = float(stored.values[at])
@@ -200,7 +200,7 @@ def _group_value(tx: ReadTransaction, side: Side, found: Contributions, group: s
 
 def _unknown_group(tx: ReadTransaction, both: RunPair, group: str) -> ReferenceNotFoundError:
     dataset = both.baseline.run.dataset
-    _, keys = tx.groups(both.dataset_id)
+    _, keys = tx.groups.all(both.dataset_id)
     known = keys.to_list() if len(keys) <= _MANY_GROUPS else []
     close = difflib.get_close_matches(group, known, n=3, cutoff=0.6)
     if close:
@@ -266,7 +266,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None) -> R
     """
     if not both.is_same_labels:
         return run_parts(tx, both)
-    ids, keys = tx.groups(both.dataset_id)
+    ids, keys = tx.groups.all(both.dataset_id)
     weights = stored_weights(tx, both.dataset_id)
     one, other = _Groups(ids.size, weights), _Groups(ids.size, weights)
     parts = []

@@ -33,7 +33,7 @@ from ndcg_tracker.tracker.scoring import GatheredValues, stored_weights
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Index, Mask
-    from ndcg_tracker.storage.store import ReadTransaction
+    from ndcg_tracker.storage.read import ReadTransaction
 
 BLOCK_ITEMS = 1 << 17
 """About how many items of one run are in memory at a time."""
@@ -190,18 +190,18 @@ class SideBlock:
 
 def side_blocks(tx: ReadTransaction, both: RunPair) -> Iterator[SideBlock]:
     """Yield all groups of a dataset by ascending id, some at a time, with what both runs and their labels have."""
-    group_ids, group_keys = tx.groups(both.dataset_id)
+    group_ids, group_keys = tx.groups.all(both.dataset_id)
     one, other = both.baseline, both.candidate
     n_items = max(one.run.n_items, other.run.n_items, 1)
     n_groups = max(1, BLOCK_ITEMS * group_ids.size // n_items)
     for first in range(0, group_ids.size, n_groups):
         ids = group_ids[first : first + n_groups]
-        ranking, labels = tx.read_ranking(one.run.id, ids), tx.read_labels(one.label_set.id, ids)
+        ranking, labels = tx.runs.ranking(one.run.id, ids), tx.labels.lists(one.label_set.id, ids)
         yield SideBlock(
             first,
             group_keys.slice(first, first + ids.size),
             ranking,
-            ranking if one.run.id == other.run.id else tx.read_ranking(other.run.id, ids),
+            ranking if one.run.id == other.run.id else tx.runs.ranking(other.run.id, ids),
             labels,
-            labels if both.is_same_labels else tx.read_labels(other.label_set.id, ids),
+            labels if both.is_same_labels else tx.labels.lists(other.label_set.id, ids),
         )

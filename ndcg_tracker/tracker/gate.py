@@ -23,8 +23,10 @@ from ndcg_tracker.tracker.run_pair import RunPair, Side, rescore_command, resolv
 
 if TYPE_CHECKING:
     from ndcg_tracker.comparison.compare import PairedResults
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import AliasRecord, DecisionRecord, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
+    from ndcg_tracker.storage.store import Store
+    from ndcg_tracker.storage.write import WriteTransaction
 
 Margin = float | Literal["auto"] | None
 
@@ -160,14 +162,14 @@ class _Basis:
 
 def _basis(tx: ReadTransaction, question: GateQuestion) -> _Basis:
     """Return what the decision rests on as the database has it now; no group results are read."""
-    baseline = tx.resolve_run(question.baseline, question.dataset)
-    candidate = tx.resolve_run(question.candidate, question.dataset)
+    baseline = tx.runs.resolve(question.baseline, question.dataset)
+    candidate = tx.runs.resolve(question.candidate, question.dataset)
     runs = resolved_pair(tx, baseline, candidate, [question.metric])
     alias = question.alias
     return _Basis(
         runs,
-        tuple(of_gate(tx.decisions(baseline.dataset_id), str(question.metric), alias)),
-        None if alias is None else next(one for one in tx.aliases(baseline.dataset) if one.name == alias),
+        tuple(of_gate(tx.decisions.all(baseline.dataset_id), str(question.metric), alias)),
+        None if alias is None else next(one for one in tx.aliases.all(baseline.dataset) if one.name == alias),
         _learned(tx, question, runs) if question.margin == "auto" else None,
     )
 
@@ -207,7 +209,7 @@ def _recorded(tx: WriteTransaction, question: GateQuestion, basis: _Basis, found
     decision, runs = found.decision, basis.runs
     acknowledgement, learned = found.acknowledgement, found.learned_margin
     told = "" if learned is None else f" (margin learned from {len(learned.runs)} repeats: {', '.join(learned.runs)})"
-    record = tx.insert_decision(
+    record = tx.write.decisions.insert(
         runs.dataset_id,
         runs.baseline.run.id,
         runs.candidate.run.id,
@@ -259,7 +261,7 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
     baseline, candidate = (side.run for side in both.sides)
     label_set = both.baseline.label_set
     if question.repeats:
-        named = [tx.resolve_run(reference, baseline.dataset) for reference in question.repeats]
+        named = [tx.runs.resolve(reference, baseline.dataset) for reference in question.repeats]
         runs = list({run.id: run for run in named}.values())
         if any(run.id == candidate.id for run in runs):
             raise InputError(f"run {candidate.name!r} is the candidate and cannot be a repeat as well; leave it out")
@@ -272,7 +274,7 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
                 f"baseline {baseline.name!r} has no tag {AA_TAG}: name them with {argument('repeats', 'RUN')}, or "
                 f"{HOW_TO_REPEAT}"
             )
-        runs = [run for run in tx.runs(baseline.dataset) if run.tags.get(AA_TAG) == aa]
+        runs = [run for run in tx.runs.all(baseline.dataset) if run.tags.get(AA_TAG) == aa]
         runs = [run for run in runs if run.id != candidate.id]
         where = f"with the tag {AA_TAG}={aa} beside the candidate"
     if len(runs) < FEWEST_REPEATS:
@@ -283,7 +285,7 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
         )
     text, found = str(question.metric), []
     for run in runs:
-        evaluation = Side.of(run, label_set, tx.evaluations(run.id)).evaluations.get(text)
+        evaluation = Side.of(run, label_set, tx.evaluations.of_run(run.id)).evaluations.get(text)
         if evaluation is None or evaluation.mean is None:
             raise NotComparableError(
                 f"repeat {run.name!r} has no {text} under labels version {label_set.version}, which both runs share; "

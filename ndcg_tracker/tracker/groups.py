@@ -18,8 +18,9 @@ from ndcg_tracker.tracker.database import known_dataset
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.group_table import GroupTable
     from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.write import WriteTransaction
 
 _MAX_SHOWN = 10
 
@@ -58,7 +59,7 @@ def store_group_facts(tx: WriteTransaction, dataset_name: str, table: GroupTable
     the groups.
     """
     dataset = known_dataset(tx, dataset_name)
-    ids = tx.group_ids(dataset.id, table.group_keys)
+    ids = tx.groups.ids(dataset.id, table.group_keys)
     known, unknown = np.flatnonzero(ids >= 0), np.flatnonzero(ids < 0)
     first_unknown = table.group_keys[int(unknown[0])] if unknown.size else None
     if not known.size:
@@ -85,8 +86,8 @@ def store_group_facts(tx: WriteTransaction, dataset_name: str, table: GroupTable
 def group_records(tx: ReadTransaction, dataset_name: str) -> list[GroupRecord]:
     """Return the groups of a dataset in the order in which they came."""
     dataset = known_dataset(tx, dataset_name)
-    ids, keys = tx.groups(dataset.id)
-    attributes = tx.group_attributes(dataset.id)
+    ids, keys = tx.groups.all(dataset.id)
+    attributes = tx.groups.attributes(dataset.id)
     weight_of = _weight_of(tx, dataset)
     return [
         GroupRecord(key, weight_of.get(group_id), attributes.get(group_id, {}))
@@ -99,12 +100,12 @@ def _merge_attributes(
 ) -> None:
     if not table.attributes:
         return
-    before = tx.group_attributes(dataset.id)
+    before = tx.groups.attributes(dataset.id)
     after: dict[int, dict[str, Any] | None] = {}
     for row, group_id in zip(known.tolist(), ids[known].tolist(), strict=True):
         merged = before.get(group_id, {}) | {name: values[row] for name, values in table.attributes.items()}
         after[group_id] = {name: value for name, value in merged.items() if value is not None} or None
-    tx.set_group_attributes(dataset.id, after)
+    tx.write.groups.set_attributes(dataset.id, after)
 
 
 def _set_weights(tx: WriteTransaction, dataset: DatasetRecord, ids: Index, weights: Floats) -> Index:
@@ -114,12 +115,12 @@ def _set_weights(tx: WriteTransaction, dataset: DatasetRecord, ids: Index, weigh
     rows = np.flatnonzero((before != weights) & ~(np.isnan(before) & np.isnan(weights)))
     changed: Index = ids[rows]
     if rows.size:
-        tx.set_group_weights(dataset.id, changed, weights[rows])
+        tx.write.groups.set_weights(dataset.id, changed, weights[rows])
     return changed
 
 
 def _weight_of(tx: ReadTransaction, dataset: DatasetRecord) -> dict[int, float]:
-    ids, weights = tx.group_weights(dataset.id)
+    ids, weights = tx.groups.weights(dataset.id)
     return dict(zip(ids.tolist(), weights.tolist(), strict=True))
 
 
@@ -130,9 +131,9 @@ def _recompute_means(tx: WriteTransaction, dataset: DatasetRecord, changed: Inde
     from ndcg_tracker.tracker.rescoring import stored_scores
     from ndcg_tracker.tracker.scoring import stored_weights
 
-    concerned = [(run, _resting_on(tx, run, changed)) for run in tx.runs(dataset.name)]
+    concerned = [(run, _resting_on(tx, run, changed)) for run in tx.runs.all(dataset.name)]
     weights = stored_weights(tx, dataset.id)
-    for label_set in tx.label_sets(dataset.id):
+    for label_set in tx.labels.sets(dataset.id):
         labels = None
         for run, evaluations in concerned:
             of_set = [one for one in evaluations if one.label_set_id == label_set.id]
@@ -141,14 +142,14 @@ def _recompute_means(tx: WriteTransaction, dataset: DatasetRecord, changed: Inde
             labels = labels or label_source(tx, label_set)
             scores = stored_scores(tx, run, [parse_metric(one.metric) for one in of_set], labels())
             for one, (result, worst, best) in zip(of_set, scores.results(weights), strict=True):
-                tx.set_means(one.id, result.mean, (worst.mean, best.mean))
+                tx.write.evaluations.set_means(one.id, result.mean, (worst.mean, best.mean))
     return sum(len(evaluations) for _, evaluations in concerned)
 
 
 def _resting_on(tx: ReadTransaction, run: RunRecord, changed: Index) -> list[EvaluationRecord]:
     """Return the evaluations of a run whose mean weighs one of these groups."""
-    weighing = [one for one in tx.evaluations(run.id) if parse_metric(one.metric)["weights"] != "none"]
-    return [one for one in weighing if np.isin(tx.group_results(one.id).group_ids, changed).any()]
+    weighing = [one for one in tx.evaluations.of_run(run.id) if parse_metric(one.metric)["weights"] != "none"]
+    return [one for one in weighing if np.isin(tx.evaluations.results(one.id).group_ids, changed).any()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,7 @@ class AttributeValues:
 
 def attribute_values(tx: ReadTransaction, run: RunRecord, attribute: str) -> AttributeValues:
     """Return the values of an attribute in a run's dataset (InputError where none of its groups has it)."""
-    stored = tx.group_attributes(run.dataset_id)
+    stored = tx.groups.attributes(run.dataset_id)
     value_of = {
         group_id: _text(attributes[attribute])
         for group_id, attributes in stored.items()

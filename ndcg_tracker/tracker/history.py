@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import HistoryRecord, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction
 
     Mask = NDArray[np.bool_]
     Results = tuple[Index, Floats]
@@ -71,8 +71,10 @@ def history_of(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFi
     """
     text = str(parse_metric(metric))
     dataset_id = known_dataset(tx, dataset).id
-    newest = {record.run_id: record for record in tx.history(dataset_id, text)}  # they come by run and label version
-    runs = tx.runs(dataset)
+    newest = {
+        record.run_id: record for record in tx.evaluations.history(dataset_id, text)
+    }  # they come by run and label version
+    runs = tx.runs.all(dataset)
     details = {run.id: run for run in wanted.chosen([run for run in runs if run.id in newest])}
     records = [newest[run_id] for run_id in details]
     notes: list[str] = []
@@ -254,7 +256,7 @@ def _steps_of_version(
     tx: ReadTransaction, dataset_id: int, metric: str, records: Sequence[HistoryRecord], notes: list[str]
 ) -> dict[int, FoundStep]:
     """Return what happened at runs under one version of the labels."""
-    results = tx.history_results([record.evaluation_id for record in records])
+    results = tx.evaluations.results_of([record.evaluation_id for record in records])
     weights = GroupWeightsById.of(tx, dataset_id) if parse_metric(metric)["weights"] != "none" else None
     if any(not _is_mean(record, each, weights) for record, each in zip(records, results, strict=True)):
         if NO_INFERENCE not in notes:

@@ -9,7 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.storage.store import ReadTransaction
+    from ndcg_tracker.storage.read import ReadTransaction
 
 MEANS_AGREE = 1e-6
 """How far a stored mean may lie from that of the paired results: weights in single precision move it by less."""
@@ -34,7 +34,7 @@ class GroupWeightsById:
     @classmethod
     def of(cls, tx: ReadTransaction, dataset_id: int) -> GroupWeightsById:
         """Return the weights of the groups of a dataset."""
-        ids, weights = tx.group_weights(dataset_id)
+        ids, weights = tx.groups.weights(dataset_id)
         known = ~np.isnan(weights)
         return cls(ids[known], weights[known])
 

@@ -16,8 +16,9 @@ from ndcg_tracker.rankings.ranking import LabelLists
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.rankings.types import Index
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
-    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.write import WriteTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +47,13 @@ def settle_labels(
     if given is not None:
         return add_labels(tx, dataset, given, source)
     of_run = table.labels
-    newest = tx.newest_label_set(dataset.id)
+    newest = tx.labels.newest(dataset.id)
     if newest is None:
         if of_run is None:
             raise no_labels(dataset)
         return add_labels(tx, dataset, of_run, source)
     refuse_other_items(newest, table.by_row_number, dataset)
-    stored = replace(tx.read_labels(newest.id), by_row_number=newest.by_row_number)
+    stored = replace(tx.labels.lists(newest.id), by_row_number=newest.by_row_number)
     if of_run is None or of_run.digest() == newest.digest:
         return Labels(newest, stored, is_new=False)
     merged = union(stored, of_run, dataset)
@@ -61,16 +62,16 @@ def settle_labels(
 
 def add_labels(tx: WriteTransaction, dataset: DatasetRecord, lists: LabelLists, source: str | None) -> Labels:
     """Return the version that equals some labels, made the newest one where there is none (see ``settle_labels``)."""
-    refuse_other_items(tx.newest_label_set(dataset.id), lists.by_row_number, dataset)
+    refuse_other_items(tx.labels.newest(dataset.id), lists.by_row_number, dataset)
     known = stored_version(tx, dataset, lists.digest())
     if known is not None:
         return Labels(known, lists, is_new=False)
-    return Labels(tx.insert_label_set(dataset.id, lists, source), lists, is_new=True)
+    return Labels(tx.write.labels.insert(dataset.id, lists, source), lists, is_new=True)
 
 
 def stored_version(tx: ReadTransaction, dataset: DatasetRecord, digest: str) -> LabelSetRecord | None:
     """Return the version of a dataset's labels that has this content, None where there is none."""
-    return next((one for one in tx.label_sets(dataset.id) if one.digest == digest), None)
+    return next((one for one in tx.labels.sets(dataset.id) if one.digest == digest), None)
 
 
 def refuse_other_items(newest: LabelSetRecord | None, by_row_number: bool | None, dataset: DatasetRecord) -> None:

@@ -21,8 +21,8 @@ from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE, WHY
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import EvaluationRecord, GroupResultColumns, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ def resolved_pair(
     """
     check_one_dataset(baseline, candidate, "compared")
     runs, wanted = (baseline, candidate), list(dict.fromkeys(map(str, metrics)))
-    evaluations = [tx.evaluations(run.id) for run in runs]
-    label_sets = tx.label_sets(baseline.dataset_id)
+    evaluations = [tx.evaluations.of_run(run.id) for run in runs]
+    label_sets = tx.labels.sets(baseline.dataset_id)
     for label_set in reversed(label_sets):
         one, other = (Side.of(run, label_set, of_run) for run, of_run in zip(runs, evaluations, strict=True))
         shared = [text for text in one.evaluations if text in other.evaluations]
@@ -133,7 +133,7 @@ def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: 
     """
     text = str(metric)
     baseline, candidate = (side.evaluations[text] for side in both.sides)
-    one, other = tx.group_results(baseline.id), tx.group_results(candidate.id)
+    one, other = tx.evaluations.results(baseline.id), tx.evaluations.results(candidate.id)
     counts_missing = metric["missing"] in ("zero", "empty")
     absent = _in_neither(tx, one.group_ids, baseline, candidate) if counts_missing else None
     pairing = pair(
@@ -256,7 +256,7 @@ def _in_neither(
     if not baseline.n_missing or not candidate.n_missing:
         return None
     for run_id in {baseline.run_id, candidate.run_id}:
-        group_ids = np.setdiff1d(group_ids, tx.ranked_group_ids(run_id), assume_unique=True)
+        group_ids = np.setdiff1d(group_ids, tx.runs.group_ids(run_id), assume_unique=True)
     return group_ids
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.ingest.frames import NullScores
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.rankings.ranking import LabelLists
-    from ndcg_tracker.storage.query_result import QueryResult
+    from ndcg_tracker.storage.guard.query_result import QueryResult
     from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord
     from ndcg_tracker.storage.store import Store
     from ndcg_tracker.tracker.conventions import Convention
@@ -291,7 +291,7 @@ class Tracker:
 
         parsed = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
-            one, other = tx.resolve_run(baseline, dataset), tx.resolve_run(candidate, dataset)
+            one, other = tx.runs.resolve(baseline, dataset), tx.runs.resolve(candidate, dataset)
             both = explained_pair(tx, one, other, parsed, (labels_baseline, labels_candidate))
             if group is not None:
                 return ExplanationResult(group_explanation(tx, both, group))
@@ -386,7 +386,7 @@ class Tracker:
         from ndcg_tracker.tracker.conventions import conventions
 
         with self.store().read() as tx:
-            return conventions(tx, tx.resolve_run(reference, dataset), cutoff)
+            return conventions(tx, tx.runs.resolve(reference, dataset), cutoff)
 
     def runs(self, dataset: str | None = None) -> list[RunRecord]:
         """Return the stored runs, oldest first."""
@@ -396,14 +396,14 @@ class Tracker:
     def run(self, reference: str, dataset: str | None = None) -> tuple[RunRecord, list[EvaluationRecord]]:
         """Return one run and its evaluations."""
         with self.store().read() as tx:
-            run = tx.resolve_run(reference, dataset)
-            return run, tx.evaluations(run.id)
+            run = tx.runs.resolve(reference, dataset)
+            return run, tx.evaluations.of_run(run.id)
 
     def rename_run(self, reference: str, name: str, dataset: str | None = None) -> RunRecord:
         """Give a run another name and return it as it was before."""
         with self.store().write() as tx:
-            run = tx.resolve_run(reference, dataset)
-            tx.rename_run(run.id, name)
+            run = tx.runs.resolve(reference, dataset)
+            tx.write.runs.rename(run.id, name)
             return run
 
     def tag_run(
@@ -411,16 +411,16 @@ class Tracker:
     ) -> dict[str, str]:
         """Add tags to a run, remove others, and return all it has."""
         with self.store().write() as tx:
-            run = tx.resolve_run(reference, dataset)
+            run = tx.runs.resolve(reference, dataset)
             kept = {key: value for key, value in {**run.tags, **tags}.items() if key not in remove}
-            tx.set_tags(run.id, kept)
+            tx.write.runs.set_tags(run.id, kept)
             return kept
 
     def delete_run(self, reference: str | int, dataset: str | None = None) -> RunRecord:
         """Delete a run (an int is its id) with its items, evaluations and group results, and return what it was."""
         with self.store().write() as tx:
-            run = tx.run(reference) if isinstance(reference, int) else tx.resolve_run(reference, dataset)
-            tx.delete_run(run.id)
+            run = tx.runs.with_id(reference) if isinstance(reference, int) else tx.runs.resolve(reference, dataset)
+            tx.write.runs.delete(run.id)
             return run
 
     def aliases(self, dataset: str | None = None) -> list[AliasRecord]:
@@ -428,20 +428,20 @@ class Tracker:
         with self.store().read() as tx:
             if dataset is not None:
                 known_dataset(tx, dataset)
-            return tx.aliases(dataset)
+            return tx.aliases.all(dataset)
 
     def set_alias(self, alias: str, reference: str, dataset: str | None = None) -> RunRecord:
         """Point an alias, given with or without @, at a run and return the run."""
         with self.store().write() as tx:
-            run = tx.resolve_run(reference, dataset)
-            tx.set_alias(run.dataset_id, alias.removeprefix("@"), run.id)
+            run = tx.runs.resolve(reference, dataset)
+            tx.write.aliases.set(run.dataset_id, alias.removeprefix("@"), run.id)
             return run
 
     def delete_alias(self, alias: str, dataset: str | None = None) -> AliasRecord:
         """Delete an alias and return what it was."""
         with self.store().write() as tx:
             found = known_alias(tx, alias.removeprefix("@"), dataset)
-            tx.delete_alias(found.dataset_id, found.name)
+            tx.write.aliases.delete(found.dataset_id, found.name)
             return found
 
     def groups(self, dataset: str = "default") -> list[GroupRecord]:
@@ -493,7 +493,7 @@ class Tracker:
 
         ``dataset``: another name for the dataset of an export that holds one. Raises: InputError, ConflictError.
         """
-        from ndcg_tracker.exchange import ExportReader
+        from ndcg_tracker.exchange.reader import ExportReader
         from ndcg_tracker.tracker.exchange import import_all
 
         with ExportReader(Path(folder)) as reader, self.store(create=True).write() as tx:

@@ -9,7 +9,7 @@ from command_line import CommandLine, Program
 
 from ndcg_tracker.cli.commands import command_line
 from ndcg_tracker.cli.completion import SCRIPTS, answers, as_bash_inserts
-from ndcg_tracker.storage.names_to_complete import names_to_complete
+from ndcg_tracker.storage.completion import names_to_complete
 
 RUNS = ["dense", "bm25"]  # the newest first
 

@@ -99,7 +99,7 @@ def _classes() -> dict[str, type]:
     found: dict[str, type] = {}
     for part in ("storage", "statistics", "comparison", "tracker"):
         package = import_module(f"ndcg_tracker.{part}")
-        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             for name, value in vars(import_module(module.name)).items():
                 if inspect.isclass(value) and value.__module__ == module.name and not name.startswith("_"):
                     found[name] = value

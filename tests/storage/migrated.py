@@ -8,11 +8,11 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from ndcg_tracker.storage import revisions
 from ndcg_tracker.storage.connection import database_engine, write_transaction
 from ndcg_tracker.storage.database_url import parsed_location
-from ndcg_tracker.storage.migrate import run_alembic
 from ndcg_tracker.storage.schema import VERSION_TABLE
+from ndcg_tracker.storage.upkeep import revisions
+from ndcg_tracker.storage.upkeep.migrate import run_alembic
 
 SECOND = '''
 """A further revision: a new column, and a table rebuilt."""

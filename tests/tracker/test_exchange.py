@@ -16,7 +16,7 @@ from small_shop import BM25, DENSE, LABELS, frame_of
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
-from ndcg_tracker.exchange import ExportWriter
+from ndcg_tracker.exchange.writer import ExportWriter
 from ndcg_tracker.ingest.group_table import GroupTable
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage.store import upgrade
@@ -161,7 +161,7 @@ def test_what_cannot_be_exported(tracker: nt.Tracker, tmp_path: Path) -> None:
     tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
     (tmp_path / "there").mkdir()
     for folder, reason in (
-        ("there", "is there already; name another folder"),
+        ("there", "already exists; name another folder"),
         ("no/where", "cannot be made (No such file or directory); name another folder"),
     ):
         with pytest.raises(InputError) as caught:
@@ -200,10 +200,10 @@ DAMAGE: list[tuple[str, Callable[[pa.Table], Any], str]] = [
     ("runs", with_column("tags", first_value("[1]")), "holds facts that are no JSON object"),
     ("groups", with_column("weight", first_value(-1.0)), "has a weight that is not from 0 to 1e+30"),
     ("evaluations", with_column("metric", first_value("ndcg@@")), "holds a metric that this program does not know"),
-    ("items", with_column("run", first_value("x")), "its rows do not stand in the order in which they were written: "
+    ("items", with_column("run", first_value("x")), "its rows are not in the order in which they were written: "
      "those of dataset 'default', run 'bm25'"),
     ("label_sets", lambda table: table.slice(1), "lacks version 1 of dataset 'default'"),
-    ("group_results", with_column("metric", first_value("x")), "its rows do not stand in the order in which they were"),
+    ("group_results", with_column("metric", first_value("x")), "its rows are not in the order in which they were"),
 ]  # fmt: skip
 
 

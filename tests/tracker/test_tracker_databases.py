@@ -1,4 +1,4 @@
-"""Where the tracker's database is, when it comes to be, and the SQL it answers."""
+"""Where the tracker's database is, when it is created, and the SQL it answers."""
 
 from pathlib import Path
 

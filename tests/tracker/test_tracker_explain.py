@@ -389,10 +389,10 @@ def test_no_group_with_a_result_in_both_runs(tracker: nt.Tracker) -> None:
 
 def moves_of(tracker: nt.Tracker, metric: str, keys: list[str], n: int = 3) -> dict[str, tuple[ItemMove, ...]]:
     with tracker.store().read() as tx:
-        one, other = tx.resolve_run("bm25"), tx.resolve_run("dense")
+        one, other = tx.runs.resolve("bm25"), tx.runs.resolve("dense")
         both = explained_pair(tx, one, other, parse_metric("ndcg@10"))
         both = replace(both, metrics=(parse_metric(metric),))
-        ids = tx.group_ids(one.dataset_id, Keys.from_strings(keys))
+        ids = tx.groups.ids(one.dataset_id, Keys.from_strings(keys))
         found = item_moves(tx, both, ids, n)
         return {key: found[number] for key, number in zip(keys, ids.tolist(), strict=True) if number in found}
 

@@ -51,7 +51,7 @@ def pinned(tracker: nt.Tracker) -> nt.Tracker:
 
 def decisions(tracker: nt.Tracker) -> list[DecisionRecord]:
     with tracker.store().read() as tx:
-        return [one for dataset in tx.datasets() for one in tx.decisions(dataset.id)]
+        return [one for dataset in tx.datasets.all() for one in tx.decisions.all(dataset.id)]
 
 
 def refusal(tracker: nt.Tracker, candidate: str, kind: type[Exception] = nt.InputError, **asked: Any) -> str:
@@ -289,7 +289,7 @@ def test_labels_that_change_before_the_record_are_decided_on_again(pinned: nt.Tr
     assert (found["label_set"]["version"], found["notes"]) == (2, [])
     (record,) = decisions(pinned)
     with pinned.store().read() as tx:
-        assert record.label_set_id == tx.label_sets(record.dataset_id)[1].id
+        assert record.label_set_id == tx.labels.sets(record.dataset_id)[1].id
     assert record.delta == found["delta"]
 
 

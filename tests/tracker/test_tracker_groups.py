@@ -36,7 +36,7 @@ def evaluations(tracker: nt.Tracker, run: str, dataset: str = "shop") -> list[tu
     """Return all that is kept of the evaluations of a run, and the results of the groups."""
     found = tracker.run(run, dataset)[1]
     with tracker.store().read() as tx:
-        results = [tx.group_results(one.id, components=True) for one in found]
+        results = [tx.evaluations.results(one.id, components=True) for one in found]
     lists = [(r.group_ids.tolist(), r.values.tolist(), r.undefined.tolist(), r.reasons) for r in results]
     return [
         (one.metric, one.label_set_version, one.mean, one.worst_mean, one.best_mean, one.std_dev, one.n_groups, *rest)

@@ -10,7 +10,7 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
 from ndcg_tracker.statistics.t_test import paired_t, t_interval
-from ndcg_tracker.storage import reads
+from ndcg_tracker.storage import read as reads
 from ndcg_tracker.tracker.history import HistoryFilter
 from ndcg_tracker.tracker.inference_limits import NO_INFERENCE
 
