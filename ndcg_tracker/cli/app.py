@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 import os
 import signal
@@ -70,6 +69,8 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 def main() -> None:
     """Run the program: its arguments in, its exit code out."""
+    if sys.stdout is None:  # the caller closed it
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sparkline is no failure
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
@@ -95,11 +96,7 @@ def _complete() -> int:
 
 
 def _end(code: int) -> NoReturn:
-    """End the process as it is: taking the interpreter apart takes as long as many a query does.
-
-    What was opened is closed by now, and what libraries want done at the end is done.
-    """
-    atexit._run_exitfuncs()
-    for stream in filter(None, (sys.stdout, sys.stderr)):  # a stream that the caller closed is none
-        stream.flush()
-    os._exit(code)
+    """End the program without a last collection of garbage, which takes 0.2 s of processor time after a comparison."""
+    gc.disable()
+    gc.freeze()
+    sys.exit(code)
