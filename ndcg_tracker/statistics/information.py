@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.rankings.types import Floats
 
 
@@ -38,24 +39,18 @@ class Information:
     @property
     def is_low(self) -> bool:
         """Whether the t interval may be too narrow: fewer than 100 nonzero, or |skewness| / sqrt(n) above 0.1."""
-        return bool(self.warning)
+        return self.warning is not None
 
     @property
-    def warning(self) -> str:
-        """The same in words; "" where there is enough information, and where nothing differs at all."""
+    def warning(self) -> Note | None:
+        """The same as a note; None where there is enough information, and where nothing differs at all."""
         if not self.n_nonzero:
-            return ""
+            return None
         if self.n_nonzero < FEW_DIFFERENCES:
-            return (
-                f"low information: {self.n_nonzero:,} of {self.n:,} differences are nonzero, "
-                f"and below {FEW_DIFFERENCES} the t interval may be too narrow"
-            )
+            return Note("low_information", {"n": self.n, "n_nonzero": self.n_nonzero, "enough": FEW_DIFFERENCES})
         if abs(self.skewness) / math.sqrt(self.n) > MUCH_SKEWNESS:
-            return (
-                f"low information: the differences are very skewed (skewness {self.skewness:.1f} over {self.n:,} "
-                "groups), and the t interval may be too narrow"
-            )
-        return ""
+            return Note("low_information", {"n": self.n, "skewness": self.skewness})
+        return None
 
     @property
     def groups_for_enough(self) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 from ndcg_tracker.comparison.compare import PairedResults, adjusted_jointly, compare_runs
 from ndcg_tracker.comparison.inference import CiMethod, TestName
 from ndcg_tracker.comparison.moves import most_telling
+from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.pairing import Missing, Pairing, pair
 from ndcg_tracker.comparison.results import Comparison, GroupDelta, JudgedShare, LabelSetRef, RunRef
 from ndcg_tracker.comparison.tie_effect import TieBounds, TieEffect
@@ -24,9 +25,10 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.reporting.notes import sentence
 from ndcg_tracker.tracker.explained_runs import Side, Sides
 from ndcg_tracker.tracker.explaining import item_moves
-from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE, WHY_SHOWN_ONLY
+from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE
 from ndcg_tracker.tracker.open_ties import open_groups
 from ndcg_tracker.tracker.scoring import stored_weights
 from ndcg_tracker.tracker.slicing import AttributeValues, attribute_values
@@ -112,10 +114,8 @@ def _compared(
     newest = tx.newest_label_set(baseline.dataset_id)
     notes = []
     if newest is not None and newest.version > label_set.version:
-        notes.append(
-            f"labels version {newest.version} is newer than version {label_set.version}, which both runs share; "
-            f"to use it: {_rescore_command(baseline, candidate, texts)}"
-        )
+        versions = {"newest": newest.version, "version": label_set.version}
+        notes.append(Note("newer_labels", versions, _rescore_command(baseline, candidate, texts)))
     results = [
         replace(
             paired_results(tx, of_baseline[text], of_candidate[text], baseline.dataset_id, asked.missing),
@@ -196,7 +196,11 @@ def _shared(
     what = ", ".join(sorted(wanted)) if wanted else "a metric"
     raise NotComparableError(
         f"runs {baseline.name!r} and {candidate.name!r} do not both have {what} under one version of the labels; type: "
-        + _rescore_command(baseline, candidate, [str(metric) for metric in metrics] or _all(of_baseline, of_candidate))
+        + shlex.join(
+            _rescore_command(
+                baseline, candidate, [str(metric) for metric in metrics] or _all(of_baseline, of_candidate)
+            )
+        )
     )
 
 
@@ -211,11 +215,11 @@ def _all(*evaluations: dict[int, Evaluations]) -> list[str]:
     return list(dict.fromkeys(text for run in evaluations for of_set in run.values() for text in of_set))
 
 
-def _rescore_command(baseline: RunRecord, candidate: RunRecord, metrics: Sequence[str]) -> str:
+def _rescore_command(baseline: RunRecord, candidate: RunRecord, metrics: Sequence[str]) -> tuple[str, ...]:
     words = ["ndcg-track", "rescore", baseline.name, candidate.name, "--dataset", baseline.dataset]
     for text in metrics:
         words += ["--metric", text]
-    return shlex.join(words)
+    return tuple(words)
 
 
 def paired_results(
@@ -246,9 +250,9 @@ def paired_results(
         means = _other_means(pairing, sides)
     else:
         means = _summaries(metric, pairing, baseline, candidate)
-    no_inference = "" if means is None else NO_INFERENCE
+    no_inference = None if means is None else NO_INFERENCE
     if metric.shown_only is not None:
-        no_inference = WHY_SHOWN_ONLY[metric.shown_only]
+        no_inference = Note(metric.shown_only)
     n_left_out = pairing.in_neither.size if missing == "skip" else 0
     values = (pairing.baseline, pairing.candidate)
     return PairedResults(
@@ -320,8 +324,8 @@ def _other_means(pairing: Pairing, sides: Sequence[_Evaluated]) -> tuple[float, 
             return None
         without = f", without {argument('missing', 'skip')}" if pairing.missing == "skip" else ""
         raise InputError(
-            f"{one.metric}: {NO_INFERENCE}, and no mean over {pairing.group_ids.size:,} of the groups is known; "
-            f"compare runs of the same groups{without}"
+            f"{one.metric}: {sentence(NO_INFERENCE)}, and no mean over {pairing.group_ids.size:,} of the groups is "
+            f"known; compare runs of the same groups{without}"
         )
     return one.mean, other.mean
 

@@ -12,6 +12,7 @@ from ndcg_tracker.comparison.change_totals import change_totals
 from ndcg_tracker.comparison.compare import PairedResults
 from ndcg_tracker.comparison.explanation import RunExplanation
 from ndcg_tracker.comparison.item_changes import ItemChanges, item_changes, joined_changes, within_cutoff
+from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.pairing import pair
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.contributions import Contributions, contributions
@@ -150,8 +151,5 @@ def _paired(tx: ReadTransaction, sides: Sides, one: _Groups, other: _Groups, ids
     return PairedResults(str(sides.metric), pairing, weights=weights, means=means)
 
 
-def _alone(n_groups: int) -> list[str]:
-    if not n_groups:
-        return []
-    have = "group has" if n_groups == 1 else "groups have"
-    return [f"{n_groups:,} {have} a result in one run only: left out"]
+def _alone(n_groups: int) -> list[Note]:
+    return [Note("in_one_run_only", {"n": n_groups})] if n_groups else []

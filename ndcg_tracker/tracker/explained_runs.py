@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.comparison.explanation import Subject
+from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.results import LabelSetRef, RunRef
 from ndcg_tracker.errors import NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.contributions import ADDITIVE, refuse_what_is_not_split
@@ -37,7 +38,7 @@ class Sides:
     metric: Metric
     baseline: Side
     candidate: Side
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     are_labels_named: bool = False
 
     @property
@@ -103,7 +104,7 @@ def explained_sides(
         names = " and ".join(repr(run.name) for run in without)
         has = "runs {} have" if len(without) > 1 else "run {} has"
         raise NotComparableError(
-            f"{has.format(names)} no {metric} to explain; type: {rescore_command(without, str(metric))}"
+            f"{has.format(names)} no {metric} to explain; type: {shlex.join(rescore_command(without, str(metric)))}"
         )
     versions = []
     for run, version, of_run in zip((baseline, candidate), given, stored, strict=True):
@@ -118,10 +119,8 @@ def explained_sides(
     notes = []
     if given == (None, None) and shared and newest > versions[0]:
         runs = [baseline] if baseline.id == candidate.id else [baseline, candidate]
-        notes.append(
-            f"labels version {newest} is newer than version {versions[0]}, which both runs share; to use it: "
-            f"{rescore_command(runs, str(metric))}"
-        )
+        command = rescore_command(runs, str(metric))
+        notes.append(Note("newer_labels", {"newest": newest, "version": versions[0]}, command))
     one, other = (
         Side(run, sets[version], of_run.get(version))
         for run, version, of_run in zip((baseline, candidate), versions, stored, strict=True)
@@ -137,20 +136,19 @@ def _shared_metric(
     if not shared:
         raise NotComparableError(
             f"runs {baseline.name!r} and {candidate.name!r} share no cg, dcg or ndcg to explain; type: "
-            + rescore_command([baseline, candidate], PREFERRED)
+            + shlex.join(rescore_command([baseline, candidate], PREFERRED))
         )
     return parse_metric(PREFERRED if PREFERRED in shared else shared[0])
 
 
-def rescore_command(runs: Sequence[RunRecord], metric: str) -> str:
+def rescore_command(runs: Sequence[RunRecord], metric: str) -> tuple[str, ...]:
     """Return the command that evaluates runs of one dataset under a metric and the newest labels."""
     names = dict.fromkeys(run.name for run in runs)
-    return shlex.join(["ndcg-track", "rescore", *names, "--dataset", runs[0].dataset, "--metric", metric])
+    return ("ndcg-track", "rescore", *names, "--dataset", runs[0].dataset, "--metric", metric)
 
 
-def unjudged_note(metric: Metric, counts: Sequence[int]) -> list[str]:
+def unjudged_note(metric: Metric, counts: Sequence[int]) -> list[Note]:
     """Return a note on the unjudged items within the cutoff of baseline and candidate, which take ranks from others."""
     if not any(counts):
         return []
-    where = "in the lists" if metric.cutoff is None else f"among the first {metric.cutoff}"
-    return [f"unjudged items {where}: {counts[0]:,} in the baseline, {counts[1]:,} in the candidate"]
+    return [Note("unjudged_items", {"cutoff": metric.cutoff, "baseline": counts[0], "candidate": counts[1]})]

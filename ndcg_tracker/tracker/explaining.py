@@ -12,6 +12,7 @@ import numpy as np
 from ndcg_tracker.comparison.explanation import GroupExplanation, explained_items, moves_by_group
 from ndcg_tracker.comparison.item_changes import item_changes, within_cutoff
 from ndcg_tracker.comparison.moves import ItemMove
+from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions
 from ndcg_tracker.metrics.kernel.results import REASONS
@@ -44,7 +45,7 @@ def group_explanation(tx: ReadTransaction, sides: Sides, group: str) -> GroupExp
         for side, found in zip((sides.baseline, sides.candidate), both, strict=True)
     ]
     notes = [
-        f"group {group!r} is not in run {side.run.name!r}: its value is {value:g}"
+        Note("group_not_in_run", {"group": group, "run": side.run.name, "value": value})
         for side, found, value in zip((sides.baseline, sides.candidate), both, values, strict=True)
         if found.values.n_items[0] < 0
     ]

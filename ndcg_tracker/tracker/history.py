@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.reporting.history_text import HistoryRow
+from ndcg_tracker.reporting.history import HistoryRow
+from ndcg_tracker.reporting.notes import note_text
 from ndcg_tracker.statistics.t import limited, t_interval
 from ndcg_tracker.tracker.datasets import known_dataset
 from ndcg_tracker.tracker.history_filter import HistoryFilter
 from ndcg_tracker.tracker.history_steps import FoundStep, steps_of
-from ndcg_tracker.tracker.inference_limits import WHY_SHOWN_ONLY
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,13 +33,19 @@ _MORE_COLUMNS: tuple[str, ...] = (
 class History:
     """The history of one metric: a row per run, oldest first, and what must be known to read them.
 
-    ``n_without_filter``: how many runs have the metric at all. ``n_in_dataset``: how many runs there are.
+    ``facts``: the latter as notes, ``notes``: in words. ``n_without_filter``: how many runs have the metric at all.
+    ``n_in_dataset``: how many runs there are.
     """
 
     rows: tuple[HistoryRow, ...]
-    notes: tuple[str, ...]
+    facts: tuple[Note, ...]
     n_without_filter: int
     n_in_dataset: int
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be known to read the rows, in words."""
+        return tuple(map(note_text, self.facts))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per run; ``step_between`` holds the names of two runs, both included, and
@@ -54,7 +60,7 @@ class History:
 
 
 def history_of(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFilter) -> History:
-    """Return the history of a metric over the runs that are wanted, each under the newest labels it was held to.
+    """Return the history of a metric over the runs that are wanted, each under its newest labels.
 
     Raises: ReferenceNotFoundError for an unknown dataset; MetricError for a wrong text.
     """
@@ -64,26 +70,22 @@ def history_of(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFi
     runs = tx.runs(dataset)
     details = {run.id: run for run in wanted.chosen([run for run in runs if run.id in newest])}
     records = [newest[run_id] for run_id in details]
-    notes: list[str] = []
+    notes: list[Note] = []
     versions = sorted({record.label_set_version for record in records})
     if len(versions) > 1:
-        mend = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric])
-        told = ", ".join(_counted(records, version) for version in versions)
-        notes.append(f"runs under different labels are not compared ({told}); to hold all to the newest: {mend}")
+        n_runs = [sum(record.label_set_version == version for record in records) for version in versions]
+        command = ("ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric)
+        counts = tuple(zip(versions, n_runs, strict=True))
+        notes.append(Note("different_labels", {"versions": counts}, command))
     parsed = parse_metric(text)
     if parsed.shown_only is None:
         steps = steps_of(tx, dataset_id, text, records, notes)
     else:
         steps = {}
-        notes.append(f"{text}: {WHY_SHOWN_ONLY[parsed.shown_only]}")
+        notes.append(Note("shown_only", {"metric": text, "why": parsed.shown_only}))
     no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
     rows = [_row(record, details, text, steps.get(record.run_id), no_interval, parsed.limits) for record in records]
     return History(tuple(rows), tuple(notes), len(newest), len(runs))
-
-
-def _counted(records: Sequence[HistoryRecord], version: int) -> str:
-    n_runs = sum(record.label_set_version == version for record in records)
-    return f"version {version}: {n_runs} {'run' if n_runs == 1 else 'runs'}"
 
 
 def _row(

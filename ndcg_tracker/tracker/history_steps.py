@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.statistics.steps import Step, history_steps
 from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE
@@ -41,7 +42,7 @@ class FoundStep:
 
 
 def steps_of(
-    tx: ReadTransaction, dataset_id: int, metric: str, records: Sequence[HistoryRecord], notes: list[str]
+    tx: ReadTransaction, dataset_id: int, metric: str, records: Sequence[HistoryRecord], notes: list[Note]
 ) -> dict[int, FoundStep]:
     """Return what happened at each of the runs by its id; what could not be compared joins the notes.
 
@@ -56,7 +57,7 @@ def steps_of(
 
 
 def _steps_of_version(
-    tx: ReadTransaction, dataset_id: int, metric: str, records: Sequence[HistoryRecord], notes: list[str]
+    tx: ReadTransaction, dataset_id: int, metric: str, records: Sequence[HistoryRecord], notes: list[Note]
 ) -> dict[int, FoundStep]:
     """Return what happened at runs under one version of the labels."""
     results = tx.history_results([record.evaluation_id for record in records])
@@ -77,17 +78,16 @@ def _steps_of_version(
     }
 
 
-def _notes(records: Sequence[HistoryRecord], results: Sequence[Results], ids: Index, kept: Mask) -> list[str]:
+def _notes(records: Sequence[HistoryRecord], results: Sequence[Results], ids: Index, kept: Mask) -> list[Note]:
     """Return what must be known of runs that do not all have results for the same groups."""
     n_defined = [values.size - int(np.count_nonzero(np.isnan(values))) for _, values in results]
     notes = [
-        f"{records[place].run} has results for {n_defined[place]:,} groups, the runs beside it for {ids.size:,}: not "
-        "compared with them"
+        Note("other_groups", {"run": records[place].run, "n": n_defined[place], "n_beside": ids.size})
         for place in np.flatnonzero(np.logical_not(kept)).tolist()
     ]
     most = max(n_defined)
     if 0 < ids.size < most:
-        notes.append(f"steps rest on the {ids.size:,} groups that all runs have results for, of up to {most:,}")
+        notes.append(Note("shared_groups", {"n": ids.size, "most": most}))
     return notes
 
 

@@ -9,7 +9,7 @@ import pytest
 @pytest.mark.parametrize(
     ("module", "unwanted"),
     [
-        ("ndcg_tracker.reporting", {"numpy", "scipy", "pandas", "pyarrow", "sqlalchemy", "rich", "typer"}),
+        ("ndcg_tracker.reporting.formats", {"numpy", "scipy", "pandas", "pyarrow", "sqlalchemy", "rich", "typer"}),
         ("ndcg_tracker.comparison", {"scipy", "pandas", "pyarrow", "sqlalchemy"}),
     ],
 )
