@@ -28,7 +28,7 @@ class Stopped(BaseException):
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code; errors are told in one line on standard error.
+    """Run one command line and return its exit code; an error is one line on standard error.
 
     Raises: BrokenPipeError where nobody reads standard output any more.
     """

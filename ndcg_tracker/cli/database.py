@@ -44,7 +44,7 @@ def show_state(format: options.Output = options.OutputFormat.text) -> None:
 
     Nothing is written.
     """
-    from ndcg_tracker.reporting.table import rows_as
+    from ndcg_tracker.reporting.formats import rows_as
     from ndcg_tracker.storage.store import current
 
     state = current(_location())
@@ -89,7 +89,7 @@ def write_datasette_metadata(
     The tables are hidden. Open a SQLite file with it: datasette ndcg-track.db -m FILE --setting suggest_facets off
     """
     from ndcg_tracker.integrations.datasette import datasette_metadata
-    from ndcg_tracker.reporting.json_writer import json_text
+    from ndcg_tracker.reporting.json import json_text
     from ndcg_tracker.reporting.whole_file import whole_file
 
     with whole_file(output, "--output") as write:

@@ -25,8 +25,8 @@ def examine(context: typer.Context, format: options.Output = options.OutputForma
     if context.invoked_subcommand is not None:
         return
     from ndcg_tracker.errors import DatabaseError, worded
-    from ndcg_tracker.reporting.findings import findings_text
-    from ndcg_tracker.reporting.table import rows_as
+    from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.reporting.text import findings_text
     from ndcg_tracker.storage.upkeep.health import examine
     from ndcg_tracker.tracker.database import database_location
 
@@ -41,7 +41,7 @@ def examine(context: typer.Context, format: options.Output = options.OutputForma
         options.show(rows_as(format.plain, ["check", "state", "found", "advice"], rows))
     bad = [one.check for one in found if one.state == "bad"]
     if bad:
-        raise DatabaseError(f"not well: {', '.join(bad)}; what to do stands in the table")
+        raise DatabaseError(f'problems found: {", ".join(bad)}; see "advice"')
 
 
 @app.command("conventions")
@@ -55,8 +55,9 @@ def show_conventions(
 
     And which convention moves it by how much.
     """
-    from ndcg_tracker.reporting.json_writer import json_text
-    from ndcg_tracker.reporting.table import Column, rows_as
+    from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.reporting.json import json_text
+    from ndcg_tracker.reporting.report import Column
 
     with options.tracker() as tracker:
         found = tracker.conventions(run, cutoff=cutoff, dataset=dataset)

@@ -84,7 +84,7 @@ def evaluate(
 def _metrics_json(evaluation: Evaluation) -> str:
     """Return the means by canonical text, as ``ingest`` and ``gate`` write them."""
     from ndcg_tracker.metrics.language.text import parse_metric
-    from ndcg_tracker.reporting.metrics_json import metrics_json
+    from ndcg_tracker.reporting.json import metrics_json
 
     texts = [str(parse_metric(text)) for text in evaluation.texts]
     means = {text: result.mean for text, result in zip(texts, evaluation.results, strict=True)}
@@ -92,7 +92,8 @@ def _metrics_json(evaluation: Evaluation) -> str:
 
 
 def _means(found: list[tuple[str, Evaluation]], format: options.OutputFormat) -> str:
-    from ndcg_tracker.reporting.table import Column, rows_as
+    from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.reporting.report import Column
 
     names = ("run", "metric", "mean", "n_groups", "n_missing", "n_undefined")
     columns = [Column(name, digits=4 if name == "mean" else None) for name in names]
@@ -105,7 +106,8 @@ def _means(found: list[tuple[str, Evaluation]], format: options.OutputFormat) ->
 
 
 def _per_group(found: list[tuple[str, Evaluation]], format: options.OutputFormat) -> str:
-    from ndcg_tracker.reporting.table import Column, rows_as
+    from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.reporting.report import Column
 
     rows = []
     for name, evaluation in found:

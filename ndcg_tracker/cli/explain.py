@@ -31,15 +31,15 @@ def explain(
     dataset: options.AnyDataset = None,
     labels_baseline: Annotated[
         int | None,
-        typer.Option(metavar="VERSION", help="Hold the baseline to these labels.", show_default=False),
+        typer.Option(metavar="VERSION", help="Evaluate the baseline against these labels.", show_default=False),
     ] = None,
     labels_candidate: Annotated[
         int | None,
-        typer.Option(metavar="VERSION", help="Hold the candidate to these labels.", show_default=False),
+        typer.Option(metavar="VERSION", help="Evaluate the candidate against these labels.", show_default=False),
     ] = None,
     top: Annotated[int, typer.Option(min=0, help="How many items to show.")] = 10,
     all_items: Annotated[
-        bool, typer.Option("--all", help="Show all items, those that changed nothing too; --top is not looked at.")
+        bool, typer.Option("--all", help="Show all items, those that changed nothing too; overrides --top.")
     ] = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
@@ -49,7 +49,7 @@ def explain(
     which both runs have the metric. Where there is none, or two versions are named, the change is also split into
     what the ranking, the grades and the coverage of the labels did.
     """
-    from ndcg_tracker.reporting.explanation_formats import explanation_as
+    from ndcg_tracker.reporting.explain import explanation_as
 
     shown = None if all_items else top
     with options.tracker() as tracker:

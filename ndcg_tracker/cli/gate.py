@@ -18,7 +18,7 @@ from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
     from ndcg_tracker.comparison.gate_result import Gated
-    from ndcg_tracker.reporting.gate_junit import Outcome
+    from ndcg_tracker.reporting.gate import Outcome
 
 FAIL, INCONCLUSIVE = 3, 4
 
@@ -39,7 +39,7 @@ class OnInconclusive(StrEnum):
 
 def gate(
     candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The run that is to replace the baseline.")],
-    baseline: Annotated[str, typer.Option(metavar="RUN", help="What it is held against, best a pinned @alias.")],
+    baseline: Annotated[str, typer.Option(metavar="RUN", help="Run to compare against, preferably a pinned @alias.")],
     metric: Annotated[
         str, typer.Option("--metric", "-m", help="The metric that decides.", callback=options.metric_asked_for)
     ] = "ndcg@10",
@@ -91,9 +91,8 @@ def gate(
     5 not comparable, 2 bad input.
     """
     from ndcg_tracker.integrations.github_summary import appended_summary
-    from ndcg_tracker.reporting.gate_formats import gate_as, gate_markdown
-    from ndcg_tracker.reporting.gate_junit import gate_junit
-    from ndcg_tracker.reporting.metrics_json import metrics_json as metrics_text
+    from ndcg_tracker.reporting.gate import gate_as, gate_junit
+    from ndcg_tracker.reporting.json import metrics_json as metrics_text
     from ndcg_tracker.reporting.whole_file import whole_file
 
     allowed = None if margin is None else _margin(margin)
@@ -123,7 +122,7 @@ def gate(
         write_junit(gate_junit(found, _outcome(found, code), options.as_option))
         write_metrics(metrics_text(found.candidate_means))
         if append_summary is not None:
-            append_summary(gate_markdown(found, options.as_option) + "\n")
+            append_summary(gate_as("markdown", found, spelled=options.as_option) + "\n")
     if acknowledge is not None and found.acknowledgement is None:
         options.say("note: PASS needs no --acknowledge; nothing was overridden")
     try:
@@ -145,7 +144,7 @@ def exit_code(found: Gated, on_inconclusive: OnInconclusive | None = None) -> in
 
 
 def _outcome(found: Gated, code: int) -> Outcome:
-    """Return what a JUnit report makes of it: an open question that shall not fail the build is skipped."""
+    """Return the outcome for a JUnit report: an open question that does not fail the build is skipped."""
     if code:
         return "failed"
     return "passed" if found.is_accepted else "skipped"

@@ -50,7 +50,7 @@ def set_groups(
 @app.command("list")
 def list_groups(dataset: options.Dataset = "default", format: options.Output = options.OutputFormat.text) -> None:
     """List the groups of a dataset with their weights and attributes."""
-    from ndcg_tracker.reporting.table import rows_as
+    from ndcg_tracker.reporting.formats import rows_as
 
     with options.tracker() as tracker:
         found = tracker.groups(dataset)

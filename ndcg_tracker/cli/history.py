@@ -35,7 +35,7 @@ def history(
     versions of the labels; text and Markdown list the newest 40 of them, or as many as --last says.
     """
     from ndcg_tracker.errors import ReferenceNotFoundError
-    from ndcg_tracker.reporting.history_text import history_as
+    from ndcg_tracker.reporting.history import history_as
     from ndcg_tracker.tracker.history import HistoryFilter
 
     tags = options.pairs(tag, "--tag") | ({} if branch is None else {"branch": branch})
@@ -46,8 +46,8 @@ def history(
         begin = shlex.join(["ndcg-track", "ingest", "FILE", "--dataset", dataset])
         raise ReferenceNotFoundError(f"dataset {dataset!r} has no run yet; store one with: {begin}")
     if not found.n_without_filter:
-        mend = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric])
-        raise ReferenceNotFoundError(f"no run of dataset {dataset!r} has {metric}; compute it with: {mend}")
+        command = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric])
+        raise ReferenceNotFoundError(f"no run of dataset {dataset!r} has {metric}; compute it with: {command}")
     if not found.rows:
         n_runs = found.n_without_filter
         raise ReferenceNotFoundError(
@@ -60,4 +60,4 @@ def history(
     if not format.is_for_people:
         for note in found.notes:
             options.say(f"note: {note}")
-    options.show(history_as(format.plain, found.rows, notes=found.notes, color=options.wants_color(), n_shown=last))
+    options.show(history_as(format.plain, found.rows, notes=found.facts, color=options.wants_color(), n_shown=last))

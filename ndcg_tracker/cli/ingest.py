@@ -61,7 +61,7 @@ def ingest(
     from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of, run_names
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.ingest.reading import may_have_columns
-    from ndcg_tracker.reporting.metrics_json import metrics_json as metrics_text
+    from ndcg_tracker.reporting.json import metrics_json as metrics_text
     from ndcg_tracker.reporting.whole_file import whole_file
     from ndcg_tracker.tracker.database import DEFAULT_METRIC
     from ndcg_tracker.tracker.ingestion import RunDetails, source_name
@@ -125,7 +125,7 @@ def _head() -> str | None:
 
 
 def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
-    from ndcg_tracker.reporting.table import Column
+    from ndcg_tracker.reporting.report import Column
 
     rows = [
         (
@@ -145,5 +145,5 @@ def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
         for result in results
         for metric in result.metrics
     ]
-    columns = [Column(name, _HEADINGS.get(name, ""), digits=4 if name == "mean" else None) for name in _COLUMNS]
+    columns = [Column(name, _HEADINGS.get(name), digits=4 if name == "mean" else None) for name in _COLUMNS]
     return options.with_requests(format, columns, rows, [str(row[_COLUMNS.index("metric")]) for row in rows])

@@ -16,7 +16,7 @@ from ndcg_tracker.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ndcg_tracker.reporting.table import Column, Format
+    from ndcg_tracker.reporting.report import Column, Format
     from ndcg_tracker.tracker.tracker import Tracker
 
 
@@ -173,12 +173,13 @@ def with_requests(
     ``metrics``: what each row shows as its metric. The last value of each row is the text that was asked for; people
     see it where it says something else.
     """
-    from ndcg_tracker.reporting.table import Column, rows_as
+    from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.reporting.report import Column
 
     asked_for = [str(row[-1]) for row in rows]
     if format.is_for_people and asked_for == list(metrics):
         return rows_as(format.plain, columns, [row[:-1] for row in rows], color=wants_color())
-    last = Column("requested_as", "asked for as" if format.is_for_people else "")
+    last = Column("requested_as", "asked for as" if format.is_for_people else None)
     if format.is_for_people:
         told = zip(rows, metrics, asked_for, strict=True)
         rows = [(*row[:-1], "" if text == metric else text) for row, metric, text in told]

@@ -32,7 +32,7 @@ def in_blocks_or_whole(
     of_table: Callable[[RankedTable], T],
     labels_apart: bool = False,
 ) -> T:
-    """Return what one of two functions makes of a run that a file holds, ``-`` being standard input.
+    """Return the run of a file, ``-`` for standard input, as one of two functions reads it.
 
     The parameters are those of ``ndcg_tracker.ingest.in_blocks_or_whole``.
     """

@@ -19,7 +19,7 @@ Run = Annotated[str, typer.Argument(metavar="RUN", help="Name, id, @alias, lates
 @app.command("list")
 def list_runs(dataset: options.AnyDataset = None, format: options.Output = options.OutputFormat.text) -> None:
     """List the runs, oldest first."""
-    from ndcg_tracker.reporting.table import rows_as
+    from ndcg_tracker.reporting.formats import rows_as
 
     with options.tracker() as tracker:
         found = tracker.runs(dataset)
@@ -44,8 +44,9 @@ def list_runs(dataset: options.AnyDataset = None, format: options.Output = optio
 @app.command("show")
 def show_run(run: Run, dataset: options.AnyDataset = None, format: options.Output = options.OutputFormat.text) -> None:
     """Show one run: where it came from, and its metrics."""
-    from ndcg_tracker.reporting.json_writer import json_text
-    from ndcg_tracker.reporting.table import Column, rows_as
+    from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.reporting.json import json_text
+    from ndcg_tracker.reporting.report import Column
 
     with options.tracker() as tracker:
         found, evaluations = tracker.run(run, dataset)
@@ -101,15 +102,18 @@ def delete_run(
 ) -> None:
     """Delete a run with its items, metrics and group results.
 
-    There is no way back.
+    This cannot be undone.
     """
     from ndcg_tracker.errors import InputError
+    from ndcg_tracker.reporting.numbers import counted
 
     with options.tracker() as tracker:
         found, evaluations = tracker.run(run, dataset)
-        what = f"run {found.name!r} ({found.id}) of dataset {found.dataset!r} and its {len(evaluations)} evaluations"
+        what = (
+            f"run {found.name!r} ({found.id}) of dataset {found.dataset!r}, {counted(len(evaluations), 'evaluation')}"
+        )
         if not yes and not _agreed(f"delete {what}?"):
-            raise InputError(f"{what} was not deleted; add --yes to delete it without being asked")
+            raise InputError(f"nothing deleted: {what}; add --yes")
         tracker.delete_run(found.id)
     options.say(f"deleted {what}")
 

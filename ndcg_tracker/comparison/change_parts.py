@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -25,10 +24,6 @@ class LabelDifferences:
         return LabelDifferences(
             self.n_changed + other.n_changed, self.n_added + other.n_added, self.n_removed + other.n_removed
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of these counts."""
-        return {"changed": self.n_changed, "added": self.n_added, "removed": self.n_removed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +49,6 @@ class GroupDifferences:
     def is_any(self) -> bool:
         """Whether there are others than common groups."""
         return bool(self.n_came or self.n_went or self.n_between)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of these groups."""
-        return {
-            "common": self.n_common,
-            "came": self.n_came,
-            "went": self.n_went,
-            "between": self.n_between,
-            "labels_added": self.n_added,
-            "labels_removed": self.n_removed,
-            "baseline_over_common": self.baseline,
-            "candidate_over_common": self.candidate,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +98,6 @@ class ChangeParts:
         """What the pairs did that are labelled in one label set only."""
         return (self.candidate if self.of_groups is None else self.of_groups.candidate) - self.other_grades
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of these parts."""
-        return {
-            "ranking": self.ranking,
-            "labels": self.labels,
-            "coverage": self.coverage,
-            "candidate_under_baseline_labels": self.other_run,
-            "candidate_under_changed_grades": self.other_grades,
-            "labels_changed": self.differences.to_dict(),
-        } | ({} if self.of_groups is None else {"groups": self.groups, "groups_changed": self.of_groups.to_dict()})
-
 
 def labels_of_one(labels: LabelLists, other: LabelLists, left_out: Mask, other_left_out: Mask) -> tuple[int, int]:
     """Return how many labels of some groups are in the other label set only, and how many in this one only.
@@ -150,8 +121,8 @@ def with_grades_of(labels: LabelLists, other: LabelLists) -> tuple[LabelLists, L
     >>> def of(items, *grades): return LabelLists.from_rows(Keys.from_strings("qq"), Keys.from_strings(items),
     ...                                                     np.array(grades))
     >>> mixed, differences = with_grades_of(of("ab", 1.0, 2.0), of("bc", 3.0, 4.0))
-    >>> mixed.grades.tolist(), differences.to_dict()
-    ([1.0, 3.0], {'changed': 1, 'added': 1, 'removed': 1})
+    >>> mixed.grades.tolist(), differences
+    ([1.0, 3.0], LabelDifferences(n_changed=1, n_added=1, n_removed=1))
     """
     rows, partners = matching_rows(labels, other)
     grades = labels.grades.copy()

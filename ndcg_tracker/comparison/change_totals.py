@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -25,10 +24,6 @@ class KindTotal:
     n_items: int
     contribution: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of this total."""
-        return {"kind": self.kind, "n_items": self.n_items, "contribution": self.contribution}
-
 
 @dataclass(frozen=True, slots=True)
 class GradeTotal:
@@ -37,10 +32,6 @@ class GradeTotal:
     grade: float | None
     n_items: int
     contribution: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of this total."""
-        return {"grade": self.grade, "n_items": self.n_items, "contribution": self.contribution}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +45,6 @@ class RankTotal:
     last: int | None
     n_items: int
     contribution: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of this total."""
-        return {"first": self.first, "last": self.last, "n_items": self.n_items, "contribution": self.contribution}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +63,6 @@ class ItemTotal:
     rank_baseline: int | None = None
     rank_candidate: int | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of this total."""
-        return {
-            "item": self.item,
-            "n_groups": self.n_groups,
-            "contribution": self.contribution,
-            "group": self.group,
-            "grade": self.grade,
-            "rank_baseline": self.rank_baseline,
-            "rank_candidate": self.rank_candidate,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class ChangeTotals:
@@ -105,17 +80,6 @@ class ChangeTotals:
     n_other_items: int
     other_items: float
     remainder: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of these totals."""
-        return {
-            "kinds": [total.to_dict() for total in self.kinds],
-            "grades": [total.to_dict() for total in self.grades],
-            "ranks": [total.to_dict() for total in self.ranks],
-            "items": [total.to_dict() for total in self.items],
-            "other_items": {"n_items": self.n_other_items, "contribution": self.other_items},
-            "remainder": self.remainder,
-        }
 
 
 def change_totals(

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ndcg_tracker.comparison.inference import NOTHING, Methods, infer
+from ndcg_tracker.comparison.notes import Note, coverage_notes, metric_warnings
 from ndcg_tracker.comparison.pairing import Pairing
-from ndcg_tracker.comparison.remarks import coverage_notes, remarks
 from ndcg_tracker.comparison.results import (
     Comparison,
     GroupCounts,
@@ -21,9 +21,10 @@ from ndcg_tracker.comparison.results import (
     NotComparable,
     RunRef,
     ShownOnly,
+    SliceComparison,
     Verdict,
 )
-from ndcg_tracker.comparison.slices import SliceComparison, Slicing, compare_slices, worst_first
+from ndcg_tracker.comparison.slices import Slicing, compare_slices, worst_first
 from ndcg_tracker.comparison.tie_effect import TieEffect
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.rankings.types import Floats, Index
@@ -46,11 +47,11 @@ class PairedResults:
 
     ``metric``: its canonical text. ``weights``: float64, shape (n,), one per paired group, or None.
     ``missing_in_*``: how many labelled groups that run lacks. ``means``: the means of baseline and candidate where
-    they are no (weighted) mean of the group results. ``no_inference``: why no test applies, "" if one does
+    they are no (weighted) mean of the group results. ``no_inference``: why no test applies, None if one does
     (``empty_weight=one``). ``tie_effect``: the bounds of both means over ties in scores, if known. ``limits``: between
     which numbers any difference lies, None where that is not known. ``nothing_judged``: whether neither run has a
-    judged item that the metric counts. ``shown_only``: why the metric is shown and not compared (``no_inference`` says
-    it in words), None where it is compared.
+    judged item that the metric counts. ``shown_only``: why the metric is shown and not compared (``no_inference`` is
+    a note of it), None where it is compared.
     """
 
     metric: str
@@ -59,7 +60,7 @@ class PairedResults:
     missing_in_baseline: int = 0
     missing_in_candidate: int = 0
     means: tuple[float, float] | None = None
-    no_inference: str = ""
+    no_inference: Note | None = None
     tie_effect: TieEffect | None = None
     limits: tuple[float, float] | None = None
     nothing_judged: bool = False
@@ -75,7 +76,7 @@ class ComparedRuns:
     dataset: str
     label_set: LabelSetRef
     coverage: tuple[JudgedShare, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def compare_runs(
@@ -100,8 +101,8 @@ def compare_runs(
     metrics = compare_metrics(results, methods)
     first = results[0]
     top = top if first.shown_only is None else 0  # there are no worst and best groups of what says nothing of quality
-    if by is not None and first.no_inference:
-        raise InputError(f"{first.metric} cannot be sliced: {first.no_inference}; name another metric first")
+    if by is not None and first.no_inference is not None:
+        raise InputError(f"{first.metric} cannot be sliced: no test applies; name another metric first")
     return Comparison(
         runs.baseline,
         runs.candidate,
@@ -182,7 +183,7 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         mean = test.mean
     same = test.n > 0 and not n_wins + n_losses
     identical = same and not results.nothing_judged
-    inferred = test.n > 1 and not same and not results.no_inference
+    inferred = test.n > 1 and not same and results.no_inference is None
     unknown: NotComparable | None = "no_group" if not test.n else "nothing_judged" if same and not identical else None
     if results.shown_only is not None:
         unknown = None
@@ -205,8 +206,8 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         effect_size=test.effect_size if inferred else None,
         detectable_delta=detectable_delta(test.n, test.sd) if inferred and test.t is not None and test.sd else None,
         warnings=(results.no_inference,)
-        if results.shown_only is not None
-        else remarks(results.no_inference, pairing.group_ids.size - test.n, known, found, methods.test),
+        if results.shown_only is not None and results.no_inference is not None
+        else metric_warnings(results.no_inference, pairing.group_ids.size - test.n, known, found, methods.test),
         verdict=_before_correction(results, identical, unknown),
         groups=GroupCounts(
             paired=pairing.group_ids.size,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
+
+from ndcg_tracker.comparison.notes import Note
 
 Decision = Literal["pass", "fail", "inconclusive"]
 Scope = Literal["set", "population"]
@@ -16,19 +18,17 @@ ROUNDING = 1e-12
 class GateDecision:
     """A decision with everything it rests on; a number that is undefined is None.
 
-    ``decision`` and ``reason``: what was decided, and why in words. ``scope``: "population" or "set". ``margin``: the
-    drop that is allowed (the tolerance of a set). ``n``: the groups that count. ``delta``: their (weighted) mean
-    difference. ``lower``: the one-sided bound at ``pass_level`` that PASS was decided by, ``lower_method`` how it was
+    ``decision``: what was decided. ``scope``: "population" or "set". ``margin``: the drop that is
+    allowed (the tolerance of a set). ``n``: the groups that count. ``delta``: their (weighted) mean difference.
+    ``lower``: the one-sided bound at ``pass_level`` that PASS was decided by, ``lower_method`` how it was
     found; ``upper``, ``upper_method``: the same for FAIL, at 1 - ``fail_alpha``. ``t_lower``, ``betting_lower``,
     ``t_upper``, ``betting_upper``: both kinds of bounds, the latter where information is low, or all differences are
-    the same. ``low_information``: why the t bounds were not trusted alone, "" if they were. ``is_small_drop``: a PASS
+    the same. ``low_information``: why the t bounds were not trusted alone, None if they were. ``is_small_drop``: a PASS
     whose upper bound lies below 0. ``n_needed``: about how many groups like these would decide, ``n_needed_for`` what;
-    ``margin_needed``: the margin above which these groups would PASS. ``to_decide``: these in words, the end of
-    ``reason``.
+    ``margin_needed``: the margin above which these groups would PASS. ``is_identical``: whether no group differs.
     """
 
     decision: Decision
-    reason: str
     scope: Scope
     margin: float
     n: int
@@ -43,22 +43,17 @@ class GateDecision:
     betting_upper: float | None = None
     pass_level: float | None = None
     fail_alpha: float | None = None
-    low_information: str = ""
+    low_information: Note | None = None
     is_small_drop: bool = False
     n_needed: int | None = None
     n_needed_for: Literal["pass", "fail"] | None = None
     margin_needed: float | None = None
-    to_decide: str = ""
-
-    @property
-    def why(self) -> str:
-        """The reason without what would decide: ``reason`` up to ``to_decide``."""
-        return self.reason.removesuffix(f"; {self.to_decide}") if self.to_decide else self.reason
+    is_identical: bool = False
 
     def moved(self, by: float) -> Decision:
         """Return what would have been decided with delta, and its bounds, moved by so much.
 
-        >>> GateDecision("pass", "", "population", 0.01, 9, 0.0, lower=-0.005, upper=0.005).moved(-0.25)
+        >>> GateDecision("pass", "population", 0.01, 9, 0.0, lower=-0.005, upper=0.005).moved(-0.25)
         'fail'
         """
         if self.delta is None:
@@ -70,30 +65,3 @@ class GateDecision:
         if self.lower is not None and self.lower + by > -self.margin:
             return "pass"
         return "fail" if self.upper is not None and self.upper + by < 0 else "inconclusive"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of this decision."""
-        return {
-            "decision": self.decision,
-            "margin": self.margin,
-            "reason": self.reason,
-            "scope": self.scope,
-            "n": self.n,
-            "delta": self.delta,
-            "lower": self.lower,
-            "lower_method": self.lower_method,
-            "upper": self.upper,
-            "upper_method": self.upper_method,
-            "t_lower": self.t_lower,
-            "betting_lower": self.betting_lower,
-            "t_upper": self.t_upper,
-            "betting_upper": self.betting_upper,
-            "pass_level": self.pass_level,
-            "fail_alpha": self.fail_alpha,
-            "low_information": self.low_information or None,
-            "small_but_real_drop": self.is_small_drop,
-            "n_needed": self.n_needed,
-            "n_needed_for": self.n_needed_for,
-            "margin_needed": self.margin_needed,
-            "to_decide": self.to_decide or None,
-        }

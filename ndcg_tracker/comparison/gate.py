@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from ndcg_tracker.comparison.decisions import ROUNDING, BoundMethod, GateDecision
+from ndcg_tracker.comparison.notes import low_information
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound
@@ -58,9 +58,9 @@ def population_decision(
         delta, weights = delta[weights > 0], weights[weights > 0]
     test = paired_t(delta) if weights is None else weighted_t(delta, weights)
     if test.mean is None:
-        return GateDecision("inconclusive", "no group has a result in both runs", "population", margin, 0, None)
+        return GateDecision("inconclusive", "population", margin, 0, None)
     if not delta.any():
-        return GateDecision("pass", _identical(test.n), "population", margin, test.n, 0.0)
+        return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
     known = information_in(delta, weights)
     lowest, highest = limits or (-math.inf, math.inf)
     t_lower = t_lower_bound(test, level=PASS_LEVEL)
@@ -79,9 +79,8 @@ def population_decision(
     passes = lower is not None and lower > -margin
     fails = not passes and upper is not None and upper < 0
     n_needed, purpose = (None, None) if passes or fails else groups_needed(test, known, margin, fail_alpha)
-    found = GateDecision(
+    return GateDecision(
         decision="pass" if passes else "fail" if fails else "inconclusive",
-        reason="",
         scope="population",
         margin=margin,
         n=test.n,
@@ -96,14 +95,12 @@ def population_decision(
         betting_upper=betting_upper,
         pass_level=PASS_LEVEL,
         fail_alpha=fail_alpha,
-        low_information=known.warning,
+        low_information=low_information(known),
         is_small_drop=passes and upper is not None and upper < 0,
         n_needed=n_needed,
         n_needed_for=purpose,
         margin_needed=None if passes or lower is None else -lower,
     )
-    found = replace(found, to_decide=_ways(found))
-    return replace(found, reason=_reason(found) + (f"; {found.to_decide}" if found.to_decide else ""))
 
 
 def set_decision(
@@ -126,7 +123,7 @@ def set_decision(
     finite(delta)
     n = delta.size if weights is None else int(np.count_nonzero(checked_weights(delta, weights)))
     if not n:
-        return GateDecision("inconclusive", "no group has a result in both runs", "set", tolerance, 0, None)
+        return GateDecision("inconclusive", "set", tolerance, 0, None)
     if mean is None and weights is None:
         mean = math.fsum(delta.tolist()) / n
     elif mean is None and weights is not None:
@@ -134,12 +131,9 @@ def set_decision(
     if mean is None or not math.isfinite(mean):
         raise ValueError(f"the mean difference must be a finite number, not {mean}")
     if not delta.any() and mean == 0:
-        return GateDecision("pass", _identical(n), "set", tolerance, n, 0.0)
+        return GateDecision("pass", "set", tolerance, n, 0.0, is_identical=True)
     passes = mean >= -tolerance - ROUNDING
-    relation = "not below" if passes else "below"
-    groups = "this 1 group" if n == 1 else f"these {n:,} groups"
-    reason = f"the mean difference on {groups}, {mean:.4g}, is {relation} {_negative(tolerance)}"
-    return GateDecision("pass" if passes else "fail", reason, "set", tolerance, n, mean)
+    return GateDecision("pass" if passes else "fail", "set", tolerance, n, mean)
 
 
 def spent_alpha(decision_number: int, alpha: float) -> float:
@@ -162,10 +156,6 @@ def spent_alpha(decision_number: int, alpha: float) -> float:
     return alpha * 6 / (math.pi * decision_number) ** 2
 
 
-def _identical(n: int) -> str:
-    return f"identical on all {n:,} groups" if n > 1 else "identical on the one group there is"
-
-
 def _upper_of_both(t_upper: float | None, betting_upper: float | None) -> tuple[float | None, BoundMethod | None]:
     """Return the bound that FAIL needs below 0 where information is low: the higher of both, or the one there is.
 
@@ -180,48 +170,3 @@ def _upper_of_both(t_upper: float | None, betting_upper: float | None) -> tuple[
 
 def _method(bound: float | None, method: BoundMethod) -> BoundMethod | None:
     return None if bound is None else method
-
-
-def _reason(found: GateDecision) -> str:
-    """Return why a population decision fell as it did."""
-    allowed = _negative(found.margin)
-    fail_level = f"{1 - (found.fail_alpha or 0.0):.4%}".rstrip("%").rstrip("0").rstrip(".") + "%"
-    cause = "information is low" if found.low_information else "all differences are the same"
-    kind = f"one-sided betting bound, as {cause}" if found.lower_method == "betting" else "one-sided t bound"
-    if found.lower is None:
-        above = f"delta is not shown to be above {allowed} (low information, and differences beyond 1 know no bound)"
-    elif found.decision == "pass":
-        above = f"with {PASS_LEVEL:.0%} confidence delta is above {allowed}: at least {found.lower:.4g} ({kind})"
-    else:
-        above = f"delta is not shown to be above {allowed}: its {PASS_LEVEL:.0%} bound is {found.lower:.4g} ({kind})"
-    if found.decision == "pass":
-        drop = f"; a small but real drop: with {fail_level} confidence at most {found.upper:.4g}"
-        return above + (drop if found.is_small_drop else "")
-    if found.upper is None:
-        unknown = "nor below 0, where the t bound alone does not count" if found.t_upper is not None else ""
-        return ", ".join(filter(None, (above, unknown)))
-    by = _upper_kind(found, cause)
-    if found.decision == "fail":
-        return f"with {fail_level} confidence delta is below 0: at most {found.upper:.4g}{by}; and {above}"
-    return f"{above}, nor below 0: its {fail_level} bound is {found.upper:.4g}{by}"
-
-
-def _upper_kind(found: GateDecision, cause: str) -> str:
-    """Return how the upper bound was found, "" where it is no other than the lower one."""
-    if found.upper_method == found.lower_method or found.lower is None:
-        return ""
-    return f" (betting bound, as {cause})" if found.upper_method == "betting" else " (t bound)"
-
-
-def _ways(found: GateDecision) -> str:
-    """Return what would decide an open question, "" where nothing is known to."""
-    ways = []
-    if found.decision == "inconclusive" and found.n_needed is not None and found.n_needed_for is not None:
-        ways.append(f"about {found.n_needed:,} groups like these would decide ({found.n_needed_for.upper()})")
-    if found.decision == "inconclusive" and found.margin_needed is not None:
-        ways.append(f"a margin above {found.margin_needed:.4g} would PASS")
-    return ", ".join(ways)
-
-
-def _negative(margin: float) -> str:
-    return f"{-margin:.4g}" if margin else "0"

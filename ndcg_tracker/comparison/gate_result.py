@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ndcg_tracker.comparison.decisions import GateDecision
 from ndcg_tracker.comparison.repeat_margin import LearnedMargin
@@ -32,21 +31,6 @@ class Drift:
     moved_delta: float | None = None
     total_delta: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of this drift."""
-        return {
-            "alias": self.alias,
-            "pinned_run": self.pinned_run,
-            "pinned_at_utc": self.pinned_at_utc,
-            "n_accepted": self.n_accepted,
-            "latest_accepted": self.latest_accepted,
-            "latest_delta": self.latest_delta,
-            "n_moves": self.n_moves,
-            "first_run": self.first_run,
-            "moved_delta": self.moved_delta,
-            "total_delta": self.total_delta,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
@@ -54,10 +38,6 @@ class Acknowledgement:
 
     reason: str
     by: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of this acknowledgement."""
-        return {"reason": self.reason, "by": self.by}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +73,3 @@ class Gated:
     def is_accepted(self) -> bool:
         """Whether the candidate may replace the baseline: PASS, or overridden."""
         return self.decision.decision == "pass" or self.acknowledgement is not None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object: that of the comparison, the decision's keys, and what both stand on."""
-        learned, drift, acknowledged = self.learned_margin, self.drift, self.acknowledgement
-        return {
-            **self.comparison.to_dict(),
-            **self.decision.to_dict(),
-            "learned_margin": None if learned is None else learned.to_dict(),
-            "alpha_budget": self.alpha_budget,
-            "ties_could_change_decision": self.ties_could_change_decision,
-            "drift": None if drift is None else drift.to_dict(),
-            "decision_id": self.decision_id,
-            "decision_number": self.number,
-            "acknowledged": None if acknowledged is None else acknowledged.to_dict(),
-        }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +14,7 @@ class ItemMove:
     have it. ``contribution_baseline``, ``contribution_candidate``: its part of the group's result in each run;
     ``contribution``: the second minus the first, its part of the group's delta.
 
-    >>> ItemMove("sku-1", 3.0, 1, None, 0.5, 0.0, -0.5).to_dict()["contribution"]
+    >>> ItemMove("sku-1", 3.0, 1, None, 0.5, 0.0, -0.5).contribution
     -0.5
     """
 
@@ -26,18 +25,6 @@ class ItemMove:
     contribution_baseline: float
     contribution_candidate: float
     contribution: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of this item."""
-        return {
-            "item": self.item,
-            "grade": self.grade,
-            "rank_baseline": self.rank_baseline,
-            "rank_candidate": self.rank_candidate,
-            "contribution_baseline": self.contribution_baseline,
-            "contribution_candidate": self.contribution_candidate,
-            "contribution": self.contribution,
-        }
 
 
 def most_telling(moves: Iterable[ItemMove], delta: float, n: int) -> tuple[ItemMove, ...]:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.statistics.t_distribution import two_sided_t
@@ -30,17 +29,6 @@ class LearnedMargin:
     sd: float
     largest: float
     level: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of this margin."""
-        return {
-            "margin": self.margin,
-            "runs": list(self.runs),
-            "n_pairs": self.n_pairs,
-            "sd": self.sd,
-            "largest": self.largest,
-            "level": self.level,
-        }
 
 
 def learned_margin(runs: Sequence[str], means: Sequence[float], *, level: float = 0.95) -> LearnedMargin:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from ndcg_tracker.comparison.results import Verdict
+from ndcg_tracker.comparison.notes import low_information
+from ndcg_tracker.comparison.results import SliceComparison, Verdict
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm
 from ndcg_tracker.statistics.information import information_in
@@ -23,52 +23,6 @@ class Slicing:
 
     attribute: str
     values: Sequence[str | None]
-
-
-@dataclass(frozen=True, slots=True)
-class SliceComparison:
-    """One slice of the groups in two runs.
-
-    ``value``: of the attribute, None for the groups without one. ``n``: the groups that count. ``baseline``,
-    ``candidate``: their (weighted) means, ``delta``: the mean difference, ``ci``: its 95% t interval. ``wins``,
-    ``ties``, ``losses``: groups. ``p_value``: of the paired t-test; ``q_value``: after Benjamini and Hochberg over the
-    slices, for listing them; ``p_adjusted``: after Holm, for deciding. ``verdict``: by ``p_adjusted``. ``warning``:
-    low information, "" where there is enough. A number that is undefined is None.
-    """
-
-    value: str | None
-    n: int
-    baseline: float | None
-    candidate: float | None
-    delta: float | None
-    ci: tuple[float, float] | None
-    wins: int
-    ties: int
-    losses: int
-    p_value: float | None
-    q_value: float | None
-    p_adjusted: float | None
-    verdict: Verdict
-    warning: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of this slice."""
-        return {
-            "value": self.value,
-            "n": self.n,
-            "baseline": self.baseline,
-            "candidate": self.candidate,
-            "delta": self.delta,
-            "ci": None if self.ci is None else list(self.ci),
-            "wins": self.wins,
-            "ties": self.ties,
-            "losses": self.losses,
-            "p_value": self.p_value,
-            "q_value": self.q_value,
-            "p_adjusted": self.p_adjusted,
-            "verdict": self.verdict,
-            "warning": self.warning or None,
-        }
 
 
 def compare_slices(
@@ -152,7 +106,7 @@ def _compared(value: str | None, baseline: Floats, candidate: Floats, weights: F
         q_value=None,
         p_adjusted=None,
         verdict="no_difference_detected" if inferred else "identical" if test.n else "not_comparable",
-        warning=information_in(delta, weights).warning,
+        warning=low_information(information_in(delta, weights)),
     )
 
 

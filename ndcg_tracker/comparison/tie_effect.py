@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 _ROUNDING = 1e-12
 
@@ -63,7 +62,3 @@ class GroupTieBounds:
     worst: float
     value: float
     best: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of these bounds."""
-        return {"group": self.group, "run": self.run, "worst": self.worst, "value": self.value, "best": self.best}

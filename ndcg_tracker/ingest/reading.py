@@ -44,6 +44,7 @@ def read_run(
     labels_apart: bool = False,
     stdin: BinaryIO | None = None,
     progress: Progress | None = None,
+    name: str | None = None,
 ) -> RankedTable:
     """Return the run that a file holds, with the labels and weights that came along.
 
@@ -52,14 +53,14 @@ def read_run(
     ``columns``: for tables. ``scores_path``: the predictions that belong to a label/qid file, one per line.
     ``labels_apart``: whether the labels stand in another table, so that those of a table here are not read and its
     items need ids.
-    ``progress``: called with the bytes done and the bytes there are (None: unknown). Raises: InputError, one line,
-    ``FILE:LINE: what; what to do``.
+    ``progress``: called with the bytes done and the bytes there are (None: unknown). ``name``: what errors call the
+    file, None for its path. Raises: InputError, one line, ``FILE:LINE: what; what to do``.
     """
-    with Source(path, stdin=stdin, progress=progress) as source:
-        head, name = run_reader(source, reader, columns, scores_path)
+    with Source(path, stdin=stdin, progress=progress, name=name) as source:
+        head, format = run_reader(source, reader, columns, scores_path)
         small = len(head) <= SMALL
-        if name != "svmlight":
-            paths = _paths(source, name, columns, run_table(labels_apart=labels_apart), trec.RUN)
+        if format != "svmlight":
+            paths = _paths(source, format, columns, run_table(labels_apart=labels_apart), trec.RUN)
             return assembled(paths, ranked_table, small=small)
         with Source(needed_scores(source, scores_path), stdin=stdin) as scores:
             paths = Paths(

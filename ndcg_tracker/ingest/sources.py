@@ -42,17 +42,23 @@ class Source:
     Parameters: ``path``, a file, or ``-`` for ``stdin`` (None: the process's own). ``progress`` is called with the
     bytes read so far and the size of the input (None while that is unknown). ``once``: that no copy is wanted of what
     gives its bytes only once; such an input can then be gone through once, by ``head`` and after that one of the
-    other ways to read. Raises: InputError for what cannot be opened.
+    other ways to read. ``name``: what errors call it, None for the path. Raises: InputError for what cannot be opened.
     """
 
     first_row = 0
     is_first = is_last = True  # a whole file, where a part of one is asked for
 
     def __init__(
-        self, path: str, *, stdin: BinaryIO | None = None, progress: Progress | None = None, once: bool = False
+        self,
+        path: str,
+        *,
+        stdin: BinaryIO | None = None,
+        progress: Progress | None = None,
+        once: bool = False,
+        name: str | None = None,
     ) -> None:
         self.path = path
-        self.name = "<stdin>" if path == "-" else shown_name(path)
+        self.name = name or ("<stdin>" if path == "-" else shown_name(path))
         self._progress = progress
         self._once = once
         self._raw = self._opened(stdin)

@@ -101,7 +101,7 @@ class NdcgGate:
             raise ValueError(f"on_inconclusive is {on_inconclusive!r}; choose fail, skip or pass")
         from ndcg_tracker.errors import NdcgTrackerError
         from ndcg_tracker.integrations.github_summary import appended_summary, summary_path
-        from ndcg_tracker.reporting.gate_formats import gate_markdown
+        from ndcg_tracker.reporting.gate import gate_as
         from ndcg_tracker.tracker.tracker import Tracker
 
         asked = {"candidate": candidate, "baseline": baseline, "metric": metric, "margin": margin, **options}
@@ -113,7 +113,7 @@ class NdcgGate:
                 with Tracker(self._database) as tracker:
                     found = tracker.gate(**asked) if recorded else _unrecorded(tracker, asked)
                 if append_summary is not None:
-                    append_summary(gate_markdown(found.gated) + "\n")
+                    append_summary(gate_as("markdown", found.gated) + "\n")
         except NdcgTrackerError as error:
             refused = str(error)
         if refused:
@@ -124,7 +124,7 @@ class NdcgGate:
             if found.decision == "fail" or on_inconclusive == "fail":
                 pytest.fail(str(found), pytrace=False)
             if on_inconclusive == "skip":
-                pytest.skip(found.gated.decision.reason)
+                pytest.skip(found.reason)
         return found
 
 
@@ -151,7 +151,7 @@ def _properties(found: GateResult) -> dict[str, object]:
         "metric": metric.metric,
         "delta": None if metric.delta is None else float(metric.delta),  # pytest-xdist takes no NumPy number
         "decision": found.decision,
-        "reason": gated.decision.reason,
+        "reason": found.reason,
         "decision_id": gated.decision_id,
     }
 

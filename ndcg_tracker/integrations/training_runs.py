@@ -20,7 +20,7 @@ from ndcg_tracker.tracker.tracker import Tracker
 
 
 class TrainingRuns(ABC):
-    """Stores what a model in training makes of the validation rows.
+    """Stores the scores that a model in training gives the validation rows.
 
     The finished model's ranking is the run ``name``, with the tags ``training=NAME`` and ``stage=final``; that of an
     iteration is the run ``NAME/iter-0010``, with ``stage=iteration``. The parameters of each are the model's, and

@@ -1,1 +1,1 @@
-"""What the other layers return, as text, JSON, Markdown and CSV; it formats and computes nothing."""
+"""What the other layers return, as text, JSON, Markdown, CSV and HTML; it formats and computes nothing."""

@@ -1,10 +1,15 @@
-"""Markdown in which text from outside is text: no markup, no links, no one called to the scene."""
+"""Reports and tables as Markdown in which text from outside is text: no markup, no links, no one called to the scene.
+
+What must be seen is seen, the rest is folded away.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from html import escape
 
+from ndcg_tracker.reporting.report import Report, Table, marked, shown
 from ndcg_tracker.reporting.terminal import visible
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~#$]|(?<![^\W_])_|_(?![^\W_])")
@@ -46,3 +51,62 @@ def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]], right
     lines = [[markdown_cell(heading) for heading in headings], ["---:" if is_right else "---" for is_right in right]]
     lines += [[markdown_cell(cell) for cell in row] for row in rows]
     return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+def reports_markdown(reports: Sequence[Report]) -> str:
+    """Return reports one after the other, with a line end."""
+    blocks = ["\n\n".join("\n".join(part) for part in _parts(report) if part) for report in reports]
+    return "\n\n".join(blocks) + "\n" if blocks else ""
+
+
+def _parts(report: Report) -> list[list[str]]:
+    """Return the parts of a report, between which stands a blank line."""
+    parts = [[_headline(report)]] if report.headline is not None else []
+    parts += [[markdown_text(sentence)] for sentence in report.sentences]
+    for table in report.tables:
+        if not table.in_words:
+            parts += [[f"**{markdown_text(table.title)}**"]] if table.title else []
+            parts += _table(table)
+    facts = [f"{name}: {value}" for name, value in report.facts]
+    notes = [f"{note.kind}: {note}" for note in report.notes]
+    legend = [] if report.is_overview else report.legend
+    if report.fold:
+        in_words = [sentence for table in report.tables for sentence in table.in_words]
+        parts += [_listed([*in_words, *notes]), *_folded(report.fold, [_listed([*facts, *legend])])]
+    else:
+        parts.append(_listed([*facts, *report.remarks, *legend, *notes]))
+    for table in report.details:
+        parts += _folded(table.title, _table(table)) if table.rows or table.legend else []
+    return parts
+
+
+def _headline(report: Report) -> str:
+    verdict = "" if report.verdict is None else f"{report.verdict.text}: "
+    told = [markdown_text(verdict + (report.headline or "")), *map(markdown_text, report.asides)]
+    return f"{'##' if report.is_overview else '###'} {' '.join(filter(None, told))}"
+
+
+def _table(table: Table) -> list[list[str]]:
+    """Return a table with its footnotes, what stands after it and how to read it."""
+    found = shown(table)
+    rows = [[cell.text for cell in row] for row in found.rows]
+    after = [markdown_text(table.after)] if table.after else []
+    return [
+        markdown_table(found.headings, rows, found.right),
+        _listed(marked(table.footnotes)),
+        after,
+        _listed(table.legend),
+    ]
+
+
+def table_markdown(table: Table) -> str:
+    """Return the lines of a table alone, each with a line end."""
+    return "".join(line + "\n" for line in _table(table)[0])
+
+
+def _folded(title: str, parts: Sequence[list[str]]) -> list[list[str]]:
+    return [[f"<details><summary>{escape(visible(title))}</summary>"], *parts, ["</details>"]]
+
+
+def _listed(sentences: Sequence[str]) -> list[str]:
+    return [f"- {markdown_text(sentence)}" for sentence in sentences]

@@ -1,8 +1,13 @@
-"""How numbers are written for people: absolute points, intervals, p-values, shares."""
+"""How numbers are written for people: absolute points, intervals, p-values, shares, and a series as blocks."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 UNDEFINED = "-"
+_SMALL_P = 1e-4
+_BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 def points(value: float | None, *, signed: bool = False, digits: int = 4) -> str:
@@ -38,7 +43,17 @@ def p_text(p_value: float | None) -> str:
     """
     if p_value is None:
         return UNDEFINED
-    return "<1e-4" if p_value < 1e-4 else f"{p_value:.4f}"
+    return "<1e-4" if p_value < _SMALL_P else f"{p_value:.4f}"
+
+
+def p_equation(p_value: float | None) -> str:
+    """Return a p-value as an equation or an inequality.
+
+    >>> p_equation(0.0213), p_equation(1e-30)
+    ('p = 0.0213', 'p <1e-4')
+    """
+    is_small = p_value is not None and p_value < _SMALL_P
+    return f"p {'' if is_small else '= '}{p_text(p_value)}"
 
 
 def percent(share: float | None) -> str:
@@ -66,3 +81,42 @@ def shown_margin(margin: float) -> str:
     ('0.01', '0.0125')
     """
     return f"{margin:.6g}"
+
+
+def sparkline(values: Sequence[float | None]) -> str:
+    """Return one block per value, the lowest as the smallest block and the highest as the largest.
+
+    None and NaN leave a gap; a series without any difference is drawn at half height.
+
+    >>> sparkline([0.1, 0.2, None, 0.4])
+    '▁▃ █'
+    """
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    if not known:
+        return " " * len(values)
+    low, high = min(known), max(known)
+    blocks = []
+    for value in values:
+        if value is None or not math.isfinite(value):
+            blocks.append(" ")
+        elif high == low:
+            blocks.append(_BLOCKS[3])
+        else:
+            blocks.append(_BLOCKS[min(int((value - low) / (high - low) * len(_BLOCKS)), len(_BLOCKS) - 1)])
+    return "".join(blocks)
+
+
+def means_of_blocks(values: Sequence[float | None], most: int) -> tuple[list[float | None], int]:
+    """Return the means of as many neighbouring values as leave ``most`` at the utmost, and how many these are.
+
+    None and NaN do not count; where nothing else is, None stands. The last mean may be of fewer.
+
+    >>> means_of_blocks([1.0, 3.0, None, 4.0, 6.0], 3)
+    ([2.0, 4.0, 6.0], 2)
+    """
+    width = max(1, -(-len(values) // most))
+    means: list[float | None] = []
+    for first in range(0, len(values), width):
+        known = [value for value in values[first : first + width] if value is not None and math.isfinite(value)]
+        means.append(math.fsum(known) / len(known) if known else None)
+    return means, width

@@ -103,10 +103,11 @@ def shortened_inside(text: str, width: int) -> str:
     return head + tail.removeprefix("…")
 
 
-def wrapped(text: str, width: int, start: str = "") -> list[str]:
+def wrapped(text: str, width: int, start: str = "", *, indent: int | None = None) -> list[str]:
     """Return a sentence as lines of a width, broken at blanks; further lines stand below where the first one starts.
 
-    Parameters: ``start``: what stands before the sentence. A word that is too long stays whole.
+    Parameters: ``start``: what stands before the sentence. ``indent``: how many blanks stand before further lines, None
+    for the width of ``start``. A word that is too long stays whole.
 
     >>> wrapped("3 groups undefined in both runs: left out", 24, "note: ")
     ['note: 3 groups undefined', '      in both runs: left', '      out']
@@ -116,7 +117,7 @@ def wrapped(text: str, width: int, start: str = "") -> list[str]:
     for word in words:
         if display_width(line) + 1 + display_width(word) > width:
             lines.append(line)
-            line = " " * display_width(start) + word
+            line = " " * (display_width(start) if indent is None else indent) + word
         else:
             line += " " + word
     return [*lines, line]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.statistics.t_distribution import lower_tail
@@ -24,15 +23,6 @@ class Equivalence:
     p_value: float | None
     ci: tuple[float, float] | None
     equivalent: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of this finding."""
-        return {
-            "margin": self.margin,
-            "p_value": self.p_value,
-            "ci": None if self.ci is None else list(self.ci),
-            "equivalent": self.equivalent,
-        }
 
 
 def equivalence_test(test: TTest, margin: float, *, alpha: float = 0.05) -> Equivalence:

@@ -36,26 +36,15 @@ class Information:
     skewness: float
 
     @property
-    def is_low(self) -> bool:
-        """Whether the t interval may be too narrow: fewer than 100 nonzero, or |skewness| / sqrt(n) above 0.1."""
-        return bool(self.warning)
+    def are_few(self) -> bool:
+        """Whether fewer than 100 differences are nonzero, though some are."""
+        return 0 < self.n_nonzero < FEW_DIFFERENCES
 
     @property
-    def warning(self) -> str:
-        """The same in words; "" where there is enough information, and where nothing differs at all."""
-        if not self.n_nonzero:
-            return ""
-        if self.n_nonzero < FEW_DIFFERENCES:
-            return (
-                f"low information: {self.n_nonzero:,} of {self.n:,} differences are nonzero, "
-                f"and below {FEW_DIFFERENCES} the t interval may be too narrow"
-            )
-        if abs(self.skewness) / math.sqrt(self.n) > MUCH_SKEWNESS:
-            return (
-                f"low information: the differences are very skewed (skewness {self.skewness:.1f} over {self.n:,} "
-                "groups), and the t interval may be too narrow"
-            )
-        return ""
+    def is_low(self) -> bool:
+        """Whether the t interval may be too narrow: fewer than 100 nonzero, or |skewness| / sqrt(n) above 0.1."""
+        is_skewed = self.n_nonzero > 0 and abs(self.skewness) / math.sqrt(self.n) > MUCH_SKEWNESS
+        return self.are_few or is_skewed
 
     @property
     def groups_for_enough(self) -> int:

@@ -7,7 +7,6 @@ import numpy as np
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, finite
 
-TESTS_SYMMETRY = "the Wilcoxon test tests symmetry, not the mean"
 _DECIMALS = 12  # sizes that differ by rounding share a rank
 
 

@@ -22,6 +22,7 @@ from ndcg_tracker.comparison.explanation import (
 )
 from ndcg_tracker.comparison.item_changes import ItemChanges, item_changes, joined_changes, within_cutoff
 from ndcg_tracker.comparison.moves import ItemMove
+from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.pairing import pair
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions, refuse_what_is_not_split
@@ -76,7 +77,7 @@ def explained_pair(
         names = " and ".join(repr(run.name) for run in without)
         has = "runs {} have" if len(without) > 1 else "run {} has"
         raise NotComparableError(
-            f"{has.format(names)} no {metric} to explain; type: {rescore_command(without, [str(metric)])}"
+            f"{has.format(names)} no {metric} to explain; type: {shlex.join(rescore_command(without, [str(metric)]))}"
         )
     are_named = versions != (None, None)
     shared = set() if are_named else stored[0] & stored[1]
@@ -99,23 +100,20 @@ def _shared_metric(
     if not shared:
         raise NotComparableError(
             f"runs {baseline.name!r} and {candidate.name!r} share no cg, dcg or ndcg to explain; type: "
-            + rescore_command([baseline, candidate], [PREFERRED])
+            + shlex.join(rescore_command([baseline, candidate], [PREFERRED]))
         )
     return parse_metric(PREFERRED if PREFERRED in shared else shared[0])
 
 
-def unjudged_note(metric: Metric, counts: Sequence[int], *, any_judged: bool) -> list[str]:
+def unjudged_note(metric: Metric, counts: Sequence[int], *, any_judged: bool) -> list[Note]:
     """Return a note on the unjudged items within the cutoff of baseline and candidate, which take ranks from others.
 
     ``any_judged``: whether any item there is judged.
     """
     if not any(counts):
         return []
-    where = "in the lists" if metric.cutoff is None else f"among the first {metric.cutoff}"
-    counted = f"{counts[0]:,} in the baseline, {counts[1]:,} in the candidate"
-    if not any_judged:
-        return [f"no item {where} has a label ({counted}), so nothing is compared; do the ids match?"]
-    return [f"unjudged items {where}: {counted}"]
+    facts = {"cutoff": metric.cutoff, "baseline": counts[0], "candidate": counts[1]}
+    return [Note("unjudged_items" if any_judged else "no_item_judged", facts)]
 
 
 def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupExplanation:
@@ -131,7 +129,7 @@ def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupEx
     one, other = parts = [_contributions(tx, side, both.metric, ids) for side in both.sides]
     values = [_group_value(tx, side, found, group, int(ids[0])) for side, found in zip(both.sides, parts, strict=True)]
     notes = [
-        f"group {group!r} is not in run {side.run.name!r}: its value is {value:g}"
+        Note("group_not_in_run", {"group": group, "run": side.run.name, "value": value})
         for side, found, value in zip(both.sides, parts, values, strict=True)
         if found.values.n_items[0] < 0
     ]
@@ -334,8 +332,5 @@ def _paired(tx: ReadTransaction, both: RunPair, one: _Groups, other: _Groups, id
     return PairedResults(str(both.metric), pairing, weights=weights, means=means)
 
 
-def _alone(n_groups: int) -> list[str]:
-    if not n_groups:
-        return []
-    have = "group has" if n_groups == 1 else "groups have"
-    return [f"{n_groups:,} {have} a result in one run only: left out"]
+def _alone(n_groups: int) -> list[Note]:
+    return [Note("in_one_run_only", {"n": n_groups})] if n_groups else []

@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.comparison.explanation import Explanation
-from ndcg_tracker.reporting.explanation_formats import explanation_columns, explanation_rows, explanation_text
-from ndcg_tracker.reporting.notebook_html import explanation_html
+from ndcg_tracker.reporting.explain import (
+    explanation_as,
+    explanation_columns,
+    explanation_html,
+    explanation_object,
+    explanation_rows,
+)
+from ndcg_tracker.reporting.notes import note_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,9 +33,14 @@ class ExplanationResult:
         """Candidate minus baseline: of the group, or of the means."""
         return self.explanation.delta
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know, in words."""
+        return tuple(map(note_text, self.explanation.notes))
+
     def to_dict(self) -> dict[str, Any]:
         """Return what ``ndcg-track explain --format json`` prints."""
-        return self.explanation.to_dict()
+        return explanation_object(self.explanation)
 
     def to_frame(self) -> pd.DataFrame:
         """Return what ``ndcg-track explain --format csv`` prints: one row per item, or per row of the tables."""
@@ -50,4 +61,4 @@ class ExplanationResult:
         return str(self)
 
     def __str__(self) -> str:
-        return explanation_text(self.explanation)
+        return explanation_as("text", self.explanation)

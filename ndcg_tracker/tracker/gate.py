@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Literal, get_args
 from ndcg_tracker.comparison.decisions import GateDecision, Scope
 from ndcg_tracker.comparison.gate import FAIL_ALPHA, population_decision, set_decision, spent_alpha
 from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
+from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.pairing import Missing
 from ndcg_tracker.comparison.repeat_margin import FEWEST_REPEATS, LearnedMargin, learned_margin
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.reporting.comparison_words import labels_command
+from ndcg_tracker.reporting.compare import labels_command
+from ndcg_tracker.reporting.gate import reason
+from ndcg_tracker.reporting.notes import command_line, sentence
 from ndcg_tracker.tracker.compare import CompareOptions, compared_pair
-from ndcg_tracker.tracker.inference_limits import WHY_SHOWN_ONLY
 from ndcg_tracker.tracker.run_pair import RunPair, Side, rescore_command, resolved_pair
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ class GateQuestion:
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
         if self.metric.shown_only is not None:
-            raise InputError(f"a gate decides nothing on {self.metric}: {WHY_SHOWN_ONLY[self.metric.shown_only]}")
+            raise InputError(f"a gate decides nothing on {self.metric}: {sentence(Note(self.metric.shown_only))}")
         if self.scope not in get_args(Scope):
             raise InputError(f"unknown scope {self.scope!r}: choose population or set")
         if self.scope == "set":
@@ -188,7 +190,7 @@ def _decided(
     if question.alias is None:
         comparison = replace(comparison, notes=(*comparison.notes, _unpinned(baseline)))
     if candidate.id == baseline.id:
-        comparison = replace(comparison, notes=(*comparison.notes, "candidate and baseline are one and the same run"))
+        comparison = replace(comparison, notes=(*comparison.notes, Note("same_run")))
     if question.scope == "set":
         comparison = _without_inference(comparison)
     return Gated(
@@ -217,7 +219,7 @@ def _recorded(tx: WriteTransaction, question: GateQuestion, basis: _Basis, found
         label_set_id=runs.baseline.label_set.id,
         scope=decision.scope,
         decision=decision.decision,
-        reason=decision.reason + told,
+        reason=reason(decision) + told,
         baseline_alias=question.alias,
         margin=decision.margin,
         delta=decision.delta,
@@ -237,9 +239,9 @@ def _decision(
     if question.scope == "set":
         mean = None if results.means is None else results.means[1] - results.means[0]
         return set_decision(delta, question.tolerance or 0.0, weights=weights, mean=mean)
-    if results.no_inference:
+    if results.no_inference is not None:
         raise InputError(
-            f"{question.metric}: {results.no_inference}; so no bound says anything about further groups: use "
+            f"{question.metric}: {sentence(results.no_inference)}; so no bound says anything about further groups: use "
             f"{argument('scope', 'set')}, which judges the stored means of these groups"
         )
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
@@ -289,7 +291,7 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
         if evaluation is None or evaluation.mean is None:
             raise NotComparableError(
                 f"repeat {run.name!r} has no {text} under labels version {label_set.version}, which both runs share; "
-                f"type: {rescore_command([run], [text])}"
+                f"type: {shlex.join(rescore_command([run], [text]))}"
             )
         found.append(evaluation)
     if len({evaluation.n_groups for evaluation in found}) > 1:
@@ -299,18 +301,16 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
 
 
 def _nothing_judged(baseline: RunRecord, candidate: RunRecord, metric: Metric) -> NotComparableError:
+    labels = command_line(labels_command(baseline.dataset))
     return NotComparableError(
         f"runs {baseline.name!r} and {candidate.name!r} have no judged item that {metric} counts, so nothing is known "
-        f"of either; are their ids spelled as in the labels? See those with: {labels_command(baseline.dataset)}"
+        f"of either; are their ids spelled as in the labels? See those with: {labels}"
     )
 
 
-def _unpinned(baseline: RunRecord) -> str:
-    words = ["ndcg-track", "alias", "set", "baseline", baseline.name, "--dataset", baseline.dataset]
-    return (
-        "the baseline is no alias: six drops of 0.004 each pass against the previous run; gate against "
-        f"@baseline, which stays where it is pinned with: {shlex.join(words)}"
-    )
+def _unpinned(baseline: RunRecord) -> Note:
+    command = ("ndcg-track", "alias", "set", "baseline", baseline.name, "--dataset", baseline.dataset)
+    return Note("no_alias", command=command)
 
 
 def _without_inference(comparison: Comparison) -> Comparison:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.comparison.gate_result import Gated
-from ndcg_tracker.reporting.gate_formats import gate_text
-from ndcg_tracker.reporting.notebook_html import gate_html
+from ndcg_tracker.reporting.gate import gate_as, gate_html, gate_object, gate_row, reason
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,28 +29,24 @@ class GateResult:
         return self.gated.decision.decision
 
     @property
+    def reason(self) -> str:
+        """Why, in words, and what would decide an open question."""
+        return reason(self.gated.decision)
+
+    @property
     def is_accepted(self) -> bool:
         """Whether the candidate may replace the baseline: PASS, or overridden."""
         return self.gated.is_accepted
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``ndcg-track gate --format json`` prints."""
-        return self.gated.to_dict()
+        return gate_object(self.gated)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row: both runs, the metric, and the decision with its numbers."""
         import pandas as pd
 
-        comparison, metric = self.gated.comparison, self.gated.metric
-        row = {
-            "baseline_run": comparison.baseline.name,
-            "candidate_run": comparison.candidate.name,
-            "dataset": comparison.dataset,
-            "metric": metric.metric,
-            "baseline": metric.baseline,
-            "candidate": metric.candidate,
-        }
-        return pd.DataFrame([row | self.gated.decision.to_dict() | {"decision_id": self.gated.decision_id}])
+        return pd.DataFrame([gate_row(self.gated)])
 
     def to_html(self) -> str:
         """Return the report as a piece of HTML, in which ids are text and never markup."""
@@ -64,4 +59,4 @@ class GateResult:
         return str(self)
 
     def __str__(self) -> str:
-        return gate_text(self.gated)
+        return gate_as("text", self.gated)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
@@ -11,13 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.reporting.history_text import HistoryRow
+from ndcg_tracker.reporting.history import HistoryRow
+from ndcg_tracker.reporting.notes import note_text
 from ndcg_tracker.statistics.steps import Step, history_steps
 from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.tracker.database import known_dataset
-from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE, WHY_SHOWN_ONLY, GroupWeightsById
+from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE, GroupWeightsById
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,13 +45,19 @@ _ENOUGH = 0.9
 class History:
     """The history of one metric: a row per run, oldest first, and what must be known to read them.
 
-    ``n_without_filter``: how many runs have the metric at all. ``n_in_dataset``: how many runs there are.
+    ``facts``: the latter as notes, ``notes``: in words. ``n_without_filter``: how many runs have the metric at all.
+    ``n_in_dataset``: how many runs there are.
     """
 
     rows: tuple[HistoryRow, ...]
-    notes: tuple[str, ...]
+    facts: tuple[Note, ...]
     n_without_filter: int
     n_in_dataset: int
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be known to read the rows, in words."""
+        return tuple(map(note_text, self.facts))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per run; ``step_between`` holds the names of two runs, both included, and
@@ -77,26 +84,22 @@ def history_of(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFi
     runs = tx.runs.all(dataset)
     details = {run.id: run for run in wanted.chosen([run for run in runs if run.id in newest])}
     records = [newest[run_id] for run_id in details]
-    notes: list[str] = []
+    notes: list[Note] = []
     versions = sorted({record.label_set_version for record in records})
     if len(versions) > 1:
-        mend = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric])
-        told = ", ".join(_counted(records, version) for version in versions)
-        notes.append(f"runs under different labels are not compared ({told}); to hold all to the newest: {mend}")
+        n_runs = [sum(record.label_set_version == version for record in records) for version in versions]
+        command = ("ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric)
+        counts = tuple(zip(versions, n_runs, strict=True))
+        notes.append(Note("different_labels", {"versions": counts}, command))
     parsed = parse_metric(text)
     if parsed.shown_only is None:
         steps = steps_of(tx, dataset_id, text, records, notes)
     else:
         steps = {}
-        notes.append(f"{text}: {WHY_SHOWN_ONLY[parsed.shown_only]}")
+        notes.append(Note("shown_only", {"metric": text, "why": parsed.shown_only}))
     no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
     rows = [_row(record, details, text, steps.get(record.run_id), no_interval, parsed.limits) for record in records]
     return History(tuple(rows), tuple(notes), len(newest), len(runs))
-
-
-def _counted(records: Sequence[HistoryRecord], version: int) -> str:
-    n_runs = sum(record.label_set_version == version for record in records)
-    return f"version {version}: {n_runs} {'run' if n_runs == 1 else 'runs'}"
 
 
 def _row(
@@ -238,7 +241,7 @@ class FoundStep:
 
 
 def steps_of(
-    tx: ReadTransaction, dataset_id: int, metric: str, records: Sequence[HistoryRecord], notes: list[str]
+    tx: ReadTransaction, dataset_id: int, metric: str, records: Sequence[HistoryRecord], notes: list[Note]
 ) -> dict[int, FoundStep]:
     """Return what happened at each of the runs by its id; what could not be compared joins the notes.
 
@@ -253,7 +256,7 @@ def steps_of(
 
 
 def _steps_of_version(
-    tx: ReadTransaction, dataset_id: int, metric: str, records: Sequence[HistoryRecord], notes: list[str]
+    tx: ReadTransaction, dataset_id: int, metric: str, records: Sequence[HistoryRecord], notes: list[Note]
 ) -> dict[int, FoundStep]:
     """Return what happened at runs under one version of the labels."""
     results = tx.evaluations.results_of([record.evaluation_id for record in records])
@@ -274,17 +277,16 @@ def _steps_of_version(
     }
 
 
-def _notes(records: Sequence[HistoryRecord], results: Sequence[Results], ids: Index, kept: Mask) -> list[str]:
+def _notes(records: Sequence[HistoryRecord], results: Sequence[Results], ids: Index, kept: Mask) -> list[Note]:
     """Return what must be known of runs that do not all have results for the same groups."""
     n_defined = [values.size - int(np.count_nonzero(np.isnan(values))) for _, values in results]
     notes = [
-        f"{records[place].run} has results for {n_defined[place]:,} groups, the runs beside it for {ids.size:,}: not "
-        "compared with them"
+        Note("other_groups", {"run": records[place].run, "n": n_defined[place], "n_beside": ids.size})
         for place in np.flatnonzero(np.logical_not(kept)).tolist()
     ]
     most = max(n_defined)
     if 0 < ids.size < most:
-        notes.append(f"steps rest on the {ids.size:,} groups that all runs have results for, of up to {most:,}")
+        notes.append(Note("shared_groups", {"n": ids.size, "most": most}))
     return notes
 
 

@@ -7,21 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ndcg_tracker.comparison.notes import Note
+
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.read import ReadTransaction
 
+
 MEANS_AGREE = 1e-6
 """How far a stored mean may lie from that of the paired results: weights in single precision move it by less."""
-NO_INFERENCE = (
-    "the means weigh groups in a way that no test covers (weights of items, or groups without a relevant item added "
-    "unweighted): no interval and no p-value"
-)
-WHY_SHOWN_ONLY = {
-    "diagnostic": "shown, not compared: it says nothing about quality",
-    "no_mean_of_groups": "shown, not compared: its summary is no mean of groups, and the tests are about such means",
-}
-"""What ``Metric.shown_only`` means to a person."""
+NO_INFERENCE = Note("means_weigh_groups")
 
 
 @dataclass(frozen=True, slots=True)

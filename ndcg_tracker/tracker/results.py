@@ -6,9 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.comparison.results import Comparison
-from ndcg_tracker.reporting.comparison_csv import metric_row, slice_row
-from ndcg_tracker.reporting.comparison_report import comparison_text
-from ndcg_tracker.reporting.notebook_html import comparison_html
+from ndcg_tracker.reporting.compare import (
+    comparison_as,
+    comparison_html,
+    comparison_object,
+    metric_rows,
+    slice_rows,
+)
+from ndcg_tracker.reporting.notes import note_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,10 +49,14 @@ class ComparisonResult:
 
     comparisons: tuple[Comparison, ...]
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know of the comparisons, in words."""
+        return tuple(note_text(note) for comparison in self.comparisons for note in comparison.notes)
+
     def to_dict(self) -> dict[str, Any]:
         """Return what ``ndcg-track compare --format json`` prints."""
-        first, *further = (comparison.to_dict() for comparison in self.comparisons)
-        return first | {"further": further} if further else first
+        return comparison_object(*self.comparisons)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per candidate and metric, with the columns of ``--format csv`` that do not concern slices.
@@ -56,17 +65,13 @@ class ComparisonResult:
         """
         import pandas as pd
 
-        return pd.DataFrame(
-            [metric_row(comparison, metric) for comparison in self.comparisons for metric in comparison.metrics]
-        )
+        return pd.DataFrame([row for comparison in self.comparisons for row in metric_rows(comparison)])
 
     def slices_to_frame(self) -> pd.DataFrame:
         """Return one row per candidate and slice of the first metric; no row where ``by`` was not given."""
         import pandas as pd
 
-        return pd.DataFrame(
-            [slice_row(comparison, row) for comparison in self.comparisons for row in comparison.slices or ()]
-        )
+        return pd.DataFrame([row for comparison in self.comparisons for row in slice_rows(comparison)])
 
     def to_html(self) -> str:
         """Return the report as a piece of HTML with its tables, in which ids are text and never markup."""
@@ -79,4 +84,4 @@ class ComparisonResult:
         return str(self)
 
     def __str__(self) -> str:
-        return comparison_text(*self.comparisons)
+        return comparison_as("text", *self.comparisons)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.comparison.compare import PairedResults
+from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.pairing import Missing, Pairing, pair
 from ndcg_tracker.comparison.tie_effect import TieBounds, TieEffect
 from ndcg_tracker.errors import InputError, NotComparableError, argument
@@ -17,7 +18,8 @@ from ndcg_tracker.metrics.kernel.mean import summary_of
 from ndcg_tracker.metrics.language.measures import OF_THE_MISSING
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE, WHY_SHOWN_ONLY, GroupWeightsById
+from ndcg_tracker.reporting.notes import sentence
+from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE, GroupWeightsById
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
@@ -73,16 +75,13 @@ class RunPair:
         """Whether both runs are evaluated under one label set."""
         return self.baseline.label_set.id == self.candidate.label_set.id
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """Return a note where the labels that both runs share are not the newest."""
         version = self.baseline.label_set.version
         if self.are_labels_named or not self.is_same_labels or version >= self.newest_version:
             return []
         command = rescore_command([side.run for side in self.sides], list(map(str, self.metrics)))
-        return [
-            f"labels version {self.newest_version} is newer than version {version}, which both runs share; to use it: "
-            + command
-        ]
+        return [Note("newer_labels", {"newest": self.newest_version, "version": version}, command)]
 
 
 def resolved_pair(
@@ -106,7 +105,7 @@ def resolved_pair(
     texts = wanted or list(dict.fromkeys(one.metric for of_run in evaluations for one in of_run))
     raise NotComparableError(
         f"runs {baseline.name!r} and {candidate.name!r} do not both have {what} under one version of the labels; type: "
-        + rescore_command(runs, texts)
+        + shlex.join(rescore_command(runs, texts))
     )
 
 
@@ -119,10 +118,10 @@ def check_one_dataset(baseline: RunRecord, candidate: RunRecord, what: str) -> N
         )
 
 
-def rescore_command(runs: Sequence[RunRecord], metrics: Sequence[str]) -> str:
+def rescore_command(runs: Sequence[RunRecord], metrics: Sequence[str]) -> tuple[str, ...]:
     """Return the command that evaluates runs of one dataset under metrics and the newest labels."""
-    words = ["ndcg-track", "rescore", *dict.fromkeys(run.name for run in runs), "--dataset", runs[0].dataset]
-    return shlex.join([*words, *(word for text in metrics for word in ("--metric", text))])
+    words = ("ndcg-track", "rescore", *dict.fromkeys(run.name for run in runs), "--dataset", runs[0].dataset)
+    return (*words, *(word for text in metrics for word in ("--metric", text)))
 
 
 def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: Missing) -> PairedResults:
@@ -148,9 +147,9 @@ def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: 
         means = _other_means(pairing, sides)
     else:
         means = _summaries(metric, pairing, baseline, candidate)
-    no_inference = "" if means is None else NO_INFERENCE
+    no_inference = None if means is None else NO_INFERENCE
     if metric.shown_only is not None:
-        no_inference = WHY_SHOWN_ONLY[metric.shown_only]
+        no_inference = Note(metric.shown_only)
     n_left_out = pairing.in_neither.size if missing == "skip" else 0
     values = (pairing.baseline, pairing.candidate)
     return PairedResults(
@@ -215,8 +214,8 @@ def _other_means(pairing: Pairing, sides: Sequence[_Evaluated]) -> tuple[float, 
             return None
         without = f", without {argument('missing', 'skip')}" if pairing.missing == "skip" else ""
         raise InputError(
-            f"{one.metric}: {NO_INFERENCE}, and no mean over {pairing.group_ids.size:,} of the groups is known; "
-            f"compare runs of the same groups{without}"
+            f"{one.metric}: {sentence(NO_INFERENCE)}, and no mean over {pairing.group_ids.size:,} of the groups is "
+            f"known; compare runs of the same groups{without}"
         )
     return one.mean, other.mean
 

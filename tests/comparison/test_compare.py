@@ -20,10 +20,14 @@ from ndcg_tracker.comparison.compare import (
     extreme_groups,
 )
 from ndcg_tracker.comparison.inference import Methods
+from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.pairing import pair
 from ndcg_tracker.comparison.results import Comparison, JudgedShare, LabelSetRef, MetricComparison, RunRef
 from ndcg_tracker.comparison.slices import Slicing
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.reporting.compare import comparison_object
+from ndcg_tracker.reporting.notes import note_text
+from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.statistics.betting import betting_interval
 from ndcg_tracker.statistics.bootstrap import bootstrap_interval
 from ndcg_tracker.statistics.corrections import holm
@@ -43,6 +47,10 @@ def results(baseline: list[float], candidate: list[float], metric: str = "ndcg@1
 
 def names(ids: NDArray[np.int64]) -> list[str]:
     return [f"q{number}" for number in ids.tolist()]
+
+
+def said(metric: MetricComparison) -> tuple[str, ...]:
+    return tuple(map(note_text, metric.warnings))
 
 
 def one(baseline: list[float], candidate: list[float], **rest: Any) -> MetricComparison:
@@ -96,14 +104,14 @@ def test_noise_is_no_difference() -> None:
 )
 def test_no_inference(baseline: list[float], candidate: list[float], verdict: str, warnings: tuple[str, ...]) -> None:
     metric = one(baseline, candidate)
-    assert (metric.verdict, metric.warnings) == (verdict, warnings)
+    assert (metric.verdict, said(metric)) == (verdict, warnings)
     assert (metric.p_value, metric.p_adjusted, metric.ci, metric.effect_size) == (None, None, None, None)
     assert metric.delta == (None if not baseline else candidate[0] - baseline[0])
 
 
 def test_few_differences_are_low_information() -> None:
     metric = one([0.5] * 300, [0.75] * 60 + [0.5] * 240)
-    assert metric.warnings == (
+    assert said(metric) == (
         "low information: 60 of 300 differences are nonzero, and below 100 the t interval may be too narrow",
     )
 
@@ -112,7 +120,7 @@ def test_skewed_differences_are_low_information() -> None:
     delta = np.full(200, 0.001)
     delta[:3] = -1.0
     metric = one([1.0] * 200, (1.0 + delta).tolist())
-    assert metric.warnings == (
+    assert said(metric) == (
         "low information: the differences are very skewed (skewness -8.0 over 200 groups), "
         "and the t interval may be too narrow",
     )
@@ -122,7 +130,7 @@ def test_weights_change_the_mean_and_weight_zero_does_not_count() -> None:
     metric = one([0.5, 0.5, 0.5], [0.75, 0.25, 0.0], weights=np.array([3.0, 1.0, 0.0]))
     assert metric.delta == (3 * 0.25 - 0.25) / 4
     assert (metric.n, metric.wins, metric.ties, metric.losses, metric.groups.paired) == (2, 1, 0, 1, 3)
-    assert metric.warnings[0] == "1 group of weight 0 left out"
+    assert said(metric)[0] == "1 group of weight 0 left out"
     worst = extreme_groups(
         results([0.5] * 3, [0.75, 0.25, 0.0], weights=np.array([3.0, 1.0, 0.0])), names, top=5, sign=-1
     )
@@ -130,7 +138,7 @@ def test_weights_change_the_mean_and_weight_zero_does_not_count() -> None:
 
 
 def test_refused_inference_shows_the_means() -> None:
-    reason = "empty_weight=one: the mean weighs empty groups as 1, so no test applies"
+    reason = Note("means_weigh_groups")
     metric = one([0.5, 0.25, 1.0], [0.75, 0.25, 0.5], means=(0.6, 0.7), no_inference=reason)
     assert (metric.baseline, metric.candidate, metric.delta) == (0.6, 0.7, 0.7 - 0.6)
     assert (metric.p_value, metric.ci, metric.detectable_delta) == (None, None, None)
@@ -208,11 +216,11 @@ def test_swapping_the_runs_flips_every_sign(pairs: list[tuple[float, float]]) ->
 
 def test_json_has_exactly_the_public_keys() -> None:
     comparison = compare_runs(
-        replace(SHOP, coverage=(JudgedShare(10, 0.9, 0.95),), notes=("newer labels exist",)),
+        replace(SHOP, coverage=(JudgedShare(10, 0.9, 0.95),), notes=(Note("same_run"),)),
         [results([0.5, 0.25, 1.0], [0.75, 0.25, 0.5]), results([0.5], [0.75], metric="AP")],
         names,
     )
-    document = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
+    document = json.loads(json.dumps(comparison_object(comparison), allow_nan=False))
     assert list(document) == [
         *["baseline", "candidate", "dataset", "label_set", "groups", "metrics", "worst", "best"],
         *["notes", "coverage"],
@@ -259,7 +267,7 @@ def test_json_has_exactly_the_public_keys() -> None:
 )
 def test_a_gap_in_judged_items_is_noted(share: JudgedShare, notes: tuple[str, ...]) -> None:
     comparison = compare_runs(replace(SHOP, coverage=(share,)), [results([0.5], [0.5])], names)
-    assert comparison.notes == notes
+    assert tuple(map(note_text, comparison.notes)) == notes
 
 
 def test_counts_come_from_the_pairing() -> None:
@@ -268,7 +276,7 @@ def test_counts_come_from_the_pairing() -> None:
         missing="zero",
     )  # fmt: skip
     comparison = compared(PairedResults("ndcg@10", pairing, missing_in_candidate=7))
-    assert comparison.groups.to_dict() == {
+    assert as_object(comparison.groups) == {
         "paired": 3,
         "only_in_baseline": 1,
         "only_in_candidate": 1,
@@ -311,7 +319,7 @@ def test_the_test_and_the_interval_that_were_asked_for(weights: NDArray[np.float
 def test_wilcoxon_says_what_it_tests() -> None:
     metric = chosen(SPREAD, test="wilcoxon")
     assert metric.p_value == wilcoxon_p_value(SPREAD)
-    assert metric.warnings == ("the Wilcoxon test tests symmetry, not the mean",)
+    assert said(metric) == ("the Wilcoxon test tests symmetry, not the mean",)
 
 
 def test_equivalence_is_shown_when_asked_for() -> None:
@@ -325,14 +333,14 @@ def test_the_betting_interval_stands_beside_t_where_information_is_low() -> None
     delta = np.repeat([0.25, -0.125, 0.0], [40, 20, 240])
     metric = chosen(delta)
     assert (metric.ci, metric.betting_ci) == (paired_t(delta).ci, betting_interval(delta))
-    assert metric.warnings[0].startswith("low information: 60 of 300")
+    assert said(metric)[0].startswith("low information: 60 of 300")
     assert chosen(3 * np.sign(delta)).betting_ci is None
 
 
 def test_a_constant_difference_has_a_p_value_by_permutation_only() -> None:
     metric = chosen(np.full(400, 0.25), test="permutation", resamples=999)
     assert (metric.p_value, metric.ci, metric.verdict) == (0.001, None, "improved")
-    assert metric.warnings == ("all 400 groups differ by the same amount: the interval is undefined",)
+    assert said(metric) == ("all 400 groups differ by the same amount: the interval is undefined",)
     assert (metric.effect_size, metric.detectable_delta) == (None, None)
 
 
@@ -342,8 +350,8 @@ def test_nothing_to_infer_stays_nothing(test: str, ci: str) -> None:
     for delta in ([], [0.5], [0.0, 0.0]):
         metric = chosen(np.array(delta), test=test, ci=ci)
         assert (metric.p_value, metric.ci, metric.betting_ci) == (None, None, None)
-    refused = one([0.5, 0.25], [0.75, 0.125], means=(0.5, 0.25), no_inference="no test applies")
-    assert (refused.p_value, refused.ci, refused.warnings) == (None, None, ("no test applies",))
+    refused = one([0.5, 0.25], [0.75, 0.125], means=(0.5, 0.25), no_inference=Note("means_weigh_groups"))
+    assert (refused.p_value, refused.ci, refused.warnings) == (None, None, (Note("means_weigh_groups"),))
 
 
 @pytest.mark.parametrize(
@@ -380,14 +388,14 @@ def test_compare_runs_hands_the_methods_on() -> None:
         methods=Methods(test="permutation", ci="betting", equivalence=0.1, resamples=500),
     )  # fmt: skip
     assert comparison.metrics[0] == chosen(SPREAD, test="permutation", ci="betting", equivalence=0.1, resamples=500)
-    document = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
+    document = json.loads(json.dumps(comparison_object(comparison), allow_nan=False))
     assert document["metrics"][0]["equivalence"]["margin"] == 0.1
 
 
 def test_a_gap_at_several_cutoffs_is_one_note() -> None:
     shares = [JudgedShare(10, 0.9, 0.8), JudgedShare(5, 0.9, 0.95), JudgedShare(3, 0.9, 0.8), JudgedShare(None, 1, 0.9)]
     comparison = compare_runs(replace(SHOP, coverage=tuple(shares)), [results([0.5], [0.5])], names)
-    assert [note.partition(":")[0] for note in comparison.notes] == [
+    assert [note_text(note).partition(":")[0] for note in comparison.notes] == [
         "the candidate has fewer judged items in its top 10, top 3 and whole lists",
         "the baseline has fewer judged items in its top 5",
     ]
@@ -397,9 +405,9 @@ def test_equivalence_without_a_test() -> None:
     identical = chosen(np.zeros(9), equivalence=0.1).equivalence
     alone = chosen(np.array([0.05]), equivalence=0.1).equivalence
     assert identical is not None
-    assert identical.to_dict() == {"margin": 0.1, "p_value": None, "ci": None, "equivalent": True}
+    assert as_object(identical) == {"margin": 0.1, "p_value": None, "ci": None, "equivalent": True}
     assert alone is not None
-    assert alone.to_dict() == {"margin": 0.1, "p_value": None, "ci": None, "equivalent": False}
+    assert as_object(alone) == {"margin": 0.1, "p_value": None, "ci": None, "equivalent": False}
     assert chosen(SPREAD).equivalence is None
 
 
@@ -411,17 +419,17 @@ def test_slices_come_with_the_comparison_the_worst_first() -> None:
     assert [(row.value, row.delta) for row in comparison.slices or ()] == [
         ("tv", -0.25), ("desk", 0.0), (None, 0.0), ("phone", 0.25),
     ]  # fmt: skip
-    assert comparison.to_dict()["slices"][0] == {
+    assert comparison_object(comparison)["slices"][0] == {
         "attribute": "device", "value": "tv", "n": 1, "baseline": 0.5, "candidate": 0.25, "delta": -0.25, "ci": None,
         "wins": 0, "ties": 0, "losses": 1, "p_value": None, "q_value": None, "p_adjusted": None,
         "verdict": "no_difference_detected", "warning": "low information: 1 of 1 differences are nonzero, and below "
         "100 the t interval may be too narrow",
     }  # fmt: skip
-    assert "slices" not in compare_runs(SHOP, [given_results], names).to_dict()
+    assert "slices" not in comparison_object(compare_runs(SHOP, [given_results], names))
 
 
 def test_what_no_test_covers_cannot_be_sliced() -> None:
-    weighty = results([0.5, 0.5], [0.75, 0.25], means=(0.5, 0.25), no_inference="no test applies")
+    weighty = results([0.5, 0.5], [0.75, 0.25], means=(0.5, 0.25), no_inference=Note("means_weigh_groups"))
     with pytest.raises(InputError) as refusal:
         compare_runs(SHOP, [weighty], names, by=Slicing("device", ["a", "b"]))
     assert str(refusal.value) == "ndcg@10 cannot be sliced: no test applies; name another metric first"

@@ -27,6 +27,8 @@ from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.join import judged
+from ndcg_tracker.reporting.explain import explanation_object
+from ndcg_tracker.reporting.rows import as_object
 
 EXACT = 1e-12
 SUBJECT = Subject("ndcg@10", RunRef("one", 1), RunRef("other", 2), "shop", LabelSetRef(1, "a"), LabelSetRef(1, "a"))
@@ -82,7 +84,7 @@ def leaves_nothing_over(metric: Metric) -> bool:
 
 def check(explanation: GroupExplanation, metric: Metric) -> None:
     """Hold one explanation to what it promises."""
-    rows = [item["contribution"] for item in explanation.to_dict()["items"]]
+    rows = [item["contribution"] for item in explanation_object(explanation)["items"]]
     size = max(1.0, sum(map(abs, rows)), abs(explanation.baseline), abs(explanation.candidate))
     assert abs(math.fsum(rows) - explanation.delta) <= EXACT * size
     for item in explanation.items:
@@ -194,7 +196,7 @@ def test_what_no_item_accounts_for_is_a_row_of_its_own() -> None:
         ({"q": {"a": 1.0}},) * 2,
         parse_metric("ndcg(round=2)"),
     )
-    rows = found.to_dict()["items"]
+    rows = explanation_object(found)["items"]
     assert rows[-1] == {
         "item": None, "grade": None, "rank_baseline": None, "rank_candidate": None, "contribution_baseline": None,
         "contribution_candidate": None, "contribution": 1.0 - 0.63 - (1.0 - 1 / np.log2(3)), "kind": "remainder",
@@ -279,7 +281,7 @@ def test_totals_by_kind_grade_rank_and_item() -> None:
     labels = {"p": {"a": 2.0, "b": 1.0, "c": 1.0}, "q": {"a": 1.0}}
     found = totals_of((before, after), labels, parse_metric("dcg(discount=position)"), 1)
     assert found is not None
-    totals = found[0].to_dict()
+    totals = as_object(found[0])
     assert totals["kinds"] == [
         {"kind": "left", "n_items": 1, "contribution": -1.0},
         {"kind": "moved_up", "n_items": 2, "contribution": pytest.approx((0.5 - 1 / 3) / 2 + 0.5 / 2)},
@@ -333,7 +335,7 @@ def test_rounding_errors_are_no_remainder() -> None:
 )
 def test_ranking_labels_and_coverage_add_up(values: list[float], counts: tuple[int, int, int]) -> None:
     parts = ChangeParts(*values, LabelDifferences(*counts))
-    found = parts.to_dict()
+    found = as_object(parts)
     total = found["ranking"] + found["labels"] + found["coverage"]
     assert abs(total - (parts.candidate - parts.baseline)) <= EXACT
     assert found["labels_changed"] == dict(zip(("changed", "added", "removed"), counts, strict=True))

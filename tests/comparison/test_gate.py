@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -12,7 +13,10 @@ from numpy.typing import NDArray
 from populations import ALL, LONG, Record, graded, repeats
 
 from ndcg_tracker.comparison.gate import population_decision, set_decision, spent_alpha
+from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.reporting.gate import reason, to_decide
+from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.statistics.t_test import paired_t, t_lower_bound, t_upper_bound, weighted_t
 
@@ -27,7 +31,7 @@ def shifted(mean: float, n_times: int = 1) -> NDArray[np.float64]:
 def test_pass() -> None:
     found = population_decision(shifted(0.0, 10), 0.01)
     assert found.decision == "pass"
-    assert found.reason == ("with 95% confidence delta is above -0.01: at least -0.003066 (one-sided t bound)")
+    assert reason(found) == ("with 95% confidence delta is above -0.01: at least -0.003066 (one-sided t bound)")
     assert found.lower == found.t_lower == t_lower_bound(paired_t(shifted(0.0, 10)))
     assert found.upper == t_upper_bound(paired_t(shifted(0.0, 10)), level=0.99)
     assert (found.lower_method, found.upper_method, found.betting_lower) == ("t", "t", None)
@@ -37,7 +41,7 @@ def test_pass() -> None:
 def test_small_but_real_drop() -> None:
     found = population_decision(shifted(-0.005, 20), 0.01)
     assert (found.decision, found.is_small_drop) == ("pass", True)
-    assert found.reason == (
+    assert reason(found) == (
         "with 95% confidence delta is above -0.01: at least -0.007168 (one-sided t bound); "
         "a small but real drop: with 99% confidence at most -0.001934"
     )
@@ -46,7 +50,7 @@ def test_small_but_real_drop() -> None:
 def test_fail() -> None:
     found = population_decision(shifted(-0.03), 0.01)
     assert found.decision == "fail"
-    assert found.reason == (
+    assert reason(found) == (
         "with 99% confidence delta is below 0: at most -0.01619; and delta is not shown to be above -0.01: "
         "its 95% bound is -0.03974 (one-sided t bound)"
     )
@@ -56,7 +60,7 @@ def test_inconclusive_names_what_would_decide() -> None:
     delta = shifted(-0.003)
     found = population_decision(delta, 0.01)
     assert found.decision == "inconclusive"
-    assert found.reason == (
+    assert reason(found) == (
         "delta is not shown to be above -0.01: its 95% bound is -0.01274 (one-sided t bound), nor below 0: its 99% "
         "bound is 0.01081; about 579 groups like these would decide (PASS), a margin above 0.01274 would PASS"
     )
@@ -87,15 +91,15 @@ def test_no_number_of_groups_decides_where_the_mean_is_the_margin() -> None:
 
 def test_identical() -> None:
     found = population_decision(np.zeros(200), 0.01)
-    assert (found.decision, found.reason, found.delta) == ("pass", "identical on all 200 groups", 0.0)
-    assert population_decision(np.zeros(1), 0.0).reason == "identical on the one group there is"
+    assert (found.decision, reason(found), found.delta) == ("pass", "identical on all 200 groups", 0.0)
+    assert reason(population_decision(np.zeros(1), 0.0)) == "identical on the one group there is"
     weights = np.array([1.0, 0.0])
     assert population_decision(np.array([0.0, -1.0]), 0.0, weights=weights).decision == "pass"
 
 
 def test_no_group() -> None:
     for found in (population_decision(np.zeros(0), 0.01), set_decision(np.zeros(0), 0.01)):
-        assert (found.decision, found.reason, found.delta) == (
+        assert (found.decision, reason(found), found.delta) == (
             "inconclusive",
             "no group has a result in both runs",
             None,
@@ -114,8 +118,8 @@ def test_with_low_information_the_betting_bound_decides() -> None:
         750,
         "pass",
     )
-    assert found.low_information.startswith("low information: 40 of 300 differences are nonzero")
-    assert "(one-sided betting bound, as information is low)" in found.reason
+    assert found.low_information == Note("low_information", {"n": 300, "n_nonzero": 40, "enough": 100})
+    assert "(one-sided betting bound, as information is low)" in reason(found)
     assert population_decision(delta, 0.05).decision == "pass"
 
 
@@ -125,14 +129,14 @@ def test_a_constant_difference_is_left_to_the_betting_bounds() -> None:
     assert (found.decision, found.t_lower) == ("fail", None)
     assert (found.lower_method, found.upper_method) == ("betting", "betting")
     assert found.upper == betting_upper_bound(delta, level=0.99)
-    assert found.reason.endswith("(one-sided betting bound, as all differences are the same)")
+    assert reason(found).endswith("(one-sided betting bound, as all differences are the same)")
     assert population_decision(-delta, 0.01).decision == "pass"
 
 
 def test_differences_beyond_1_know_no_betting_bound() -> None:
     found = population_decision(np.repeat([3.0, -3.0, 0.0], [20, 20, 260]), 1.0)
     assert (found.decision, found.lower, found.margin_needed) == ("inconclusive", None, None)
-    assert found.reason == (
+    assert reason(found) == (
         "delta is not shown to be above -1 (low information, and differences beyond 1 know no bound), nor below 0: "
         "its 99% bound is 0.1482; about 750 groups like these would decide (PASS)"
     )
@@ -153,7 +157,7 @@ def test_fail_alpha_takes_the_place_of_one_percent() -> None:
     assert population_decision(delta, 0.01).decision == "fail"
     later = population_decision(delta, 0.01, fail_alpha=spent_alpha(5, 0.05))
     assert later.decision == "inconclusive"
-    assert "its 99.8784% bound is" in later.reason
+    assert "its 99.8784% bound is" in reason(later)
 
 
 @given(st.integers(1, 10**6), st.floats(1e-6, 0.49))
@@ -170,17 +174,17 @@ def test_the_budget_is_spent_but_not_overspent() -> None:
 def test_set_scope_is_arithmetic() -> None:
     below = set_decision(np.array([0.49 - 0.50]), 0.01)
     assert below.decision == "pass"  # .01 below to the last digit written, and rounding does not decide
-    assert below.reason == "the mean difference on this 1 group, -0.01, is not below -0.01"
+    assert reason(below) == "the mean difference on this 1 group, -0.01, is not below -0.01"
     found = set_decision(np.array([-0.5, 0.25]), 0.1)
-    assert (found.decision, found.reason, found.delta, found.margin) == (
+    assert (found.decision, reason(found), found.delta, found.margin) == (
         "fail",
         "the mean difference on these 2 groups, -0.125, is below -0.1",
         -0.125,
         0.1,
     )
     assert (found.lower, found.upper, found.n_needed, found.scope) == (None, None, None, "set")
-    assert set_decision(np.array([-1e-9, 0.0]), 0.0).reason.endswith("is below 0")
-    assert set_decision(np.zeros(7), 0.0).reason == "identical on all 7 groups"
+    assert reason(set_decision(np.array([-1e-9, 0.0]), 0.0)).endswith("is below 0")
+    assert reason(set_decision(np.zeros(7), 0.0)) == "identical on all 7 groups"
     weighted = set_decision(np.array([-0.5, 0.25, -1.0]), 0.0, weights=np.array([1.0, 2.0, 0.0]))
     assert (weighted.decision, weighted.delta, weighted.n) == ("pass", 0.0, 2)
     assert set_decision(np.array([0.5, 0.5]), 0.0, mean=-0.1).decision == "fail"
@@ -194,8 +198,8 @@ def test_group_order_decides_nothing(differences: list[float], margin: float, ra
     assert set_decision(np.array(shuffled), margin) == set_decision(np.array(differences), margin)
     near = min(abs((one.lower or 9.0) + margin), abs(one.upper or 9.0))
     assert one.decision == other.decision or near < 1e-9
-    assert one.reason
-    assert json.loads(json.dumps(one.to_dict(), allow_nan=False))["decision"] == one.decision
+    assert reason(one)
+    assert json.loads(json.dumps(as_object(one), allow_nan=False))["decision"] == one.decision
 
 
 @given(DIFFERENCES, st.floats(0, 0.2))
@@ -302,17 +306,18 @@ def test_with_low_information_fail_needs_the_betting_bound_too() -> None:
     assert found.t_upper < 0
     assert found.betting_upper == found.upper == betting_upper_bound(delta, level=0.99)
     assert (found.decision, found.upper_method) == ("inconclusive", "betting")
-    assert found.why == (
+    why = reason(replace(found, n_needed=None, margin_needed=None))
+    assert why == (
         f"delta is not shown to be above 0: its 95% bound is {found.lower:.4g} (one-sided betting bound, as "
         f"information is low), nor below 0: its 99% bound is {found.upper:.4g}"
     )
     assert (found.n_needed, found.n_needed_for) == (938, "fail")  # as many as have 100 nonzero differences
-    assert found.to_decide.startswith("about 938 groups like these would decide (FAIL), a margin above ")
-    assert found.reason == f"{found.why}; {found.to_decide}"
+    assert to_decide(found).startswith("about 938 groups like these would decide (FAIL), a margin above ")
+    assert reason(found) == f"{why}; {to_decide(found)}"
     clear = np.repeat([-0.5, 0.0], [80, 20])
     both = population_decision(clear, 0.0)
     assert (both.decision, both.upper_method, both.upper) == ("fail", "betting", betting_upper_bound(clear, level=0.99))
-    assert both.reason.startswith("with 99% confidence delta is below 0: at most -")
+    assert reason(both).startswith("with 99% confidence delta is below 0: at most -")
 
 
 def test_a_small_drop_is_real_where_both_bounds_say_so() -> None:
@@ -327,7 +332,7 @@ def test_differences_beyond_1_do_not_fail_where_information_is_low() -> None:
     assert found.t_upper is not None
     assert found.t_upper < 0
     assert (found.decision, found.upper, found.upper_method) == ("inconclusive", None, None)
-    assert found.reason == (
+    assert reason(found) == (
         "delta is not shown to be above -0.5 (low information, and differences beyond 1 know no bound), nor below 0, "
         "where the t bound alone does not count; about 250 groups like these would decide (FAIL)"
     )

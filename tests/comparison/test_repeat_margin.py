@@ -10,6 +10,7 @@ from populations import Record, repeats
 
 from ndcg_tracker.comparison.repeat_margin import learned_margin
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.reporting.rows import as_object
 
 MEANS = st.lists(st.integers(0, 1000).map(lambda number: number / 1000), min_size=3, max_size=12)
 
@@ -20,7 +21,7 @@ def test_the_formula() -> None:
     assert found.margin == pytest.approx(4.302653 * 0.01 * math.sqrt(2), rel=1e-6)  # t(.975; 2) from a printed table
     assert (found.runs, found.n_pairs, found.level) == (("a", "b", "c"), 3, 0.95)
     assert found.largest == pytest.approx(0.02)
-    assert found.to_dict()["runs"] == ["a", "b", "c"]
+    assert as_object(found)["runs"] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("k", [3, 5, 20])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from populations import Record, repeats
 
 from ndcg_tracker.comparison.slices import compare_slices, worst_first
+from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm
 from ndcg_tracker.statistics.t_test import paired_t, weighted_t
 
@@ -46,7 +47,7 @@ def test_weights_and_groups_without_a_value() -> None:
     test = weighted_t(candidate[:3], weights[:3])
     assert (rows[0].delta, rows[0].p_value, rows[0].p_adjusted) == (test.mean, test.p_value, test.p_value)
     assert (rows[3].p_value, rows[3].q_value, rows[3].ci) == (None, None, None)
-    document = json.loads(json.dumps([row.to_dict() for row in rows], allow_nan=False))
+    document = json.loads(json.dumps([as_object(row) for row in rows], allow_nan=False))
     assert document[1]["delta"] is document[1]["baseline"] is document[1]["warning"] is None
     assert document[0]["warning"].startswith("low information: 3 of 3")
 

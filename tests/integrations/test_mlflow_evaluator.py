@@ -215,11 +215,11 @@ def test_thresholds_of_mlflow(store: MlflowStore) -> None:
         ),
         (
             {"group": "qid", "metric": "ndcg@10"},
-            "evaluator_config has the key 'metric', which means nothing here; did you mean 'metrics'?",
+            "evaluator_config has the unknown key 'metric'; did you mean 'metrics'?",
         ),
         (
             {"group": "qid", "zzz": 1},
-            "evaluator_config has the key 'zzz', which means nothing here; it may have group, metrics, item, weight, "
+            "evaluator_config has the unknown key 'zzz'; it may have group, metrics, item, weight, "
             "dataset, name, tags, metric_prefix, log_ranking, replace, null_scores",
         ),
         ({"group": 7}, "evaluator_config['group'] is 7; give a text"),

@@ -236,8 +236,8 @@ def test_under_larger_labels_the_mean_differs_and_that_is_told(store: MlflowStor
     there = store.run(run_id).data.metrics["ndcg_at_10"]
     (note,) = [note for note in pulled.notes if "MLflow" in note]
     assert note == (
-        f"ndcg@10 is {pulled.result.metrics[0].mean:.6g} here and {there:.6g} in MLflow: it is held to labels version "
-        "1 of dataset 'here' here; another dataset keeps it apart"
+        f"ndcg@10 is {pulled.result.metrics[0].mean:.6g} here and {there:.6g} in MLflow: evaluated against labels "
+        "version 1 of dataset 'here' here; another dataset keeps it apart"
     )
 
 

@@ -233,6 +233,11 @@ def test_single_precision_scores_tie_where_doubles_do_not() -> None:
     assert results("ndcg(score_type=f32)", run, labels).mean == pytest.approx(1 / math.log2(3))
 
 
+def test_scores_beyond_single_precision_are_cut_at_a_depth_without_a_warning() -> None:
+    run, labels = {"q": {"a": 1e300, "b": 1.0, "c": 0.5}}, {"q": {"a": 1.0}}
+    assert results("ndcg(depth=2, score_type=f32)", run, labels).mean == 1.0
+
+
 def test_ids_are_ordered_as_bytes() -> None:
     run, labels = {"q": {"é": 1.0, "z": 1.0, "a": 1.0}}, {"q": {"é": 1.0}}
     assert results("ndcg@1", run, labels).mean == 1.0

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from ndcg_tracker.comparison.moves import ItemMove
+from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.results import (
     Comparison,
     GroupCounts,
@@ -14,8 +15,8 @@ from ndcg_tracker.comparison.results import (
     LabelSetRef,
     MetricComparison,
     RunRef,
+    SliceComparison,
 )
-from ndcg_tracker.comparison.slices import SliceComparison
 from ndcg_tracker.comparison.tie_effect import GroupTieBounds, TieBounds, TieEffect
 from ndcg_tracker.statistics.equivalence import Equivalence
 
@@ -59,9 +60,7 @@ def comparison() -> Comparison:
         losses=23,
         effect_size=0.025,
         detectable_delta=0.0027,
-        warnings=(
-            "low information: 55 of 396 differences are nonzero, and below 100 the t interval may be too narrow",
-        ),
+        warnings=(Note("low_information", {"n": 396, "n_nonzero": 55, "enough": 100}),),
         verdict="no_difference_detected",
         groups=GroupCounts(paired=396, only_in_baseline=1, undefined=3, missing="intersect"),
     )
@@ -86,7 +85,7 @@ def comparison() -> Comparison:
         wins=0,
         ties=0,
         losses=0,
-        warnings=("no group has a result in both runs, so there is nothing to compare",),
+        warnings=(Note("no_group"),),
         verdict="not_comparable",
         groups=GroupCounts(paired=0, only_in_candidate=2, missing="intersect"),
     )
@@ -99,7 +98,7 @@ def comparison() -> Comparison:
         (regressed, undetected, identical, incomparable),
         worst=(GroupDelta("red shoes", 0.748, 0.383, -0.365), GroupDelta("検索", 0.211, 0.0, -0.211)),
         best=(GroupDelta("q29", 0.655, 0.846, 0.191),),
-        notes=("newer labels exist: version 3",),
+        notes=(Note("same_run"),),
         coverage=(JudgedShare(10, 0.981, 0.873), JudgedShare(None, 0.5, None)),
     )
 
@@ -109,18 +108,14 @@ def full_comparison(comparison: Comparison) -> Comparison:
     """A comparison of one metric with everything that can be asked for, and low information."""
     metric = replace(
         comparison.metrics[0],
-        warnings=(
-            "low information: 55 of 400 differences are nonzero, and below 100 the t interval may be too narrow",
-        ),
+        warnings=(Note("low_information", {"n": 400, "n_nonzero": 55, "enough": 100}),),
         betting_ci=(-0.0503, 0.0311),
         equivalence=Equivalence(0.01, 0.7231, (-0.0189, -0.0057), False),
         tie_effect=TieEffect(TieBounds(0.64, 0.66), TieBounds(0.6377, 0.6377)),
         ties_could_change_verdict=True,
         groups=GroupCounts(paired=400),
     )
-    phone = SliceComparison(
-        "phone", 250, 0.65, 0.6, -0.05, (-0.07, -0.03), 20, 80, 150, 1e-9, 4e-9, 3e-9, "regressed", ""
-    )
+    phone = SliceComparison("phone", 250, 0.65, 0.6, -0.05, (-0.07, -0.03), 20, 80, 150, 1e-9, 4e-9, 3e-9, "regressed")
     slices = (
         phone,
         replace(phone, value="watch", n=1, delta=-0.01, ci=None, p_value=None, q_value=None, p_adjusted=None,
@@ -128,7 +123,8 @@ def full_comparison(comparison: Comparison) -> Comparison:
         replace(phone, value=None, n=49, delta=0.0, ci=None, p_value=None, q_value=None, p_adjusted=None,
                 verdict="identical"),
         replace(phone, value="desktop", n=100, delta=0.02, ci=(-0.01, 0.05), p_value=0.1, q_value=0.1, p_adjusted=0.1,
-                verdict="no_difference_detected", warning="low information: 40 of 100 differences are nonzero"),
+                verdict="no_difference_detected",
+                warning=Note("low_information", {"n": 100, "n_nonzero": 40, "enough": 100})),
     )  # fmt: skip
     worst = (
         replace(
@@ -147,7 +143,13 @@ def full_comparison(comparison: Comparison) -> Comparison:
         slices=slices,
         slice_attribute="device",
         tie_groups=(GroupTieBounds("red shoes", "baseline", 0.7, 0.748, 0.8),),
-        notes=("labels version 3 is newer; to use it: ndcg-track rescore bm25 dense --dataset shop",),
+        notes=(
+            Note(
+                "newer_labels",
+                {"newest": 3, "version": 2},
+                ("ndcg-track", "rescore", "bm25", "dense", "--dataset", "shop"),
+            ),
+        ),
     )
 
 
@@ -162,12 +164,17 @@ def hostile_comparison(comparison: Comparison, full_comparison: Comparison) -> C
             candidate=RunRef(text, 2),
             dataset=text,
             metrics=tuple(
-                replace(metric, metric=text, warnings=(text,), equivalence=Equivalence(0.01, 0.5, (-0.1, 0.1), False))
+                replace(
+                    metric,
+                    metric=text,
+                    warnings=(Note("no_group"),),
+                    equivalence=Equivalence(0.01, 0.5, (-0.1, 0.1), False),
+                )
                 for metric in comparison.metrics
             ),
             worst=(GroupDelta(text, 1.0, 0.5, -0.5, (ItemMove(text, 1.0, 1, 2, 0.5, 0.25, -0.25),)),),
             best=(GroupDelta(text, 0.5, 1.0, 0.5),),
-            notes=(text,),
+            notes=(Note("worst_group", command=("ndcg-track", "explain", text)),),
             slices=tuple(replace(row, value=text) for row in full_comparison.slices or ()),
             slice_attribute=text,
             tie_groups=(GroupTieBounds(text, "baseline", 0.0, 0.5, 1.0),),

@@ -6,6 +6,7 @@ from ndcg_tracker.comparison.change_parts import ChangeParts, GroupDifferences, 
 from ndcg_tracker.comparison.change_totals import ChangeTotals, GradeTotal, ItemTotal, KindTotal, RankTotal
 from ndcg_tracker.comparison.explanation import ExplainedItem, GroupExplanation, RunExplanation, Subject
 from ndcg_tracker.comparison.moves import ItemMove
+from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.results import LabelSetRef, RunRef
 
 
@@ -14,6 +15,11 @@ def subject(text: str | None = None, *, versions: tuple[int, int] = (1, 1), metr
     one, other = (LabelSetRef(version, f"digest{version}") for version in versions)
     runs = (RunRef(text or "bm25", 1), RunRef(text or "dense", 2))
     return Subject(text or metric, *runs, text or "shop", one, other, 10)
+
+
+def _named(text: str | None) -> tuple[Note, ...]:
+    """Return a note with names from outside; none where there are none."""
+    return () if text is None else (Note("group_not_in_run", {"group": text, "run": text, "value": 0.0}),)
 
 
 def group_explanation(text: str | None = None, *, versions: tuple[int, int] = (1, 1)) -> GroupExplanation:
@@ -30,7 +36,7 @@ def group_explanation(text: str | None = None, *, versions: tuple[int, int] = (1
         ExplainedItem(ItemMove(text or "d9", 0.0, 8, 7, 0.0, 0.0, 0.0), "moved_up", 0.0),
     )
     parts = None if versions[0] == versions[1] else ChangeParts(0.75, 0.5, 0.625, 0.375, LabelDifferences(1, 1200, 2))
-    notes = (text or "unjudged items among the first 10: 1 in the baseline, 2 in the candidate",)
+    notes = (Note("unjudged_items", {"cutoff": 10, "baseline": 1, "candidate": 2}), *_named(text))
     return GroupExplanation(subject(text, versions=versions), text or "q17", 0.75, 0.3755, items, parts, notes)
 
 
@@ -55,7 +61,13 @@ def run_explanation(text: str | None = None) -> RunExplanation:
         0.0,
     )
     return RunExplanation(
-        subject(text), 0.4, 0.43, 1234, totals, worst_group=text or "q17", notes=(text or "newer labels exist",)
+        subject(text),
+        0.4,
+        0.43,
+        1234,
+        totals,
+        worst_group=text or "q17",
+        notes=(Note("in_one_run_only", {"n": 1}), *_named(text)),
     )
 
 

@@ -10,15 +10,14 @@ import pytest
 from ndcg_tracker.comparison.decisions import GateDecision
 from ndcg_tracker.comparison.gate_result import Acknowledgement, Gated
 from ndcg_tracker.comparison.results import Comparison
-from ndcg_tracker.reporting.gate_formats import gate_text
-from ndcg_tracker.reporting.gate_junit import Outcome, gate_junit
+from ndcg_tracker.reporting.gate import Outcome, gate_as, gate_junit
 from ndcg_tracker.reporting.terminal import visible
 
 
-def made(comparison: Comparison, reason: str = "with 99% confidence delta is below 0") -> Gated:
+def made(comparison: Comparison) -> Gated:
     """Return a FAIL."""
     one = replace(comparison, metrics=comparison.metrics[:1])
-    return Gated(one, GateDecision("fail", reason, "population", 0.01, 400, -0.0123), 3, decision_id=9)
+    return Gated(one, GateDecision("fail", "set", 0.01, 400, -0.0123), 3, decision_id=9)
 
 
 @pytest.mark.parametrize("outcome", get_args(Outcome))
@@ -38,9 +37,9 @@ def test_the_counts_and_the_one_test_case(comparison: Comparison, outcome: Outco
     (case,) = suite.findall("testcase")
     assert case.get("classname") == "ndcg-track.gate.shop"
     assert case.get("name") == "ndcg@10: dense against bm25"
-    assert case.findtext("system-out") == gate_text(gated)
+    assert case.findtext("system-out") == gate_as("text", gated)
     found = [(child.tag, child.get("type"), child.get("message")) for child in case]
-    message = "FAIL: with 99% confidence delta is below 0"
+    message = "FAIL: the mean difference on these 400 groups, -0.0123, is below -0.01"
     expected: dict[Outcome, list[tuple[str, str | None, str | None]]] = {
         "failed": [("failure", "FAIL", message)],
         "skipped": [("skipped", None, message)],
@@ -50,7 +49,7 @@ def test_the_counts_and_the_one_test_case(comparison: Comparison, outcome: Outco
     properties = {node.get("name"): node.get("value") for node in suite.iter("property")}
     assert properties == {
         "decision": "fail",
-        "scope": "population",
+        "scope": "set",
         "margin": "0.01",
         "delta": "-0.0123",
         "n": "400",
@@ -67,20 +66,24 @@ def test_an_override_is_told(comparison: Comparison) -> None:
 
 
 def test_every_id_makes_valid_xml(hostile_id: str, hostile_comparison: Callable[[str], Comparison]) -> None:
-    gated = replace(made(hostile_comparison(hostile_id), hostile_id), acknowledgement=Acknowledgement(hostile_id, "a"))
-    case = ElementTree.fromstring(gate_junit(gated, "failed").encode()).find("testsuite/testcase")
+    gated = replace(made(hostile_comparison(hostile_id)), acknowledgement=Acknowledgement(hostile_id, "a"))
+    root = ElementTree.fromstring(gate_junit(gated, "failed").encode())
+    case = root.find("testsuite/testcase")
     assert case is not None
     assert case.get("name") == visible(f"{hostile_id}: {hostile_id} against {hostile_id}")
     failure = case.find("failure")
     assert failure is not None
-    assert failure.get("message") == visible(f"FAIL: {hostile_id}")
-    assert failure.text == gate_text(gated)
+    properties = {node.get("name"): node.get("value") for node in root.iter("property")}
+    assert properties["acknowledged_reason"] == visible(hostile_id)
+    assert failure.text == gate_as("text", gated)
 
 
 @pytest.mark.parametrize("text", ["\x00", "\x0b", "\ud800", "\ufffe", "\uffff", "]]>", "\x85", "&#0;", "\U0001ffff"])
 def test_what_xml_does_not_allow_is_escaped(comparison: Comparison, text: str) -> None:
-    gated = made(comparison, f"a{text}b")
+    gated = replace(made(comparison), acknowledgement=Acknowledgement(f"a{text}b", "ada"))
     root = ElementTree.fromstring(gate_junit(gated, "failed").encode())
+    properties = {node.get("name"): node.get("value") for node in root.iter("property")}
+    assert properties["acknowledged_reason"] == f"a{visible(text)}b"
     failure = root.find("testsuite/testcase/failure")
     assert failure is not None
-    assert failure.get("message") == f"FAIL: a{visible(text)}b"
+    assert f"by ada: a{visible(text)}b" in (failure.text or "")

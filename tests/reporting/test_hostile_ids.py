@@ -11,9 +11,10 @@ import markdown_it
 import pytest
 
 from ndcg_tracker.comparison.results import Comparison
-from ndcg_tracker.reporting.comparison_formats import comparison_as
-from ndcg_tracker.reporting.history_text import HistoryRow, history_as
-from ndcg_tracker.reporting.table import Format, rows_as
+from ndcg_tracker.reporting.compare import comparison_as, comparison_object
+from ndcg_tracker.reporting.formats import rows_as
+from ndcg_tracker.reporting.history import HistoryRow, history_as
+from ndcg_tracker.reporting.report import Format
 from ndcg_tracker.reporting.terminal import visible
 
 Hostile = Callable[[str], Comparison]
@@ -78,7 +79,7 @@ def test_json_gives_the_id_back(hostile_id: str, hostile_comparison: Hostile) ->
         assert not bidi
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", printed)
         printed.encode()
-    assert json.loads(compared) == hostile_comparison(hostile_id).to_dict()
+    assert json.loads(compared) == comparison_object(hostile_comparison(hostile_id))
     assert json.loads(rows)[0]["run"] == hostile_id
     assert json.loads(rows)[1][hostile_id if hostile_id != "run" else "run_2"] == [hostile_id]
     assert json.loads(history)[0]["metric"] == hostile_id

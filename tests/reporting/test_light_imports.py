@@ -9,10 +9,7 @@ import pytest
 @pytest.mark.parametrize(
     ("module", "unwanted"),
     [
-        (
-            "ndcg_tracker.reporting.comparison_formats",
-            {"numpy", "scipy", "pandas", "pyarrow", "sqlalchemy", "rich", "typer"},
-        ),
+        ("ndcg_tracker.reporting.formats", {"numpy", "scipy", "pandas", "pyarrow", "sqlalchemy", "rich", "typer"}),
         ("ndcg_tracker.comparison.compare", {"scipy", "pandas", "pyarrow", "sqlalchemy"}),
     ],
 )

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from populations import normal, repeats
 
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.statistics.equivalence import checked_margin, equivalence_test
 from ndcg_tracker.statistics.t_test import paired_t
 
@@ -35,7 +36,7 @@ def test_without_inference() -> None:
     for delta in ([], [0.5], [0.25] * 5):
         found = equivalence_test(paired_t(np.array(delta)), 0.5)
         assert (found.p_value, found.ci, found.equivalent) == (None, None, False)
-    assert found.to_dict() == {"margin": 0.5, "p_value": None, "ci": None, "equivalent": False}
+    assert as_object(found) == {"margin": 0.5, "p_value": None, "ci": None, "equivalent": False}
 
 
 @pytest.mark.parametrize("margin", [0, -0.01, math.nan, math.inf])

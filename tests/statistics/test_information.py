@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ndcg_tracker.comparison.notes import low_information
 from ndcg_tracker.statistics.information import Information, information_in
 
 
@@ -18,7 +19,7 @@ from ndcg_tracker.statistics.information import Information, information_in
     ids=["nothing differs", "99", "100", "skewed just not", "skewed"],
 )
 def test_the_limits(known: Information, is_low: bool, enough: int) -> None:
-    assert known.is_low == is_low == bool(known.warning)
+    assert known.is_low == is_low == (low_information(known) is not None)
     assert known.groups_for_enough == enough
 
 

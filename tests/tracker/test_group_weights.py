@@ -6,6 +6,7 @@ from small_shop import frame_of, labels_frame
 from stored_rows import row_counts
 
 import ndcg_tracker as nt
+from ndcg_tracker.reporting.notes import sentence
 from ndcg_tracker.tracker.inference_limits import NO_INFERENCE
 
 METRIC = "ndcg(weights=group)@10"
@@ -92,7 +93,7 @@ def test_groups_added_unweighted_show_the_stored_mean_and_no_test(tracker: nt.Tr
     found = tracker.compare("a", "b").to_dict()["metrics"][0]
     assert [found["baseline"], found["candidate"]] == means == [pytest.approx((0.5 / np.log2(3) + 1) / 2), 0.75]
     assert found["delta"] == means[1] - means[0]
-    assert (found["ci"], found["p_value"], found["warnings"]) == (None, None, [NO_INFERENCE])
+    assert (found["ci"], found["p_value"], found["warnings"]) == (None, None, [sentence(NO_INFERENCE)])
 
 
 def test_item_weights_show_the_stored_mean_and_no_test(tracker: nt.Tracker) -> None:
@@ -102,7 +103,7 @@ def test_item_weights_show_the_stored_mean_and_no_test(tracker: nt.Tracker) -> N
         tracker.ingest(run, name=name, metrics="ndcg(weights=item_mean)@1")
     found = tracker.compare("a", "b").to_dict()["metrics"][0]
     assert (found["baseline"], found["candidate"], found["p_value"]) == (0.75, 1.0, None)
-    assert found["warnings"] == [NO_INFERENCE]
+    assert found["warnings"] == [sentence(NO_INFERENCE)]
 
 
 def test_a_mean_that_is_known_of_all_groups_only_is_not_taken_over_fewer(tracker: nt.Tracker) -> None:
@@ -111,12 +112,12 @@ def test_a_mean_that_is_known_of_all_groups_only_is_not_taken_over_fewer(tracker
     metrics = ["ndcg(weights=item_mean)@1", "ndcg(round=4, round_of=mean)@2"]
     for name, scores in (("a", [2.0, 1.0, 1.0]), ("b", [1.0, 2.0, 1.0])):
         tracker.ingest({**frame, "score": scores}, labels=labels, name=name, metrics=metrics)
-    assert tracker.compare("a", "b", metrics=metrics[0]).to_dict()["metrics"][0]["warnings"] == [NO_INFERENCE]
+    assert tracker.compare("a", "b", metrics=metrics[0]).to_dict()["metrics"][0]["warnings"] == [sentence(NO_INFERENCE)]
     with pytest.raises(nt.InputError) as caught:
         tracker.compare("a", "b", metrics=metrics[0], missing="skip")
     assert str(caught.value) == (
-        f"{metrics[0]}: {NO_INFERENCE}, and no mean over 2 of the groups is known; compare runs of the same groups, "
-        "without missing='skip'"
+        f"{metrics[0]}: {sentence(NO_INFERENCE)}, and no mean over 2 of the groups is known; compare runs of the same "
+        "groups, without missing='skip'"
     )
     rounded = tracker.compare("a", "b", metrics=metrics[1], missing="skip").to_dict()["metrics"][0]
     assert rounded["baseline"] == pytest.approx((1 / np.log2(3) + 1) / 2, abs=1e-12)

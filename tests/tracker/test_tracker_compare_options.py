@@ -9,6 +9,7 @@ import pytest
 import scipy.stats
 
 import ndcg_tracker as nt
+from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.statistics.betting import betting_interval
 from ndcg_tracker.statistics.bootstrap import bootstrap_interval
 from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm
@@ -53,7 +54,7 @@ def test_methods_may_be_chosen(tracker: nt.Tracker) -> None:
     assert (found["test"], found["ci_method"]) == ("permutation", "bootstrap")
     assert found["p_value"] == sign_flip_test(delta).p_value
     assert found["ci"] == list(bootstrap_interval(delta) or ())
-    assert found["equivalence"] == equivalence_test(paired_t(delta), 0.5).to_dict()
+    assert found["equivalence"] == as_object(equivalence_test(paired_t(delta), 0.5))
     found = tracker.compare("old", "new", test="wilcoxon", ci="betting").to_dict()["metrics"][0]
     assert found["p_value"] == wilcoxon_p_value(delta)
     assert found["ci"] == found["betting_ci"]

@@ -19,6 +19,9 @@ from ndcg_tracker.comparison.explanation import GroupExplanation, RunExplanation
 from ndcg_tracker.comparison.moves import ItemMove
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.reporting.explain import explanation_object
+from ndcg_tracker.reporting.notes import note_text
+from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.tracker import explain_parts
 from ndcg_tracker.tracker.explain import explained_pair, item_moves
 
@@ -66,7 +69,7 @@ def of_runs(tracker: nt.Tracker, *references: str, metric: str = "ndcg@10", **op
 def added_up(found: RunExplanation) -> Iterator[float]:
     """Yield what each table of an explanation adds up to, with what no item accounts for."""
     assert found.totals is not None
-    tables = found.totals.to_dict()
+    tables = as_object(found.totals)
     for name in ("kinds", "grades", "ranks", "items"):
         other = tables["other_items"]["contribution"] if name == "items" else 0.0
         yield math.fsum([row["contribution"] for row in tables[name]] + [other, tables["remainder"]])
@@ -92,7 +95,7 @@ def test_the_dict_of_a_group_has_the_keys_that_are_promised(shop: nt.Tracker) ->
 @pytest.mark.parametrize("metric", METRICS[:-1])
 def test_every_group_and_the_means_add_up(shop: nt.Tracker, metric: str) -> None:
     for group in ("q1", "q2", "q3", "q4"):
-        found = of_group(shop, group, metric).to_dict()
+        found = explanation_object(of_group(shop, group, metric))
         assert math.fsum(item["contribution"] for item in found["items"]) == pytest.approx(found["delta"], abs=EXACT)
     found = of_runs(shop, "bm25", "dense", metric=metric)
     compared = shop.compare("bm25", "dense", metrics=[metric], missing="intersect").to_dict()["metrics"][0]
@@ -107,7 +110,7 @@ def test_a_group_that_one_run_lacks_is_an_empty_list(shop: nt.Tracker) -> None:
         ("h", "left", -1.0),
         ("x", "unjudged", 0.0),
     ]
-    assert found.notes[0] == "group 'q5' is not in run 'dense': its value is 0"
+    assert note_text(found.notes[0]) == "group 'q5' is not in run 'dense': its value is 0"
 
 
 def test_what_the_first_rank_cost_and_brought(shop: nt.Tracker) -> None:
@@ -117,13 +120,15 @@ def test_what_the_first_rank_cost_and_brought(shop: nt.Tracker) -> None:
     assert found.worst_group == "q5"
     assert [(total.item, total.group) for total in found.totals.items[:2]] == [("h", "q5"), ("a", None)]
     assert found.totals.items[0].contribution == pytest.approx(-1 / 5)
-    assert found.notes == ("unjudged items among the first 10: 3 in the baseline, 2 in the candidate",)
+    assert tuple(map(note_text, found.notes)) == (
+        "unjudged items among the first 10: 3 in the baseline, 2 in the candidate",
+    )
 
 
 def test_a_group_in_one_run_only_is_left_out(shop: nt.Tracker) -> None:
     found = of_runs(shop, "bm25", "dense", metric="ndcg(missing=skip)@10")
     assert found.n_groups == 4
-    assert found.notes[0] == "1 group has a result in one run only: left out"
+    assert note_text(found.notes[0]) == "1 group has a result in one run only: left out"
 
 
 def test_a_run_against_itself_has_nothing_to_explain(shop: nt.Tracker) -> None:
@@ -194,7 +199,7 @@ def test_ranking_labels_and_coverage_of_the_means(shop: nt.Tracker, monkeypatch:
         found = of_runs(shop, "bm25", "dense", labels_baseline=1, labels_candidate=2)
         assert (found.totals, found.n_groups) == (None, 6)
         assert found.parts is not None
-        parts = found.parts.to_dict()
+        parts = as_object(found.parts)
         changes = [float(after or 0) - float(before or 0) for before, after in itertools.pairwise(steps)]
         kept = results("ndcg@10", DENSE, {group: of for group, of in NEW_LABELS.items() if group in LABELS}).mean
         came = float(steps[-1] or 0) - float(kept or 0)
@@ -221,12 +226,12 @@ def test_ranking_labels_and_coverage_of_a_group(shop: nt.Tracker) -> None:
     assert found.parts is not None
     parts = found.parts
     assert parts.ranking + parts.labels + parts.coverage == pytest.approx(found.delta, abs=EXACT)
-    assert found.parts.differences.to_dict() == {"changed": 2, "added": 1, "removed": 0}
-    rows = found.to_dict()["items"]
+    assert as_object(found.parts.differences) == {"changed": 2, "added": 1, "removed": 0}
+    rows = explanation_object(found)["items"]
     assert math.fsum(row["contribution"] for row in rows) == pytest.approx(found.delta, abs=EXACT)
     assert {row["item"]: row["kind"] for row in rows} == {"a": "label", "d": "label", "x": "unjudged"}
-    assert found.to_dict()["baseline_label_set"]["version"] == 1
-    assert found.to_dict()["label_set"]["version"] == 2
+    assert explanation_object(found)["baseline_label_set"]["version"] == 1
+    assert explanation_object(found)["label_set"]["version"] == 2
 
 
 def test_one_run_under_two_label_sets(shop: nt.Tracker) -> None:
@@ -234,7 +239,7 @@ def test_one_run_under_two_label_sets(shop: nt.Tracker) -> None:
     found = of_runs(shop, "dense", "dense", labels_baseline=1, labels_candidate=2)
     assert found.parts is not None
     assert found.parts.ranking == 0
-    parts = found.parts.to_dict()
+    parts = as_object(found.parts)
     assert sum(parts[name] for name in PARTS) == pytest.approx(found.delta, abs=EXACT)
 
 
@@ -299,7 +304,7 @@ def test_without_labels_in_common_each_run_has_its_newest(shop: nt.Tracker) -> N
 
 def test_newer_labels_than_the_shared_ones_are_pointed_out(shop: nt.Tracker) -> None:
     newer_labels(shop)
-    assert of_runs(shop, "bm25", "dense").notes[-1] == (
+    assert note_text(of_runs(shop, "bm25", "dense").notes[-1]) == (
         "labels version 2 is newer than version 1, which both runs share; to use it: "
         "ndcg-track rescore bm25 dense --dataset shop --metric ndcg@10"
     )

@@ -19,6 +19,8 @@ import ndcg_tracker as nt
 from ndcg_tracker.comparison.gate import population_decision, spent_alpha
 from ndcg_tracker.comparison.repeat_margin import learned_margin
 from ndcg_tracker.ingest.frames import read_label_frame
+from ndcg_tracker.reporting.notes import sentence
+from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.storage.records import DecisionRecord
 from ndcg_tracker.tracker.gate import ROUNDS
 from ndcg_tracker.tracker.inference_limits import NO_INFERENCE
@@ -331,8 +333,8 @@ def test_what_has_no_alias_is_noted(pinned: nt.Tracker) -> None:
     found = pinned.gate("noisy", baseline="base", margin=0.05).to_dict()
     assert found["drift"] is None
     assert found["notes"] == [
-        "the baseline is no alias: six drops of 0.004 each pass against the previous run; gate against "
-        "@baseline, which stays where it is pinned with: ndcg-track alias set baseline base --dataset shop"
+        "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with: "
+        "ndcg-track alias set baseline base --dataset shop"
     ]
     assert pinned.gate("noisy", baseline="@prod", margin=0.05).to_dict()["notes"] == []
 
@@ -392,7 +394,7 @@ def test_a_margin_is_learned_from_repeats(repeated: nt.Tracker) -> None:
     means = [repeated.run(name)[1][0].mean or 0.0 for name in names]
     expected = learned_margin(names, means)
     by_tag = repeated.gate("noisy", baseline="@prod", margin="auto", aa="base").to_dict()
-    assert (by_tag["margin"], by_tag["learned_margin"]) == (expected.margin, expected.to_dict())
+    assert (by_tag["margin"], by_tag["learned_margin"]) == (expected.margin, as_object(expected))
     assert decisions(repeated)[-1].margin == expected.margin
     assert decisions(repeated)[-1].reason.endswith(
         "(margin learned from 4 repeats: repeat0, repeat1, repeat2, repeat3)"
@@ -492,8 +494,8 @@ def test_a_mean_that_is_no_mean_of_groups_is_for_a_fixed_set_only(tracker: nt.Tr
     with pytest.raises(nt.InputError) as caught:
         tracker.gate("worse", baseline="better", metric=metric, margin=0.5)
     assert str(caught.value) == (
-        f"{metric}: {NO_INFERENCE}; so no bound says anything about further groups: use scope='set', which judges the "
-        "stored means of these groups"
+        f"{metric}: {sentence(NO_INFERENCE)}; so no bound says anything about further groups: use scope='set', which "
+        "judges the stored means of these groups"
     )
     found = tracker.gate("worse", baseline="better", metric=metric, scope="set", tolerance=0.2).to_dict()
     assert (found["decision"], found["delta"]) == ("fail", -0.25)

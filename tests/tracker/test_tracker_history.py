@@ -9,6 +9,7 @@ from rankings_of import labels_of, results
 from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
+from ndcg_tracker.reporting.notes import sentence
 from ndcg_tracker.statistics.t_test import paired_t, t_interval
 from ndcg_tracker.storage import read as reads
 from ndcg_tracker.tracker.history import HistoryFilter
@@ -227,8 +228,8 @@ def test_runs_are_paired_under_one_version_of_the_labels(tracker: nt.Tracker) ->
     assert [row["step"] for row in report.rows] == [False, False, False, True]
     assert report.rows[3]["step_before"] == "r3"
     assert report.notes == (
-        "runs under different labels are not compared (version 1: 3 runs, version 2: 1 run); to hold all to the "
-        "newest: ndcg-track rescore --all --dataset default --metric ndcg@10",
+        "runs under different labels are not compared (version 1: 3 runs, version 2: 1 run); to evaluate all "
+        "against the newest: ndcg-track rescore --all --dataset default --metric ndcg@10",
     )
     tracker.rescore()
     report = tracker.history_report("ndcg@10")
@@ -269,7 +270,7 @@ def test_a_mean_that_no_test_covers_has_differences_and_no_steps(tracker: nt.Tra
         for name, score in (("a", [2.0, 1.0, 1.0]), ("b", [1.0, 2.0, 1.0]))
     ]
     report = tracker.history_report(metric)
-    assert report.notes == (NO_INFERENCE,)
+    assert report.notes == (sentence(NO_INFERENCE),)
     assert [row["delta"] for row in report.rows] == [None, means[1] - means[0]]
     assert [row["step"] for row in report.rows] == [False, False]
 

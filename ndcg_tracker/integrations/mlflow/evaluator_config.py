@@ -53,7 +53,7 @@ class EvaluatorConfig:
             if key not in known:
                 near = difflib.get_close_matches(str(key), known, n=1)
                 hint = f"did you mean {near[0]!r}?" if near else f"it may have {', '.join(known)}"
-                raise InputError(f"evaluator_config has the key {key!r}, which means nothing here; {hint}")
+                raise InputError(f"evaluator_config has the unknown key {key!r}; {hint}")
         if given.get("group") is None:
             raise InputError(
                 "evaluator_config lacks 'group', the name of the column that says which rows are one ranked list; "

@@ -7,7 +7,7 @@ import re
 
 from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.reporting.metrics_json import metric_key
+from ndcg_tracker.reporting.json import metric_key
 
 PER_GROUP = "ndcg_per_group.json"
 RANKING = "ndcg_ranking.parquet"

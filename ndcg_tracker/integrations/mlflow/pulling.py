@@ -119,10 +119,7 @@ def _stored(
     called = f"{path.name} of MLflow run {source.info.run_id}"
     facts = _facts(path, called)
     kept = {str(key): str(value) for key, value in facts.get("tags", {}).items()}
-    try:
-        table = read_run(str(path), reader="parquet")
-    except InputError as error:
-        raise InputError(error.message.replace(str(path), called)) from None
+    table = read_run(str(path), reader="parquet", name=called)
     details = RunDetails(
         name or facts.get("run") or source.info.run_name or source.info.run_id,
         dataset or facts.get("dataset") or DEFAULT_DATASET,
@@ -167,7 +164,7 @@ def _differences(result: IngestResult, source: Run, prefix: str) -> list[str]:
         there = source.data.metrics.get(prefix + metric_name(one.metric))
         if there is not None and one.mean is not None and there != one.mean:
             notes.append(
-                f"{one.metric} is {one.mean:.6g} here and {there:.6g} in MLflow: it is held to labels version "
-                f"{result.label_set_version} of dataset {result.dataset!r} here; another dataset keeps it apart"
+                f"{one.metric} is {one.mean:.6g} here and {there:.6g} in MLflow: evaluated against labels "
+                f"version {result.label_set_version} of dataset {result.dataset!r} here; another dataset keeps it apart"
             )
     return notes

@@ -46,7 +46,7 @@ class StoredRun:
 def stored_run(
     tracker: Tracker, reference: str, *, dataset: str | None = None, metrics: Collection[str] | None = None
 ) -> StoredRun:
-    """Return a run under the newest labels that it was held to, every number as it is stored.
+    """Return a run under the newest labels it was evaluated against, every number as it is stored.
 
     Parameters: ``metrics``: canonical texts, None for all the run has. Raises: ReferenceNotFoundError; InputError for
     a run that was not evaluated.

@@ -61,7 +61,7 @@ def one_line(uri: str) -> Iterator[None]:
 
 @contextmanager
 def mlflow_client(tracking_uri: str | None, *, must_exist: bool = False) -> Iterator[tuple[MlflowClient, str]]:
-    """Give a client of an MLflow server, and its URI; what goes wrong within is told in one line.
+    """Give a client of an MLflow server, and its URI; what goes wrong within becomes one line.
 
     Parameters: ``tracking_uri``: None for ``MLFLOW_TRACKING_URI``, else what MLflow takes by itself. ``must_exist``:
     whether a SQLite file that is not there is refused. Raises: InputError, also where MLflow is not installed.

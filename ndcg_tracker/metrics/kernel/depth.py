@@ -50,7 +50,8 @@ def _worth(lists: Lists, metric: Metric) -> Floats:
 def _cut(judged: JudgedRanking, metric: Metric, worth: Floats | None) -> JudgedRanking:
     """Return a run with no more than the first items of each list, joined with its labels."""
     ranking = judged.ranking
-    scores: Scores = ranking.scores.astype(np.float32) if metric["score_type"] == "f32" else ranking.scores
+    with np.errstate(over="ignore"):  # what single precision cannot hold is infinite there, as in the kernel
+        scores: Scores = ranking.scores.astype(np.float32) if metric["score_type"] == "f32" else ranking.scores
     lengths = np.minimum(np.diff(ranking.offsets), int(metric["depth"]))
     kept = np.zeros(ranking.n_items, dtype=np.bool_)
     kept[segment_rows(ranking.offsets[:-1], lengths)] = True

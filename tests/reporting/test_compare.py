@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.results import Comparison, Verdict
-from ndcg_tracker.reporting.comparison_formats import comparison_as
-from ndcg_tracker.reporting.comparison_report import WIDTH, comparison_text
-from ndcg_tracker.reporting.comparison_words import finding, headline, tally
+from ndcg_tracker.reporting.compare import comparison_as, finding, headline, tally
+from ndcg_tracker.reporting.report import WIDTH
 from ndcg_tracker.reporting.terminal import display_width
 
 TEXT = """\
@@ -50,7 +50,7 @@ labels     version 2, digest 3f2a91c0d4e5
 judged@10  baseline 98.1%, candidate 87.3%
 judged     baseline 50.0%, candidate not known
 
-note: newer labels exist: version 3
+note: candidate and baseline are one and the same run
 
 worst groups in ndcg@10
 group      baseline  candidate    delta
@@ -64,7 +64,7 @@ q29      0.6550     0.8460  +0.1910
 
 
 def test_text(comparison: Comparison) -> None:
-    assert comparison_text(comparison) == comparison_as("text", comparison) == TEXT
+    assert comparison_as("text", comparison) == TEXT
 
 
 SHORT = """\
@@ -88,7 +88,7 @@ labels  version 2, digest 3f2a91c0d4e5
 
 def test_short_text(comparison: Comparison) -> None:
     short = replace(comparison, metrics=comparison.metrics[2:3], worst=(), best=(), notes=(), coverage=())
-    assert comparison_text(short) == SHORT
+    assert comparison_as("text", short) == SHORT
 
 
 FULL = """\
@@ -118,7 +118,7 @@ judged@10  baseline 98.1%, candidate 87.3%
 judged     baseline 50.0%, candidate not known
 ties       ndcg@10: baseline 0.6400 to 0.6600, candidate 0.6377
 
-note: labels version 3 is newer; to use it:
+note: labels version 3 is newer than version 2, which both runs share; to use it:
       ndcg-track rescore bm25 dense --dataset shop
 note: ties in scores could change the verdict on ndcg@10: broken otherwise, delta lies anywhere from
       -0.0223 to -0.0023
@@ -151,7 +151,7 @@ red shoes  baseline  0.7000  0.7480  0.8000
 
 
 def test_text_of_everything(full_comparison: Comparison) -> None:
-    assert comparison_text(full_comparison) == FULL
+    assert comparison_as("text", full_comparison) == FULL
     assert max(map(display_width, FULL.splitlines())) <= WIDTH == 100
 
 
@@ -187,7 +187,7 @@ def test_a_headline_for_several_metrics(comparison: Comparison, verdicts: list[V
 
 def test_several_candidates_begin_with_an_overview(comparison: Comparison) -> None:
     other = replace(comparison, candidate=replace(comparison.candidate, name="splade", run_id=3))
-    text = comparison_text(comparison, other)
+    text = comparison_as("text", comparison, other)
     assert text.startswith(
         "2 candidates against bm25 on shop\n"
         "\n"
@@ -205,32 +205,38 @@ def test_several_candidates_begin_with_an_overview(comparison: Comparison) -> No
 def test_second_thoughts(comparison: Comparison) -> None:
     regressed, undetected, *_ = comparison.metrics
     lonely = replace(undetected, metric="AP", p_value=0.0213, p_adjusted=0.0852, warnings=(), betting_ci=None)
-    text = comparison_text(replace(comparison, metrics=(regressed, lonely)))
+    text = comparison_as("text", replace(comparison, metrics=(regressed, lonely)))
     assert "\n⁴ p 0.0213 on its own: not enough where 2 are tested together\n" in text
-    unsafe = replace(regressed, betting_ci=(-0.05, 0.01), warnings=("low information: few",))
-    text = comparison_text(replace(comparison, metrics=(unsafe, replace(unsafe, metric="AP"))))
+    unsafe = replace(
+        regressed,
+        betting_ci=(-0.05, 0.01),
+        warnings=(Note("low_information", {"n": 400, "n_nonzero": 9, "enough": 100}),),
+    )
+    text = comparison_as("text", replace(comparison, metrics=(unsafe, replace(unsafe, metric="AP"))))
     assert "  ▼ ndcg@10 regressed by 0.0123 (low information: not a safe verdict)\n" in text
     assert text.count("low information (under 100 nonzero, or very skewed differences)") == 1
     safe = replace(unsafe, betting_ci=(-0.05, -0.01))
-    assert "not a safe verdict" not in comparison_text(replace(comparison, metrics=(safe,)))
+    assert "not a safe verdict" not in comparison_as("text", replace(comparison, metrics=(safe,)))
 
 
 def test_methods_are_named(full_comparison: Comparison) -> None:
     (metric,) = full_comparison.metrics
     symmetry = "the Wilcoxon test tests symmetry, not the mean"
-    asked = replace(metric, test="wilcoxon", ci_method="betting", ci=metric.betting_ci, warnings=(symmetry,))
-    text = comparison_text(replace(full_comparison, metrics=(asked,)))
+    asked = replace(
+        metric, test="wilcoxon", ci_method="betting", ci=metric.betting_ci, warnings=(Note("tests_symmetry"),)
+    )
+    text = comparison_as("text", replace(full_comparison, metrics=(asked,)))
     told = "betting (holds at any n); p: Wilcoxon signed-rank test (tests symmetry, not the mean)"
     assert f"\n95% interval: {told}\n" in text
     assert "betting interval" not in text.split("\n\n")[2]
     assert symmetry not in text
     asked = replace(asked, warnings=metric.warnings)
     few = "¹ low information: 55 of 400 differences are nonzero\n"
-    assert few in comparison_text(replace(full_comparison, metrics=(asked,)))
-    several = comparison_text(replace(full_comparison, metrics=(asked, replace(asked, metric="AP"))))
+    assert few in comparison_as("text", replace(full_comparison, metrics=(asked,)))
+    several = comparison_as("text", replace(full_comparison, metrics=(asked, replace(asked, metric="AP"))))
     assert "¹ low information (under 100 nonzero, or very skewed differences)\n" in several
     other = replace(metric, test="permutation", ci_method="bootstrap")
-    text = comparison_text(replace(full_comparison, metrics=(other,)))
+    text = comparison_as("text", replace(full_comparison, metrics=(other,)))
     assert "\n95% interval: bootstrap (BCa); p: permutation test (sign flips)\n" in text
     assert "are nonzero, and below 100 the interval may be too narrow\n" in text
 
@@ -239,7 +245,7 @@ def test_a_metric_is_shown_with_its_canonical_text(comparison: Comparison) -> No
     from ndcg_tracker.metrics.language.text import parse_metric
 
     canonical = str(parse_metric("lightgbm:ndcg@5"))
-    text = comparison_text(replace(comparison, metrics=(replace(comparison.metrics[0], metric=canonical),)))
+    text = comparison_as("text", replace(comparison, metrics=(replace(comparison.metrics[0], metric=canonical),)))
     assert text.startswith("dense against bm25 on shop: lightgbm:ndcg@5 regressed by 0.0123\n")
     fact = text[text.index("\nmetric     lightgbm:ndcg@5 = ") :].split("\n\n")[0]
     assert " ".join(fact.split()) == f"metric lightgbm:ndcg@5 = {canonical}"
@@ -277,7 +283,7 @@ def test_nothing_is_wider_than_the_page_but_a_headline(
         )
         for run in runs
     ]
-    for line in comparison_text(*comparisons, width=width).splitlines():
+    for line in comparison_as("text", *comparisons, width=width).splitlines():
         if " against " not in line and " by " not in line and not line.startswith(("ties", "note: ", "groups that")):
             assert display_width(line) <= width, line
 
@@ -285,11 +291,11 @@ def test_nothing_is_wider_than_the_page_but_a_headline(
 @pytest.mark.parametrize("p_value", [5e-324, 9.9e-5])
 def test_p_is_never_printed_as_zero(comparison: Comparison, p_value: float) -> None:
     one = replace(comparison, metrics=(replace(comparison.metrics[0], p_adjusted=p_value),))
-    assert "]  <1e-4  ¹ ²\n" in comparison_text(one)
+    assert "]  <1e-4  ¹ ²\n" in comparison_as("text", one)
 
 
 def test_colour_follows_the_verdict(comparison: Comparison) -> None:
-    text = comparison_text(comparison, color=True)
+    text = comparison_as("text", comparison, color=True)
     assert text.startswith(
         "\x1b[1mdense against bm25 on shop: 1 of 4 metrics regressed\x1b[0m\n"
         "  \x1b[33m▼ ndcg@10 regressed by 0.0123\x1b[0m\n"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ndcg_tracker.reporting.history_text import HistoryRow, history_as
-from ndcg_tracker.reporting.sparkline import means_of_blocks, sparkline
+from ndcg_tracker.reporting.history import HistoryRow, history_as
+from ndcg_tracker.reporting.numbers import means_of_blocks, sparkline
 
 
 def row(run: str, mean: float | None, metric: str = "ndcg@10", **rest: bool) -> HistoryRow:

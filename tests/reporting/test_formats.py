@@ -13,10 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ndcg_tracker.reporting.csv_writer import csv_text
-from ndcg_tracker.reporting.json_writer import json_text
-from ndcg_tracker.reporting.table import Column, rows_as, text_table
+from ndcg_tracker.reporting.csv import csv_text
+from ndcg_tracker.reporting.formats import rows_as
+from ndcg_tracker.reporting.json import json_text
+from ndcg_tracker.reporting.report import Column
 from ndcg_tracker.reporting.terminal import Painted, display_width
+from ndcg_tracker.reporting.text import text_table
 
 COLUMNS = [
     "run",

@@ -10,15 +10,15 @@ import pytest
 
 from ndcg_tracker.comparison.decisions import GateDecision
 from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
+from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.repeat_margin import LearnedMargin
 from ndcg_tracker.comparison.results import Comparison
-from ndcg_tracker.reporting.gate_formats import gate_as, gate_csv, gate_markdown, gate_text
+from ndcg_tracker.reporting.compare import comparison_object
+from ndcg_tracker.reporting.gate import gate_as, gate_object, reason
 from ndcg_tracker.reporting.terminal import visible
 
-WAYS = "about 579 groups like these would decide (PASS), a margin above 0.01274 would PASS"
 OPEN = GateDecision(
     decision="inconclusive",
-    reason=f"delta is not shown to be above -0.01, nor below 0; {WAYS}",
     scope="population",
     margin=0.01,
     n=400,
@@ -29,16 +29,16 @@ OPEN = GateDecision(
     upper_method="t",
     pass_level=0.95,
     fail_alpha=0.0304,
-    low_information="low information",
+    low_information=Note("low_information", {"n": 400, "n_nonzero": 55, "enough": 100}),
     n_needed=579,
     n_needed_for="pass",
     margin_needed=0.01274,
-    to_decide=WAYS,
 )
 PIN = "2026-01-31T08:00:00.000000Z"
 INCONCLUSIVE = """\
 INCONCLUSIVE: not known whether dense may replace bm25 on shop
-Delta is not shown to be above -0.01, nor below 0
+Delta is not shown to be above -0.01: its 95% bound is -0.01274 (one-sided betting bound, as
+information is low), nor below 0: its 96.96% bound is 0.01081 (t bound)
 
 ndcg@10    baseline 0.6500, candidate 0.6377
 delta      -0.0030, at least -0.0127 (betting bound, 95%), at most +0.0108 (96.96%)
@@ -58,7 +58,7 @@ decision   number 7, the 1st of this gate
 
 warning: 12 groups with labels but missing in the candidate run: counted as 0
 warning: 3 groups undefined in both runs: left out
-note: newer labels exist; to use them:
+note: labels version 3 is newer than version 2, which both runs share; to use it:
       ndcg-track rescore bm25 dense
 """
 SHORT = """\
@@ -85,7 +85,7 @@ def inconclusive(comparison: Comparison) -> Gated:
         replace(
             comparison,
             metrics=comparison.metrics[:1],
-            notes=("newer labels exist; to use them: ndcg-track rescore bm25 dense",),
+            notes=(Note("newer_labels", {"newest": 3, "version": 2}, ("ndcg-track", "rescore", "bm25", "dense")),),
         ),
         OPEN,
         number=1,
@@ -100,57 +100,55 @@ def inconclusive(comparison: Comparison) -> Gated:
 @pytest.fixture
 def overridden(comparison: Comparison) -> Gated:
     """A FAIL on a fixed set, overridden."""
-    reason = "the mean difference on these 400 groups, -0.0123, is below 0"
     return Gated(
         replace(comparison, metrics=comparison.metrics[:1], notes=(), coverage=()),
-        GateDecision("fail", reason, "set", 0.0, 400, -0.0123),
+        GateDecision("fail", "set", 0.0, 400, -0.0123),
         number=2,
         acknowledgement=Acknowledgement("the index was rebuilt", "ada <ada@example.org>"),
     )
 
 
 def test_text(inconclusive: Gated, overridden: Gated) -> None:
-    assert gate_text(inconclusive) == gate_as("text", inconclusive) == INCONCLUSIVE
-    assert gate_text(overridden) == SHORT
+    assert gate_as("text", inconclusive) == INCONCLUSIVE
+    assert gate_as("text", overridden) == SHORT
 
 
 def test_t_bounds_that_were_not_trusted_are_shown(inconclusive: Gated) -> None:
     known = replace(OPEN, t_lower=-0.0111, t_upper=0.0072, betting_lower=-0.01274)
-    lines = gate_text(replace(inconclusive, decision=known)).splitlines()
+    lines = gate_as("text", replace(inconclusive, decision=known)).splitlines()
     assert "by t alone  at least -0.0111 (95%), at most +0.0072 (96.96%); not trusted, as information is low" in lines
     for trusted in (replace(known, betting_lower=None), replace(known, t_lower=None, t_upper=None)):
-        assert "by t alone" not in gate_text(replace(inconclusive, decision=trusted))
+        assert "by t alone" not in gate_as("text", replace(inconclusive, decision=trusted))
 
 
 def test_drift_in_words(inconclusive: Gated) -> None:
     pinned = replace(inconclusive, drift=Drift("prod", "bm25", PIN))
-    assert "drift      @prod is bm25 since 2026-01-31 08:00 UTC; no candidate accepted since\ndecision" in gate_text(
-        pinned
+    assert "drift      @prod is bm25 since 2026-01-31 08:00 UTC; no candidate accepted since\ndecision" in gate_as(
+        "text", pinned
     )
     once = Drift("prod", "bm25", PIN, 0, None, None, 1, "v0", -0.012, None)
     assert (
         "           it was moved once to an accepted candidate: -0.0120 since v0, - with this candidate\n"
-        in gate_text(replace(inconclusive, drift=once))
+        in gate_as("text", replace(inconclusive, drift=once))
     )
 
 
 def test_warnings_are_told_but_not_that_identical_runs_have_no_p(comparison: Comparison, overridden: Gated) -> None:
     one = replace(overridden, comparison=replace(overridden.comparison, metrics=comparison.metrics[1:2]))
-    assert "warning: low information: 55 of 396 differences are nonzero" in gate_text(one)
+    assert "warning: low information: 55 of 396 differences are nonzero" in gate_as("text", one)
     same = replace(overridden, comparison=replace(overridden.comparison, metrics=comparison.metrics[2:3]))
-    assert "identical in every group" not in gate_text(same)
+    assert "identical in every group" not in gate_as("text", same)
 
 
 def test_colour_follows_the_decision(inconclusive: Gated, overridden: Gated) -> None:
-    assert gate_text(overridden, color=True).startswith("\x1b[33mFAIL\x1b[0m: ")
-    assert gate_text(inconclusive, color=True).startswith("\x1b[1mINCONCLUSIVE\x1b[0m: ")
+    assert gate_as("text", overridden, color=True).startswith("\x1b[33mFAIL\x1b[0m: ")
+    assert gate_as("text", inconclusive, color=True).startswith("\x1b[1mINCONCLUSIVE\x1b[0m: ")
     passed = replace(overridden, decision=replace(overridden.decision, decision="pass"))
-    assert gate_text(passed, color=True).startswith("\x1b[36mPASS\x1b[0m: ")
+    assert gate_as("text", passed, color=True).startswith("\x1b[36mPASS\x1b[0m: ")
 
 
 def test_markdown(overridden: Gated) -> None:
-    assert gate_markdown(overridden) == gate_as("markdown", overridden)
-    lines = gate_markdown(overridden).splitlines()
+    lines = gate_as("markdown", overridden).splitlines()
     assert lines[:5] == [
         "### FAIL: dense must not replace bm25 on shop, but it was overridden",
         "",
@@ -164,10 +162,10 @@ def test_markdown(overridden: Gated) -> None:
 def test_json_is_the_dictionary(inconclusive: Gated, overridden: Gated) -> None:
     for gated in (inconclusive, overridden):
         found = json.loads(gate_as("json", gated))
-        assert found == gated.to_dict()
-        compared = gated.comparison.to_dict()
+        assert found == gate_object(gated)
+        compared = comparison_object(gated.comparison)
         assert {key: found[key] for key in compared} == compared
-    assert (found["decision"], found["margin"], found["reason"]) == ("fail", 0.0, overridden.decision.reason)
+    assert (found["decision"], found["margin"], found["reason"]) == ("fail", 0.0, reason(overridden.decision))
     assert found["acknowledged"] == {"reason": "the index was rebuilt", "by": "ada <ada@example.org>"}
 
 
@@ -175,7 +173,7 @@ def test_csv_is_one_row(inconclusive: Gated, overridden: Gated) -> None:
     (row,) = csv.DictReader(io.StringIO(gate_as("csv", inconclusive), newline=""))
     assert (row["decision"], row["margin"], row["lower"]) == ("inconclusive", "0.01", "-0.01274")
     assert (row["candidate_run"], row["n_needed"], row["decision_id"]) == ("dense", "579", "7")
-    assert list(row) == list(next(csv.DictReader(io.StringIO(gate_csv(overridden), newline=""))))
+    assert list(row) == list(next(csv.DictReader(io.StringIO(gate_as("csv", overridden), newline=""))))
 
 
 def hostile(gated: Gated, comparison: Comparison, text: str) -> Gated:
@@ -183,7 +181,6 @@ def hostile(gated: Gated, comparison: Comparison, text: str) -> Gated:
     return replace(
         gated,
         comparison=replace(comparison, metrics=comparison.metrics[:1]),
-        decision=replace(gated.decision, reason=text, to_decide=""),
         drift=Drift(text, text, PIN, 1, text, -0.004, 1, text, -0.012, -0.015),
         learned_margin=LearnedMargin(0.01, (text,) * 3, 3, 0.0016, 0.002, 0.95),
         acknowledgement=Acknowledgement(text, text),
@@ -192,8 +189,8 @@ def hostile(gated: Gated, comparison: Comparison, text: str) -> Gated:
 
 def test_no_id_is_obeyed(inconclusive: Gated, hostile_id: str, hostile_comparison: Callable[[str], Comparison]) -> None:
     made, harmless = (hostile(inconclusive, hostile_comparison(text), text) for text in (hostile_id, "harmless"))
-    text, markdown = gate_text(made), gate_markdown(made)
-    for printed in (text, markdown, gate_csv(made)):
+    text, markdown = gate_as("text", made), gate_as("markdown", made)
+    for printed in (text, markdown, gate_as("csv", made)):
         assert visible(printed.replace("\n", "")) == printed.replace("\n", "")
-    assert markdown.count("\n") == gate_markdown(harmless).count("\n")
-    assert json.loads(gate_as("json", made)) == made.to_dict()
+    assert markdown.count("\n") == gate_as("markdown", harmless).count("\n")
+    assert json.loads(gate_as("json", made)) == gate_object(made)

@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from ndcg_tracker.comparison.results import Comparison
-from ndcg_tracker.reporting.comparison_formats import comparison_as
-from ndcg_tracker.reporting.comparison_markdown import comparison_markdown
+from ndcg_tracker.reporting.compare import comparison_as
 
 MARKDOWN = """\
 ### dense against bm25 on shop: ndcg@10 regressed by 0.0123
@@ -16,7 +15,7 @@ MARKDOWN = """\
 - ¹ 12 groups with labels but missing in the candidate run: counted as 0
 - ² 3 groups undefined in both runs: left out
 
-- note: newer labels exist: version 3
+- note: candidate and baseline are one and the same run
 
 <details><summary>what was compared, and how to read it</summary>
 
@@ -65,7 +64,8 @@ FULL = """\
 - ² the betting interval, which holds at any n, includes 0: not a safe verdict
 
 - ndcg@10: not shown equivalent within ±0.01 (p 0.7231, 90% interval \\[-0.0189, -0.0057\\])
-- note: labels version 3 is newer; to use it: ndcg-track rescore bm25 dense --dataset shop
+- note: labels version 3 is newer than version 2, which both runs share; to use it: ndcg-track rescore bm25 dense \
+--dataset shop
 - note: ties in scores could change the verdict on ndcg@10: broken otherwise, delta lies anywhere \
 from -0.0223 to -0.0023
 
@@ -130,7 +130,7 @@ from -0.0223 to -0.0023
 
 
 def test_markdown_of_everything(full_comparison: Comparison) -> None:
-    assert comparison_markdown(full_comparison) == FULL
+    assert comparison_as("markdown", full_comparison) == FULL
 
 
 OVERVIEW = """\
@@ -147,6 +147,6 @@ OVERVIEW = """\
 
 def test_several_candidates_begin_with_an_overview(comparison: Comparison) -> None:
     one = replace(comparison, metrics=comparison.metrics[:1])
-    printed = comparison_markdown(one, replace(one, candidate=replace(one.candidate, name="splade", run_id=3)))
+    printed = comparison_as("markdown", one, replace(one, candidate=replace(one.candidate, name="splade", run_id=3)))
     assert printed.startswith(OVERVIEW)
     assert printed.count("\n### ") == 2

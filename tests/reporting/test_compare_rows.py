@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from ndcg_tracker.comparison.results import Comparison
-from ndcg_tracker.reporting.comparison_csv import comparison_csv
-from ndcg_tracker.reporting.comparison_formats import comparison_as, comparison_json
+from ndcg_tracker.reporting.compare import comparison_as, comparison_object
 
 
 def rows_of(printed: str) -> list[dict[str, str]]:
@@ -22,13 +21,13 @@ def cell(value: Any) -> str:
 
 
 def test_json_is_the_dictionary(comparison: Comparison, full_comparison: Comparison) -> None:
-    assert json.loads(comparison_json(comparison)) == comparison.to_dict()
-    assert comparison_as("json", comparison) == comparison_json(comparison)
-    assert json.loads(comparison_json(full_comparison)) == full_comparison.to_dict()
+    assert json.loads(comparison_as("json", comparison)) == comparison_object(comparison)
+    assert comparison_as("json", comparison) == comparison_as("json", comparison)
+    assert json.loads(comparison_as("json", full_comparison)) == comparison_object(full_comparison)
 
 
 def test_what_was_asked_for_is_added_to_the_json(comparison: Comparison, full_comparison: Comparison) -> None:
-    plain, full = comparison.to_dict(), full_comparison.to_dict()
+    plain, full = comparison_object(comparison), comparison_object(full_comparison)
     assert list(full) == [*plain, "tie_groups", "n_tie_groups", "slices"]
     assert list(full["metrics"][0]) == [*plain["metrics"][0], "equivalence"]
     assert full["metrics"][0]["betting_ci"] == [-0.0503, 0.0311]
@@ -49,17 +48,17 @@ def test_what_was_asked_for_is_added_to_the_json(comparison: Comparison, full_co
 
 def test_further_candidates(comparison: Comparison) -> None:
     other = replace(comparison, candidate=replace(comparison.candidate, name="splade", run_id=3))
-    document = json.loads(comparison_json(comparison, other))
-    assert document.pop("further") == [other.to_dict()]
-    assert document == comparison.to_dict()
-    assert [row["candidate_run"] for row in rows_of(comparison_csv(comparison, other))] == ["dense"] * 4 + [
+    document = json.loads(comparison_as("json", comparison, other))
+    assert document.pop("further") == [comparison_object(other)]
+    assert document == comparison_object(comparison)
+    assert [row["candidate_run"] for row in rows_of(comparison_as("csv", comparison, other))] == ["dense"] * 4 + [
         "splade"
     ] * 4
 
 
 def test_csv_has_every_number_of_the_json(comparison: Comparison) -> None:
     rows = rows_of(comparison_as("csv", comparison))
-    for row, metric in zip(rows, comparison.to_dict()["metrics"], strict=True):
+    for row, metric in zip(rows, comparison_object(comparison)["metrics"], strict=True):
         flat = {**metric.pop("groups"), **metric}
         low, high = flat.pop("ci") or (None, None)
         flat |= {"ci_low": low, "ci_high": high, "warnings": "; ".join(flat["warnings"])}
@@ -73,8 +72,8 @@ def test_csv_has_every_number_of_the_json(comparison: Comparison) -> None:
 
 
 def test_csv_has_what_was_asked_for(full_comparison: Comparison) -> None:
-    document = full_comparison.to_dict()
-    metric, *slices = rows_of(comparison_csv(full_comparison))
+    document = comparison_object(full_comparison)
+    metric, *slices = rows_of(comparison_as("csv", full_comparison))
     asked = {
         "betting_ci_low": -0.0503, "betting_ci_high": 0.0311, "equivalence_margin": 0.01,
         "equivalence_p_value": 0.7231, "equivalence_ci_low": -0.0189, "equivalence_ci_high": -0.0057,
@@ -93,5 +92,5 @@ def test_csv_has_what_was_asked_for(full_comparison: Comparison) -> None:
 @pytest.mark.parametrize("p_value", [5e-324, 9.9e-5])
 def test_p_keeps_its_digits(comparison: Comparison, p_value: float) -> None:
     one = replace(comparison, metrics=(replace(comparison.metrics[0], p_adjusted=p_value),))
-    assert rows_of(comparison_csv(one))[0]["p_adjusted"] == repr(p_value)
-    assert json.loads(comparison_json(one))["metrics"][0]["p_adjusted"] == p_value
+    assert rows_of(comparison_as("csv", one))[0]["p_adjusted"] == repr(p_value)
+    assert json.loads(comparison_as("json", one))["metrics"][0]["p_adjusted"] == p_value

@@ -7,8 +7,8 @@ import pytest
 
 from ndcg_tracker.comparison.moves import ItemMove
 from ndcg_tracker.comparison.results import Comparison
-from ndcg_tracker.reporting.comparison_report import comparison_text
-from ndcg_tracker.reporting.comparison_tables import SLICES_SHOWN
+from ndcg_tracker.reporting.compare import comparison_as
+from ndcg_tracker.reporting.groups import SLICES_SHOWN
 from ndcg_tracker.reporting.terminal import display_width
 from ndcg_tracker.statistics.equivalence import Equivalence
 
@@ -31,7 +31,7 @@ def test_equivalence(
 ) -> None:
     (metric,) = full_comparison.metrics
     found = Equivalence(0.01, p_value, ci, equivalent)
-    text = comparison_text(replace(full_comparison, metrics=(replace(metric, equivalence=found),)))
+    text = comparison_as("text", replace(full_comparison, metrics=(replace(metric, equivalence=found),)))
     table = text[text.index("\nequivalence within ±0.01\n") :].splitlines()
     assert re.split(" {2,}", table[3]) == ["ndcg@10", *told]
     assert ("equivalence: two one-sided t-tests (TOST)" in text) is (p_value is not None)
@@ -48,7 +48,9 @@ def test_equivalence(
 )
 def test_moves_in_words(comparison: Comparison, move: ItemMove, told: str) -> None:
     worst = (replace(comparison.worst[0], moves=(move,)),)
-    assert comparison_text(replace(comparison, worst=worst)).split("worst groups")[1].splitlines()[2].endswith(told)
+    assert (
+        comparison_as("text", replace(comparison, worst=worst)).split("worst groups")[1].splitlines()[2].endswith(told)
+    )
 
 
 CUT = """
@@ -77,14 +79,14 @@ def test_moves_stand_below_where_names_would_be_cut_short(
     full_comparison: Comparison, name: str, width: int, shown: str
 ) -> None:
     first, second = full_comparison.worst
-    text = comparison_text(replace(full_comparison, worst=(replace(first, group=name), second)), width=width)
+    text = comparison_as("text", replace(full_comparison, worst=(replace(first, group=name), second)), width=width)
     assert shown in text
 
 
 def test_many_slices_are_cut_in_the_middle(full_comparison: Comparison) -> None:
     phone = (full_comparison.slices or ())[0]
     slices = tuple(replace(phone, value=f"device {number:02}") for number in range(2 * SLICES_SHOWN + 3))
-    text = comparison_text(replace(full_comparison, slices=slices))
+    text = comparison_as("text", replace(full_comparison, slices=slices))
     shown = [line.split("  ")[0] for line in text.splitlines() if line.startswith("device ")]
     assert shown == ["device", *(f"device {number:02}" for number in [*range(10), *range(13, 23)])]
     assert "\n3 slices between the worst and the best not shown; JSON and CSV have all\n" in text
@@ -92,7 +94,7 @@ def test_many_slices_are_cut_in_the_middle(full_comparison: Comparison) -> None:
 
 
 def test_no_slice_at_all(full_comparison: Comparison) -> None:
-    text = comparison_text(replace(full_comparison, slices=()))
+    text = comparison_as("text", replace(full_comparison, slices=()))
     assert "\nndcg@10 by device: no difference detected (0 slices)\n" in text
 
 
@@ -107,8 +109,8 @@ watch      1    0.6500     0.6000  ~ -0.0100
 
 
 def test_a_narrow_page_wraps_sentences_and_keeps_numbers_whole(full_comparison: Comparison) -> None:
-    lines = comparison_text(full_comparison, width=72).splitlines()
+    lines = comparison_as("text", full_comparison, width=72).splitlines()
     assert [line for line in lines if display_width(line) > 72] == [lines[0]]
     assert NARROW_SLICES in "\n".join(lines)
     assert "² the betting interval, which holds at any n, includes 0: not a safe" in lines
-    assert comparison_text(full_comparison, width=1) == comparison_text(full_comparison, width=60)
+    assert comparison_as("text", full_comparison, width=1) == comparison_as("text", full_comparison, width=60)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from ndcg_tracker.reporting.json_writer import json_text
+from ndcg_tracker.reporting.json import json_text
 from ndcg_tracker.reporting.terminal import visible
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)

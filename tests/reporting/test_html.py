@@ -9,7 +9,9 @@ from explained import group_explanation, run_explanation
 from ndcg_tracker.comparison.decisions import GateDecision
 from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
 from ndcg_tracker.comparison.results import Comparison
-from ndcg_tracker.reporting.notebook_html import comparison_html, explanation_html, gate_html
+from ndcg_tracker.reporting.compare import comparison_html
+from ndcg_tracker.reporting.explain import explanation_html
+from ndcg_tracker.reporting.gate import gate_html
 from ndcg_tracker.reporting.terminal import visible
 
 VOID = {"br", "hr", "img", "input", "link", "meta"}
@@ -52,7 +54,7 @@ def gated(comparison: Comparison, text: str) -> Gated:
     """Return an overridden FAIL with an id wherever text from outside can stand."""
     return Gated(
         replace(comparison, metrics=comparison.metrics[:1]),
-        GateDecision("fail", f"the reason is {text}", "set", 0.0, 400, -0.0123),
+        GateDecision("fail", "set", 0.0, 400, -0.0123),
         number=2,
         drift=Drift(text, text, "2026-01-31T08:00:00.000000Z", 2, text, -0.004, 3, text, -0.012, -0.015),
         acknowledgement=Acknowledgement(text, text),
@@ -89,7 +91,9 @@ def test_a_gate_has_its_verdict_first_and_a_table_of_facts(comparison: Compariso
     text = gate_html(gated(comparison, "ada"))
     page = Page(text)
     verdict = '<span style="color:#c27c0e">FAIL</span>: dense must not replace bm25 on shop, but it was overridden'
-    assert text.startswith(f"<div><p><strong>{verdict}</strong></p>\n<p>The reason is ada</p>")
+    assert text.startswith(
+        f"<div><p><strong>{verdict}</strong></p>\n<p>The mean difference on these 400 groups, -0.0123, is below 0</p>"
+    )
     assert ["overridden", "by ada: ada"] in page.tables[0]
     assert all(len(row) == 2 for row in page.tables[0])
 

@@ -12,6 +12,7 @@ from uuid import UUID
 
 # json escapes C0 only; these reach a terminal as commands, or do not encode as UTF-8, and occur inside strings alone
 _UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]")
+_OTHER = re.compile(r"[^0-9A-Za-z]+")
 
 
 def json_text(value: object, *, indent: int | None = 2) -> str:
@@ -57,3 +58,40 @@ def _plain(value: object) -> object:
 def _escaped(text: str) -> str:
     """Return JSON text with the characters that json leaves and a terminal obeys as ``\\uXXXX``."""
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def metrics_json(means: Sequence[tuple[str, float | None]]) -> str:
+    """Return a run's metrics and their means as one flat JSON object, as ``dvc metrics diff`` and its like read them.
+
+    A metric whose canonical text is long is named as the tool names it that computes it so.
+
+    Parameters: ``means``: canonical text and mean of each metric; one without a mean is left out.
+
+    >>> print(metrics_json([("ndcg@10", 0.65), ("AP", None), ("ndcg(gain=exp2)@5", 0.5)]), end="")
+    {
+      "ndcg_at_10": 0.65,
+      "ndcg_gain_exp2_at_5": 0.5
+    }
+    """
+    from ndcg_tracker.metrics.language.agreement import familiar_name  # NumPy is not for those who only print a table
+
+    document: dict[str, float] = {}
+    for text, mean in means:
+        if mean is None:
+            continue
+        name = metric_key(familiar_name(text))
+        number, key = 1, name
+        while key in document:
+            number += 1
+            key = f"{name}_{number}"
+        document[key] = mean
+    return json_text(document)
+
+
+def metric_key(text: str) -> str:
+    """Return a metric's text in letters, digits and underscores.
+
+    >>> metric_key("ndcg@10"), metric_key("ERR(max_grade=3)@20")
+    ('ndcg_at_10', 'ERR_max_grade_3_at_20')
+    """
+    return _OTHER.sub("_", text.replace("@", "_at_")).strip("_")

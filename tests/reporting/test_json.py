@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.reporting.metrics_json import metric_key, metrics_json
+from ndcg_tracker.reporting.json import metric_key, metrics_json
 
 
 def test_names_and_means() -> None:

@@ -13,9 +13,14 @@ import pytest
 from explained import group_explanation, groups_explanation, parts_explanation, run_explanation
 
 from ndcg_tracker.comparison.explanation import Explanation
-from ndcg_tracker.reporting.explanation_formats import explanation_as, explanation_columns, explanation_rows
-from ndcg_tracker.reporting.explanation_words import happened
-from ndcg_tracker.reporting.table import Format
+from ndcg_tracker.reporting.explain import (
+    explanation_as,
+    explanation_columns,
+    explanation_object,
+    explanation_rows,
+    happened,
+)
+from ndcg_tracker.reporting.report import Format
 
 ALL_KINDS: list[Callable[[str | None], Explanation]] = [group_explanation, run_explanation, parts_explanation]
 HUMAN_FORMATS: list[Format] = ["text", "markdown", "csv"]
@@ -70,9 +75,10 @@ item  group        grade   rank     change
 d1    in 2 groups                +0.000400
 d3    q2               -  - → 3  +0.000100
 
-change: part of the difference of the means over 1,234 groups; n: the items that add another amount
+change: part of the difference of the means over 1,234 groups; n: the items whose contribution
+changed
 
-note: newer labels exist
+note: 1 group has a result in one run only: left out
 note: the group that lost most:
       ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 --group q17
 """
@@ -201,7 +207,7 @@ def test_words_for_what_happened() -> None:
 @pytest.mark.parametrize("make", ALL_KINDS)
 def test_json_is_the_dict(make: Callable[[str | None], Explanation]) -> None:
     explanation = make(None)
-    assert json.loads(explanation_as("json", explanation)) == explanation.to_dict()
+    assert json.loads(explanation_as("json", explanation)) == explanation_object(explanation)
 
 
 def test_json_and_csv_have_all_items_whatever_is_shown() -> None:
@@ -268,7 +274,7 @@ def test_csv_has_no_formula(hostile_id: str) -> None:
 def test_json_gives_a_hostile_id_back(hostile_id: str) -> None:
     for make in ALL_KINDS:
         printed = explanation_as("json", make(hostile_id))
-        assert json.loads(printed) == make(hostile_id).to_dict()
+        assert json.loads(printed) == explanation_object(make(hostile_id))
         assert not {unicodedata.bidirectional(character) for character in printed} & {"RLO", "LRO", "RLE", "LRE"}
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", printed)
         printed.encode()

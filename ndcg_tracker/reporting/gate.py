@@ -1,0 +1,369 @@
+"""A gate's decision as a report, as rows and for CI: the verdict first, then what it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal
+from xml.etree import ElementTree
+
+from ndcg_tracker.comparison.decisions import GateDecision
+from ndcg_tracker.comparison.gate_result import Drift, Gated
+from ndcg_tracker.comparison.notes import Note
+from ndcg_tracker.errors import Spelling, in_python
+from ndcg_tracker.reporting import compare
+from ndcg_tracker.reporting.csv import csv_text
+from ndcg_tracker.reporting.formats import reports_as
+from ndcg_tracker.reporting.html import reports_html
+from ndcg_tracker.reporting.json import json_text
+from ndcg_tracker.reporting.notes import told
+from ndcg_tracker.reporting.numbers import counted, points
+from ndcg_tracker.reporting.report import Format, Report, Told
+from ndcg_tracker.reporting.rows import as_object, paths, picked, shape_of
+from ndcg_tracker.reporting.terminal import Painted, Style, visible
+
+Outcome = Literal["passed", "failed", "skipped"]
+
+_STYLES: dict[str, Style] = {"pass": "good", "fail": "bad", "inconclusive": "bold"}
+_SENTENCES = {
+    "pass": "{candidate} may replace {baseline} on {dataset}",
+    "fail": "{candidate} must not replace {baseline} on {dataset}",
+    "inconclusive": "not known whether {candidate} may replace {baseline} on {dataset}",
+}
+_CSV_COLUMNS = {
+    **paths("decision reason"),
+    **compare.RUN_COLUMNS,
+    **paths(
+        "metric=of_metric.metric baseline=of_metric.baseline candidate=of_metric.candidate scope margin n delta lower "
+        "lower_method upper upper_method pass_level fail_alpha low_information small_but_real_drop n_needed "
+        "n_needed_for margin_needed wins=of_metric.wins ties=of_metric.ties losses=of_metric.losses warnings "
+        "alpha_budget decision_id decision_number acknowledged_by=acknowledged.by "
+        "acknowledged_reason=acknowledged.reason"
+    ),
+}
+_DECISION_KEYS = paths(
+    "scope n delta lower lower_method upper upper_method t_lower betting_lower t_upper betting_upper pass_level "
+    "fail_alpha low_information small_but_real_drop=is_small_drop n_needed n_needed_for margin_needed"
+)
+_GATE_KEYS = paths(
+    "learned_margin alpha_budget ties_could_change_decision drift decision_id decision_number=number "
+    "acknowledged=acknowledgement"
+)
+_FRAME_COLUMNS = paths(
+    "baseline_run=baseline_of.name candidate_run=candidate_of.name dataset metric=of_metric.metric "
+    "baseline=of_metric.baseline candidate=of_metric.candidate"
+)
+
+
+def gate_as(format: Format, gated: Gated, *, color: bool = False, spelled: Spelling = in_python) -> str:
+    """Return a decision in a format, with a line end.
+
+    ``color``: whether text is coloured; the caller knows the terminal and NO_COLOR. ``spelled``: how arguments are
+    spelled for people.
+    """
+    if format == "json":
+        return json_text(gate_object(gated))
+    if format == "csv":
+        row = picked(_CSV_COLUMNS, _with_metric(gated))
+        return csv_text(list(row), [list(row.values())])
+    return reports_as(format, [gate_report(gated, spelled)], color=color)
+
+
+def gate_html(gated: Gated) -> str:
+    """Return the decision of a gate as HTML."""
+    return reports_html([gate_report(gated)])
+
+
+def gate_object(gated: Gated) -> dict[str, Any]:
+    """Return the JSON object: that of the comparison, the decision's keys, and what both stand on."""
+    found: dict[str, Any] = as_object(gated)
+    return found
+
+
+def gate_row(gated: Gated) -> dict[str, Any]:
+    """Return a row with both runs, the metric, and the decision with its numbers."""
+    row = picked(_FRAME_COLUMNS, _with_metric(gated))
+    row |= as_object(gated.decision)
+    return row | {"decision_id": gated.decision_id}
+
+
+def _with_metric(gated: Gated) -> dict[str, Any]:
+    found = gate_object(gated)
+    metric = found["metrics"][0]
+    return compare.with_runs(found) | {"of_metric": metric, "warnings": "; ".join(metric["warnings"])}
+
+
+@shape_of(GateDecision)
+def _decision_shape(decision: GateDecision) -> Mapping[str, object]:
+    why = {"decision": decision.decision, "margin": decision.margin, "reason": reason(decision)}
+    return why | picked(_DECISION_KEYS, decision) | {"to_decide": to_decide(decision) or None}
+
+
+@shape_of(Gated)
+def _gate_shape(gated: Gated) -> Mapping[str, object]:
+    found: dict[str, object] = as_object(gated.comparison) | as_object(gated.decision)
+    return found | picked(_GATE_KEYS, gated)
+
+
+def gate_report(gated: Gated, spelled: Spelling = in_python) -> Report:
+    """Return the report of a decision; ``spelled``: how arguments are spelled."""
+    gated = replace(gated, comparison=compare.for_people(gated.comparison))
+    why = reason(replace(gated.decision, n_needed=None, margin_needed=None))
+    return Report(
+        _finding(gated),
+        verdict=Painted(_verdict(gated), _STYLES[gated.decision.decision]),
+        sentences=[why[:1].upper() + why[1:]],
+        facts=_facts(gated, spelled),
+        notes=[*_warnings(gated), *map(told, _notes(gated))],
+    )
+
+
+def reason(decision: GateDecision) -> str:
+    """Return why a decision fell as it did, and what would decide an open question.
+
+    >>> reason(GateDecision("fail", "set", 0.0, 2, -0.25))
+    'the mean difference on these 2 groups, -0.25, is below 0'
+    """
+    if decision.delta is None:
+        return "no group has a result in both runs"
+    if decision.is_identical:
+        return f"identical on all {decision.n:,} groups" if decision.n > 1 else "identical on the one group there is"
+    if decision.scope == "set":
+        relation = "not below" if decision.decision == "pass" else "below"
+        groups = "this 1 group" if decision.n == 1 else f"these {decision.n:,} groups"
+        return f"the mean difference on {groups}, {decision.delta:.4g}, is {relation} {_negative(decision.margin)}"
+    return "; ".join(filter(None, (_by_bounds(decision), to_decide(decision))))
+
+
+def to_decide(decision: GateDecision) -> str:
+    """Return what would decide an open question, "" where nothing is known to."""
+    ways = []
+    if decision.decision == "inconclusive" and decision.n_needed is not None and decision.n_needed_for is not None:
+        ways.append(f"about {decision.n_needed:,} groups like these would decide ({decision.n_needed_for.upper()})")
+    if decision.decision == "inconclusive" and decision.margin_needed is not None:
+        ways.append(f"a margin above {decision.margin_needed:.4g} would PASS")
+    return ", ".join(ways)
+
+
+def _by_bounds(found: GateDecision) -> str:
+    """Return why a population decision fell as it did."""
+    allowed = _negative(found.margin)
+    pass_level, fail_level = f"{found.pass_level or 0.0:.0%}", _percent(1 - (found.fail_alpha or 0.0))
+    cause = "information is low" if found.low_information is not None else "all differences are the same"
+    kind = f"one-sided betting bound, as {cause}" if found.lower_method == "betting" else "one-sided t bound"
+    if found.lower is None:
+        above = f"delta is not shown to be above {allowed} (low information, and differences beyond 1 know no bound)"
+    elif found.decision == "pass":
+        above = f"with {pass_level} confidence delta is above {allowed}: at least {found.lower:.4g} ({kind})"
+    else:
+        above = f"delta is not shown to be above {allowed}: its {pass_level} bound is {found.lower:.4g} ({kind})"
+    if found.decision == "pass":
+        drop = f"; a small but real drop: with {fail_level} confidence at most {found.upper:.4g}"
+        return above + (drop if found.is_small_drop else "")
+    if found.upper is None:
+        unknown = "nor below 0, where the t bound alone does not count" if found.t_upper is not None else ""
+        return ", ".join(filter(None, (above, unknown)))
+    by = _upper_kind(found, cause)
+    if found.decision == "fail":
+        return f"with {fail_level} confidence delta is below 0: at most {found.upper:.4g}{by}; and {above}"
+    return f"{above}, nor below 0: its {fail_level} bound is {found.upper:.4g}{by}"
+
+
+def _upper_kind(found: GateDecision, cause: str) -> str:
+    """Return how the upper bound was found, "" where it is no other than the lower one."""
+    if found.upper_method == found.lower_method or found.lower is None:
+        return ""
+    return f" (betting bound, as {cause})" if found.upper_method == "betting" else " (t bound)"
+
+
+def _negative(margin: float) -> str:
+    return f"{-margin:.4g}" if margin else "0"
+
+
+def _verdict(gated: Gated) -> str:
+    """Return the decision in one word: PASS, FAIL or INCONCLUSIVE."""
+    return gated.decision.decision.upper()
+
+
+def _finding(gated: Gated) -> str:
+    """Return what the verdict means for both runs."""
+    comparison = gated.comparison
+    text = _SENTENCES[gated.decision.decision].format(
+        candidate=comparison.candidate.name, baseline=comparison.baseline.name, dataset=comparison.dataset
+    )
+    return f"{text}, but it was overridden" if gated.acknowledgement is not None else text
+
+
+def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
+    """Return what the decision stands on, as pairs of a name and its value; ``spelled``: how arguments are spelled."""
+    metric, decision = gated.metric, gated.decision
+    pairs = [
+        (metric.metric, f"baseline {points(metric.baseline)}, candidate {points(metric.candidate)}"),
+        ("delta", ", ".join([points(decision.delta, signed=True), *_bounds(gated)])),
+        *_by_t_alone(gated),
+        ("tolerance" if decision.scope == "set" else "margin", _margin(gated)),
+        ("groups", f"{decision.n:,}; {metric.wins:,} won, {metric.ties:,} tied, {metric.losses:,} lost"),
+    ]
+    pairs += [fact for fact in compare.facts(gated.comparison, spelled) if fact[0] != "groups"]
+    pairs += compare.requests(gated.comparison)
+    if gated.alpha_budget is not None and decision.fail_alpha is not None:
+        number = _ordinal(gated.number)
+        spent = f"{decision.fail_alpha:.3g} of {gated.alpha_budget:g}, for the {number} decision of this gate"
+        pairs.append(("alpha", spent))
+    if to_decide(decision):
+        pairs.append(("to decide", to_decide(decision)))
+    if gated.drift is not None:
+        pairs += [("drift", sentence) for sentence in _drift(gated.drift)]
+    pairs.append(("decision", _record(gated)))
+    if gated.acknowledgement is not None:
+        pairs.append(("overridden", f"by {gated.acknowledgement.by}: {gated.acknowledgement.reason}"))
+    return pairs
+
+
+def _warnings(gated: Gated) -> list[Told]:
+    """Return what to keep in mind: groups that count otherwise, and low information."""
+    metric = gated.metric
+    is_certain = metric.verdict in ("identical", "not_comparable")
+    shown = replace(metric, verdict="no_difference_detected") if is_certain else metric
+    return [Told("warning", sentence) for sentence in dict.fromkeys(compare.metric_notes(shown))]
+
+
+def _notes(gated: Gated) -> list[Note]:
+    """Return what else to know; of ties what they do to the decision, not to a verdict that nobody asked for."""
+    comparison = gated.comparison
+    metrics = tuple(replace(metric, ties_could_change_verdict=False) for metric in comparison.metrics)
+    found = compare.notes(replace(comparison, metrics=metrics))
+    return found + (compare.ties_note(gated.metric, "the decision") if gated.ties_could_change_decision else [])
+
+
+def _bounds(gated: Gated) -> list[str]:
+    """Return the one-sided bounds, each with its level."""
+    decision, found = gated.decision, []
+    if decision.lower is not None and decision.pass_level is not None:
+        method = "betting bound, " if decision.lower_method == "betting" else ""
+        found.append(f"at least {points(decision.lower, signed=True)} ({method}{_percent(decision.pass_level)})")
+    if decision.upper is not None and decision.fail_alpha is not None:
+        method = "betting bound, " if decision.upper_method == "betting" else ""
+        found.append(f"at most {points(decision.upper, signed=True)} ({method}{_percent(1 - decision.fail_alpha)})")
+    return found
+
+
+def _by_t_alone(gated: Gated) -> list[tuple[str, str]]:
+    """Return the t bounds where they were not trusted alone, so that a reader sees what caution costs."""
+    decision = gated.decision
+    if decision.t_lower is None or decision.t_upper is None or decision.betting_lower is None:
+        return []
+    if decision.pass_level is None or decision.fail_alpha is None:
+        return []
+    low = f"at least {points(decision.t_lower, signed=True)} ({_percent(decision.pass_level)})"
+    high = f"at most {points(decision.t_upper, signed=True)} ({_percent(1 - decision.fail_alpha)})"
+    return [("by t alone", f"{low}, {high}; not trusted, as information is low")]
+
+
+def _percent(level: float) -> str:
+    return f"{level:.4%}".rstrip("%").rstrip("0").rstrip(".") + "%"
+
+
+def _margin(gated: Gated) -> str:
+    """Return the drop that is allowed, and where it comes from."""
+    learned, margin = gated.learned_margin, points(gated.decision.margin)
+    if learned is None:
+        return margin
+    runs = ", ".join(learned.runs[:8]) + (", ..." if len(learned.runs) > 8 else "")
+    pairs = f"{counted(learned.n_pairs, 'pair')}, at most {points(learned.largest)} apart"
+    return (
+        f"{margin}, learned: with {_percent(learned.level)} confidence two repeats differ by less, after "
+        f"{len(learned.runs)} of them ({runs}; {pairs})"
+    )
+
+
+def _drift(drift: Drift) -> list[str]:
+    """Return how far accepted candidates have moved away from the pinned baseline."""
+    pinned = f"@{drift.alias} is {drift.pinned_run} since {drift.pinned_at_utc[:16].replace('T', ' ')} UTC"
+    if drift.n_accepted:
+        latest = f"{points(drift.latest_delta, signed=True)} against it"
+        pinned += (
+            f"; {counted(drift.n_accepted, 'candidate')} accepted since, the last, {drift.latest_accepted}, {latest}"
+        )
+    else:
+        pinned += "; no candidate accepted since"
+    if not drift.n_moves:
+        return [pinned]
+    times = "once" if drift.n_moves == 1 else f"{drift.n_moves} times"
+    moved = (
+        f"it was moved {times} to an accepted candidate: {points(drift.moved_delta, signed=True)} since "
+        f"{drift.first_run}, {points(drift.total_delta, signed=True)} with this candidate"
+    )
+    return [pinned, moved]
+
+
+def _record(gated: Gated) -> str:
+    """Return where the decision is recorded."""
+    if gated.decision_id is None:
+        return "not recorded (dry run)"
+    return f"number {gated.decision_id}, the {_ordinal(gated.number)} of this gate"
+
+
+def _ordinal(number: int) -> str:
+    """Return a number as the place in a row.
+
+    >>> [_ordinal(number) for number in (1, 2, 3, 4, 11, 12, 13, 21, 112)]
+    ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '112th']
+    """
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python) -> str:
+    """Return the XML document of a JUnit report with the gate as its one test case.
+
+    What XML does not allow, control characters and lone surrogates, is written out as an escape such as ``\\x1b``.
+
+    Parameters: ``outcome``: of the build: "failed" makes it a failure; "skipped" is for what was not decided and shall
+    not fail the build. ``spelled``: how arguments are spelled.
+    """
+    text = gate_as("text", gated, spelled=spelled)
+    gated = replace(gated, comparison=compare.for_people(gated.comparison))
+    comparison, decision = gated.comparison, gated.decision
+    counts = {
+        "tests": "1",
+        "failures": str(int(outcome == "failed")),
+        "errors": "0",
+        "skipped": str(int(outcome == "skipped")),
+        "time": "0",
+    }
+    root = ElementTree.Element("testsuites", {"name": "ndcg-track gate", **counts})
+    suite = ElementTree.SubElement(root, "testsuite", {"name": "ndcg-track gate", **counts})
+    properties = ElementTree.SubElement(suite, "properties")
+    for name, value in _properties(gated):
+        ElementTree.SubElement(properties, "property", {"name": name, "value": visible(value)})
+    name = f"{gated.metric.metric}: {comparison.candidate.name} against {comparison.baseline.name}"
+    case = ElementTree.SubElement(
+        suite,
+        "testcase",
+        {"classname": visible(f"ndcg-track.gate.{comparison.dataset}"), "name": visible(name), "time": "0"},
+    )
+    message = f"{_verdict(gated)}: {reason(replace(decision, n_needed=None, margin_needed=None))}"
+    if outcome == "failed":
+        found = ElementTree.SubElement(case, "failure", {"type": _verdict(gated), "message": visible(message)})
+        found.text = text
+    elif outcome == "skipped":
+        ElementTree.SubElement(case, "skipped", {"message": visible(message)})
+    ElementTree.SubElement(case, "system-out").text = text
+    ElementTree.indent(root)
+    return "<?xml version='1.0' encoding='utf-8'?>\n" + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _properties(gated: Gated) -> list[tuple[str, str]]:
+    decision = gated.decision
+    pairs = [
+        ("decision", decision.decision),
+        ("scope", decision.scope),
+        ("margin", repr(decision.margin)),
+        ("delta", "" if decision.delta is None else repr(decision.delta)),
+        ("n", str(decision.n)),
+        ("decision_id", "" if gated.decision_id is None else str(gated.decision_id)),
+    ]
+    if gated.acknowledgement is not None:
+        pairs += [("acknowledged_by", gated.acknowledgement.by), ("acknowledged_reason", gated.acknowledgement.reason)]
+    return pairs

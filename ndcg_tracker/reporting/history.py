@@ -1,0 +1,214 @@
+"""The history of a metric over runs, as a report and as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+
+from ndcg_tracker.comparison.notes import Note
+from ndcg_tracker.reporting.csv import csv_text
+from ndcg_tracker.reporting.formats import reports_as
+from ndcg_tracker.reporting.json import json_text
+from ndcg_tracker.reporting.notes import told
+from ndcg_tracker.reporting.numbers import interval, means_of_blocks, p_equation, points, sparkline
+from ndcg_tracker.reporting.report import Format, Report, Table, columns
+from ndcg_tracker.reporting.rows import paths, picked
+from ndcg_tracker.reporting.terminal import Painted, Style, shortened_inside
+
+SPARKLINE_BLOCKS = 60
+"""How wide a sparkline may be; each block of a longer history stands for several runs."""
+TABLE_RUNS = 40
+"""How many runs, the newest, a table for people shows unless asked for more."""
+MOST_PARAMETERS = 6
+"""How many parameters that changed a sentence names."""
+VALUE_WIDTH = 40
+"""How wide a parameter's value may be in a sentence."""
+
+_CSV_COLUMNS = paths(
+    "run run_id created_at_utc metric mean ci_low=ci.0 ci_high=ci.1 step delta p_adjusted git_commit "
+    "label_set_version tags parameters step_change step_ci_low=step_ci.0 step_ci_high=step_ci.1 "
+    "step_first=step_between.0 step_last=step_between.1 step_before step_parameters step_possible requested_as"
+)
+
+
+class HistoryRow(TypedDict):
+    """One metric of one run.
+
+    ``ci``: (low, high) or None. ``step``: whether the mean stepped at this run. ``delta``: the paired difference to the
+    run before, None where they cannot be compared. ``p_adjusted``: of no difference, corrected over the history.
+    ``step_change`` and ``step_ci``: how far the mean stepped; ``step_between``: the first and the last run that may be
+    the first one after the step. ``step_before``: the run that this one was compared with; ``step_parameters``: which
+    parameters differ from its, as (before, after), None where one run lacks it. ``step_possible``: no step, but what
+    looks like one, with the same numbers. ``requested_as``: the text that the metric was asked for by.
+    """
+
+    run: str
+    run_id: int
+    created_at_utc: str
+    metric: str
+    mean: float | None
+    ci: Sequence[float] | None
+    step: NotRequired[bool]
+    delta: NotRequired[float | None]
+    p_adjusted: NotRequired[float | None]
+    git_commit: NotRequired[str | None]
+    label_set_version: NotRequired[int]
+    tags: NotRequired[Mapping[str, object]]
+    parameters: NotRequired[Mapping[str, object]]
+    step_change: NotRequired[float | None]
+    step_ci: NotRequired[Sequence[float] | None]
+    step_between: NotRequired[Sequence[str] | None]
+    step_before: NotRequired[str | None]
+    step_parameters: NotRequired[Mapping[str, Sequence[object]] | None]
+    step_possible: NotRequired[bool]
+    requested_as: NotRequired[str]
+
+
+def history_as(
+    format: Format,
+    rows: Sequence[HistoryRow],
+    *,
+    notes: Sequence[Note] = (),
+    color: bool = False,
+    n_shown: int | None = None,
+) -> str:
+    """Return the history in a format, with a line end.
+
+    Parameters: ``rows``: oldest run first; several metrics are shown one after the other. ``notes``: what must be known
+    to read them. ``n_shown``: how many runs a table has, by default the newest 40. Text and Markdown show a sparkline
+    of all runs, the change to the run before, and a sentence for each step, however old; JSON and CSV carry all rows as
+    they are, and no notes.
+    """
+    if format == "json":
+        return json_text(rows)
+    if format == "csv":
+        return csv_text(list(_CSV_COLUMNS), [_csv_row(row) for row in rows])
+    reports = history_reports(rows, notes, TABLE_RUNS if n_shown is None else n_shown)
+    return reports_as(format, reports, color=color, blank_lines=1)
+
+
+def history_reports(rows: Sequence[HistoryRow], notes: Sequence[Note], n_shown: int) -> list[Report]:
+    """Return a report per metric, and one of the notes."""
+    metrics = list(dict.fromkeys(row["metric"] for row in rows))
+    reports = [_report(metric, [row for row in rows if row["metric"] == metric], n_shown) for metric in metrics]
+    return [*reports, *([Report(notes=[told(note) for note in notes])] if notes else [])]
+
+
+def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int) -> Report:
+    newest, before = rows[-n_shown:], [None, *rows][-n_shown - 1 : -1]
+    cut = f"the newest {len(newest):,} of {len(rows):,} runs; --format csv has all, --last N shows as many"
+    return Report(
+        metric,
+        asides=list(filter(None, (_line([row["mean"] for row in rows]), _asked_for(metric, rows)))),
+        tables=[
+            Table(
+                columns("run", "created (UTC)", ">mean", ">95% interval", ">change", ""),
+                [_cells(row, previous) for row, previous in zip(newest, before, strict=True)],
+            )
+        ],
+        legend=[cut] if len(newest) < len(rows) else (),
+        remarks=[step_sentence(row) for row in rows if row.get("step_between") is not None],
+    )
+
+
+def _asked_for(metric: str, rows: Sequence[HistoryRow]) -> str:
+    """Return by which texts a metric was asked for, nothing where it is shown by the only one."""
+    texts = list(dict.fromkeys(row["requested_as"] for row in rows if "requested_as" in row))
+    return "" if texts in ([], [metric]) else f"(asked for as {', '.join(texts)})"
+
+
+def _line(means: Sequence[float | None]) -> str:
+    """Return the sparkline; of a long history what its blocks stand for, too."""
+    if len(means) <= SPARKLINE_BLOCKS:
+        return sparkline(means)
+    blocks, n_runs = means_of_blocks(means, SPARKLINE_BLOCKS)
+    return f"{sparkline(blocks)}  {len(means):,} runs, each block {n_runs}"
+
+
+def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[object]:
+    """Return what people see of one run."""
+    mean, before = row["mean"], None if previous is None else previous["mean"]
+    delta = row["delta"] if "delta" in row else None if mean is None or before is None else mean - before
+    ci = row["ci"]
+    sign = "step" if row.get("step") else "step?" if row.get("step_possible") else ""
+    style: Style | None = None if not sign else "bad" if delta is not None and delta < 0 else "good"
+    return [
+        row["run"],
+        row["created_at_utc"][:16].replace("T", " "),
+        points(mean),
+        interval(None if ci is None else (ci[0], ci[1])),
+        Painted(points(delta, signed=True), style),
+        Painted(sign, style),
+    ]
+
+
+def _csv_row(row: HistoryRow) -> list[Any]:
+    """Return one run's values in the order of the columns."""
+    texts = {
+        "tags": pairs_text(row.get("tags")),
+        "parameters": pairs_text(row.get("parameters")),
+        "step_parameters": changes_text(row.get("step_parameters")),
+    }
+    return list(picked(_CSV_COLUMNS, {**row, **texts}).values())
+
+
+def step_sentence(row: HistoryRow) -> str:
+    """Return what is known of a step: which way, at which run, what changed there, how far, how sure, where else.
+
+    >>> step_sentence({"run": "r17", "run_id": 17, "created_at_utc": "", "metric": "ndcg@10", "mean": 0.5, "ci": None,
+    ...     "step_change": -0.0123, "step_ci": (-0.0156, -0.009), "p_adjusted": 1e-9, "git_commit": "abc1234def",
+    ...     "step_before": "r16", "step_parameters": {"lr": ("0.1", "0.3")}})
+    'stepped down at r17 (run 17, commit abc1234, lr 0.1 -> 0.3): -0.0123 [-0.0156, -0.0090], p <1e-4'
+    """
+    way = "down" if (row.get("step_change") or 0.0) < 0 else "up"
+    commit = row.get("git_commit")
+    known = [f"run {row['run_id']}", *([f"commit {commit[:7]}"] if commit else []), *_parameters(row)]
+    ci = row.get("step_ci")
+    change = points(row.get("step_change"), signed=True)
+    if ci is not None:
+        change += f" {interval((ci[0], ci[1]), signed=True)}"
+    sentence = f"stepped {way} at {row['run']} ({', '.join(known)}): {change}"
+    is_possible = bool(row.get("step_possible"))
+    if not is_possible:  # of what is only possible, the p-value that counts is a large one and says nothing
+        sentence += f", {p_equation(row.get('p_adjusted'))}"
+    first, last = row.get("step_between") or (row["run"], row["run"])
+    if first != last:
+        sentence += f"; neighbours do not show it: it lies somewhere from {first} to {last}"
+    return (
+        f"perhaps {sentence}; there are too few groups, or too few that moved, to be sure" if is_possible else sentence
+    )
+
+
+def _parameters(row: HistoryRow) -> list[str]:
+    """Return which parameters differ from those of the run before."""
+    changed = row.get("step_parameters")
+    if changed is None:
+        return []
+    if not changed:
+        return [f"parameters as in {row.get('step_before')}"] if row.get("parameters") else []
+    named = [f"{key} {_value(values[0])} -> {_value(values[1])}" for key, values in changed.items()]
+    n_more = len(named) - MOST_PARAMETERS
+    return named if n_more <= 0 else [*named[:MOST_PARAMETERS], f"{n_more} more parameters"]
+
+
+def _value(value: object) -> str:
+    return "none" if value is None else shortened_inside(str(value), VALUE_WIDTH)
+
+
+def pairs_text(pairs: Mapping[str, object] | None) -> str:
+    """Return pairs as one types them.
+
+    >>> pairs_text({"k1": "0.9", "b": 0.4})
+    'k1=0.9 b=0.4'
+    """
+    return " ".join(f"{key}={value}" for key, value in (pairs or {}).items())
+
+
+def changes_text(changes: Mapping[str, Sequence[object]] | None) -> str:
+    """Return which parameters changed, each with its value before and after; nothing stands where there was none.
+
+    >>> changes_text({"k1": ("0.9", "1.2"), "b": (None, "0.4")})
+    'k1=0.9->1.2 b=->0.4'
+    """
+    texts = {key: ["" if value is None else str(value) for value in pair] for key, pair in (changes or {}).items()}
+    return " ".join(f"{key}={before}->{after}" for key, (before, after) in texts.items())

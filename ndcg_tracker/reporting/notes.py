@@ -1,0 +1,138 @@
+"""Notes and warnings in words: the one place where what a note is becomes a sentence."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from ndcg_tracker.comparison.notes import Kind, Note
+from ndcg_tracker.reporting.numbers import counted, points
+from ndcg_tracker.reporting.report import Told
+
+T_INTERVAL = "the t interval"
+
+
+def sentence(note: Note) -> str:
+    """Return what a note says, without the command.
+
+    >>> sentence(Note("weightless", {"n": 2}))
+    '2 groups of weight 0 left out'
+    """
+    words = _WORDS[note.kind]
+    return words if isinstance(words, str) else words(**note.facts)
+
+
+def told(note: Note) -> Told:
+    """Return a note in words."""
+    return Told("note", sentence(note), command_line(note.command))
+
+
+def note_text(note: Note) -> str:
+    """Return a note in one line, as JSON has it.
+
+    >>> note_text(Note("newer_labels", {"newest": 2, "version": 1}, ("ndcg-track", "rescore", "bm25")))
+    'labels version 2 is newer than version 1, which both runs share; to use it: ndcg-track rescore bm25'
+    """
+    return str(told(note))
+
+
+def command_line(command: Sequence[str]) -> str:
+    """Return a command as one types it, SQL in double quotes where that needs no escapes.
+
+    >>> print(command_line(["ndcg-track", "sql", "SELECT 'a b'"]))
+    ndcg-track sql "SELECT 'a b'"
+    """
+    return " ".join(
+        f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else shlex.quote(word) for word in command
+    )
+
+
+def low_information(
+    n: int, n_nonzero: int | None = None, enough: int = 0, skewness: float = 0.0, interval: str = T_INTERVAL
+) -> str:
+    """Return a warning of low information; ``interval``: which one may be too narrow, "" for none."""
+    if n_nonzero is not None:
+        found = f"{n_nonzero:,} of {n:,} differences are nonzero"
+        narrow = f", and below {enough} {interval} may be too narrow"
+    else:
+        found = f"the differences are very skewed (skewness {skewness:.1f} over {n:,} groups)"
+        narrow = f", and {interval} may be too narrow"
+    return f"low information: {found}" + (narrow if interval else "")
+
+
+def few_or_skewed(interval: str = T_INTERVAL) -> str:
+    """Return the warning of low information that rows of a table share."""
+    found = "low information (under 100 nonzero, or very skewed differences)"
+    return f"{found}: {interval} may be too narrow" if interval else found
+
+
+def _fewer_judged(run: str, cutoffs: Sequence[int | None]) -> str:
+    places = ["whole lists" if cutoff is None else f"top {cutoff}" for cutoff in cutoffs]
+    listed = " and ".join(filter(None, [", ".join(places[:-1]), places[-1]]))
+    effect = "understated" if run == "candidate" else "overstated"
+    return f"the {run} has fewer judged items in its {listed}: delta may be {effect}, which could change the verdict"
+
+
+def _same_difference(n: int, has_p: bool) -> str:
+    what = "the interval is" if has_p else "the interval and the p-value are"
+    return f"all {n:,} groups differ by the same amount: {what} undefined"
+
+
+def _ties(what: str, low: float, high: float) -> str:
+    bounds = f"{points(low, signed=True)} to {points(high, signed=True)}"
+    return f"ties in scores could change {what}: broken otherwise, delta lies anywhere from {bounds}"
+
+
+def _unjudged_items(cutoff: int | None, baseline: int, candidate: int, any_judged: bool = True) -> str:
+    where = "in the lists" if cutoff is None else f"among the first {cutoff}"
+    found = f"{baseline:,} in the baseline, {candidate:,} in the candidate"
+    if any_judged:
+        return f"unjudged items {where}: {found}"
+    return f"no item {where} has a label ({found}), so nothing is compared; do the ids match?"
+
+
+def _different_labels(versions: Sequence[tuple[int, int]]) -> str:
+    found = ", ".join(f"version {version}: {counted(n, 'run')}" for version, n in versions)
+    return f"runs under different labels are not compared ({found}); to evaluate all against the newest"
+
+
+_WORDS: Mapping[Kind, str | Callable[..., str]] = {
+    "weightless": lambda n: f"{counted(n, 'group')} of weight 0 left out",
+    "no_group": "no group has a result in both runs, so there is nothing to compare",
+    "one_group": "one group says nothing about others: no interval and no p-value",
+    "same_difference": _same_difference,
+    "low_information": low_information,
+    "tests_symmetry": "the Wilcoxon test tests symmetry, not the mean",
+    "means_weigh_groups": (
+        "the means weigh groups in a way that no test covers (weights of items, or groups without a relevant item "
+        "added unweighted): no interval and no p-value"
+    ),
+    "diagnostic": "shown, not compared: it says nothing about quality",
+    "no_mean_of_groups": "shown, not compared: its summary is no mean of groups, and the tests are about such means",
+    "fewer_judged": _fewer_judged,
+    "none_judged": "the {run} has no judged item there at all: are its ids spelled as in the labels?".format,
+    "nothing_judged": (
+        "no judged item counts in either run under {metrics}: are the ids of groups and items spelled as in the "
+        "labels? see those with"
+    ).format,
+    "newer_labels": "labels version {newest} is newer than version {version}, which both runs share; to use it".format,
+    "ties": _ties,
+    "no_alias": "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with",
+    "same_run": "candidate and baseline are one and the same run",
+    "group_not_in_run": lambda group, run, value: f"group {group!r} is not in run {run!r}: its value is {value:g}",
+    "in_one_run_only": lambda n: (
+        f"{counted(n, 'group')} {'has' if n == 1 else 'have'} a result in one run only: left out"
+    ),
+    "unjudged_items": _unjudged_items,
+    "no_item_judged": partial(_unjudged_items, any_judged=False),
+    "no_split": "no split into ranking, labels and coverage: the group has no value in one of the steps between",
+    "ranking_in_detail": "the ranking's part in detail",
+    "worst_group": "the group that lost most",
+    "different_labels": _different_labels,
+    "shown_only": lambda metric, why: f"{metric}: {_WORDS[why]}",
+    "other_groups": (
+        "{run} has results for {n:,} groups, the runs beside it for {n_beside:,}: not compared with them"
+    ).format,
+    "shared_groups": "steps rest on the {n:,} groups that all runs have results for, of up to {most:,}".format,
+}

@@ -1,0 +1,120 @@
+"""Notes in words: every kind has a sentence, and a command stands behind it."""
+
+from typing import get_args
+
+import pytest
+
+from ndcg_tracker.comparison.notes import Fact, Kind, Note
+from ndcg_tracker.reporting.notes import command_line, few_or_skewed, low_information, note_text, sentence, told
+
+SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
+    "weightless": ({"n": 1}, "1 group of weight 0 left out"),
+    "no_group": ({}, "no group has a result in both runs, so there is nothing to compare"),
+    "one_group": ({}, "one group says nothing about others: no interval and no p-value"),
+    "same_difference": (
+        {"n": 1200, "has_p": True},
+        "all 1,200 groups differ by the same amount: the interval is undefined",
+    ),
+    "low_information": (
+        {"n": 9, "skewness": -8.04},
+        "low information: the differences are very skewed (skewness -8.0 over 9 groups), and the t interval may be too "
+        "narrow",
+    ),
+    "tests_symmetry": ({}, "the Wilcoxon test tests symmetry, not the mean"),
+    "means_weigh_groups": (
+        {},
+        "the means weigh groups in a way that no test covers (weights of items, or groups without a relevant item "
+        "added unweighted): no interval and no p-value",
+    ),
+    "diagnostic": ({}, "shown, not compared: it says nothing about quality"),
+    "no_mean_of_groups": (
+        {},
+        "shown, not compared: its summary is no mean of groups, and the tests are about such means",
+    ),
+    "fewer_judged": (
+        {"run": "candidate", "cutoffs": [10, 3, None]},
+        "the candidate has fewer judged items in its top 10, top 3 and whole lists: delta may be understated, which "
+        "could change the verdict",
+    ),
+    "none_judged": (
+        {"run": "baseline"},
+        "the baseline has no judged item there at all: are its ids spelled as in the labels?",
+    ),
+    "nothing_judged": (
+        {"metrics": "AP, P@1"},
+        "no judged item counts in either run under AP, P@1: are the ids of groups and items spelled as in the labels? "
+        "see those with",
+    ),
+    "newer_labels": (
+        {"newest": 3, "version": 1},
+        "labels version 3 is newer than version 1, which both runs share; to use it",
+    ),
+    "ties": (
+        {"what": "the decision", "low": -0.01, "high": 0.02},
+        "ties in scores could change the decision: broken otherwise, delta lies anywhere from -0.0100 to +0.0200",
+    ),
+    "no_alias": ({}, "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with"),
+    "same_run": ({}, "candidate and baseline are one and the same run"),
+    "group_not_in_run": ({"group": "q1", "run": "a", "value": 0.0}, "group 'q1' is not in run 'a': its value is 0"),
+    "in_one_run_only": ({"n": 2}, "2 groups have a result in one run only: left out"),
+    "unjudged_items": (
+        {"cutoff": None, "baseline": 1200, "candidate": 0},
+        "unjudged items in the lists: 1,200 in the baseline, 0 in the candidate",
+    ),
+    "no_split": (
+        {},
+        "no split into ranking, labels and coverage: the group has no value in one of the steps between",
+    ),
+    "ranking_in_detail": ({}, "the ranking's part in detail"),
+    "worst_group": ({}, "the group that lost most"),
+    "different_labels": (
+        {"versions": [(1, 3), (2, 1)]},
+        "runs under different labels are not compared (version 1: 3 runs, version 2: 1 run); to evaluate all against "
+        "the newest",
+    ),
+    "shown_only": (
+        {"metric": "NumRet", "why": "diagnostic"},
+        "NumRet: shown, not compared: it says nothing about quality",
+    ),
+    "other_groups": (
+        {"run": "few", "n": 20, "n_beside": 1098},
+        "few has results for 20 groups, the runs beside it for 1,098: not compared with them",
+    ),
+    "shared_groups": (
+        {"n": 98, "most": 100},
+        "steps rest on the 98 groups that all runs have results for, of up to 100",
+    ),
+}
+
+
+def test_every_kind_has_a_sentence() -> None:
+    assert set(SENTENCES) == set(get_args(Kind))
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_the_sentence_of_a_kind(kind: Kind) -> None:
+    facts, expected = SENTENCES[kind]
+    assert sentence(Note(kind, facts)) == note_text(Note(kind, facts)) == expected
+
+
+def test_a_command_stands_behind_the_sentence() -> None:
+    note = Note("worst_group", command=("ndcg-track", "explain", "a b", "$x"))
+    assert (told(note).sentence, told(note).command) == ("the group that lost most", "ndcg-track explain 'a b' '$x'")
+    assert note_text(note) == "the group that lost most: ndcg-track explain 'a b' '$x'"
+
+
+@pytest.mark.parametrize(
+    ("word", "typed"), [("a", "a"), ("a b", "'a b'"), ("it's", '"it\'s"'), ("it's $5", "'it'\"'\"'s $5'"), ("", "''")]
+)
+def test_words_of_a_command_are_quoted_for_a_shell(word: str, typed: str) -> None:
+    assert command_line(["ndcg-track", word]) == f"ndcg-track {typed}"
+
+
+@pytest.mark.parametrize(
+    ("interval", "end"),
+    [("the t interval", ", and below 100 the t interval may be too narrow"), ("", "")],
+)
+def test_low_information_names_the_interval_that_is_shown(interval: str, end: str) -> None:
+    told_so = low_information(300, 60, enough=100, interval=interval)
+    assert told_so == f"low information: 60 of 300 differences are nonzero{end}"
+    assert few_or_skewed(interval).endswith("too narrow") is bool(interval)
