@@ -13,7 +13,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-import ranx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ingest_outcomes import listed, run_parts
@@ -114,9 +113,6 @@ ROWS = [Row(group, item, score) for group, items in NESTED.items() for item, sco
     [
         NESTED,
         {group: MappingProxyType(items) for group, items in NESTED.items()},
-        ranx.Run(
-            {str(group): {item: float(score) for item, score in items.items()} for group, items in NESTED.items()}
-        ),
         ROWS,
         (row for row in ROWS),
         [row._asdict() for row in ROWS],
@@ -136,14 +132,22 @@ def test_what_other_libraries_hold_a_run_in(frame: object) -> None:
     "frame",
     [
         {"q": {"a": 2, "b": 0}},
-        ranx.Qrels({"q": {"a": 2, "b": 0}}),
-        ranx.Qrels({"q": {"a": 2, "b": 0}}).to_dataframe(),
         [ir_measures.Qrel("q", "a", 2), ir_measures.Qrel("q", "b", 0)],
         pd.DataFrame([ir_measures.Qrel("q", "a", 2), ir_measures.Qrel("q", "b", 0)]),
     ],
 )
 def test_what_other_libraries_hold_labels_in(frame: object) -> None:
     assert sorted(listed(read_label_frame(frame)) or []) == [("q", "a", 2.0), ("q", "b", 0.0)]
+
+
+def test_what_ranx_holds() -> None:
+    import ranx  # compiles for seconds
+
+    run = {str(group): {item: float(score) for item, score in items.items()} for group, items in NESTED.items()}
+    assert listed(read_frame(ranx.Run(run)).ranking) == NESTED_RANKING
+    labels = ranx.Qrels({"q": {"a": 2, "b": 0}})
+    for frame in (labels, labels.to_dataframe()):
+        assert sorted(listed(read_label_frame(frame)) or []) == [("q", "a", 2.0), ("q", "b", 0.0)]
 
 
 def test_the_interchange_protocol_is_read() -> None:

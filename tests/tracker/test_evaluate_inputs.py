@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import pytrec_eval
-import ranx
 from small_shop import BM25, DENSE, LABELS, Run, frame_of, joint_frame, labels_frame, write_csv, write_qrels, write_trec
 
 import ndcg_tracker as nt
@@ -84,6 +83,8 @@ def test_a_path_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64")
 def test_the_objects_of_ranx() -> None:
+    import ranx  # compiles for seconds
+
     run, labels = ranx.Run(DENSE), ranx.Qrels(QRELS)
     assert mean(run, labels) == EXPECTED
     assert mean(run.to_dataframe(), labels.to_dataframe()) == EXPECTED
