@@ -1,14 +1,17 @@
 """Imports the whole program and its libraries, which takes a second: what forks from here need not."""
 
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
 for _name in (
     *("alembic.command", "alembic.config", "numpy", "pandas", "psycopg", "pyarrow.compute", "pyarrow.csv"),
     *("pyarrow.parquet", "scipy.stats", "sqlalchemy.dialects.postgresql.psycopg", "sqlalchemy.dialects.sqlite"),
-    *("typer", "typer._adapters"),
+    "typer",
 ):
     import_module(_name)
+with suppress(ImportError):  # older ones have none
+    import_module("typer._adapters")
 from ndcg_tracker.cli import commands  # noqa: E402
 
 commands.command_line([])
