@@ -146,7 +146,8 @@ def test_what_ranx_holds() -> None:
     run = {str(group): {item: float(score) for item, score in items.items()} for group, items in NESTED.items()}
     assert listed(read_frame(ranx.Run(run)).ranking) == NESTED_RANKING
     labels = ranx.Qrels({"q": {"a": 2, "b": 0}})
-    for frame in (labels, labels.to_dataframe()):
+    as_its_frames = pd.DataFrame({"q_id": ["q", "q"], "doc_id": ["a", "b"], "score": [2, 0]})
+    for frame in (labels, as_its_frames):
         assert sorted(listed(read_label_frame(frame)) or []) == [("q", "a", 2.0), ("q", "b", 0.0)]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_rankings import SEEDS
 from rankings_of import Run, labels_of
+from thorough import LONG, examples
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics import (
@@ -37,7 +37,6 @@ from ndcg_tracker.rankings import (
     judged,
 )
 
-LONG = os.environ.get("NDCG_TEST_LONG") == "1"
 ONE = 1.0
 LAST_BITS = [ONE, *(float(np.nextafter(ONE, to)) for to in (0.0, 2.0)), 1.0 + 2**-50, 1.0 + 2**-45, 1.0 + 2**-30]
 NEAR_TIES = st.sampled_from([*LAST_BITS, *(-score for score in LAST_BITS), 0.0, -0.0, 5e-324, -5e-324, 1e300, 2.0])
@@ -76,13 +75,13 @@ def assert_same(run: Run, labels: Run, metrics: Sequence[Metric], *, alone: bool
         assert outcome(group_values(rows, [metric])[0]) == together
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(some_lists() | some_lists(NEAR_TIES), st.lists(some_metric(), min_size=1, max_size=4))
 def test_any_metric_of_any_lists(lists: tuple[Run, Run], metrics: list[Metric]) -> None:
     assert_same(*lists, metrics)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(some_lists() | some_lists(NEAR_TIES), st.integers(1, 12))
 def test_every_value_of_every_axis(lists: tuple[Run, Run], cutoff: int) -> None:
     assert_same(*lists, every_metric(cutoff))

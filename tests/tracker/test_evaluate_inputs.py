@@ -87,7 +87,9 @@ def test_the_objects_of_ranx() -> None:
 
     run, labels = ranx.Run(DENSE), ranx.Qrels(QRELS)
     assert mean(run, labels) == EXPECTED
-    assert mean(run.to_dataframe(), labels.to_dataframe()) == EXPECTED
+    frame = labels.to_dataframe()
+    assert frame.columns.tolist() == ["q_id", "doc_id", "score"]
+    assert mean(run.to_dataframe(), frame) == EXPECTED
     assert mean(run, labels) == pytest.approx(ranx.evaluate(labels, run, "ndcg@10", make_comparable=True))
 
 
