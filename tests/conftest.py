@@ -31,6 +31,8 @@ if _PARENT is not None:
     os.environ["PYTEST_DEBUG_TEMPROOT"] = str(_PARENT)
 sys.dont_write_bytecode = False  # else hundreds of processes compile the package, each for itself
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+for _library in ("OMP", "OPENBLAS"):  # each worker has a core; threads that wait for one another take it
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
 settings.register_profile("untimed", deadline=None)  # how long an example takes decides no test
 settings.load_profile("untimed")
@@ -87,7 +89,7 @@ def database_url(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def preloaded_programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with the programs ``ndcg-track`` and ``python`` that need not start."""
+    """A folder with the programs ``ndcg-track`` and ``preloaded-python`` that need not start."""
     folder = tmp_path_factory.mktemp("programs")
     with Preloaded(folder):
         yield folder

@@ -1,4 +1,4 @@
-"""``ndcg-track`` and ``python`` without their start: a process that has imported the program forks one child per call.
+"""``ndcg-track`` and Python without their start: a process that has imported the program forks one child per call.
 
 The tests call the program some hundreds of times, and most of each call is Python's and the libraries' start. The
 programs that ``Preloaded`` puts into a folder hand their arguments, environment, folder and standard streams to the
@@ -23,7 +23,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import NoReturn, Self
 
-PROGRAMS = ("ndcg-track", "python")
+PROGRAMS = ("ndcg-track", "preloaded-python")  # the documents find no other `python` there
 _CLIENT = """#!{python} -IS
 import _signal, _socket, array, marshal, os, sys
 link = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -157,7 +157,7 @@ def _ndcg_track(arguments: list[str]) -> None:
 
 
 def _python(arguments: list[str]) -> None:
-    """Run ``python [-W error] -c SCRIPT ARGUMENTS``."""
+    """Run ``preloaded-python [-W error] -c SCRIPT ARGUMENTS``."""
     if arguments[:2] == ["-W", "error"]:
         warnings.simplefilter("error")
         arguments = arguments[2:]

@@ -80,7 +80,7 @@ class Program:
     @property
     def python(self) -> str:
         """What runs ``-c SCRIPT``."""
-        return sys.executable if self.programs is None else str(self.programs / "python")
+        return sys.executable if self.programs is None else str(self.programs / "preloaded-python")
 
     def environment(self, **variables: str) -> dict[str, str]:
         """Return the variables that the program runs under."""

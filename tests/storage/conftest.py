@@ -30,7 +30,7 @@ def both(postgres_schema: None, sqlite_url: str, postgres_url: str) -> Iterator[
 @pytest.fixture
 def python(preloaded_programs: Path) -> Path:
     """What runs a script without the start of Python, for ``started``."""
-    return preloaded_programs / "python"
+    return preloaded_programs / "preloaded-python"
 
 
 @pytest.fixture
