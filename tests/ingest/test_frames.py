@@ -140,17 +140,6 @@ def test_what_other_libraries_hold_labels_in(frame: object) -> None:
     assert sorted(listed(read_label_frame(frame)) or []) == [("q", "a", 2.0), ("q", "b", 0.0)]
 
 
-def test_what_ranx_holds() -> None:
-    import ranx  # compiles for seconds
-
-    run = {str(group): {item: float(score) for item, score in items.items()} for group, items in NESTED.items()}
-    assert listed(read_frame(ranx.Run(run)).ranking) == NESTED_RANKING
-    labels = ranx.Qrels({"q": {"a": 2, "b": 0}})
-    as_its_frames = pd.DataFrame({"q_id": ["q", "q"], "doc_id": ["a", "b"], "score": [2, 0]})
-    for frame in (labels, as_its_frames):
-        assert sorted(listed(read_label_frame(frame)) or []) == [("q", "a", 2.0), ("q", "b", 0.0)]
-
-
 def test_the_interchange_protocol_is_read() -> None:
     frame = pd.DataFrame({"qid": ["q", "q"], "docno": ["a", "b"], "score": [1.0, 2.0], "label": [NAN, 1.0]})
     categories = frame.astype({"qid": "category"})

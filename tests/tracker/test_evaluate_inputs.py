@@ -19,6 +19,7 @@ import pytrec_eval
 from small_shop import BM25, DENSE, LABELS, Run, frame_of, joint_frame, labels_frame, write_csv, write_qrels, write_trec
 
 import ndcg_tracker as nt
+from ndcg_tracker.ingest import read_frame, read_label_frame
 
 EXPECTED = nt.evaluate(frame_of(DENSE), "ndcg@10", labels=labels_frame()).mean["ndcg@10"]
 QRELS = {group: {item: int(grade) for item, grade in items.items()} for group, items in LABELS.items()}
@@ -86,6 +87,8 @@ def test_the_objects_of_ranx() -> None:
     import ranx  # compiles for seconds
 
     run, labels = ranx.Run(DENSE), ranx.Qrels(QRELS)
+    assert read_frame(run).ranking.digest() == read_frame(DENSE).ranking.digest()
+    assert read_label_frame(labels).digest() == read_label_frame(QRELS).digest()
     assert mean(run, labels) == EXPECTED
     frame = labels.to_dataframe()
     assert frame.columns.tolist() == ["q_id", "doc_id", "score"]
