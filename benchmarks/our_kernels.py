@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 @kernel("ndcg_tracker, in order", "ndcg_tracker", "labels joined beforehand, rows in the order of their scores")
 def _in_order(scene: Scene) -> Work:
-    from ndcg_tracker.metrics import group_results
-    from ndcg_tracker.rankings import judged
+    from ndcg_tracker.metrics.kernel.values import group_results
+    from ndcg_tracker.rankings.join import judged
 
     both, metrics = judged(scene.table.ranking(), scene.table.labels()), scene.metrics()
     return lambda: scene.means(group_results(both, metrics))
@@ -25,8 +25,8 @@ def _in_order(scene: Scene) -> Work:
     "labels joined beforehand, rows in any order within their groups",
 )
 def _any_order(scene: Scene) -> Work:
-    from ndcg_tracker.metrics import group_results
-    from ndcg_tracker.rankings import judged
+    from ndcg_tracker.metrics.kernel.values import group_results
+    from ndcg_tracker.rankings.join import judged
 
     both, metrics = judged(scene.unsorted_ranking(), scene.table.labels()), scene.metrics()
     return lambda: scene.means(group_results(both, metrics))
@@ -40,8 +40,8 @@ def _any_order(scene: Scene) -> Work:
 def _in_order_by_ids(scene: Scene) -> Work:
     from dataclasses import replace
 
-    from ndcg_tracker.metrics import group_results
-    from ndcg_tracker.rankings import judged
+    from ndcg_tracker.metrics.kernel.values import group_results
+    from ndcg_tracker.rankings.join import judged
 
     ranking, labels, metrics = scene.table.ranking(), scene.table.labels(), scene.metrics()
     # Fresh copies: what a table keeps once computed (its hashes) must not be there yet.
@@ -56,8 +56,8 @@ def _in_order_by_ids(scene: Scene) -> Work:
 def _any_order_by_ids(scene: Scene) -> Work:
     from dataclasses import replace
 
-    from ndcg_tracker.metrics import group_results
-    from ndcg_tracker.rankings import judged
+    from ndcg_tracker.metrics.kernel.values import group_results
+    from ndcg_tracker.rankings.join import judged
 
     ranking, labels, metrics = scene.unsorted_ranking(), scene.table.labels(), scene.metrics()
     return lambda: scene.means(group_results(judged(replace(ranking), replace(labels)), metrics))

@@ -28,6 +28,14 @@ def commands(choice: Choice) -> Phase:
     compare = ("compare", "run0", "run1", "--format", "json")
     tasks = [
         Task("interpreter", "Python starts and ends", lambda _: measured([sys.executable, "-c", ""])),
+        Task(
+            "import numpy", "what every comparison imports",
+            lambda _: measured([sys.executable, "-c", "import numpy"]),
+        ),
+        Task(
+            "import scipy.special", "what none imports unless it is asked for",
+            lambda _: measured([sys.executable, "-c", "import numpy, scipy.special"]),
+        ),
         Task("--help", "`ndcg-track --help`", lambda _: measured(ndcg_track(sys.executable, "--help"))),
         Task("compare, 7,000 groups", "two stored runs of W1's groups, SQLite", asked(of_few, *compare)),
         Task("compare, 1,000,000 groups", "two stored runs of W4's groups, SQLite", asked(of_many, *compare)),

@@ -24,7 +24,7 @@ def store_runs(database: str, workload: str, n_runs: int, top: int) -> None:
 
     from ndcg_tracker import Tracker
     from ndcg_tracker.ingest.table import RankedTable
-    from ndcg_tracker.rankings import Ranking
+    from ndcg_tracker.rankings.ranking import Ranking
     from ndcg_tracker.tracker.ingestion import RunDetails
 
     table = workloads.table(workload)
@@ -47,11 +47,13 @@ def store_runs(database: str, workload: str, n_runs: int, top: int) -> None:
 def statistics_of(database: str) -> None:
     """Time what ``compare`` computes, on results that are read and paired beforehand."""
     from ndcg_tracker import Tracker
-    from ndcg_tracker.comparison import LabelSetRef, PairedResults, RunRef, compare_runs, pair
+    from ndcg_tracker.comparison.compare import ComparedRuns, PairedResults, compare_runs
+    from ndcg_tracker.comparison.pairing import pair
+    from ndcg_tracker.comparison.results import LabelSetRef, RunRef
 
     with Tracker(database) as tracker, tracker.store().read() as tx:
-        runs = [tx.resolve_run(name, None) for name in ("run0", "run1")]
-        results = [tx.group_results(tx.evaluations(run.id)[0].id) for run in runs]
+        runs = [tx.runs.resolve(name, None) for name in ("run0", "run1")]
+        results = [tx.evaluations.results(tx.evaluations.of_run(run.id)[0].id) for run in runs]
     baseline, candidate = results
     pairing = pair(baseline.group_ids, baseline.values, candidate.group_ids, candidate.values)
     one, other = (RunRef(run.name, run.id) for run in runs)
@@ -60,7 +62,8 @@ def statistics_of(database: str) -> None:
     def names(group_ids: NDArray[np.int64]) -> list[str]:
         return [str(number) for number in group_ids.tolist()]
 
-    serve(lambda: compare_runs(one, other, "default", LabelSetRef(1, ""), [paired], names), {})
+    both = ComparedRuns(one, other, "default", LabelSetRef(1, ""))
+    serve(lambda: compare_runs(both, [paired], names), {})
 
 
 def differences(n_groups: int) -> NDArray[np.float64]:
@@ -71,7 +74,7 @@ def differences(n_groups: int) -> NDArray[np.float64]:
 
 def permutation(n_groups: int) -> None:
     """Time our sign-flip test."""
-    from ndcg_tracker.comparison.permutation import sign_flip_test
+    from ndcg_tracker.statistics.permutation import sign_flip_test
 
     delta = differences(n_groups)
     serve(lambda: sign_flip_test(delta, flips=FLIPS), {"means": {"p": sign_flip_test(delta, flips=FLIPS).p_value}})

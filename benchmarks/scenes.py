@@ -10,9 +10,12 @@ import numpy as np
 import workloads
 from numpy.typing import NDArray
 
-from ndcg_tracker.metrics import Metric, group_results, parse_metric
-from ndcg_tracker.metrics.results import GroupResults
-from ndcg_tracker.rankings import LabelLists, Run, UnsortedRanking, judged
+from ndcg_tracker.metrics.kernel.results import GroupResults
+from ndcg_tracker.metrics.kernel.values import group_results
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rankings.join import judged
+from ndcg_tracker.rankings.ranking import LabelLists, Run, UnsortedRanking
 
 METRICS = ("ndcg@10", "ndcg@100", "ndcg")
 

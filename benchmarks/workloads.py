@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.rankings import Keys, LabelLists, Ranking
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 
 DATA = Path(os.environ.get("BENCHMARK_DATA", Path(__file__).resolve().parent / "data")).resolve()
 _GROUPS_PER_WRITE = 2_000

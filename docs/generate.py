@@ -9,12 +9,12 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ndcg_tracker.metrics import parse_metric
-from ndcg_tracker.metrics.axes import AXES
-from ndcg_tracker.metrics.dialects import DIALECTS, Dialect
-from ndcg_tracker.metrics.explain import Setting, formula, settings
-from ndcg_tracker.metrics.measures import MEASURES
-from ndcg_tracker.storage.schema_page import schema_page
+from ndcg_tracker.metrics.language.axes import AXES
+from ndcg_tracker.metrics.language.dialects import DIALECTS, Dialect
+from ndcg_tracker.metrics.language.measures import MEASURES
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.metrics.language.words import Setting, formula, settings
+from ndcg_tracker.storage.upkeep.schema_page import schema_page
 
 DOCS = Path(__file__).resolve().parent
 DIALECT_PAGES = DOCS / "dialects"

@@ -23,22 +23,6 @@ CREATE TABLE groups (
 	CONSTRAINT uq_groups_dataset_id_key UNIQUE (dataset_id, "key")
 )
 ;
-CREATE TABLE label_sets (
-	id INTEGER NOT NULL, 
-	dataset_id INTEGER NOT NULL, 
-	version INTEGER NOT NULL, 
-	digest TEXT NOT NULL, 
-	n_groups INTEGER NOT NULL, 
-	n_labels INTEGER NOT NULL, 
-	source TEXT, 
-	created_at_utc TEXT NOT NULL, 
-	CONSTRAINT pk_label_sets PRIMARY KEY (id), 
-	CONSTRAINT ck_label_sets_counts CHECK (n_groups >= 0 AND n_labels >= 0), 
-	CONSTRAINT ck_label_sets_version_from_1 CHECK (version >= 1), 
-	CONSTRAINT fk_label_sets_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
-	CONSTRAINT uq_label_sets_dataset_id_version UNIQUE (dataset_id, version)
-)
-;
 CREATE TABLE label_lists (
 	label_set_id INTEGER NOT NULL, 
 	group_id INTEGER NOT NULL, 
@@ -269,4 +253,21 @@ CREATE VIEW group_diff AS SELECT d.name AS dataset, rb.name AS baseline, rc.name
         JOIN group_results vc ON vc.evaluation_id = ec.id AND vc.group_id = vb.group_id
         JOIN groups g ON g.id = vb.group_id AND g.dataset_id = rb.dataset_id
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0003')
+CREATE TABLE label_sets (
+	id INTEGER NOT NULL, 
+	dataset_id INTEGER NOT NULL, 
+	version INTEGER NOT NULL, 
+	digest TEXT NOT NULL, 
+	n_groups INTEGER NOT NULL, 
+	n_labels INTEGER NOT NULL, 
+	source TEXT, 
+	created_at_utc TEXT NOT NULL, 
+	by_row_number BOOLEAN, 
+	CONSTRAINT pk_label_sets PRIMARY KEY (id), 
+	CONSTRAINT ck_label_sets_counts CHECK (n_groups >= 0 AND n_labels >= 0), 
+	CONSTRAINT ck_label_sets_version_from_1 CHECK (version >= 1), 
+	CONSTRAINT fk_label_sets_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
+	CONSTRAINT uq_label_sets_dataset_id_version UNIQUE (dataset_id, version)
+)
+;
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0004')

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
         NotComparableError,
         ReferenceNotFoundError,
     )
-    from ndcg_tracker.metrics import Metric, parse_metric
-    from ndcg_tracker.tracker import Evaluation, Tracker, evaluate
+    from ndcg_tracker.metrics.language.metric import Metric
+    from ndcg_tracker.metrics.language.text import parse_metric
+    from ndcg_tracker.tracker.evaluation import Evaluation, evaluate
+    from ndcg_tracker.tracker.tracker import Tracker
 
 __version__ = "0.1.0"
 
@@ -41,17 +43,16 @@ __all__ = [
 ]
 
 _MODULE_OF = {
-    "Evaluation": "tracker",
-    "Metric": "metrics",
-    "Tracker": "tracker",
-    "evaluate": "tracker",
-    "parse_metric": "metrics",
+    "Evaluation": "tracker.evaluation",
+    "Metric": "metrics.language.metric",
+    "Tracker": "tracker.tracker",
+    "evaluate": "tracker.evaluation",
+    "parse_metric": "metrics.language.text",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used: importing the package costs next to nothing."""
-    # Not by lazy_loader, as in the packages below: every pytest session imports this one, for the plugin's sake.
+    """Import a public name when it is first used: every pytest session imports this package, for the plugin's sake."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_MODULE_OF.get(name, 'errors')}"), name)

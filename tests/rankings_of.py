@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ndcg_tracker.metrics import GroupResults, group_results, parse_metric
-from ndcg_tracker.rankings import JudgedRanking, Keys, LabelLists, Ranking, judged
+from ndcg_tracker.metrics.kernel.results import GroupResults
+from ndcg_tracker.metrics.kernel.values import group_results
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rankings.join import JudgedRanking, judged
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 
 Run = dict[str, dict[str, float]]
 

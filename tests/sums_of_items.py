@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 from rankings_of import Run
 
-from ndcg_tracker.metrics import Metric
 from ndcg_tracker.metrics.contributions import ADDITIVE
+from ndcg_tracker.metrics.language.metric import Metric
 
 TIES = ("item_desc", "item_asc", "input", "pessimistic", "optimistic", "average")
 GAINS = ("linear", "exp2", "binary", "linear>=2", "exp2>=3", "{1:3.5, 2:9}", "{0:0.5, 2:1, 3:0}")

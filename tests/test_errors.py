@@ -12,7 +12,8 @@ from small_shop import BM25, DENSE, frame_of, labels_frame
 import ndcg_tracker as nt
 from ndcg_tracker.cli.app import run
 from ndcg_tracker.errors import NameTakenError
-from ndcg_tracker.ingest import GroupColumns, read_groups, read_labels, read_run
+from ndcg_tracker.ingest.group_table import GroupColumns, read_groups
+from ndcg_tracker.ingest.reading import read_labels, read_run
 from ndcg_tracker.storage.store import upgrade
 
 PACKAGE = Path(nt.__file__).parent
@@ -175,7 +176,7 @@ BAD = {
 
 
 def _columns() -> object:
-    from ndcg_tracker.ingest import Columns
+    from ndcg_tracker.ingest.columns import Columns
 
     return Columns(group="query")
 

@@ -14,7 +14,7 @@ with suppress(ImportError):  # older ones have none
     import_module("typer._adapters")
 from ndcg_tracker.cli import commands  # noqa: E402
 
-commands.command_line([])
+commands.command_line().get_command(None, "")
 _PACKAGE = Path(commands.__file__).parents[1]
 for _module in sorted(_PACKAGE.rglob("*.py")):
     _relative = _module.relative_to(_PACKAGE.parent).with_suffix("")

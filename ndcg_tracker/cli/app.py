@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 import os
 import signal
@@ -13,8 +12,8 @@ from io import TextIOWrapper
 from types import FrameType
 from typing import NoReturn
 
-from ndcg_tracker.cli.commands import ASKS_FOR_WORDS, command_line
-from ndcg_tracker.cli.options import as_option, discard, say, surroundings
+from ndcg_tracker.cli.commands import command_line
+from ndcg_tracker.cli.options import ASKS_FOR_WORDS, as_option, discard, say, surroundings
 from ndcg_tracker.errors import NdcgTrackerError, NotComparableError, worded
 
 INTERNAL_ERROR, BAD_INPUT, NOT_COMPARABLE = 1, 2, 5
@@ -34,7 +33,7 @@ def run(arguments: Sequence[str]) -> int:
     Raises: BrokenPipeError where nobody reads standard output any more.
     """
     try:
-        command_line(arguments)(list(arguments), prog_name="ndcg-track")
+        command_line()(list(arguments), prog_name="ndcg-track")
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # typer makes an error of a reader that has seen enough
             raise end.__context__ from None
@@ -70,6 +69,8 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 def main() -> None:
     """Run the program: its arguments in, its exit code out."""
+    if sys.stdout is None:  # the caller closed it
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sparkline is no failure
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
@@ -91,15 +92,11 @@ def main() -> None:
 def _complete() -> int:
     from ndcg_tracker.cli.completion import complete
 
-    return complete(os.environ)
+    return complete(command_line(), os.environ)
 
 
 def _end(code: int) -> NoReturn:
-    """End the process as it is: taking the interpreter apart takes as long as many a query does.
-
-    What was opened is closed by now, and what libraries want done at the end is done.
-    """
-    atexit._run_exitfuncs()
-    for stream in filter(None, (sys.stdout, sys.stderr)):  # a stream that the caller closed is none
-        stream.flush()
-    os._exit(code)
+    """End the program without a last collection of garbage, which takes 0.2 s of processor time after a comparison."""
+    gc.disable()
+    gc.freeze()
+    sys.exit(code)

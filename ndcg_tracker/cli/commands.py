@@ -1,4 +1,4 @@
-"""Which commands there are; only the one that is called is imported and made ready.
+"""Which commands there are; only the one that is called is imported.
 
 ``--db`` stands before the command or after it: every command and group of commands gets the option here.
 """
@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from copy import copy
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from ndcg_tracker import __version__
 from ndcg_tracker.cli.options import say, surroundings
@@ -40,18 +40,31 @@ COMMANDS = {
 }
 """The module of this package that holds each command, and the function or the group of commands in it."""
 
-ASKS_FOR_WORDS = "_NDCG_TRACK_COMPLETE"
-"""The variable by which a shell asks for the words that may come next, in the place of running a command."""
+
+class _Commands(TyperGroup):
+    """The group of all commands: each is imported when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command; where there is none of this name, None, with all imported that may be meant."""
+        database = next(one for one in self.params if one.name == "db")
+        for name in [cmd_name] if cmd_name in COMMANDS else COMMANDS:
+            if name not in self.commands:
+                self.commands[name] = _imported(name, database)
+        return self.commands.get(cmd_name)
 
 
-def command_line(arguments: Sequence[str] = ()) -> Any:
-    """Return the command line for some arguments: with the command they call, or with all where they call none.
+def command_line() -> Any:
+    """Return the command line; it imports a command when that is called.
 
-    >>> command_line(["--db", "ndcg.db", "runs", "list"]).commands.keys()
-    dict_keys(['runs'])
+    >>> command_line().get_command(None, "runs").name
+    'runs'
     """
-    called = _called(arguments)
     app = typer.Typer(
+        cls=_Commands,
         name="ndcg-track",
         help="Keeps every ranking run down to the single group in SQL, and says what changed between two of them.",
         no_args_is_help=True,
@@ -61,17 +74,21 @@ def command_line(arguments: Sequence[str] = ()) -> Any:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_before_command)
-    for name in COMMANDS if called is None else [called]:
-        found = _found(COMMANDS[name])
-        if isinstance(found, typer.Typer):
-            app.add_typer(found, name=name)
-        else:
-            app.command(name)(found)
-    made: Any = typer.main.get_command(app)
-    database = next(one for one in made.params if one.name == "db")
-    for command in made.commands.values():
-        _take_database_too(command, database)
-    return made
+    return typer.main.get_command(app)
+
+
+def _imported(name: str, database: Any) -> Any:
+    module, attribute = COMMANDS[name].split(":")
+    found = getattr(import_module(f"ndcg_tracker.cli.{module}"), attribute)
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    if isinstance(found, typer.Typer):
+        app.add_typer(found, name=name)
+        command: Any = typer.main.get_group(app).commands[name]
+    else:
+        app.command(name)(found)
+        command = typer.main.get_command(app)
+    _take_database_too(command, database)
+    return command
 
 
 def _take_database_too(command: Any, option: Any) -> None:
@@ -86,24 +103,6 @@ def _take_database_too(command: Any, option: Any) -> None:
 def _database_after(context: Any, option: Any, value: str | None) -> None:
     if value is not None:
         surroundings.database = value
-
-
-def _called(arguments: Sequence[str]) -> str | None:
-    """Return the command that is surely called, None where typer has to say what the arguments mean."""
-    rest = iter(arguments)
-    for argument in rest:
-        if argument in COMMANDS:
-            return argument
-        if argument == "--db":
-            next(rest, None)
-        elif argument != "--debug" and not argument.startswith("--db="):
-            return None
-    return None
-
-
-def _found(place: str) -> Any:
-    module, attribute = place.split(":")
-    return getattr(import_module(f"ndcg_tracker.cli.{module}"), attribute)
 
 
 def _version(asked: bool) -> None:

@@ -87,7 +87,7 @@ def compare(
     Labels are the newest version under which both runs have the metrics (all they share, unless --metric names some).
     The first metric decides the worst and best groups and the slices.
     """
-    from ndcg_tracker.reporting import comparison_as
+    from ndcg_tracker.reporting.comparison_formats import comparison_as
 
     with options.tracker() as tracker:
         result = tracker.compare(

@@ -15,11 +15,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ndcg_tracker.cli.commands import ASKS_FOR_WORDS, command_line
+from ndcg_tracker.cli.options import ASKS_FOR_WORDS
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.names_to_complete import What
+    from ndcg_tracker.storage.completion import What
 
 _BASH = f"""_ndcg_track() {{
     local IFS=$'\\n'
@@ -112,26 +112,28 @@ def install(shell: str) -> list[str]:
     return [*said, "start a new shell to use it"]
 
 
-def complete(variables: Mapping[str, str]) -> int:
+def complete(command: Any, variables: Mapping[str, str]) -> int:
     """Print the words that may stand at the cursor; silent where anything goes wrong, and always 0."""
     with suppress(Exception):
         line, shell = variables["COMP_LINE"], variables[ASKS_FOR_WORDS]
         before = line[: int(variables.get("COMP_POINT", len(line)))]
-        words = list(answers(before, line))
+        words = list(answers(command, before, line))
         if shell == "bash":
             words = as_bash_inserts(words, _split(before)[-1], variables.get("COMP_BREAKS", ""))
         sys.stdout.write("".join(f"{word}\n" for word in words if word.isprintable()))
     return 0
 
 
-def answers(before: str, line: str) -> Iterator[str]:
-    """Yield the words that may stand at the cursor, given the line before it and the whole.
+def answers(command: Any, before: str, line: str) -> Iterator[str]:
+    """Yield the words that may stand at the cursor, given the command line, the line before the cursor and the whole.
 
-    >>> list(answers("ndcg-track runs re", "ndcg-track runs re"))
+    >>> from ndcg_tracker.cli.commands import command_line
+    >>> list(answers(command_line(), "ndcg-track runs re", "ndcg-track runs re"))
     ['rename']
     """
     *words, incomplete = _split(before)[1:]
-    command = command_line(words)
+    for name in set(words).intersection(command.list_commands(None)):
+        command.get_command(None, name)  # imports it
     database, dataset = _value(line, "--db"), _value(line, "--dataset")
     _offer_names(command, database, dataset)
     package = next(one.__module__ for one in type(command).__mro__ if one.__module__.endswith("click.core"))
@@ -159,8 +161,8 @@ def _offer_names(command: Any, database: str | None, dataset: str | None) -> Non
 
     def offered(what: tuple[What, ...]) -> Any:
         def names(context: Any, parameter: Any, incomplete: str) -> list[str]:
-            from ndcg_tracker.storage.names_to_complete import names_to_complete
-            from ndcg_tracker.tracker.opened import database_location
+            from ndcg_tracker.storage.completion import names_to_complete
+            from ndcg_tracker.tracker.database import database_location
 
             found = names_to_complete(database_location(database), what, dataset)
             further = _REFERENCES if "runs" in what else ()

@@ -15,7 +15,7 @@ app = typer.Typer(
 
 
 def _location() -> str:
-    from ndcg_tracker.tracker.opened import database_location
+    from ndcg_tracker.tracker.database import database_location
 
     return database_location(options.surroundings.database)
 
@@ -44,7 +44,7 @@ def show_state(format: options.Output = options.OutputFormat.text) -> None:
 
     Nothing is written.
     """
-    from ndcg_tracker.reporting import rows_as
+    from ndcg_tracker.reporting.table import rows_as
     from ndcg_tracker.storage.store import current
 
     state = current(_location())

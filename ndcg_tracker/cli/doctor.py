@@ -25,10 +25,10 @@ def examine(context: typer.Context, format: options.Output = options.OutputForma
     if context.invoked_subcommand is not None:
         return
     from ndcg_tracker.errors import DatabaseError, worded
-    from ndcg_tracker.reporting import rows_as
     from ndcg_tracker.reporting.findings import findings_text
-    from ndcg_tracker.storage.store import examine
-    from ndcg_tracker.tracker.opened import database_location
+    from ndcg_tracker.reporting.table import rows_as
+    from ndcg_tracker.storage.upkeep.health import examine
+    from ndcg_tracker.tracker.database import database_location
 
     found = list(examine(database_location(options.surroundings.database)))
     rows = [
@@ -55,7 +55,8 @@ def show_conventions(
 
     And which convention moves it by how much.
     """
-    from ndcg_tracker.reporting import Column, json_text, rows_as
+    from ndcg_tracker.reporting.json_writer import json_text
+    from ndcg_tracker.reporting.table import Column, rows_as
 
     with options.tracker() as tracker:
         found = tracker.conventions(run, cutoff=cutoff, dataset=dataset)

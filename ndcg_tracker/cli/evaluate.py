@@ -34,11 +34,11 @@ def evaluate(
     """Compute metrics of runs without storing anything."""
     from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of, run_names
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.ingest import Columns, may_have_columns
-    from ndcg_tracker.ingest.columns import header_of
+    from ndcg_tracker.ingest.columns import Columns, header_of
+    from ndcg_tracker.ingest.reading import may_have_columns
     from ndcg_tracker.reporting.whole_file import whole_file
+    from ndcg_tracker.tracker.database import DEFAULT_METRIC
     from ndcg_tracker.tracker.evaluation import NoLabelsError, evaluate_stream, evaluate_table
-    from ndcg_tracker.tracker.opened import DEFAULT_METRIC
 
     if scores is not None and len(files) > 1:
         raise InputError("--scores belongs to one file, but there are several; evaluate them one by one")
@@ -83,7 +83,7 @@ def evaluate(
 
 def _metrics_json(evaluation: Evaluation) -> str:
     """Return the means by canonical text, as ``ingest`` and ``gate`` write them."""
-    from ndcg_tracker.metrics import parse_metric
+    from ndcg_tracker.metrics.language.text import parse_metric
     from ndcg_tracker.reporting.metrics_json import metrics_json
 
     texts = [str(parse_metric(text)) for text in evaluation.texts]
@@ -92,7 +92,7 @@ def _metrics_json(evaluation: Evaluation) -> str:
 
 
 def _means(found: list[tuple[str, Evaluation]], format: options.OutputFormat) -> str:
-    from ndcg_tracker.reporting import Column, rows_as
+    from ndcg_tracker.reporting.table import Column, rows_as
 
     names = ("run", "metric", "mean", "n_groups", "n_missing", "n_undefined")
     columns = [Column(name, digits=4 if name == "mean" else None) for name in names]
@@ -105,7 +105,7 @@ def _means(found: list[tuple[str, Evaluation]], format: options.OutputFormat) ->
 
 
 def _per_group(found: list[tuple[str, Evaluation]], format: options.OutputFormat) -> str:
-    from ndcg_tracker.reporting import Column, rows_as
+    from ndcg_tracker.reporting.table import Column, rows_as
 
     rows = []
     for name, evaluation in found:

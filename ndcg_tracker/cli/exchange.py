@@ -47,7 +47,7 @@ def import_runs(
     To the last bit, in one transaction. Runs that are stored already stay as they are and get the evaluations that
     they lack.
     """
-    from ndcg_tracker.reporting import rows_as
+    from ndcg_tracker.reporting.table import rows_as
 
     with options.tracker() as tracker:
         found = tracker.import_runs(folder, dataset=dataset)

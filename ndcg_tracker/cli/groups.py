@@ -9,7 +9,7 @@ import typer
 from ndcg_tracker.cli import options
 
 if TYPE_CHECKING:
-    from ndcg_tracker.tracker.group_facts import GroupsSet
+    from ndcg_tracker.tracker.groups import GroupsSet
 
 app = typer.Typer(
     help="Attributes (for slices) and weights of groups: set, list.", no_args_is_help=True, rich_markup_mode=None
@@ -39,7 +39,7 @@ def set_groups(
     or weight away; what the file does not name stays as it is. Stored means that rest on a weight that changes are
     computed again.
     """
-    from ndcg_tracker.ingest import GroupColumns, read_groups
+    from ndcg_tracker.ingest.group_table import GroupColumns, read_groups
 
     columns = GroupColumns(group, weight, tuple(attribute) if attribute else None)
     table = read_groups(file, reader=reader, columns=columns)
@@ -50,7 +50,7 @@ def set_groups(
 @app.command("list")
 def list_groups(dataset: options.Dataset = "default", format: options.Output = options.OutputFormat.text) -> None:
     """List the groups of a dataset with their weights and attributes."""
-    from ndcg_tracker.reporting import rows_as
+    from ndcg_tracker.reporting.table import rows_as
 
     with options.tracker() as tracker:
         found = tracker.groups(dataset)

@@ -35,8 +35,8 @@ def history(
     versions of the labels; text and Markdown list the newest 40 of them, or as many as --last says.
     """
     from ndcg_tracker.errors import ReferenceNotFoundError
-    from ndcg_tracker.reporting import history_as
-    from ndcg_tracker.tracker.history_filter import HistoryFilter
+    from ndcg_tracker.reporting.history_text import history_as
+    from ndcg_tracker.tracker.history import HistoryFilter
 
     tags = options.pairs(tag, "--tag") | ({} if branch is None else {"branch": branch})
     wanted = HistoryFilter(tags, commit, since, until, last)

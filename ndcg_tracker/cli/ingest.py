@@ -59,12 +59,12 @@ def ingest(
     Each file is stored in one transaction. The same run again is no error and adds nothing.
     """
     from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of, run_names
-    from ndcg_tracker.ingest import Columns, may_have_columns
-    from ndcg_tracker.ingest.columns import header_of
+    from ndcg_tracker.ingest.columns import Columns, header_of
+    from ndcg_tracker.ingest.reading import may_have_columns
     from ndcg_tracker.reporting.metrics_json import metrics_json as metrics_text
     from ndcg_tracker.reporting.whole_file import whole_file
+    from ndcg_tracker.tracker.database import DEFAULT_METRIC
     from ndcg_tracker.tracker.ingestion import RunDetails, source_name
-    from ndcg_tracker.tracker.opened import DEFAULT_METRIC
 
     if scores is not None and len(files) > 1:
         raise InputError("--scores belongs to one file, but there are several; ingest them one by one")
@@ -125,7 +125,7 @@ def _head() -> str | None:
 
 
 def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
-    from ndcg_tracker.reporting import Column
+    from ndcg_tracker.reporting.table import Column
 
     rows = [
         (

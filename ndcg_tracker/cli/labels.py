@@ -27,8 +27,7 @@ def add_labels(
     Labels already stored add nothing.
     """
     from ndcg_tracker.cli.reading import labels_of
-    from ndcg_tracker.ingest import Columns
-    from ndcg_tracker.ingest.columns import header_of
+    from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.tracker.ingestion import source_name
 
     found = Columns(group=group, item=item, label=label, header=header_of(columns))

@@ -15,10 +15,10 @@ app = typer.Typer(help="The metrics: list, explain.", no_args_is_help=True, rich
 @app.command("list")
 def list_metrics(format: options.Output = options.OutputFormat.text) -> None:
     """List the metrics, the values of their axes, the dialects."""
-    from ndcg_tracker.metrics.axes import AXES
-    from ndcg_tracker.metrics.dialects import DIALECTS
-    from ndcg_tracker.metrics.measures import MEASURES
-    from ndcg_tracker.reporting import rows_as
+    from ndcg_tracker.metrics.language.axes import AXES
+    from ndcg_tracker.metrics.language.dialects import DIALECTS
+    from ndcg_tracker.metrics.language.measures import MEASURES
+    from ndcg_tracker.reporting.table import rows_as
 
     rows = [(name, "", "", meaning, "") for name, meaning in MEASURES.items()]
     for axis in AXES:
@@ -48,10 +48,11 @@ def explain_metric(
 
     Also its canonical form and what differs from the default.
     """
-    from ndcg_tracker.metrics import parse_metric
-    from ndcg_tracker.metrics.agreement import agreements
-    from ndcg_tracker.metrics.explain import formula, meaning, settings
-    from ndcg_tracker.reporting import json_text, rows_as
+    from ndcg_tracker.metrics.language.agreement import agreements
+    from ndcg_tracker.metrics.language.text import parse_metric
+    from ndcg_tracker.metrics.language.words import formula, meaning, settings
+    from ndcg_tracker.reporting.json_writer import json_text
+    from ndcg_tracker.reporting.table import rows_as
 
     metric = parse_metric(text)
     axes = [setting for setting in settings(metric) if every or not setting.is_default]

@@ -38,7 +38,7 @@ def push_mlflow(
     Means, parameters, tags, and the tables of groups and items. The same run again updates the same MLflow run.
     """
     from ndcg_tracker.integrations.mlflow import push
-    from ndcg_tracker.reporting import rows_as
+    from ndcg_tracker.reporting.table import rows_as
 
     with options.tracker() as tracker:
         found = push(tracker, run, dataset=dataset, tracking_uri=tracking_uri, experiment=experiment)
@@ -88,7 +88,7 @@ def pull_mlflow(
 
 
 def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
-    from ndcg_tracker.reporting import Column, rows_as
+    from ndcg_tracker.reporting.table import Column, rows_as
 
     of_run = ["run", "run_id", "dataset", "outcome", "n_groups", "n_items"]
     columns: list[Column | str] = [*of_run, Column("label_set_version", "labels"), "metric", Column("mean", digits=4)]

@@ -16,8 +16,8 @@ from ndcg_tracker.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ndcg_tracker.reporting import Column, Format
-    from ndcg_tracker.tracker import Tracker
+    from ndcg_tracker.reporting.table import Column, Format
+    from ndcg_tracker.tracker.tracker import Tracker
 
 
 class OutputFormat(StrEnum):
@@ -37,7 +37,7 @@ class OutputFormat(StrEnum):
         """Return a canonical metric text, and how it was asked for, as this format shows it."""
         if not self.is_for_people:
             return text
-        from ndcg_tracker.metrics.agreement import familiar_name
+        from ndcg_tracker.metrics.language.agreement import familiar_name
 
         return familiar_name(text, requested_as)
 
@@ -51,7 +51,7 @@ def metrics_asked_for(texts: list[str] | None) -> list[str] | None:
     """Return the metrics that ``--metric`` names, one text each, and tell once how a name that people type is read."""
     if not texts:
         return None
-    from ndcg_tracker.metrics.text_form import metric_texts, read_as
+    from ndcg_tracker.metrics.language.text import metric_texts, read_as
 
     found = metric_texts(texts)
     for text in found:
@@ -65,7 +65,7 @@ def metric_asked_for(text: str | None) -> str | None:
     """Return the one metric that an option or an argument names (see ``metrics_asked_for``); MetricError if none."""
     if text is None:
         return None
-    from ndcg_tracker.metrics.text_form import parse_metric
+    from ndcg_tracker.metrics.language.text import parse_metric
 
     parse_metric(text)
     return (metrics_asked_for([text]) or [text])[0]
@@ -143,6 +143,10 @@ MetricsJson = Annotated[
 ]
 
 
+ASKS_FOR_WORDS = "_NDCG_TRACK_COMPLETE"
+"""The variable by which a shell asks for the words that may come next, instead of running a command."""
+
+
 @dataclass
 class Surroundings:
     """What was said before the command."""
@@ -156,7 +160,7 @@ surroundings = Surroundings()
 
 def tracker() -> Tracker:
     """Return the tracker on the database that was asked for."""
-    from ndcg_tracker.tracker import Tracker
+    from ndcg_tracker.tracker.tracker import Tracker
 
     return Tracker(surroundings.database)
 
@@ -169,7 +173,7 @@ def with_requests(
     ``metrics``: what each row shows as its metric. The last value of each row is the text that was asked for; people
     see it where it says something else.
     """
-    from ndcg_tracker.reporting import Column, rows_as
+    from ndcg_tracker.reporting.table import Column, rows_as
 
     asked_for = [str(row[-1]) for row in rows]
     if format.is_for_people and asked_for == list(metrics):

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ndcg_tracker.ingest import Columns, RankedTable, RunStream
-    from ndcg_tracker.rankings import LabelLists
+    from ndcg_tracker.ingest.columns import Columns
+    from ndcg_tracker.ingest.streaming import RunStream
+    from ndcg_tracker.ingest.table import RankedTable
+    from ndcg_tracker.rankings.ranking import LabelLists
 
 T = TypeVar("T")
 
@@ -34,7 +36,7 @@ def in_blocks_or_whole(
 
     The parameters are those of ``ndcg_tracker.ingest.in_blocks_or_whole``.
     """
-    from ndcg_tracker.ingest import in_blocks_or_whole as read
+    from ndcg_tracker.ingest.streaming import in_blocks_or_whole as read
 
     with _progress(path) as progress, _warnings_as_notes():
         return read(
@@ -57,7 +59,7 @@ def run_names(paths: Sequence[str], given: Sequence[str] | None, *, of_stdin: st
     InputError for another number of names than files, and for a name of two runs.
     """
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.ingest import default_run_name
+    from ndcg_tracker.ingest.detection import default_run_name
     from ndcg_tracker.reporting.numbers import counted
 
     if given and len(given) != len(paths):
@@ -78,7 +80,8 @@ def run_names(paths: Sequence[str], given: Sequence[str] | None, *, of_stdin: st
 
 def labels_of(path: str, *, reader: str | None = None, columns: Columns | None = None) -> LabelLists:
     """Return the labels that a file holds, ``-`` being standard input."""
-    from ndcg_tracker.ingest import Columns, read_labels
+    from ndcg_tracker.ingest.columns import Columns
+    from ndcg_tracker.ingest.reading import read_labels
 
     with _progress(path) as progress, _warnings_as_notes():
         return read_labels(path, reader=reader, columns=columns or Columns(), progress=progress)

@@ -21,7 +21,7 @@ def rescore(
     Labels are the newest; without --metric, the metrics are those that each run has.
     """
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.reporting import Column
+    from ndcg_tracker.reporting.table import Column
 
     if bool(runs) == every:
         raise InputError("name the runs to rescore, or give --all")

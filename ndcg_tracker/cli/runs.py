@@ -19,7 +19,7 @@ Run = Annotated[str, typer.Argument(metavar="RUN", help="Name, id, @alias, lates
 @app.command("list")
 def list_runs(dataset: options.AnyDataset = None, format: options.Output = options.OutputFormat.text) -> None:
     """List the runs, oldest first."""
-    from ndcg_tracker.reporting import rows_as
+    from ndcg_tracker.reporting.table import rows_as
 
     with options.tracker() as tracker:
         found = tracker.runs(dataset)
@@ -44,7 +44,8 @@ def list_runs(dataset: options.AnyDataset = None, format: options.Output = optio
 @app.command("show")
 def show_run(run: Run, dataset: options.AnyDataset = None, format: options.Output = options.OutputFormat.text) -> None:
     """Show one run: where it came from, and its metrics."""
-    from ndcg_tracker.reporting import Column, json_text, rows_as
+    from ndcg_tracker.reporting.json_writer import json_text
+    from ndcg_tracker.reporting.table import Column, rows_as
 
     with options.tracker() as tracker:
         found, evaluations = tracker.run(run, dataset)

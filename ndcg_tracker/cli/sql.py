@@ -21,7 +21,7 @@ def sql(
     """
     import sys
 
-    from ndcg_tracker.reporting import rows_as
+    from ndcg_tracker.reporting.table import rows_as
 
     text = sys.stdin.read() if query == "-" else query
     with options.tracker() as tracker:

@@ -1,5 +1,1 @@
 """Two runs against each other: pairing, significance, gate, typed results; arithmetic only, no SQL, no frames."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ndcg_tracker.rankings.join import matching_rows
-from ndcg_tracker.rankings.keys import Mask
 from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.rankings.types import Mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def labels_of_one(labels: LabelLists, other: LabelLists, left_out: Mask, other_l
 def with_grades_of(labels: LabelLists, other: LabelLists) -> tuple[LabelLists, LabelDifferences]:
     """Return the labels with the grades that another label set gives to the pairs that both have, and the differences.
 
-    >>> from ndcg_tracker.rankings import Keys
+    >>> from ndcg_tracker.rankings.keys import Keys
     >>> def of(items, *grades): return LabelLists.from_rows(Keys.from_strings("qq"), Keys.from_strings(items),
     ...                                                     np.array(grades))
     >>> mixed, differences = with_grades_of(of("ab", 1.0, 2.0), of("bc", 3.0, 4.0))

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ndcg_tracker.comparison.item_changes import KINDS, ItemChanges, Kind, remainder_of
-from ndcg_tracker.rankings.keys import Index
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.types import Floats, Index
 
 GroupNames = Callable[[Index], Sequence[str]]
 

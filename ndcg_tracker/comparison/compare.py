@@ -7,13 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ndcg_tracker.comparison.equivalence import Equivalence
-from ndcg_tracker.comparison.inference import NOTHING, CiMethod, Methods, TestName, infer
-from ndcg_tracker.comparison.information import information_in
+from ndcg_tracker.comparison.inference import NOTHING, Methods, infer
 from ndcg_tracker.comparison.pairing import Pairing
-from ndcg_tracker.comparison.permutation import FLIPS
 from ndcg_tracker.comparison.remarks import coverage_notes, remarks
 from ndcg_tracker.comparison.results import (
     Comparison,
@@ -27,24 +23,21 @@ from ndcg_tracker.comparison.results import (
     ShownOnly,
     Verdict,
 )
-from ndcg_tracker.comparison.significance import (
-    checked_weights,
-    detectable_delta,
-    holm,
-    limited,
-    paired_t,
-    weighted_t,
-)
 from ndcg_tracker.comparison.slices import SliceComparison, Slicing, compare_slices, worst_first
-from ndcg_tracker.comparison.student_t import two_sided_p, two_sided_t
 from ndcg_tracker.comparison.tie_effect import TieEffect
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.statistics.corrections import holm
+from ndcg_tracker.statistics.equivalence import Equivalence
+from ndcg_tracker.statistics.information import information_in
+from ndcg_tracker.statistics.power import detectable_delta
+from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
+from ndcg_tracker.statistics.t_test import checked_weights, limited, paired_t, weighted_t
 
-Floats = NDArray[np.float64]
-Index = NDArray[np.int64]
 GroupNames = Callable[[Index], Sequence[str]]
 
 ALPHA = 0.05
+T_TEST = Methods()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,65 +66,59 @@ class PairedResults:
     shown_only: ShownOnly | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ComparedRuns:
+    """Two runs under one label set, as reports name them, and what is known of them beside their results."""
+
+    baseline: RunRef
+    candidate: RunRef
+    dataset: str
+    label_set: LabelSetRef
+    coverage: tuple[JudgedShare, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 def compare_runs(
-    baseline: RunRef,
-    candidate: RunRef,
-    dataset: str,
-    label_set: LabelSetRef,
+    runs: ComparedRuns,
     results: Sequence[PairedResults],
     group_names: GroupNames,
     *,
+    methods: Methods = T_TEST,
     top: int = 10,
-    coverage: Sequence[JudgedShare] = (),
-    notes: Sequence[str] = (),
-    test: TestName = "t",
-    ci: CiMethod = "t",
-    equivalence: float | None = None,
-    resamples: int = FLIPS,
     by: Slicing | None = None,
 ) -> Comparison:
     """Return the comparison of two runs under one label set.
 
     Parameters: ``results``: at least one metric; the first one decides the counts of groups and the worst and best
     groups. ``group_names``: gives the ids of groups from their numbers (int64), in the same order. ``top``: how many
-    worst and best groups to keep. ``test``: where the p-values come from: "t" (paired t-test), "permutation" (sign
-    flips) or "wilcoxon". ``ci``: where the 95% intervals come from: "t", "bootstrap" or "betting". ``equivalence``: the
-    margin within which delta counts as no difference, to be shown by two one-sided t-tests. ``resamples``: sign flips
-    or bootstrap resamples. ``by``: slices of the first metric's groups to compare as well, by t-tests whatever
-    ``test`` is. Raises: ValueError without any metric; InputError for an unknown test or interval, and for one that
-    does not apply (weights with "wilcoxon", differences beyond 1 with "betting", slices where no test applies).
+    worst and best groups to keep. ``by``: slices of the first metric's groups to compare as well, by t-tests whatever
+    the test of ``methods`` is. Raises: ValueError without any metric; InputError for methods that do not apply (weights
+    with "wilcoxon", differences beyond 1 with "betting", slices where no test applies).
     """
     if not results:
         raise ValueError("a comparison needs at least one metric")
-    metrics = compare_metrics(results, test=test, ci=ci, equivalence=equivalence, resamples=resamples)
+    metrics = compare_metrics(results, methods)
     first = results[0]
     top = top if first.shown_only is None else 0  # there are no worst and best groups of what says nothing of quality
     if by is not None and first.no_inference:
         raise InputError(f"{first.metric} cannot be sliced: {first.no_inference}; name another metric first")
     return Comparison(
-        baseline,
-        candidate,
-        dataset,
-        label_set,
+        runs.baseline,
+        runs.candidate,
+        runs.dataset,
+        runs.label_set,
         metrics[0].groups,
         metrics,
         worst=extreme_groups(first, group_names, top=top, sign=-1),
         best=extreme_groups(first, group_names, top=top, sign=1),
-        notes=(*notes, *coverage_notes(coverage)),
-        coverage=tuple(coverage),
+        notes=(*runs.notes, *coverage_notes(runs.coverage)),
+        coverage=runs.coverage,
         slices=None if by is None else worst_first(_sliced(first, by)),
         slice_attribute=None if by is None else by.attribute,
     )
 
 
-def compare_metrics(
-    results: Sequence[PairedResults],
-    *,
-    test: TestName = "t",
-    ci: CiMethod = "t",
-    equivalence: float | None = None,
-    resamples: int = FLIPS,
-) -> tuple[MetricComparison, ...]:
+def compare_metrics(results: Sequence[PairedResults], methods: Methods = T_TEST) -> tuple[MetricComparison, ...]:
     """Return the comparison of each metric, the p-values Holm-corrected over all of them.
 
     The verdict is "improved" or "regressed" where the corrected p is below .05, by the sign of delta; "identical"
@@ -143,7 +130,6 @@ def compare_metrics(
 
     Parameters and raises: as ``compare_runs``.
     """
-    methods = Methods(test, ci, equivalence, resamples)
     return _adjusted([_compared(metric, methods) for metric in results])
 
 

@@ -12,7 +12,7 @@ from ndcg_tracker.comparison.change_totals import ChangeTotals
 from ndcg_tracker.comparison.item_changes import KINDS, ItemChanges, Kind, remainder_of
 from ndcg_tracker.comparison.moves import ItemMove
 from ndcg_tracker.comparison.results import LabelSetRef, RunRef
-from ndcg_tracker.rankings.keys import Index
+from ndcg_tracker.rankings.types import Index
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,24 +6,15 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ndcg_tracker.comparison.betting import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.comparison.decisions import ROUNDING, BoundMethod, GateDecision
-from ndcg_tracker.comparison.equivalence import checked_margin
-from ndcg_tracker.comparison.groups_needed import groups_needed
-from ndcg_tracker.comparison.information import information_in
-from ndcg_tracker.comparison.significance import (
-    checked_weights,
-    finite,
-    paired_t,
-    t_lower_bound,
-    t_upper_bound,
-    weighted_t,
-)
 from ndcg_tracker.errors import InputError
-
-Floats = NDArray[np.float64]
+from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound
+from ndcg_tracker.statistics.equivalence import checked_margin
+from ndcg_tracker.statistics.information import information_in
+from ndcg_tracker.statistics.power import groups_needed
+from ndcg_tracker.statistics.t_test import checked_weights, finite, paired_t, t_lower_bound, t_upper_bound, weighted_t
 
 PASS_LEVEL = 0.95
 FAIL_ALPHA = 0.01

@@ -6,25 +6,29 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ndcg_tracker.comparison.betting import betting_interval
-from ndcg_tracker.comparison.bootstrap import bootstrap_interval
-from ndcg_tracker.comparison.equivalence import Equivalence, checked_margin, equivalence_test
-from ndcg_tracker.comparison.information import Information
-from ndcg_tracker.comparison.permutation import FLIPS, sign_flip_test
-from ndcg_tracker.comparison.rank_test import wilcoxon_p_value
-from ndcg_tracker.comparison.significance import TTest
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.statistics.betting import betting_interval
+from ndcg_tracker.statistics.bootstrap import bootstrap_interval
+from ndcg_tracker.statistics.equivalence import Equivalence, checked_margin, equivalence_test
+from ndcg_tracker.statistics.information import Information
+from ndcg_tracker.statistics.permutation import FLIPS, sign_flip_test
+from ndcg_tracker.statistics.t_test import TTest
+from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
 
-Floats = NDArray[np.float64]
 TestName = Literal["t", "permutation", "wilcoxon"]
 CiMethod = Literal["t", "bootstrap", "betting"]
 
 
 @dataclass(frozen=True, slots=True)
 class Methods:
-    """What to infer with: ``test``, ``ci``, the ``equivalence`` margin if any, and how many ``resamples`` to draw.
+    """What to infer with.
+
+    ``test``: where the p-values come from: "t" (paired t-test), "permutation" (sign flips) or "wilcoxon". ``ci``: where
+    the 95% intervals come from: "t", "bootstrap" or "betting". ``equivalence``: the margin within which delta counts as
+    no difference, to be shown by two one-sided t-tests. ``resamples``: sign flips or bootstrap resamples. Raises:
+    InputError for what is unknown.
 
     >>> Methods(test="permutation").ci
     't'
@@ -72,8 +76,8 @@ def infer(
     t-test. ``known``: how much they say. ``metric``: its text, for messages. Raises: InputError for a Wilcoxon test
     with weights, and for a betting interval of differences beyond -1 to 1.
 
-    >>> from ndcg_tracker.comparison.information import information_in
-    >>> from ndcg_tracker.comparison.significance import paired_t
+    >>> from ndcg_tracker.statistics.information import information_in
+    >>> from ndcg_tracker.statistics.t_test import paired_t
     >>> delta = np.array([0.5, 0.25, 0.125])
     >>> found = infer(delta, None, paired_t(delta), information_in(delta), Methods(test="permutation"))
     >>> found.p_value, found.ci == paired_t(delta).ci

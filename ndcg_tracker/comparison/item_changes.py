@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ndcg_tracker.comparison.moves import ItemMove
 from ndcg_tracker.metrics.contributions import Contributions
 from ndcg_tracker.rankings.join import matching_rows
-from ndcg_tracker.rankings.keys import Index, Keys, Mask
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Floats, Index, Mask
 
 Number = TypeVar("Number", np.int64, np.float64, np.bool_)
 Kind = Literal["moved_up", "moved_down", "entered", "left", "label", "same_rank", "unjudged"]

@@ -6,13 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.rankings.types import Floats, Index, Mask
 
-Index = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Missing = Literal["error", "zero", "intersect", "skip"]
 
 _DENSE = 4  # ids that fill a quarter of their range are looked up in a table: 5 times faster than by bisection

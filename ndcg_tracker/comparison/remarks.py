@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ndcg_tracker.comparison.inference import Inference
-from ndcg_tracker.comparison.information import Information
-from ndcg_tracker.comparison.rank_test import TESTS_SYMMETRY
 from ndcg_tracker.comparison.results import JudgedShare
+from ndcg_tracker.statistics.information import Information
+from ndcg_tracker.statistics.wilcoxon import TESTS_SYMMETRY
 
 COVERAGE_GAP = 0.01
 

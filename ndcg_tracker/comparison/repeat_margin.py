@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.statistics.t_distribution import two_sided_t
 
 FEWEST_REPEATS = 3
 _ROUNDING = 1e-12
@@ -67,7 +68,5 @@ def learned_margin(runs: Sequence[str], means: Sequence[float], *, level: float 
             f"the {k} repeats have the same mean, so there is no chance to learn a margin from; for a system that "
             f"always gives the same results use {argument('scope', 'set')}, or give {argument('margin')} a number"
         )
-    from scipy.special import stdtrit
-
-    margin = float(stdtrit(k - 1.0, (1 + level) / 2)) * sd * math.sqrt(2)
+    margin = two_sided_t(1 - level, k - 1.0) * sd * math.sqrt(2)
     return LearnedMargin(margin, tuple(runs), len(differences), sd, max(differences), level)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ndcg_tracker.comparison.equivalence import Equivalence
 from ndcg_tracker.comparison.moves import ItemMove
 from ndcg_tracker.comparison.pairing import Missing
 from ndcg_tracker.comparison.tie_effect import GroupTieBounds, TieEffect
+from ndcg_tracker.statistics.equivalence import Equivalence
 
 if TYPE_CHECKING:
     from ndcg_tracker.comparison.slices import SliceComparison

@@ -7,20 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ndcg_tracker.comparison.information import information_in
 from ndcg_tracker.comparison.results import Verdict
-from ndcg_tracker.comparison.significance import (
-    benjamini_hochberg,
-    checked_weights,
-    holm,
-    limited,
-    paired_t,
-    weighted_t,
-)
-
-Floats = NDArray[np.float64]
+from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm
+from ndcg_tracker.statistics.information import information_in
+from ndcg_tracker.statistics.t_test import checked_weights, limited, paired_t, weighted_t
 
 ALPHA = 0.05
 

@@ -1,7 +1,1 @@
-"""Runs with all that belongs to them as a folder of Parquet files: between databases, and to any engine."""
-
-from ndcg_tracker.exchange.reading import ExportReader
-from ndcg_tracker.exchange.tables import TABLES, Kind
-from ndcg_tracker.exchange.writing import Column, ExportWriter
-
-__all__ = ["TABLES", "Column", "ExportReader", "ExportWriter", "Kind"]
+"""Export and import of runs, with their labels and results, as a folder of Parquet files."""

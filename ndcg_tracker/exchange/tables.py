@@ -39,7 +39,7 @@ TABLES: dict[str, dict[str, Kind]] = {
     "items": _RUN | {"group_key": Kind.KEY, "rank": Kind.COUNT, "item_key": Kind.KEY, "score": Kind.NUMBER},
     "label_sets": {"dataset": Kind.NAME}
     | _LABEL_SET
-    | {"digest": Kind.TEXT, "source": Kind.TEXT, "n_labels": Kind.COUNT},
+    | {"digest": Kind.TEXT, "source": Kind.TEXT, "n_labels": Kind.COUNT, "by_row_number": Kind.COUNT},
     "labels": {"dataset": Kind.NAME} | _LABEL_SET | {"group_key": Kind.KEY, "item_key": Kind.KEY, "grade": Kind.NUMBER},
     "evaluations": _RUN
     | _LABEL_SET
@@ -67,10 +67,10 @@ TABLES: dict[str, dict[str, Kind]] = {
     "label_coverage": _RUN | _LABEL_SET | {"cutoff": Kind.COUNT, "judged_share": Kind.NUMBER},
     "groups": {"dataset": Kind.NAME, "group_key": Kind.KEY, "weight": Kind.NUMBER, "attributes": Kind.TEXT},
 }
-"""Per table its columns. Rows stand in the order of ``runs``, ``label_sets`` and ``evaluations``, whose counts say how
+"""Per table its columns. Rows are in the order of ``runs``, ``label_sets`` and ``evaluations``, whose counts say how
 many rows of ``items``, ``labels`` and ``group_results`` belong to each."""
 
-LATER = {"evaluations": ("requested_as",)}
+LATER = {"evaluations": ("requested_as",), "label_sets": ("by_row_number",)}
 """Per table its last columns that exports of older programs lack: there they are null."""
 
 

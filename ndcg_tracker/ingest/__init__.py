@@ -1,5 +1,1 @@
 """Files and frames to the columnar ranking: one reader per format, and the checks."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -10,8 +10,8 @@ import numpy as np
 from ndcg_tracker.ingest.places import Places
 from ndcg_tracker.ingest.ranks import Ranks
 from ndcg_tracker.ingest.rows import Rows
-from ndcg_tracker.rankings.keys import Bytes, Index, Keys
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Bytes, Floats, Index
 
 
 class Collected:

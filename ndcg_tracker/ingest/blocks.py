@@ -8,7 +8,7 @@ import numpy as np
 
 from ndcg_tracker.ingest.places import DoubtfulError
 from ndcg_tracker.ingest.text_blocks import is_plain_text
-from ndcg_tracker.rankings.keys import Bytes
+from ndcg_tracker.rankings.types import Bytes
 
 _WINDOW = 1 << 18  # bytes looked at a time: the temporaries stay in the cache
 _BLANK, _NEWLINE, _QUOTE, _HASH = 0x20, 0x0A, 0x22, 0x23

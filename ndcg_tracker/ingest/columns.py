@@ -73,7 +73,8 @@ LABEL_TABLE = Wanted(("group", "item", "label"), ("group", "item", "label"))
 class Columns:
     """The names of the columns of a table; None is the role's own name, else what a convention calls it.
 
-    A column that was named here must be there. Without one named, ``label`` and ``weight`` may be absent; so may
+    A column that was named here must be there. Where both names are there and none was named, the table is refused.
+    Without one named, ``label`` and ``weight`` may be absent; so may
     ``item`` in a table of both scores and labels: items are then known by the row's number within its group, from 1.
     ``item=False`` (or "") asks for row numbers whatever columns there are. ``is_shared``: whether group and item are
     names of a table of labels too, so that a run in a format without columns may come with them.
@@ -139,10 +140,10 @@ class Columns:
             if role == "item" and self.by_row_number:
                 continue
             name = self.given(role)
-            if name is None and role in header and (role in wanted.required or role not in given):
-                name = role
             if name is None:
-                name = self._conventional(role, [one for one in header if one not in given], found, wanted, refused)
+                others = [one for one in header if one not in given]
+                own = role in header and (role in wanted.required or role not in given)
+                name = self._likely_name(role, own, others, found, wanted, refused)
             if name is None:
                 continue
             count = header.count(name)
@@ -165,11 +166,11 @@ class Columns:
         """
         return self.score is None and names.get("score") == "rank"
 
-    def _conventional(
-        self, role: str, header: Collection[str], found: Mapping[str, str], wanted: Wanted, refused: Refused
+    def _likely_name(
+        self, role: str, own: bool, header: Collection[str], found: Mapping[str, str], wanted: Wanted, refused: Refused
     ) -> str | None:
-        """Return the column that some convention has for a role, None where there is none."""
-        candidates = conventional_names(role, header)
+        """Return the column of a role that was not named, None where there is none; ``own``: one is called like it."""
+        candidates = [*([role] if own else []), *(name for name in conventional_names(role, header) if name != role)]
         if len(candidates) > 1:
             listed = " or ".join(shown(name) for name in candidates)
             choice = " or ".join(argument(role, name) for name in candidates)

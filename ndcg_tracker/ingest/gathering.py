@@ -10,7 +10,7 @@ import numpy as np
 from ndcg_tracker.ingest.places import KEEP_ONE, LinePlaces
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.types import Floats
 
 
 class GatheredRows:

@@ -17,7 +17,7 @@ from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.ingest.sources import Progress, Source
 from ndcg_tracker.ingest.table import NO_ROW
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.types import Floats
 
 GROUP_READERS = ("csv", "tsv", "jsonl", "parquet")
 

@@ -20,8 +20,8 @@ from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import Places, shown
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.sources import BOM, Source
-from ndcg_tracker.rankings.keys import Index, Keys
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Floats, Index
 
 _MODEL = "mteb_model_meta"
 _MOST_LISTED = 10

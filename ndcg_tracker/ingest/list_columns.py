@@ -10,7 +10,7 @@ import numpy as np
 
 from ndcg_tracker.ingest.columns import IDS
 from ndcg_tracker.ingest.places import Places, shown
-from ndcg_tracker.rankings.keys import Index
+from ndcg_tracker.rankings.types import Index
 
 _LISTS = (list, tuple, np.ndarray)
 _OBJECT = np.dtype(object)

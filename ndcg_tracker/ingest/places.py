@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.keys import Index
+    from ndcg_tracker.rankings.types import Index
 
 KEEP_ONE = "keep one of the two"
 

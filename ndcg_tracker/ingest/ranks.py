@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.ingest.places import shown
-from ndcg_tracker.rankings.keys import BLOCK, Bytes, Index, Keys
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.keys import BLOCK, Keys
 from ndcg_tracker.rankings.sorting import descending_order
+from ndcg_tracker.rankings.types import Bytes, Floats, Index
 
 Ranks = NDArray[np.int32]
 

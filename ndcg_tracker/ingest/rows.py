@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.ingest.ranks import Ranks
-from ndcg_tracker.rankings.keys import Index, Keys
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Floats, Index
 
 Number = TypeVar("Number", np.float64, np.int32)
 

@@ -11,7 +11,7 @@ import numpy as np
 from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.types import Floats
 
 
 def needed_scores(source: Source, path: str | None) -> str:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ndcg_tracker.rankings.keys import Hash, Index, Keys
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Hash, Index
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ import numpy as np
 from ndcg_tracker.ingest.places import DoubtfulError
 from ndcg_tracker.ingest.ranks import ranks_of
 from ndcg_tracker.ingest.rows import Rows
-from ndcg_tracker.rankings.keys import Bytes, Index, Keys
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Bytes, Floats, Index
 
 _BLANK, _NEWLINE = 0x20, 0x0A
 _OF_NUMBERS = b"0123456789+-.eE"

@@ -25,7 +25,7 @@ from ndcg_tracker.ingest.svmlight import LabelQidTable
 from ndcg_tracker.ingest.table import NO_ROW, NO_SCORE, RankedTable, ranked_table
 from ndcg_tracker.ingest.trec import RUN, TrecTable
 from ndcg_tracker.overlap.ahead import reading_ahead
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.types import Floats
 
 T = TypeVar("T")
 

@@ -20,7 +20,8 @@ from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.scores import Scores
 from ndcg_tracker.ingest.sources import BLOCK, Source
 from ndcg_tracker.ingest.text_blocks import Lines, TextBlock, count_lines
-from ndcg_tracker.rankings.keys import Index, Keys
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Index
 
 _LINE = re.compile(
     rb"[ \t]*+([^ \t#]++)(?:[ \t]++qid:([^ \t#]++))?+(?:[ \t]++[0-9]++:[^ \t#:]++)*+[ \t]*+(?:#.*+)?+", re.DOTALL

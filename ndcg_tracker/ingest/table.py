@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from ndcg_tracker.ingest.places import KEEP_ONE, LinePlaces, Places, shown
 from ndcg_tracker.ingest.ranks import NoScores, RunFact, rank_conflict
 from ndcg_tracker.ingest.rows import Rows
-from ndcg_tracker.rankings.keys import Index, Keys, Mask
-from ndcg_tracker.rankings.ranking import Floats, GroupedItems, LabelLists, Ranking
-from ndcg_tracker.rankings.unsorted import Run, run_of_groups
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking, Run, run_of_groups
+from ndcg_tracker.rankings.types import Floats, Index, Mask
 from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights, single_means
 
 LONGEST_ID = 2000  # bytes; beyond 2.7 kB a Postgres index refuses an id

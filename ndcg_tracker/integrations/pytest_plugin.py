@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 if TYPE_CHECKING:
-    from ndcg_tracker.tracker import Tracker
     from ndcg_tracker.tracker.gate_result import GateResult
+    from ndcg_tracker.tracker.tracker import Tracker
 
 OnInconclusive = Literal["fail", "skip", "pass"]
 Properties = list[tuple[str, object]]
@@ -102,7 +102,7 @@ class NdcgGate:
         from ndcg_tracker.errors import NdcgTrackerError
         from ndcg_tracker.integrations.github_summary import appended_summary, summary_path
         from ndcg_tracker.reporting.gate_formats import gate_markdown
-        from ndcg_tracker.tracker import Tracker
+        from ndcg_tracker.tracker.tracker import Tracker
 
         asked = {"candidate": candidate, "baseline": baseline, "metric": metric, "margin": margin, **options}
         recorded = (self._record if record is None else record) and not options.get("dry_run", False)
@@ -130,8 +130,8 @@ class NdcgGate:
 
 def _unrecorded(tracker: Tracker, asked: dict[str, Any]) -> GateResult:
     """Return what the gate decides without a record; an override passes the test here as it does where it is kept."""
+    from ndcg_tracker.tracker.gate import acknowledged
     from ndcg_tracker.tracker.gate_result import GateResult
-    from ndcg_tracker.tracker.gating import acknowledged
 
     others = ("acknowledge", "acknowledged_by", "dry_run")
     override = acknowledged(asked.get("acknowledge"), asked.get("acknowledged_by"))

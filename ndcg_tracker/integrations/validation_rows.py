@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.tracker import evaluate
+from ndcg_tracker.tracker.evaluation import evaluate
 
 
 class ValidationRows:

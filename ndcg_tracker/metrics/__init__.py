@@ -1,5 +1,1 @@
 """The arithmetic of ranking metrics: NumPy only, no SQL, no frames."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -12,16 +12,15 @@ from functools import cached_property
 import numpy as np
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.definition import Metric
-from ndcg_tracker.metrics.gains import gains
-from ndcg_tracker.metrics.kernel import group_values
-from ndcg_tracker.metrics.levels import GradeLevels
-from ndcg_tracker.metrics.precision import in_precision_of, rank_weights
-from ndcg_tracker.metrics.results import GroupValues
+from ndcg_tracker.metrics.kernel.gains import gains
+from ndcg_tracker.metrics.kernel.levels import GradeLevels
+from ndcg_tracker.metrics.kernel.results import GroupValues
+from ndcg_tracker.metrics.kernel.rounding import in_precision_of, rank_weights
+from ndcg_tracker.metrics.kernel.values import group_values
+from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.grouping import group_codes, group_sums
 from ndcg_tracker.rankings.join import Judged, JudgedRanking
-from ndcg_tracker.rankings.keys import Index
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.types import Floats, Index
 
 ADDITIVE = ("cg", "dcg", "ndcg")
 """The measures that are a sum of gain x discount over the items of a list."""
@@ -81,7 +80,11 @@ def contributions(judged: Judged, metric: Metric) -> Contributions:
     sum over items, and for a label or a group that an axis refuses. Agrees with: the kernel, the sum of a group's
     contributions being its value (tests/metrics/test_contributions.py).
 
-    >>> from ndcg_tracker.rankings import Keys, LabelLists, Ranking, judged
+    >>> from ndcg_tracker.rankings.join import judged
+
+    >>> from ndcg_tracker.rankings.keys import Keys
+
+    >>> from ndcg_tracker.rankings.ranking import LabelLists, Ranking
     >>> group, items = Keys.from_strings("qqq"), Keys.from_strings("abc")
     >>> run = Ranking.from_rows(group, items, np.array([3.0, 2.0, 1.0]))
     >>> labels = LabelLists.from_rows(group, items, np.array([0.0, 1.0, 2.0]))
@@ -147,8 +150,8 @@ def _ranks_and_weights(judged: JudgedRanking, metric: Metric, kept: Index, worth
     starts[1:] = (scores[1:] != scores[:-1]) | (groups[1:] != groups[:-1])
     begins = np.flatnonzero(starts)
     lengths = np.diff(np.append(begins, kept.size))
-    run = np.cumsum(starts) - 1
-    tied = np.flatnonzero(lengths[run] > 1)
+    span = np.cumsum(starts) - 1
+    tied = np.flatnonzero(lengths[span] > 1)
     weight_of_rank = rank_weights(metric, int(np.diff(list_start).max(initial=0)))
     if metric.cutoff is not None:
         weight_of_rank[metric.cutoff + 1 :] = 0.0
@@ -156,10 +159,10 @@ def _ranks_and_weights(judged: JudgedRanking, metric: Metric, kept: Index, worth
         first = ranks[begins]
         sums = np.cumsum(weight_of_rank)
         weights = weight_of_rank[ranks]
-        weights[tied] = ((sums[first + lengths - 1] - sums[first - 1]) / lengths)[run[tied]]
-        return first[run], weights
+        weights[tied] = ((sums[first + lengths - 1] - sums[first - 1]) / lengths)[span[tied]]
+        return first[span], weights
     if tied.size:
-        order = np.lexsort((_tie_key(judged, metric, kept[tied], worth), run[tied]))
+        order = np.lexsort((_tie_key(judged, metric, kept[tied], worth), span[tied]))
         ranks[tied[order]] = ranks[tied].copy()
     return ranks, weight_of_rank[ranks]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ndcg_tracker.metrics.definition import Metric
-from ndcg_tracker.metrics.kernel import group_results, values_of
-from ndcg_tracker.metrics.lists import Lists
-from ndcg_tracker.metrics.results import GroupResults, GroupValues
+from ndcg_tracker.metrics.kernel.lists import Lists
+from ndcg_tracker.metrics.kernel.results import GroupResults, GroupValues
+from ndcg_tracker.metrics.kernel.values import group_results, values_of
+from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import Judged
 from ndcg_tracker.rankings.weights import GroupWeights
 
@@ -22,8 +22,10 @@ def tie_bounds(
     tie changes, both are the metric itself. Parameters, and what is raised: see ``group_results``.
 
     >>> import numpy as np
-    >>> from ndcg_tracker.metrics.text_form import parse_metric
-    >>> from ndcg_tracker.rankings import Keys, LabelLists, Ranking, judged
+    >>> from ndcg_tracker.metrics.language.text import parse_metric
+    >>> from ndcg_tracker.rankings.join import judged
+    >>> from ndcg_tracker.rankings.keys import Keys
+    >>> from ndcg_tracker.rankings.ranking import LabelLists, Ranking
     >>> group, items = Keys.from_strings(["q", "q"]), Keys.from_strings("ab")
     >>> run = Ranking.from_rows(group, items, np.ones(2))
     >>> labels = LabelLists.from_rows(group, items, np.array([1.0, 0.0]))

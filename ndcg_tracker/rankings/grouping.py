@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.rankings.keys import Index, Keys
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Index
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from typing import overload
 import numpy as np
 
 from ndcg_tracker.rankings.grouping import group_blocks, segment_rows
-from ndcg_tracker.rankings.hash_partners import hash_partners
-from ndcg_tracker.rankings.keys import Index, Keys
-from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking
-from ndcg_tracker.rankings.unsorted import Run, UnsortedRanking
+from ndcg_tracker.rankings.hash_join import hash_partners
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking, Run, UnsortedRanking
+from ndcg_tracker.rankings.types import Index
 
 
 @dataclass(frozen=True)

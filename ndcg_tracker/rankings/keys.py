@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Bytes = NDArray[np.uint8]
-Index = NDArray[np.int64]
-Hash = NDArray[np.uint64]
-Mask = NDArray[np.bool_]
+from ndcg_tracker.rankings.types import Bytes, Hash, Index, Mask
 
 BLOCK = 1 << 16
 """How many rows are worked on at a time: the temporaries stay in the cache."""
@@ -260,3 +257,48 @@ class Keys:
             new = (np.diff(word[order]) != 0) | (np.diff(ranks[order]) != 0)
             ranks[order] = np.concatenate([[0], np.cumsum(new)])
         return ranks
+
+
+class KeyIndex:
+    """Where each of some distinct ids stands.
+
+    >>> index = KeyIndex(Keys.from_strings(["a", "b"]))
+    >>> index.places(Keys.from_strings(["b", "x"])).tolist()
+    [1, -1]
+    """
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+        hashes = keys.hashes()
+        self._order = np.argsort(hashes)
+        self._hashes = hashes[self._order]
+
+    def places(self, wanted: Keys) -> Index:
+        """Return where each wanted id stands, -1 where it does not: int64, shape of ``wanted``."""
+        if not self._order.size:
+            return np.full(len(wanted), -1, dtype=np.int64)
+        at = np.minimum(np.searchsorted(self._hashes, wanted.hashes()), self._order.size - 1)
+        found = self._order[at]
+        return np.where(self._keys.equal(found, wanted, np.arange(len(wanted))), found, -1)
+
+
+_WORDS = 2
+_DIGITS = 16
+
+
+def joined_digest(digests: Iterable[str], without: Iterable[str] = ()) -> str:
+    """Return the digest of content that was digested in parts, no row being in two of them.
+
+    A digest is made of two sums of row hashes modulo 2**64, so those of the parts add up, in any order, and what is
+    taken away is subtracted. Parameters: ``digests``, each as ``GroupedItems.digest`` gives it; ``without``, those of
+    parts that the whole has lost. Raises: ValueError for what is no digest.
+
+    >>> joined_digest(["0000000000000001ffffffffffffffff", "00000000000000020000000000000001"])
+    '00000000000000030000000000000000'
+    """
+    sums = [0] * _WORDS
+    for sign, given in ((1, digests), (-1, without)):
+        for digest in given:
+            for word in range(_WORDS):
+                sums[word] += sign * int(digest[word * _DIGITS : (word + 1) * _DIGITS], 16)
+    return "".join(f"{one % 2**64:016x}" for one in sums)

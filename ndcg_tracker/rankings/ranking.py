@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ndcg_tracker.rankings.grouping import group_blocks, grouped, is_descending
-from ndcg_tracker.rankings.keys import BLOCK, Hash, Index, Keys, mixed
+from ndcg_tracker.rankings.grouping import group_blocks, grouped, is_descending, segment_rows
+from ndcg_tracker.rankings.keys import BLOCK, Keys, mixed
 from ndcg_tracker.rankings.sorting import descending_order, repeats_within_groups
-
-Floats = NDArray[np.float64]
+from ndcg_tracker.rankings.types import Floats, Hash, Index
 
 
 @dataclass(frozen=True)
@@ -129,10 +127,11 @@ class Ranking(GroupedItems):
 class LabelLists(GroupedItems):
     """The labels of a dataset: per group the judged items and their grades (``numbers``), in no particular order.
 
-    ``by_row_number``: whether items are known by the row's number within the group, for want of ids.
+    ``by_row_number``: whether items are known by the row's number within the group, for want of ids; None where
+    that is not known.
     """
 
-    by_row_number: bool = False
+    by_row_number: bool | None = False
 
     @property
     def grades(self) -> Floats:
@@ -155,3 +154,73 @@ def _by_group(group_keys: Keys, item_keys: Keys | None, numbers: Floats) -> tupl
     elif rows is not None:
         item_keys = item_keys.take(rows)
     return grouping.keys, grouping.offsets, item_keys, numbers if rows is None else numbers[rows]
+
+
+@dataclass(frozen=True)
+class UnsortedRanking(GroupedItems):
+    """One run whose rows stand group by group, within a group in any order; ``numbers`` are the scores.
+
+    >>> import numpy as np
+    >>> keys = Keys.from_strings
+    >>> run = UnsortedRanking(keys("q"), np.array([0, 2]), keys("ab"), np.array([1.0, 2.0]))
+    >>> run.item_keys.to_list(), run.in_order.item_keys.to_list()
+    (['a', 'b'], ['b', 'a'])
+    """
+
+    @property
+    def scores(self) -> Floats:
+        """The score of each item."""
+        return self.numbers
+
+    @cached_property
+    def in_order(self) -> Ranking:
+        """The run with the items of each group best first, and items of equal score in their present order."""
+        ranking = Ranking.from_groups(self.group_keys, self.offsets, self.item_keys, self.numbers)
+        hashes = vars(self).get("pair_hashes")
+        if hashes is not None:  # moving them takes less time than making them again
+            places = ranking.input_places
+            vars(ranking)["pair_hashes"] = hashes if places is None else hashes[places]
+        return ranking
+
+
+Run = Ranking | UnsortedRanking
+"""A run, whether it has been put in order or not."""
+
+
+def run_of_groups(group_keys: Keys, offsets: Index, item_keys: Keys, scores: Floats) -> Run:
+    """Return the run of rows that stand group by group, as they stand (see ``Ranking.from_groups``, which sorts them).
+
+    >>> import numpy as np
+    >>> keys = Keys.from_strings
+    >>> type(run_of_groups(keys("q"), np.array([0, 2]), keys("ab"), np.array([1.0, 2.0]))).__name__
+    'UnsortedRanking'
+    """
+    kind = Ranking if is_descending(scores, offsets) else UnsortedRanking
+    return kind(group_keys, offsets, item_keys, scores)
+
+
+def labels_of_groups(labels: LabelLists, places: Index) -> LabelLists:
+    """Return the labels of some groups, in the order of ``places``: int64, each the number of a group of ``labels``.
+
+    >>> from ndcg_tracker.rankings.keys import Keys
+    >>> labels = LabelLists.from_rows(Keys.from_strings("qqr"), Keys.from_strings("abc"), np.array([1.0, 0.0, 2.0]))
+    >>> labels_of_groups(labels, np.array([1])).item_keys.to_list()
+    ['c']
+    """
+    if places.size and int(places[-1]) - int(places[0]) == places.size - 1 and (np.diff(places) == 1).all():
+        return _neighbours(labels, int(places[0]), int(places[-1]) + 1)
+    lengths = np.diff(labels.offsets)[places]
+    rows = segment_rows(labels.offsets[:-1][places], lengths)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    return LabelLists(labels.group_keys.take(places), offsets, labels.item_keys.take(rows), labels.numbers[rows])
+
+
+def _neighbours(labels: LabelLists, first: int, last: int) -> LabelLists:
+    """Return the labels of neighbouring groups without copying a label."""
+    low, high = int(labels.offsets[first]), int(labels.offsets[last])
+    return LabelLists(
+        labels.group_keys.slice(first, last),
+        labels.offsets[first : last + 1] - low,
+        labels.item_keys.slice(low, high),
+        labels.numbers[low:high],
+    )

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.rankings.group_matrix import group_matrices, similar_groups
-from ndcg_tracker.rankings.keys import Hash, Index, Mask
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.padded import group_columns, group_matrices
+from ndcg_tracker.rankings.types import Hash, Index, Mask
 
 _FEW = 8  # up to so many numbers are put in order by comparing each with each
 _LAST = np.iinfo(np.int64).max
@@ -80,12 +81,12 @@ def ascending_order(numbers: NDArray[np.integer[Any]], offsets: Index) -> Index:
     order = np.empty(numbers.size, dtype=np.int64)
     lengths = np.diff(offsets)
     behind = np.iinfo(numbers.dtype).max
-    for groups in similar_groups(lengths):
-        sizes, starts = lengths[groups], offsets[groups]
-        column = np.arange(int(sizes[-1]))[:, None]
-        rows = starts + np.minimum(column, sizes - 1)
-        found = numbers[rows]
-        inside = column < sizes
+    for block in group_columns(lengths):
+        starts = offsets[block.groups]
+        column = np.arange(block.width)[:, None]
+        rows = starts + column
+        found = block.taken(numbers, starts)
+        inside = column < block.lengths
         found[~inside] = behind
         if column.size <= _FEW:
             order[(starts + _ranks(found))[inside]] = rows[inside]
@@ -133,3 +134,39 @@ def repeats_within_groups(hashes: Hash, offsets: Index) -> bool:
         if block.repeats(found).any():
             return True
     return False
+
+
+_WORD = 8
+
+
+def id_order(keys: Keys, rows: Index, offsets: Index) -> Index:
+    """Return the entries of ``rows`` with the ids of each span in ascending byte order: int64, shape of ``rows``.
+
+    Parameters: ``rows``: int64, rows of ``keys``, span by span; ``offsets``: int64, shape (n_spans + 1,), span ``r``
+    owns the entries ``offsets[r]:offsets[r + 1]``. The ids of a span are distinct.
+
+    >>> id_order(Keys.from_strings(["b", "a", "ab", "c"]), np.array([0, 1, 2, 3]), np.array([0, 3, 4])).tolist()
+    [1, 2, 0, 3]
+    """
+    order = np.arange(rows.size)
+    starts, ends = keys.offsets[rows], keys.offsets[rows + 1]
+    places, bounds, done = order.copy(), offsets, 0  # what is not in order yet, in spans of ids that are alike so far
+    while places.size:
+        entries = order[places]
+        remaining = ends[entries] - starts[entries] - done
+        if remaining.max() <= 0:
+            break
+        words = keys.words(np.minimum(starts[entries] + done, ends[entries]), np.maximum(remaining, 0)).byteswap()
+        if (words != words[0]).any():
+            placed = ascending_order(words, bounds)
+            order[places], words = entries[placed], words[placed]
+        kept, bounds = _spans_of_repeats(repeats_before(words, bounds))
+        places, done = places[kept], done + _WORD
+    return order
+
+
+def _spans_of_repeats(repeats: Mask) -> tuple[Index, Index]:
+    """Return the entries that repeat the one before or are repeated by the next, and the bounds of their spans."""
+    repeated = np.append(repeats[1:], False)
+    kept = np.flatnonzero(repeats | repeated)
+    return kept, np.append(np.flatnonzero(~repeats[kept]), kept.size)

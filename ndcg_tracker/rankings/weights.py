@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.rankings.keys import Index, Keys, Mask
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Floats, Index, Mask
 
 MAX_WEIGHT = 1e30
 """The largest weight: sums of as many as there can be stay within single precision, in which some metrics weigh."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from ndcg_tracker.reporting.csv_writer import csv_text
 
 if TYPE_CHECKING:
-    from ndcg_tracker.comparison.equivalence import Equivalence
     from ndcg_tracker.comparison.results import Comparison, MetricComparison
     from ndcg_tracker.comparison.slices import SliceComparison
+    from ndcg_tracker.statistics.equivalence import Equivalence
 
 _SLICE_COLUMNS = ("attribute", "value", "q_value")
 _RUN_COLUMNS = (

@@ -12,9 +12,9 @@ from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.reporting.numbers import counted, interval, p_text, percent, points, shown_margin
 
 if TYPE_CHECKING:
-    from ndcg_tracker.comparison.equivalence import Equivalence
     from ndcg_tracker.comparison.results import Comparison, GroupCounts, MetricComparison
     from ndcg_tracker.comparison.tie_effect import TieBounds
+    from ndcg_tracker.statistics.equivalence import Equivalence
 
 SIGNS = {"improved": "▲", "regressed": "▼", "no_difference_detected": "~", "identical": "=", "not_comparable": "?"}
 ALPHA = 0.05
@@ -39,7 +39,7 @@ _TESTS_SYMMETRY = "the Wilcoxon test tests symmetry"
 
 def for_people(comparison: Comparison) -> Comparison:
     """Return the comparison with its metrics named as people know them."""
-    from ndcg_tracker.metrics.agreement import familiar_name  # NumPy is not for those who only print a table
+    from ndcg_tracker.metrics.language.agreement import familiar_name  # NumPy is not for those who only print a table
 
     metrics = tuple(
         replace(metric, metric=familiar_name(metric.metric, metric.requested_as)) for metric in comparison.metrics

@@ -19,7 +19,7 @@ N_CAUSES = 3
 
 def for_people(explanation: Explanation) -> Explanation:
     """Return the explanation with its metric named as people know it."""
-    from ndcg_tracker.metrics.agreement import familiar_name  # NumPy is not for those who only print a table
+    from ndcg_tracker.metrics.language.agreement import familiar_name  # NumPy is not for those who only print a table
 
     subject = replace(explanation.subject, metric=familiar_name(explanation.subject.metric))
     return replace(explanation, subject=subject)

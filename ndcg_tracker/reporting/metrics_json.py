@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ndcg_tracker.metrics.agreement import familiar_name
+from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.reporting.json_writer import json_text
 
 _OTHER = re.compile(r"[^0-9A-Za-z]+")

@@ -1,19 +1,21 @@
-"""Connections to the database, and what a transaction is on each engine."""
+"""Connections to the database, transactions on each engine, and what the drivers report, as one line."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine, event
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from ndcg_tracker.errors import DatabaseError, argument
 from ndcg_tracker.storage.database_url import Location
-from ndcg_tracker.storage.failures import database_errors, lost_answers
 
 if TYPE_CHECKING:
     import psycopg
@@ -26,6 +28,80 @@ CACHE_KIB = 65536
 
 _BEGIN = "ndcg_begin"
 _FIXED_IN_SERIES = {(3, 50): 7, (3, 44): 6}
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What is wrong with a database, what to do about it ("" for nothing), and whether it ended a writing."""
+
+    what: str
+    advice: str = ""
+    nothing_was_stored: bool = False
+
+
+class FailedDatabaseError(DatabaseError):
+    """A database that cannot be used: ``reason`` says why as data, the message in one line."""
+
+    def __init__(self, location: Location, reason: Reason) -> None:
+        stored = "; nothing was stored" if reason.nothing_was_stored else ""
+        advice = f"{':' if stored else ';'} {reason.advice}" if reason.advice else ""
+        super().__init__(f"{location.display_url}: {reason.what}{stored}{advice}")
+        self.reason = reason
+
+
+class LostAnswerError(DatabaseError):
+    """The connection was lost while a transaction was committed: whether it was is not known."""
+
+    def __init__(self, location: Location) -> None:
+        super().__init__(
+            f"{location.display_url}: the connection to the server broke during the commit, so it is not known whether "
+            "it was stored; run the same command again: a run that is stored is not stored twice"
+        )
+
+
+_AGAIN = "run the same command again"
+_SQLITE_REASONS = (
+    ("database or disk is full", Reason("the disk is full", f"make room and {_AGAIN}", True)),
+    ("locked", Reason("another process has been writing for too long", _AGAIN, True)),
+    ("readonly", Reason("it cannot be written", "check the permissions of the file and its folder", True)),
+    ("not a database", Reason("it is not a SQLite database", f"give {argument('location')} another path")),
+    ("malformed", Reason("it is damaged", "restore a backup of it", True)),
+    ("unable to open", Reason("it cannot be opened", "check that the folder exists and its permissions")),
+    (
+        "disk i/o error",
+        Reason(
+            "the disk cannot be read or written",
+            f"look for a quota, a limit on the size of files (ulimit -f) or a failing disk, then {_AGAIN}",
+            True,
+        ),
+    ),
+)
+"""By SQLite's own words: what its backup raises has no error code."""
+_POSTGRES_REASONS = (
+    ("password authentication failed", Reason("the server refused the user or the password")),
+    ("no password supplied", Reason("the server asks for a password", "put it into the URL or into ~/.pgpass")),
+    ("no pg_hba.conf entry", Reason("the server does not let this user connect from here")),
+    ("could not translate host name", Reason("the host name is unknown")),
+    ("connection refused", Reason("no server answers there", "is it running?")),
+    ("no such file or directory", Reason("no server answers there", "is it running?")),
+    ("timeout expired", Reason("the server did not answer in time")),
+    ("does not exist", Reason("the database or the user does not exist", "create it with createdb or createuser")),
+    ("too many", Reason("the server has no free connection", "try again later")),
+    ("ssl", Reason("the server and this URL do not agree about SSL", "see sslmode")),
+)
+"""By the words of libpq: a failed connection has no SQLSTATE."""
+_POSTGRES_STATES = {
+    "53100": Reason("the server's disk is full", f"make room there and {_AGAIN}", True),
+    "53200": Reason("the server is out of memory", _AGAIN, True),
+    "55P03": Reason("another process has been writing for too long", _AGAIN, True),
+    "42501": Reason("this user may not do that", "ask for the rights, or give another user in the URL", True),
+    "25006": Reason("the server is read-only", "connect to one that takes writes", True),
+    "57P01": Reason("the server was stopped", "if the command stored something, the same command again says so"),
+}
+_BROKEN = Reason("the connection to the server broke", f"{_AGAIN}: what is stored is not stored twice")
+_BROKEN_WORDS = ("server closed the connection", "connection is lost", "the connection is closed")
+_LOST_STATES = ("08", "57P")
+"""Connection exceptions, and a server or session that is being stopped."""
 
 
 def wal_is_safe(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> bool:
@@ -163,3 +239,61 @@ def _pragma(connection: Connection, words: str) -> object:
         raise TypeError("PRAGMA is SQLite's")
     row = driver.execute(f"PRAGMA {words}").fetchone()
     return None if row is None else row[0]
+
+
+@contextmanager
+def lost_answers(location: Location) -> Iterator[None]:
+    """Raise LostAnswerError where the connection is lost within, while a transaction is committed."""
+    try:
+        yield
+    except DBAPIError as error:
+        state = getattr(error.orig, "sqlstate", None) or ""
+        if not error.connection_invalidated and not state.startswith(_LOST_STATES):
+            raise
+        lost = LostAnswerError(location)
+    else:
+        return
+    raise lost  # out here, for what the driver says may repeat parts of the URL
+
+
+@contextmanager
+def database_errors(location: Location) -> Iterator[None]:
+    """Raise what the drivers raise within as one DatabaseError, free of secrets."""
+    try:
+        yield
+        return
+    except DBAPIError as error:
+        reason = _reason(error.orig, location)
+    except SQLAlchemyError as error:
+        reason = Reason(f"{type(error).__name__}: {_one_line(error)}")
+    except sqlite3.Error as error:
+        reason = _reason(error, location)
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] != "psycopg":
+            raise
+        reason = _reason(error, location)
+    # From None: a traceback of the driver's own error may repeat parts of the URL.
+    raise FailedDatabaseError(location, reason) from None
+
+
+def _reason(error: BaseException | None, location: Location) -> Reason:
+    text = _one_line(error)
+    if isinstance(error, sqlite3.Error):
+        return _first(_SQLITE_REASONS, text) or Reason(text)
+    state = getattr(error, "sqlstate", None)
+    if state is not None:
+        return _POSTGRES_STATES.get(state) or Reason(text)
+    known = _first(_POSTGRES_REASONS, text)
+    if known is not None:
+        return known
+    if any(words in text for words in _BROKEN_WORDS):
+        return _BROKEN
+    return Reason("the server cannot be reached" if location.has_secrets else text)
+
+
+def _first(reasons: tuple[tuple[str, Reason], ...], text: str) -> Reason | None:
+    return next((reason for words, reason in reasons if words in text.lower()), None)
+
+
+def _one_line(error: BaseException | None) -> str:
+    return " ".join(str(error).split())

@@ -1,4 +1,4 @@
-"""What ``--db`` may say, a path or a URL, and how it is shown without its secrets."""
+"""Locations of databases: a path or a URL, shown without its secrets."""
 
 from __future__ import annotations
 

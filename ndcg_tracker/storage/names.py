@@ -1,14 +1,22 @@
-"""What may be the name of a dataset, a run or an alias, and when it is."""
+"""What may be stored as a name, a group id, a commit, a time or a JSON object."""
 
 from __future__ import annotations
 
+import json
+import re
 import unicodedata
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.rankings.keys import Keys
 
 MAX_NAME_LENGTH = 250
+MAX_GROUP_KEY_BYTES = 2000
+"""Longer ids do not fit an index of Postgres; refused on both engines alike."""
 _CONTROL = ("Cc", "Cs", "Zl", "Zp")
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # an escaped NUL, not the text of one behind an escaped backslash
 _TIME_FORMAT = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
@@ -73,3 +81,41 @@ def checked_time(text: str | None) -> str:
     if exact != text:
         raise InputError(f"{text!r} is no time; write it as 2025-01-31T08:00:00.000000Z")
     return text
+
+
+def checked_object(what: str, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the mapping as a dict if it can be stored as JSON on both engines; InputError if not.
+
+    >>> checked_object("tags", {"stage": "prod"})
+    {'stage': 'prod'}
+    """
+    if given is None:
+        return None
+    try:
+        text = json.dumps(dict(given), ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{what} cannot be stored as JSON ({error}); use text, numbers, lists and true or false"
+        ) from error
+    if _NUL.search(text):
+        raise InputError(f"{what} contain a NUL character, which no database keeps; remove it")
+    return dict(given)
+
+
+def check_group_keys(keys: Keys) -> None:
+    """Raise InputError for a group id that no database can hold: one with a NUL, or one that is too long."""
+    if has_nul(keys):
+        raise InputError("a group id contains a NUL character, which no database keeps; remove it")
+    lengths = keys.lengths
+    if lengths.size and int(lengths.max()) > MAX_GROUP_KEY_BYTES:
+        longest = int(lengths.argmax())
+        start = keys.bytes_at(longest)[:20].decode(errors="replace")
+        raise InputError(
+            f"group id {start + '...'!r} has {lengths[longest]} bytes; a group id has at most {MAX_GROUP_KEY_BYTES}"
+        )
+
+
+def has_nul(keys: Keys) -> bool:
+    """Return whether some id contains a NUL character."""
+    return not keys.data[int(keys.offsets[0]) : int(keys.offsets[-1])].all()

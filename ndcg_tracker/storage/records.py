@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.rankings.keys import Index
-from ndcg_tracker.rankings.ranking import Floats
+from ndcg_tracker.rankings.types import Floats, Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,10 @@ class DatasetRecord:
 
 @dataclass(frozen=True, slots=True)
 class LabelSetRecord:
-    """A version of a dataset's labels; ``digest`` is ``LabelLists.digest()``."""
+    """A version of a dataset's labels; ``digest`` is ``LabelLists.digest()``.
+
+    ``by_row_number``: whether items are known by row numbers, None where that is not known.
+    """
 
     id: int
     dataset_id: int
@@ -33,6 +35,7 @@ class LabelSetRecord:
     n_labels: int
     source: str | None
     created_at_utc: str
+    by_row_number: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class AliasRecord:
-    """An alias, without the @, and the run that it stands for."""
+    """An alias, without the @, and its run."""
 
     dataset_id: int
     dataset: str

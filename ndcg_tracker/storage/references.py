@@ -1,4 +1,4 @@
-"""What people type for a run: its name, its id, an alias, latest, or the beginning of its name."""
+"""References to a run: its name, its id, an alias, latest, or a prefix of its name."""
 
 from __future__ import annotations
 

@@ -5,22 +5,85 @@ Every table's comment is a sentence "One row per ...", and every column has a co
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
+    Dialect,
+    Double,
     ForeignKey,
     Identity,
     Index,
+    Integer,
+    LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
     Table,
+    Text,
+    TypeDecorator,
     UniqueConstraint,
 )
+from sqlalchemy.types import TypeEngine
 
-from ndcg_tracker.storage.column_types import BYTES, COUNT, IDENTIFIER, KEY_LIST, NUMBER_LIST, REAL, TEXT, JsonText
+JsonObject = dict[str, Any]
+_LARGEST_COUNT = 2**53
+
+IDENTIFIER = BigInteger().with_variant(Integer(), "sqlite")
+"""An integer id; SQLite makes its row number of a column only when it is declared INTEGER."""
+COUNT = IDENTIFIER
+"""A number of things."""
+REAL: Double[float] = Double()
+"""A double-precision number, never NaN and never infinite."""
+TEXT = Text().with_variant(Text(collation="C"), "postgresql")
+"""Text that both engines order by its bytes."""
+BYTES = LargeBinary()
+"""Bytes that only this program reads."""
+KEY_LIST = Text().with_variant(ARRAY(Text(collation="C")), "postgresql")
+"""The ids of a list: an array on Postgres, JSON text on SQLite."""
+NUMBER_LIST = Text().with_variant(ARRAY(Double()), "postgresql")
+"""The numbers of a list: an array on Postgres, JSON text on SQLite."""
+
+
+class JsonText(TypeDecorator[JsonObject]):
+    """A JSON object: JSONB on Postgres, its text on SQLite."""
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """Return the type that this engine stores."""
+        if dialect.name != "postgresql":
+            return dialect.type_descriptor(Text())
+        from sqlalchemy.dialects.postgresql import JSONB  # here, for SQLite would pay for its import
+
+        return dialect.type_descriptor(JSONB(none_as_null=True))
+
+    def process_bind_param(self, value: JsonObject | None, dialect: Dialect) -> Any:
+        """Return what the driver is given."""
+        if value is None or dialect.name == "postgresql":
+            return value
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> JsonObject | None:
+        """Return the object of what came from the driver, its keys in order, with numbers as both engines have them."""
+        if value == "{}":  # as most are
+            return {}
+        parsed: JsonObject | None = json.loads(value) if isinstance(value, str) else value
+        return None if parsed is None else {key: _number(parsed[key]) for key in sorted(parsed)}
+
+
+def _number(value: Any) -> Any:
+    """Return a value, but a whole number that a double cannot count to as one: JSONB writes 1e300 out in digits."""
+    return float(value) if type(value) is int and abs(value) > _LARGEST_COUNT else value
+
 
 VERSION_TABLE = "ndcg_tracker_version"
-"""Alembic's table of the present revision; a name of our own, so that another program's is told apart."""
+"""Alembic's table of the present revision; our own name, so that it differs from other programs'."""
 
 metadata = MetaData(
     naming_convention={
@@ -66,6 +129,11 @@ label_sets = Table(
     Column("n_labels", COUNT, nullable=False, comment="How many labels there are."),
     Column("source", TEXT, comment="Where the labels came from, such as a file name."),
     Column("created_at_utc", TEXT, nullable=False, comment="When the labels were stored, ISO 8601 in UTC."),
+    Column(
+        "by_row_number",
+        Boolean,
+        comment="Whether items are known by row numbers, for want of ids; NULL where older programs did not say.",
+    ),
     UniqueConstraint("dataset_id", "version"),
     CheckConstraint("version >= 1", name="version_from_1"),
     CheckConstraint("n_groups >= 0 AND n_labels >= 0", name="counts"),

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 
-from ndcg_tracker.storage.backup import backup_to
-from ndcg_tracker.storage.bulk import Bulk
-from ndcg_tracker.storage.bulk_sqlite import SqliteBulk
-from ndcg_tracker.storage.connection import database_engine, read_transaction, write_transaction
+from ndcg_tracker.errors import DatabaseError
+from ndcg_tracker.storage.bulk.json_lists import ArrowChoice
+from ndcg_tracker.storage.connection import LostAnswerError, database_engine, read_transaction, write_transaction
 from ndcg_tracker.storage.database_url import Location, parsed_location
-from ndcg_tracker.storage.failures import LostAnswerError
-from ndcg_tracker.storage.handshake import Kind, State, found_state, refusal, state_within
-from ndcg_tracker.storage.housekeeping import WriteTransaction
-from ndcg_tracker.storage.lost_answer import Written, resolve_lost_answer
-from ndcg_tracker.storage.migrate import UpgradeResult, database_state, upgrade_database
-from ndcg_tracker.storage.reads import ReadTransaction
+from ndcg_tracker.storage.read import ReadTransaction, Session
+from ndcg_tracker.storage.upkeep.backup import backup_to
+from ndcg_tracker.storage.upkeep.handshake import Kind, State, found_state, refusal, state_within
+from ndcg_tracker.storage.upkeep.integrity import Written
+from ndcg_tracker.storage.upkeep.migrate import UpgradeResult, database_state, upgrade_database
+from ndcg_tracker.storage.write import WriteTransaction
 
 if TYPE_CHECKING:
-    import psycopg
+    from ndcg_tracker.storage.guard.query_result import QueryResult
 
-    from ndcg_tracker.storage.examination import Finding
-    from ndcg_tracker.storage.query_result import QueryResult
-
-__all__ = ["ReadTransaction", "Store", "WriteTransaction", "backup", "check", "current", "examine", "upgrade"]
+RECONNECT_SECONDS = 10.0
+"""How long a server may take to answer again, such as after a restart."""
+_PAUSE_SECONDS = 0.2
 
 
 class Store:
@@ -38,23 +36,24 @@ class Store:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, Store.open(f"{folder}/shop.db", create=True) as store:
     ...     with store.write() as tx:
-    ...         name = tx.ensure_dataset("shop").name
+    ...         name = tx.write.datasets.ensure("shop").name
     ...     with store.read() as rx:
-    ...         print([dataset.name for dataset in rx.datasets()])
+    ...         print([dataset.name for dataset in rx.datasets.all()])
     ['shop']
     """
 
     def __init__(self, engine: Engine, location: Location) -> None:
         self._engine = engine
         self._location = location
+        self._arrow = ArrowChoice()
 
     @classmethod
     def open(cls, location: str, *, create: bool = False) -> Store:
         """Return the store at a path or URL; opening never creates or upgrades unless asked.
 
-        Parameters: ``location``, a path of a SQLite file or a URL. ``create``: make the SQLite file where there is
-        none; on Postgres ``db upgrade`` alone makes the schema. Raises: InputError for a location that is none;
-        DatabaseError for a database that is missing, empty, older, newer, foreign or none, with the way out.
+        Parameters: ``location``, a path of a SQLite file or a URL. ``create``: create a missing SQLite
+        file; on Postgres only ``db upgrade`` creates the schema. Raises: InputError for an invalid location;
+        DatabaseError for one that is missing, empty, older, newer, foreign or no database, with the command to run.
         """
         where = parsed_location(location)
         engine = database_engine(where)
@@ -100,14 +99,14 @@ class Store:
     def read(self) -> Iterator[ReadTransaction]:
         """Yield one state of the database, unchanged whatever others write meanwhile."""
         with read_transaction(self._engine, self._location) as connection:
-            yield ReadTransaction(connection, _bulk(connection))
+            yield ReadTransaction(Session(connection, self._arrow))
 
     @contextmanager
     def write(self) -> Iterator[WriteTransaction]:
         """Yield the one writer: its work is committed at the end, or rolled back whole on any exception.
 
         Other writers wait, up to a minute, then raise DatabaseError. Where the connection is lost with the answer to
-        the commit, the content digest of what was written tells whether it is stored (see ``resolve_lost_answer``).
+        the commit, the content digest of what was written says whether it is stored (see ``resolve_lost_answer``).
         """
         written: Written | None = None
         try:
@@ -115,10 +114,10 @@ class Store:
                 state = state_within(connection)
                 if state.kind is not Kind.CURRENT:
                     raise refusal(state, self._location)
-                transaction = WriteTransaction(connection, _bulk(connection))
+                transaction = WriteTransaction(Session(connection, self._arrow))
                 yield transaction
                 transaction.check()
-                written = transaction.written()
+                written = transaction.write.made
         except LostAnswerError:
             if written is None:  # it is another transaction's, within this one
                 raise
@@ -128,26 +127,17 @@ class Store:
         """Run a query that only reads, on a guarded connection of its own (see the guards for what they raise)."""
         path, url = self._location.path, self._location.url
         if url is None:
-            from ndcg_tracker.storage.guard_sqlite import run_guarded_sqlite
+            from ndcg_tracker.storage.guard.sqlite import run_guarded_sqlite
 
             return run_guarded_sqlite(str(path), query, timeout_seconds=timeout_seconds, max_rows=max_rows)
-        from ndcg_tracker.storage.guard_postgres import run_guarded_postgres
+        from ndcg_tracker.storage.guard.postgres import run_guarded_postgres
 
         conninfo = url.set(drivername="postgresql").render_as_string(hide_password=False)
         return run_guarded_postgres(conninfo, query, timeout_seconds=timeout_seconds, max_rows=max_rows)
 
 
-def _bulk(connection: Connection) -> Bulk:
-    driver = connection.connection.driver_connection
-    if isinstance(driver, sqlite3.Connection):
-        return SqliteBulk(driver)
-    from ndcg_tracker.storage.bulk_postgres import PostgresBulk
-
-    return PostgresBulk(cast("psycopg.Connection[tuple[Any, ...]]", driver))
-
-
 def upgrade(location: str) -> UpgradeResult:
-    """Make or upgrade the schema (``db upgrade``): see ``UpgradeResult`` for what was done."""
+    """Create or upgrade the schema (``db upgrade``) and return what was done."""
     return upgrade_database(parsed_location(location))
 
 
@@ -162,13 +152,32 @@ def check(location: str) -> list[str]:
         return transaction.damage()
 
 
-def examine(location: str) -> Iterator[Finding]:
-    """Yield what is found of a location and what to do about it (``doctor``), whatever it holds; nothing is written."""
-    from ndcg_tracker.storage.examination import examined
-
-    return examined(parsed_location(location))
-
-
 def backup(location: str, target: str) -> Path:
     """Copy a SQLite database, in use or not, into a new file (``db backup``) and return the path of the copy."""
     return backup_to(parsed_location(location), Path(target))
+
+
+def resolve_lost_answer(engine: Engine, location: Location, written: Written) -> None:
+    """Return if a commit whose answer was lost has stored what was written; else raise an error.
+
+    Raises: DatabaseError where nothing was stored; LostAnswerError where that cannot be found out, because the server
+    does not answer in time or nothing written could tell. Either way the same command may be run again.
+    """
+    deadline = time.monotonic() + RECONNECT_SECONDS
+    while True:
+        try:
+            # A writer's turn: it comes when the lost session has ended, with its commit or without.
+            with write_transaction(engine, location) as connection:
+                stored = written.is_in(connection)
+            break
+        except DatabaseError:
+            if time.monotonic() > deadline:
+                raise LostAnswerError(location) from None
+            time.sleep(_PAUSE_SECONDS)
+    if stored is None:
+        raise LostAnswerError(location)
+    if not stored:
+        raise DatabaseError(
+            f"{location.display_url}: the connection to the server broke before the commit; nothing was stored: run "
+            "the same command again"
+        )

@@ -30,7 +30,7 @@ def _fact(what: str) -> dict[str, str]:
 VIEWS = (
     View(
         "run_summary",
-        "One row per run, metric and label set version: the mean and what it rests on.",
+        "One row per run, metric and label set version: the mean and its counts of groups.",
         _RUN
         | _DATASET
         | _CREATED

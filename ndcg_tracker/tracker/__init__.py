@@ -1,5 +1,1 @@
 """The one place that joins the parts: readers, metrics, store and comparison."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

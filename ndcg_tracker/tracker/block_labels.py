@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ndcg_tracker.ingest import RankedTable
-from ndcg_tracker.rankings import Keys, LabelLists
-from ndcg_tracker.rankings.digests import joined_digest
-from ndcg_tracker.rankings.key_index import KeyIndex
-from ndcg_tracker.rankings.selection import labels_of_groups
+from ndcg_tracker.ingest.table import RankedTable
+from ndcg_tracker.rankings.keys import KeyIndex, Keys, joined_digest
+from ndcg_tracker.rankings.ranking import LabelLists, labels_of_groups
 from ndcg_tracker.tracker.known_labels import NO_LABELS, HeldLabels, KnownLabels, label_source
-from ndcg_tracker.tracker.label_versions import add_labels, no_labels, stored_version, union
+from ndcg_tracker.tracker.label_versions import add_labels, no_labels, refuse_other_items, stored_version, union
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.keys import Index
+    from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
-    from ndcg_tracker.storage.store import WriteTransaction
+    from ndcg_tracker.storage.write import WriteTransaction
 
 
 class BlockLabels(Protocol):
@@ -44,7 +42,7 @@ def block_labels(
     if given is not None:
         labels = add_labels(tx, dataset, given, source)
         return SettledLabels(HeldLabels(given), labels.label_set, labels.is_new)
-    newest = tx.newest_label_set(dataset.id)
+    newest = tx.labels.newest(dataset.id)
     return NewLabels(tx, dataset, source) if newest is None else UnitedLabels(tx, dataset, newest, source)
 
 
@@ -89,8 +87,8 @@ class NewLabels:
         if labels is None:
             return NO_LABELS
         if self._id is None:
-            self._id = self._tx.begin_label_set(self._dataset.id, self._source)
-        self._tx.append_labels(self._id, self._dataset.id, labels)
+            self._id = self._tx.write.labels.begin(self._dataset.id, self._source, by_row_number=labels.by_row_number)
+        self._tx.write.labels.append(self._id, self._dataset.id, labels)
         self._digest = joined_digest([self._digest, labels.digest()])
         self._n_groups += labels.n_groups
         self._n_labels += labels.n_items
@@ -108,7 +106,7 @@ class NewLabels:
         """Return the version that the labels are, and that it is new (InputError where none came)."""
         if self._id is None:
             raise no_labels(self._dataset)
-        return self._tx.finish_label_set(self._id, self._digest, self._n_groups, self._n_labels), True
+        return self._tx.write.labels.finish(self._id, self._digest, self._n_groups, self._n_labels), True
 
 
 class UnitedLabels:
@@ -132,6 +130,10 @@ class UnitedLabels:
 
     def of(self, block: RankedTable) -> LabelLists:
         """Return the labels of a block's groups, the stored ones and those that came with it (ConflictError)."""
+        if (
+            block.labels is not None or not block.by_row_number
+        ):  # else it may have no labels at all, which is told apart
+            refuse_other_items(self._newest, block.by_row_number, self._dataset)
         stored = self._stored.of(group_keys_of(block))
         if block.labels is None:
             return stored
@@ -155,17 +157,19 @@ class UnitedLabels:
             return self._newest, False
         known = stored_version(self._tx, self._dataset, self._digest)
         if known is not None:
-            self._tx.discard_label_set(self._id)
+            self._tx.write.labels.discard(self._id)
             return known, False
-        self._tx.append_labels_of(self._id, self._newest.id)
-        return self._tx.finish_label_set(self._id, self._digest, self._n_groups, self._n_labels), True
+        self._tx.write.labels.append_from(self._id, self._newest.id)
+        return self._tx.write.labels.finish(self._id, self._digest, self._n_groups, self._n_labels), True
 
     def _add_grown(self, stored: LabelLists, both: LabelLists) -> None:
         if self._id is None:
-            self._id = self._tx.begin_label_set(self._dataset.id, self._source)
+            self._id = self._tx.write.labels.begin(
+                self._dataset.id, self._source, by_row_number=self._newest.by_row_number
+            )
         places = KeyIndex(stored.group_keys).places(both.group_keys)
         before = np.append(np.diff(stored.offsets), 0)[places]
-        self._tx.append_labels(
+        self._tx.write.labels.append(
             self._id, self._dataset.id, labels_of_groups(both, np.flatnonzero(np.diff(both.offsets) > before))
         )
         self._digest = joined_digest([self._digest, both.digest()], without=[stored.digest()])

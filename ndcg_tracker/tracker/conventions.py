@@ -6,14 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import InputError, MetricError
-from ndcg_tracker.metrics import Metric, group_results, parse_metric
-from ndcg_tracker.metrics.agreement import differences
-from ndcg_tracker.metrics.dialects import DIALECTS
-from ndcg_tracker.rankings import GroupWeights, JudgedRanking, judged
+from ndcg_tracker.metrics.kernel.values import group_results
+from ndcg_tracker.metrics.language.agreement import differences
+from ndcg_tracker.metrics.language.dialects import DIALECTS
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rankings.join import JudgedRanking, judged
+from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.tracker.scoring import stored_weights
 
 if TYPE_CHECKING:
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +45,16 @@ class Convention:
     refusal: str = ""
 
 
-def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int, weights: GroupWeights | None) -> list[Convention]:
+def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int) -> list[Convention]:
     """Return the plain NDCG of a run under our own default and every dialect.
 
     Raises: InputError where the run's dataset has no labels.
     """
-    newest = tx.newest_label_set(run.dataset_id)
+    newest = tx.labels.newest(run.dataset_id)
     if newest is None:
         raise InputError(f"dataset {run.dataset!r} has no labels; add them with ndcg-track labels add FILE")
-    both = judged(tx.read_ranking(run.id), tx.read_labels(newest.id))
+    both = judged(tx.runs.ranking(run.id), tx.labels.lists(newest.id))
+    weights = stored_weights(tx, run.dataset_id)
     texts = [f"ndcg@{cutoff}", *(dialect.text(cutoff) for dialect in DIALECTS.values())]
     return [_convention(both, text, weights) for text in texts]
 

@@ -11,25 +11,23 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
-from ndcg_tracker.ingest import (
-    Columns,
-    NullScores,
-    RankedTable,
-    in_blocks_or_whole,
-    joined_notes,
-    may_have_columns,
-    read_frame,
-    read_label_frame,
-    read_labels,
-)
-from ndcg_tracker.ingest.columns import ONE_TABLE, header_of
+from ndcg_tracker.ingest.columns import ONE_TABLE, Columns, header_of
+from ndcg_tracker.ingest.frames import NullScores, read_frame, read_label_frame
 from ndcg_tracker.ingest.places import shown
-from ndcg_tracker.metrics import GroupResults, Metric, group_results, group_values, metric_texts, parse_metrics
+from ndcg_tracker.ingest.ranks import joined_notes
+from ndcg_tracker.ingest.reading import may_have_columns, read_labels
+from ndcg_tracker.ingest.streaming import in_blocks_or_whole
+from ndcg_tracker.ingest.table import RankedTable
+from ndcg_tracker.metrics.kernel.results import GroupResults
+from ndcg_tracker.metrics.kernel.values import group_results, group_values
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import metric_texts, parse_metrics
 from ndcg_tracker.overlap.ahead import reading_ahead
-from ndcg_tracker.rankings import GroupWeights, LabelLists, judged
-from ndcg_tracker.rankings.join import Judged
-from ndcg_tracker.rankings.key_index import KeyIndex
-from ndcg_tracker.rankings.weights import joined_weights
+from ndcg_tracker.rankings.join import Judged, judged
+from ndcg_tracker.rankings.keys import KeyIndex
+from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
+from ndcg_tracker.tracker.database import GROUP, LABEL, SCORE, OwnName
 from ndcg_tracker.tracker.known_labels import NO_LABELS, HeldLabels
 from ndcg_tracker.tracker.scoring import NO_ITEMS, NOTHING_JUDGED, GatheredValues
 
@@ -107,10 +105,10 @@ def evaluate(
     frame: object,
     metrics: str | Sequence[str],
     *,
-    group: str = "group",
+    group: str = GROUP,
     item: str | Literal[False] | None = None,
-    score: str = "score",
-    label: str = "label",
+    score: str = SCORE,
+    label: str = LABEL,
     weight: str | None = None,
     labels: object | None = None,
     null_scores: NullScores = "error",
@@ -126,7 +124,8 @@ def evaluate(
     ``ScoredDoc`` tuples. A row whose score is null was judged but not retrieved, one whose label is null is unjudged.
     ``metrics``: one text or several, a list with commas too (``"ndcg@10,map"``); results have the names that were
     given. ``group``, ``item``, ``score``, ``label``, ``weight``: names of columns; a column that is not named may also
-    have the name that a convention gives it, such as ``qid`` and ``docno``. ``item``: without such a column an item is
+    have the name that a convention gives it, such as ``qid`` and ``docno``; of both, one must be named.
+    ``item``: without such a column an item is
     known by its row's number within the group, if scores and labels are in one table; False asks for that.
     ``labels``: a second table or path, with the labels (group, item, label); the label column of ``frame`` is then
     not read. ``null_scores``: what a NaN score of a table means, an error or
@@ -161,12 +160,12 @@ def evaluate(
 
 @dataclass(frozen=True)
 class Names:
-    """The names of columns as ``evaluate`` takes them: our own name stands for none given."""
+    """The names of columns as ``evaluate`` takes them: an ``OwnName`` stands for none given."""
 
-    group: str = "group"
+    group: str = GROUP
     item: str | Literal[False] | None = None
-    score: str = "score"
-    label: str = "label"
+    score: str = SCORE
+    label: str = LABEL
     weight: str | None = None
 
     def columns(self, *roles: str) -> Columns:
@@ -176,7 +175,7 @@ class Names:
             name = getattr(self, role)
             if not isinstance(name, str | None) and not (role == "item" and name is False):
                 raise InputError(f"{argument(role)} is the name of a column, and {name!r} is no text; give its name")
-            if role in roles and name != role:
+            if role in roles and not isinstance(name, OwnName):
                 given[role] = name
         return Columns(**given)
 

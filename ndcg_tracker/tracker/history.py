@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.comparison import limited, t_interval
-from ndcg_tracker.metrics import parse_metric
-from ndcg_tracker.reporting import HistoryRow
-from ndcg_tracker.tracker.datasets import known_dataset
-from ndcg_tracker.tracker.history_filter import HistoryFilter
-from ndcg_tracker.tracker.history_steps import FoundStep, steps_of
-from ndcg_tracker.tracker.inference_limits import WHY_SHOWN_ONLY
+import numpy as np
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.reporting.history_text import HistoryRow
+from ndcg_tracker.statistics.steps import Step, history_steps
+from ndcg_tracker.statistics.t_test import limited, t_interval
+from ndcg_tracker.tracker.database import known_dataset
+from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE, WHY_SHOWN_ONLY, GroupWeightsById
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
+    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import HistoryRecord, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction
+
+    Mask = NDArray[np.bool_]
+    Results = tuple[Index, Floats]
 
 _COLUMNS = ("run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted")
 _MORE_COLUMNS: tuple[str, ...] = (
@@ -27,6 +36,8 @@ _MORE_COLUMNS: tuple[str, ...] = (
     *("step_change", "step_ci", "step_between", "step_before", "step_parameters", "step_possible"),
     "requested_as",
 )
+_ENOUGH = 0.9
+"""A run with results for a smaller share of the groups of the others is left out, or it would take them away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +65,16 @@ class History:
 
 
 def history_of(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFilter) -> History:
-    """Return the history of a metric over the runs that are wanted, each under the newest labels it was held to.
+    """Return the history of a metric over the wanted runs, each under the newest labels it was evaluated under.
 
     Raises: ReferenceNotFoundError for an unknown dataset; MetricError for a wrong text.
     """
     text = str(parse_metric(metric))
     dataset_id = known_dataset(tx, dataset).id
-    newest = {record.run_id: record for record in tx.history(dataset_id, text)}  # they come by run and label version
-    runs = tx.runs(dataset)
+    newest = {
+        record.run_id: record for record in tx.evaluations.history(dataset_id, text)
+    }  # they come by run and label version
+    runs = tx.runs.all(dataset)
     details = {run.id: run for run in wanted.chosen([run for run in runs if run.id in newest])}
     records = [newest[run_id] for run_id in details]
     notes: list[str] = []
@@ -139,3 +152,183 @@ def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> dict[
     """
     pairs = {key: (before.get(key), after.get(key)) for key in sorted({*before, *after})}
     return {key: values for key, values in pairs.items() if values[0] != values[1]}
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFilter:
+    """Which runs a history shows; an empty filter takes all.
+
+    ``tags``: all of them, with these values (``branch`` is a tag as well). ``commit``: how its git commit begins.
+    ``since`` and ``until``: ISO 8601 dates or times between which it was stored, both included, UTC unless they say
+    otherwise. ``last``: only so many of the newest among these. Raises: InputError for anything else.
+
+    >>> HistoryFilter(since="2025-02-30")
+    Traceback (most recent call last):
+    ndcg_tracker.errors.InputError: since '2025-02-30' is no date; write 2025-01-31 or 2025-01-31T09:30, in UTC
+    """
+
+    tags: Mapping[str, str] = field(default_factory=dict)
+    commit: str = ""
+    since: str | None = None
+    until: str | None = None
+    last: int | None = None
+
+    def __post_init__(self) -> None:
+        first, end = self._times()
+        if first is not None and end is not None and first > end:
+            raise InputError(f"since {self.since!r} is later than until {self.until!r}; swap them")
+        if self.last is not None and self.last < 1:
+            raise InputError(f"last {self.last} leaves no run; write 1 or more")
+
+    @property
+    def words(self) -> str:
+        """The filter as one writes it, "" for an empty one.
+
+        >>> HistoryFilter(tags={"branch": "main"}, last=20).words
+        'tag branch=main, last 20'
+        """
+        texts = [f"tag {key}={value}" for key, value in self.tags.items()]
+        named = {"commit": self.commit or None, "since": self.since, "until": self.until, "last": self.last}
+        return ", ".join([*texts, *(f"{name} {value}" for name, value in named.items() if value is not None)])
+
+    def chosen(self, runs: Sequence[RunRecord]) -> list[RunRecord]:
+        """Return the runs that the filter takes, in their order."""
+        first, end = self._times()
+        kept = [run for run in runs if self._takes(run, first, end)]
+        return kept if self.last is None else kept[-self.last :]
+
+    def _takes(self, run: RunRecord, first: datetime | None, end: datetime | None) -> bool:
+        if any(key not in run.tags or str(run.tags[key]) != value for key, value in self.tags.items()):
+            return False
+        if not (run.git_commit or "").lower().startswith(self.commit.lower()):
+            return False
+        if first is None and end is None:
+            return True
+        stored = _time("created_at_utc", run.created_at_utc)
+        return (first is None or first <= stored) and (end is None or stored <= end)
+
+    def _times(self) -> tuple[datetime | None, datetime | None]:
+        first = None if self.since is None else _time("since", self.since)
+        end = None if self.until is None else _time("until", self.until, to_the_end=True)
+        return first, end
+
+
+def _time(name: str, text: str, *, to_the_end: bool = False) -> datetime:
+    """Return the time that a text names; of a date its first moment, or its last."""
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise InputError(f"{name} {text!r} is no date; write 2025-01-31 or 2025-01-31T09:30, in UTC") from None
+    if to_the_end and len(text.strip()) <= len("2025-01-31"):
+        found = datetime.combine(found.date(), time.max)
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundStep:
+    """What happened at one run, by run id.
+
+    ``before``: the run it was compared with. ``first`` and ``last``: the runs between which a step lies.
+    """
+
+    step: Step
+    before: int | None = None
+    first: int | None = None
+    last: int | None = None
+
+
+def steps_of(
+    tx: ReadTransaction, dataset_id: int, metric: str, records: Sequence[HistoryRecord], notes: list[str]
+) -> dict[int, FoundStep]:
+    """Return what happened at each of the runs by its id; what could not be compared joins the notes.
+
+    Each run is paired with those under the same version of the labels, whatever stands between them.
+    """
+    found: dict[int, FoundStep] = {}
+    for version in dict.fromkeys(record.label_set_version for record in records):
+        of_version = [record for record in records if record.label_set_version == version]
+        if len(of_version) > 1:
+            found |= _steps_of_version(tx, dataset_id, metric, of_version, notes)
+    return found
+
+
+def _steps_of_version(
+    tx: ReadTransaction, dataset_id: int, metric: str, records: Sequence[HistoryRecord], notes: list[str]
+) -> dict[int, FoundStep]:
+    """Return what happened at runs under one version of the labels."""
+    results = tx.evaluations.results_of([record.evaluation_id for record in records])
+    weights = GroupWeightsById.of(tx, dataset_id) if parse_metric(metric)["weights"] != "none" else None
+    if any(not _is_mean(record, each, weights) for record, each in zip(records, results, strict=True)):
+        if NO_INFERENCE not in notes:
+            notes.append(NO_INFERENCE)
+        return _differences(records)
+    ids, values, kept = _side_by_side(results)
+    if ids is not results[0][0]:
+        notes += _notes(records, results, ids, kept)
+    runs = [record for record, is_kept in zip(records, kept.tolist(), strict=True) if is_kept]
+    steps = history_steps(values, None if weights is None else weights.weights_of(ids))
+    before = [None, *(run.run_id for run in runs)]
+    return {
+        run.run_id: FoundStep(step, last, *(None if at is None else runs[at].run_id for at in (step.first, step.last)))
+        for run, last, step in zip(runs, before, steps, strict=False)
+    }
+
+
+def _notes(records: Sequence[HistoryRecord], results: Sequence[Results], ids: Index, kept: Mask) -> list[str]:
+    """Return what must be known of runs that do not all have results for the same groups."""
+    n_defined = [values.size - int(np.count_nonzero(np.isnan(values))) for _, values in results]
+    notes = [
+        f"{records[place].run} has results for {n_defined[place]:,} groups, the runs beside it for {ids.size:,}: not "
+        "compared with them"
+        for place in np.flatnonzero(np.logical_not(kept)).tolist()
+    ]
+    most = max(n_defined)
+    if 0 < ids.size < most:
+        notes.append(f"steps rest on the {ids.size:,} groups that all runs have results for, of up to {most:,}")
+    return notes
+
+
+def _differences(records: Sequence[HistoryRecord]) -> dict[int, FoundStep]:
+    """Return the differences of the stored means, where nothing can be tested."""
+    found: dict[int, FoundStep] = {}
+    for before, record in pairwise(records):
+        unknown = record.mean is None or before.mean is None
+        delta = None if unknown else float(record.mean or 0.0) - float(before.mean or 0.0)
+        found[record.run_id] = FoundStep(Step(delta, None, None, False), before.run_id)
+    return found
+
+
+def _side_by_side(results: Sequence[Results]) -> tuple[Index, Floats, Mask]:
+    """Return the groups that the runs share, a row of their results per run, and which runs these are."""
+    first = results[0][0]
+    kept = np.ones(len(results), dtype=np.bool_)
+    if all(ids is first for ids, _ in results):
+        table = np.concatenate([values for _, values in results]).reshape(len(results), first.size)
+        if not np.isnan(table.sum()):
+            return first, table, kept
+    all_ids = np.unique(np.concatenate([ids for ids, _ in results]))
+    defined = np.zeros((len(results), all_ids.size), dtype=np.bool_)
+    for row, (ids, values) in zip(defined, results, strict=True):
+        row[np.searchsorted(all_ids, ids)] = ~np.isnan(values)
+    usual = 2 * defined.sum(axis=0) > len(results)
+    kept = defined[:, usual].sum(axis=1) >= _ENOUGH * int(usual.sum())
+    common = defined[kept].all(axis=0)
+    shared = all_ids[common]
+    rows = [
+        values[np.searchsorted(ids, shared)]
+        for (ids, values), is_kept in zip(results, kept.tolist(), strict=True)
+        if is_kept
+    ]
+    return shared, np.stack(rows) if rows else np.empty((0, shared.size)), kept
+
+
+def _is_mean(record: HistoryRecord, results: Results, weights: GroupWeightsById | None) -> bool:
+    """Return whether the stored mean is the (weighted) mean of the stored results."""
+    if weights is None or record.mean is None:
+        return True
+    ids, values = results
+    defined = ~np.isnan(values)
+    shares = weights.weights_of(ids[defined])
+    if not shares.any():
+        return True
+    return abs(float(np.average(values[defined], weights=shares)) - record.mean) <= MEANS_AGREE

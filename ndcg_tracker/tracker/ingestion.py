@@ -8,15 +8,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import NameTakenError, argument
-from ndcg_tracker.ingest import RankedTable, joined_notes
-from ndcg_tracker.metrics import Metric
-from ndcg_tracker.rankings import LabelLists, Ranking, judged
+from ndcg_tracker.ingest.ranks import joined_notes
+from ndcg_tracker.ingest.table import RankedTable
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings.join import judged
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.tracker.label_versions import settle_labels
 from ndcg_tracker.tracker.scoring import NOTHING_JUDGED, Scores, StoredMetric, settle_weights, store_scores
 
 if TYPE_CHECKING:
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
+    from ndcg_tracker.storage.store import Store
+    from ndcg_tracker.storage.write import WriteTransaction
 
 
 @dataclass(frozen=True)
@@ -67,8 +71,8 @@ def store_run(
     ranking = table.ranking
     with ThreadPoolExecutor(1) as worker, store.write() as tx:
         digest = worker.submit(ranking.digest)  # while the items are written
-        dataset = tx.ensure_dataset(details.dataset)
-        settled = settle_labels(tx, dataset, labels, table.labels, details.source)
+        dataset = tx.write.datasets.ensure(details.dataset)
+        settled = settle_labels(tx, dataset, labels, table, details.source)
         weights = settle_weights(tx, dataset, table.weights)
         run, outcome, moved = _settle_run(tx, dataset, ranking, digest, details, replace)
         notes = twin_notes(tx, dataset, run.digest, run.name)
@@ -77,7 +81,7 @@ def store_run(
         new = [metric for metric in wanted if str(metric) not in done]
         if new:
             if outcome == "already stored":
-                ranking = tx.read_ranking(run.id)  # ties stand in the order that was stored first
+                ranking = tx.runs.ranking(run.id)  # ties stand in the order that was stored first
             scores = Scores(new)
             scores.add(judged(ranking, settled.lists))
             done |= {one.metric: one for one in store_scores(tx, run, settled.label_set, scores, weights)}
@@ -114,7 +118,7 @@ def stored_metrics(tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecor
             is_new=False,
             requested_as=one.requested_as,
         )
-        for one in tx.evaluations(run.id)
+        for one in tx.evaluations.of_run(run.id)
         if one.label_set_id == label_set.id
     }
 
@@ -128,7 +132,7 @@ def _settle_run(
     replace: bool,
 ) -> tuple[RunRecord, str, list[str]]:
     """Return the run that holds this content, how it came to be, and the aliases that moved to it."""
-    existing = tx.find_run(dataset.id, details.name)
+    existing = tx.runs.named(dataset.id, details.name)
     if existing is not None and existing.digest == digest.result():
         return existing, "already stored", []
     moved = []
@@ -136,18 +140,18 @@ def _settle_run(
         if not replace:
             raise other_content(dataset, details)
         moved = taken_aliases(tx, dataset, existing)
-        tx.delete_run(existing.id)
+        tx.write.runs.delete(existing.id)
     run_id = begun_run(tx, dataset, details)
-    tx.append_items(run_id, dataset.id, ranking)
-    run = tx.finish_run(run_id, digest.result(), ranking.n_groups, ranking.n_items)
+    tx.write.runs.append(run_id, dataset.id, ranking)
+    run = tx.write.runs.finish(run_id, digest.result(), ranking.n_groups, ranking.n_items)
     for alias in moved:
-        tx.set_alias(dataset.id, alias, run.id)
+        tx.write.aliases.set(dataset.id, alias, run.id)
     return run, "stored" if existing is None else "replaced", moved
 
 
 def begun_run(tx: WriteTransaction, dataset: DatasetRecord, details: RunDetails) -> int:
     """Return the id of a run made of what is kept of it beside its content."""
-    return tx.begin_run(
+    return tx.write.runs.begin(
         dataset.id,
         details.name,
         source=details.source,
@@ -167,15 +171,15 @@ def other_content(dataset: DatasetRecord, details: RunDetails) -> NameTakenError
 
 def taken_aliases(tx: WriteTransaction, dataset: DatasetRecord, run: RunRecord) -> list[str]:
     """Return the aliases of a run, taken from it."""
-    names = [alias.name for alias in tx.aliases(dataset.name) if alias.run_id == run.id]
+    names = [alias.name for alias in tx.aliases.all(dataset.name) if alias.run_id == run.id]
     for name in names:
-        tx.delete_alias(dataset.id, name)
+        tx.write.aliases.delete(dataset.id, name)
     return names
 
 
 def twin_notes(tx: ReadTransaction, dataset: DatasetRecord, digest: str, name: str) -> list[str]:
     """Return a note where another run has this content."""
-    twins = [run.name for run in tx.runs_with_digest(dataset.id, digest) if run.name != name]
+    twins = [run.name for run in tx.runs.with_digest(dataset.id, digest) if run.name != name]
     return [f"its content equals that of run {twins[0]!r}"] if twins else []
 
 

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ndcg_tracker.rankings import Keys, LabelLists
-from ndcg_tracker.rankings.key_index import KeyIndex
-from ndcg_tracker.rankings.selection import labels_of_groups
+from ndcg_tracker.rankings.keys import KeyIndex, Keys
+from ndcg_tracker.rankings.ranking import LabelLists, labels_of_groups
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.keys import Index
+    from ndcg_tracker.rankings.types import Index
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import LabelSetRecord
-    from ndcg_tracker.storage.store import ReadTransaction
 
 NO_LABELS = LabelLists(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
 
@@ -80,27 +79,27 @@ class StoredLabels:
 
     def of(self, keys: Keys) -> LabelLists:
         """Return the labels of some groups."""
-        ids = self._tx.group_ids(self._label_set.dataset_id, keys)
+        ids = self._tx.groups.ids(self._label_set.dataset_id, keys)
         ids = np.sort(ids[ids >= 0])
         self._seen.append(ids)
-        return self._tx.read_labels(self._label_set.id, ids)
+        return self._tx.labels.lists(self._label_set.id, ids)
 
     def rest(self) -> Iterator[LabelLists]:
         """Yield the labels of all groups that were not asked for."""
-        ids = self._tx.label_group_ids(self._label_set.id)
+        ids = self._tx.labels.group_ids(self._label_set.id)
         left = ids[~np.isin(ids, np.concatenate([np.empty(0, dtype=np.int64), *self._seen]))]
         for first in range(0, left.size, GROUPS_AT_ONCE):
-            yield self._tx.read_labels(self._label_set.id, left[first : first + GROUPS_AT_ONCE])
+            yield self._tx.labels.lists(self._label_set.id, left[first : first + GROUPS_AT_ONCE])
 
     def places(self, keys: Keys) -> Index:
         """Return the id of each group, by which stored labels stand, -1 for an unknown group."""
-        ids = self._tx.group_ids(self._label_set.dataset_id, keys)
-        return np.where(np.isin(ids, self._tx.label_group_ids(self._label_set.id)), ids, -1)
+        ids = self._tx.groups.ids(self._label_set.dataset_id, keys)
+        return np.where(np.isin(ids, self._tx.labels.group_ids(self._label_set.id)), ids, -1)
 
 
 def label_source(tx: ReadTransaction, label_set: LabelSetRecord) -> Callable[[], KnownLabels]:
     """Return what gives the labels of a label set, as often as asked: they are read once and held if they are few."""
     if label_set.n_labels > HELD_LABELS:
         return lambda: StoredLabels(tx, label_set)
-    lists = tx.read_labels(label_set.id)
+    lists = tx.labels.lists(label_set.id)
     return lambda: HeldLabels(lists)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ndcg_tracker.errors import ConflictError, InputError, argument
-from ndcg_tracker.rankings import Keys, LabelLists
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows
-from ndcg_tracker.rankings.key_index import KeyIndex
+from ndcg_tracker.rankings.keys import KeyIndex, Keys
+from ndcg_tracker.rankings.ranking import LabelLists
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.keys import Index
+    from ndcg_tracker.ingest.table import RankedTable
+    from ndcg_tracker.rankings.types import Index
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
-    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.write import WriteTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +34,26 @@ def settle_labels(
     tx: WriteTransaction,
     dataset: DatasetRecord,
     given: LabelLists | None,
-    of_run: LabelLists | None,
+    table: RankedTable,
     source: str | None,
 ) -> Labels:
     """Return the labels that a run of a dataset is held to, stored.
 
     ``given`` labels are the version they equal, else they become the newest. Labels that came with the run itself
-    (``of_run``) are the newest version if all agree with it; new pairs make the union a new version. Without either
-    it is the newest version. Raises: ConflictError for a grade that contradicts the newest version; InputError where
-    the dataset has no labels.
+    (``table``) are the newest version if all agree with it; new pairs make the union a new version. Without either
+    it is the newest version. Raises: ConflictError for a grade that contradicts the newest version, and where either
+    knows items by row numbers and the other by ids; InputError where the dataset has no labels.
     """
     if given is not None:
         return add_labels(tx, dataset, given, source)
-    newest = tx.newest_label_set(dataset.id)
+    of_run = table.labels
+    newest = tx.labels.newest(dataset.id)
     if newest is None:
         if of_run is None:
             raise no_labels(dataset)
         return add_labels(tx, dataset, of_run, source)
-    stored = tx.read_labels(newest.id)
+    refuse_other_items(newest, table.by_row_number, dataset)
+    stored = replace(tx.labels.lists(newest.id), by_row_number=newest.by_row_number)
     if of_run is None or of_run.digest() == newest.digest:
         return Labels(newest, stored, is_new=False)
     merged = union(stored, of_run, dataset)
@@ -57,16 +61,33 @@ def settle_labels(
 
 
 def add_labels(tx: WriteTransaction, dataset: DatasetRecord, lists: LabelLists, source: str | None) -> Labels:
-    """Return the version that equals some labels, made the newest one where there is none."""
+    """Return the version that equals some labels, made the newest one where there is none (see ``settle_labels``)."""
+    refuse_other_items(tx.labels.newest(dataset.id), lists.by_row_number, dataset)
     known = stored_version(tx, dataset, lists.digest())
     if known is not None:
         return Labels(known, lists, is_new=False)
-    return Labels(tx.insert_label_set(dataset.id, lists, source), lists, is_new=True)
+    return Labels(tx.write.labels.insert(dataset.id, lists, source), lists, is_new=True)
 
 
 def stored_version(tx: ReadTransaction, dataset: DatasetRecord, digest: str) -> LabelSetRecord | None:
     """Return the version of a dataset's labels that has this content, None where there is none."""
-    return next((one for one in tx.label_sets(dataset.id) if one.digest == digest), None)
+    return next((one for one in tx.labels.sets(dataset.id) if one.digest == digest), None)
+
+
+def refuse_other_items(newest: LabelSetRecord | None, by_row_number: bool | None, dataset: DatasetRecord) -> None:
+    """Refuse row numbers where a dataset's newest labels have item ids, and ids where those have row numbers."""
+    if newest is None or None in (newest.by_row_number, by_row_number) or newest.by_row_number == by_row_number:
+        return
+    if by_row_number:
+        raise ConflictError(
+            f"the labels of dataset {dataset.name!r} have item ids, and here items are known by row numbers, which "
+            f"stand for items only inside one table; name the item column with {argument('item')}, or use another "
+            f"{argument('dataset')}"
+        )
+    raise ConflictError(
+        f"the labels of dataset {dataset.name!r} know items by row numbers, and here items have ids; use another "
+        f"{argument('dataset')}, with labels that have item ids"
+    )
 
 
 def no_labels(dataset: DatasetRecord) -> InputError:
@@ -99,11 +120,12 @@ def union(stored: LabelLists, further: LabelLists, dataset: DatasetRecord) -> La
         _refuse_further_rows(stored, further, new, dataset)
     new_groups = further.group_keys.take(group_codes(further.offsets)[new])
     old_groups = stored.group_keys.take(group_codes(stored.offsets))
-    return LabelLists.from_rows(
+    both = LabelLists.from_rows(
         Keys.joined([old_groups, new_groups]),
         Keys.joined([stored.item_keys, further.item_keys.take(new)]),
         np.concatenate([stored.grades, further.grades[new]]),
     )
+    return replace(both, by_row_number=stored.by_row_number)
 
 
 def _refuse_further_rows(stored: LabelLists, further: LabelLists, new: Index, dataset: DatasetRecord) -> None:

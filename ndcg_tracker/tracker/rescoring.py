@@ -7,15 +7,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.metrics import Metric, parse_metric
-from ndcg_tracker.rankings import GroupWeights, LabelLists, judged
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rankings.join import judged
+from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.rankings.weights import GroupWeights
 from ndcg_tracker.tracker.known_labels import KnownLabels, label_source
 from ndcg_tracker.tracker.label_versions import add_labels
 from ndcg_tracker.tracker.scoring import Scores, StoredMetric, store_scores, stored_weights
 
 if TYPE_CHECKING:
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.write import WriteTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ def rescore_runs(tx: WriteTransaction, runs: Sequence[RunRecord], metrics: Seque
             newest[run.dataset_id] = _newest(tx, run)
         of_dataset = newest[run.dataset_id]
         label_set = of_dataset.label_set
-        evaluations = tx.evaluations(run.id)
+        evaluations = tx.evaluations.of_run(run.id)
         done = {record.metric for record in evaluations if record.label_set_id == label_set.id}
         wanted = list(metrics) or [
             replace(parse_metric(record.metric), requested_as=record.requested_as) for record in evaluations
@@ -58,7 +62,7 @@ def rescore_runs(tx: WriteTransaction, runs: Sequence[RunRecord], metrics: Seque
 def stored_scores(tx: ReadTransaction, run: RunRecord, metrics: Sequence[Metric], labels: KnownLabels) -> Scores:
     """Return what metrics say of a stored run, read from its stored items a block at a time."""
     scores = Scores(metrics)
-    for ranking in tx.ranking_blocks(run):
+    for ranking in tx.runs.ranking_blocks(run):
         scores.add(judged(ranking, labels.of(ranking.group_keys)))
     scores.add_missing(labels.rest())
     scores.arrange(labels.places)
@@ -75,7 +79,7 @@ class _Newest:
 
 
 def _newest(tx: ReadTransaction, run: RunRecord) -> _Newest:
-    label_set = tx.newest_label_set(run.dataset_id)
+    label_set = tx.labels.newest(run.dataset_id)
     if label_set is None:
         raise InputError(f"dataset {run.dataset!r} has no labels; add them with ndcg-track labels add FILE")
     return _Newest(label_set, label_source(tx, label_set), stored_weights(tx, run.dataset_id))
@@ -85,5 +89,5 @@ def add_label_version(
     tx: WriteTransaction, dataset_name: str, lists: LabelLists, source: str | None
 ) -> tuple[int, bool]:
     """Make labels the newest version of a dataset; return the version they are and whether it is new."""
-    labels = add_labels(tx, tx.ensure_dataset(dataset_name), lists, source)
+    labels = add_labels(tx, tx.write.datasets.ensure(dataset_name), lists, source)
     return labels.label_set.version, labels.is_new

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ndcg_tracker.comparison import Comparison
-from ndcg_tracker.reporting import comparison_text
+from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.reporting.comparison_csv import metric_row, slice_row
+from ndcg_tracker.reporting.comparison_report import comparison_text
 from ndcg_tracker.reporting.notebook_html import comparison_html
 
 if TYPE_CHECKING:

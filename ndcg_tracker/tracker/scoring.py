@@ -9,24 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.errors import ConflictError
-from ndcg_tracker.metrics import (
-    REASONS,
-    GroupResults,
-    GroupValues,
-    Metric,
-    aggregated,
-    joined_values,
-    judged_shares,
-    plain_mean,
-    values_with_bounds,
-)
-from ndcg_tracker.rankings import GroupWeights, JudgedRanking, Keys, LabelLists, Ranking, judged
+from ndcg_tracker.metrics.judged_share import judged_shares
+from ndcg_tracker.metrics.kernel.mean import aggregated, plain_mean
+from ndcg_tracker.metrics.kernel.results import REASONS, GroupResults, GroupValues, joined_values
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.tie_bounds import values_with_bounds
+from ndcg_tracker.rankings.join import JudgedRanking, judged
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.rankings.weights import GroupWeights
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.keys import Index
-    from ndcg_tracker.rankings.ranking import Floats
+    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.write import WriteTransaction
 
 
 NOTHING_JUDGED = "none of its items has a label, so every result is 0 or undefined; do the ids match?"
@@ -123,15 +120,15 @@ def store_scores(
     weights: GroupWeights | None,
 ) -> list[StoredMetric]:
     """Store what some metrics say of a run under a label set, every group's result included, and return the means."""
-    known = {share.cutoff for share in tx.coverages(run.id, label_set.id)}
+    known = {share.cutoff for share in tx.evaluations.coverages(run.id, label_set.id)}
     for cutoff, share in scores.coverage().items():
         if cutoff not in known:
-            tx.insert_coverage(run.id, label_set.id, cutoff, share)
+            tx.write.evaluations.insert_coverage(run.id, label_set.id, cutoff, share)
     results = scores.results(weights)
-    group_ids = tx.ensure_groups(run.dataset_id, results[0][0].group_keys)
+    group_ids = tx.write.groups.ensure(run.dataset_id, results[0][0].group_keys)
     stored = []
     for result, worst, best in results:
-        tx.insert_evaluation(
+        tx.write.evaluations.insert(
             run.id,
             label_set.id,
             str(result.metric),
@@ -166,10 +163,10 @@ def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWei
 
     Raises: ConflictError for a weight that contradicts the stored one.
     """
-    ids, values = tx.group_weights(dataset.id)
+    ids, values = tx.groups.weights(dataset.id)
     known = ~np.isnan(values)
     if given is not None and not given.varies.any():
-        given_ids = tx.ensure_groups(dataset.id, given.group_keys)
+        given_ids = tx.write.groups.ensure(dataset.id, given.group_keys)
         stored = dict(zip(ids[known].tolist(), values[known].tolist(), strict=True))
         before = np.array([stored.get(number, np.nan) for number in given_ids.tolist()], dtype=np.float64)
         differs = ~np.isnan(before) & (before != given.values)
@@ -181,7 +178,7 @@ def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWei
             )
         new = np.isnan(before)
         if new.any():
-            tx.set_group_weights(dataset.id, given_ids[new], given.values[new])
+            tx.write.groups.set_weights(dataset.id, given_ids[new], given.values[new])
     elif given is not None:
         return given
     return stored_weights(tx, dataset.id)
@@ -189,9 +186,9 @@ def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWei
 
 def stored_weights(tx: ReadTransaction, dataset_id: int) -> GroupWeights | None:
     """Return the weights of a dataset's groups, None where none has one."""
-    ids, values = tx.group_weights(dataset_id)
+    ids, values = tx.groups.weights(dataset_id)
     known = ~np.isnan(values)
     if not known.any():
         return None
-    keys = tx.group_keys(dataset_id, ids[known])
+    keys = tx.groups.keys(dataset_id, ids[known])
     return GroupWeights(keys, values[known], np.zeros(len(keys), dtype=np.bool_))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.ingest import RankedTable, joined_notes
-from ndcg_tracker.metrics import Metric
-from ndcg_tracker.rankings import GroupWeights, LabelLists, Ranking, judged
-from ndcg_tracker.rankings.digests import joined_digest
-from ndcg_tracker.rankings.weights import joined_weights
+from ndcg_tracker.ingest.ranks import joined_notes
+from ndcg_tracker.ingest.table import RankedTable
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings.join import judged
+from ndcg_tracker.rankings.keys import joined_digest
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
 from ndcg_tracker.tracker.block_labels import BlockLabels, block_labels
 from ndcg_tracker.tracker.ingestion import (
     IngestResult,
@@ -29,7 +31,8 @@ from ndcg_tracker.tracker.scoring import NOTHING_JUDGED, Scores, settle_weights,
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.ranks import RunFact
     from ndcg_tracker.storage.records import DatasetRecord, RunRecord
-    from ndcg_tracker.storage.store import Store, WriteTransaction
+    from ndcg_tracker.storage.store import Store
+    from ndcg_tracker.storage.write import WriteTransaction
 
 
 class _Coming:
@@ -95,7 +98,7 @@ def store_stream(
     """
     wanted = list(dict.fromkeys(metrics))
     with store.write() as tx:
-        dataset = tx.ensure_dataset(details.dataset)
+        dataset = tx.write.datasets.ensure(details.dataset)
         coming = _Coming(blocks, block_labels(tx, dataset, labels, details.source))
         run, outcome, moved, scores = _settled_run(tx, dataset, coming, details, wanted, replace)
         label_set, is_new = coming.labels.settled()
@@ -136,7 +139,7 @@ def _settled_run(
 
     The scores are None for a run that is already stored.
     """
-    existing = tx.find_run(dataset.id, details.name)
+    existing = tx.runs.named(dataset.id, details.name)
     if existing is None:
         run, scores = _written(tx, dataset, coming, details, metrics)
         return run, "stored", [], scores
@@ -147,15 +150,15 @@ def _settled_run(
             raise other_content(dataset, details)
         return existing, "already stored", [], None
     aside = f"{existing.name[:100]} {existing.digest}"  # until it is known whether the content is another
-    tx.rename_run(existing.id, aside)
+    tx.write.runs.rename(existing.id, aside)
     run, scores = _written(tx, dataset, coming, details, metrics)
     if run.digest == existing.digest:
-        tx.delete_run(run.id)
-        return tx.rename_run(existing.id, existing.name), "already stored", [], None
+        tx.write.runs.delete(run.id)
+        return tx.write.runs.rename(existing.id, existing.name), "already stored", [], None
     moved = taken_aliases(tx, dataset, existing)
-    tx.delete_run(existing.id)
+    tx.write.runs.delete(existing.id)
     for alias in moved:
-        tx.set_alias(dataset.id, alias, run.id)
+        tx.write.aliases.set(dataset.id, alias, run.id)
     return run, "replaced", moved, scores
 
 
@@ -167,7 +170,7 @@ def _written(
     scores = Scores(metrics)
     for ranking, labels in coming.blocks():
         scores.add(judged(ranking, labels))
-        tx.append_items(run_id, dataset.id, ranking)
+        tx.write.runs.append(run_id, dataset.id, ranking)
     scores.add_missing(coming.labels.rest())
     scores.arrange(coming.labels.places)
-    return tx.finish_run(run_id, coming.digest, coming.n_groups, coming.n_items), scores
+    return tx.write.runs.finish(run_id, coming.digest, coming.n_groups, coming.n_items), scores

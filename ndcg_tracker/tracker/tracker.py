@@ -2,37 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Self
 
-from ndcg_tracker.errors import InputError
-from ndcg_tracker.metrics import parse_metric, parse_metrics
-from ndcg_tracker.tracker.ingesting import Ingesting
-from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
+from ndcg_tracker.tracker.database import (
+    DEFAULT_DATASET,
+    DEFAULT_METRIC,
+    GROUP,
+    LABEL,
+    SCORE,
+    SQL_TIMEOUT_SECONDS,
+    chosen_runs,
+    database_location,
+    known_alias,
+    known_dataset,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndcg_tracker.comparison import CiMethod, TestName
     from ndcg_tracker.comparison.decisions import Scope
+    from ndcg_tracker.comparison.inference import CiMethod, TestName
     from ndcg_tracker.comparison.pairing import Missing
+    from ndcg_tracker.ingest.frames import NullScores
+    from ndcg_tracker.ingest.table import RankedTable
+    from ndcg_tracker.rankings.ranking import LabelLists
+    from ndcg_tracker.storage.guard.query_result import QueryResult
+    from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord
+    from ndcg_tracker.storage.store import Store
     from ndcg_tracker.tracker.conventions import Convention
+    from ndcg_tracker.tracker.exchange import Exported, Imported
     from ndcg_tracker.tracker.explanation_result import ExplanationResult
+    from ndcg_tracker.tracker.gate import Margin
     from ndcg_tracker.tracker.gate_result import GateResult
-    from ndcg_tracker.tracker.gating import Margin
-    from ndcg_tracker.tracker.history import History
-    from ndcg_tracker.tracker.history_filter import HistoryFilter
+    from ndcg_tracker.tracker.groups import GroupRecord, GroupsSet
+    from ndcg_tracker.tracker.history import History, HistoryFilter
+    from ndcg_tracker.tracker.ingestion import IngestResult, RunDetails
+    from ndcg_tracker.tracker.rescoring import RescoredRun
     from ndcg_tracker.tracker.results import ComparisonResult
 
 # What answers a question is imported where it is asked: most of a small command's time is its start.
 
 
-class Tracker(Ingesting):
+class Tracker:
     """Runs, labels, metrics and group results in one database.
 
     ``location``: a SQLAlchemy URL (``sqlite:///...``, ``postgresql+psycopg://...``) or the path of a SQLite file; by
-    default ``NDCG_TRACK_DB``, else ``ndcg-track.db`` in the current folder. A new SQLite file comes to be with the
-    first ``ingest``; on Postgres, ``ndcg-track db upgrade`` makes the schema. Opened when first used; close it, or
+    default ``NDCG_TRACK_DB``, else ``ndcg-track.db`` in the current folder. The first ``ingest`` creates
+    a SQLite file; on Postgres, ``ndcg-track db upgrade`` makes the schema. Opened when first used; close it, or
     use it in a ``with`` statement. Every method raises DatabaseError for a database that cannot be used as it is.
 
     >>> import tempfile, ndcg_tracker as nt
@@ -43,6 +67,165 @@ class Tracker(Ingesting):
     'stored'
     [{'run': 'bm25', 'metric': 'ndcg@10', 'mean': 0.6309}]
     """
+
+    def __init__(self, location: str | os.PathLike[str] | None = None) -> None:
+        self.location = database_location(location)
+        self._store: Store | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        with suppress(Exception):
+            self.close()
+
+    def close(self) -> None:
+        """Close the database; the tracker opens it again when it is used again."""
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def store(self, *, create: bool = False) -> Store:
+        """Return the open store; ``create`` makes a SQLite file that is not there yet."""
+        if self._store is None:
+            from ndcg_tracker.storage.store import Store
+
+            self._store = Store.open(self.location, create=create)
+        return self._store
+
+    def query(self, query: str, *, timeout_seconds: float = SQL_TIMEOUT_SECONDS) -> QueryResult:
+        """Run a read-only SQL query on the public views (see ``sql``) and return columns and rows."""
+        return self.store().query(query, timeout_seconds=timeout_seconds)
+
+    def sql(self, query: str, *, timeout_seconds: float = SQL_TIMEOUT_SECONDS) -> pd.DataFrame:
+        """Run a read-only SQL query on the public views: run_summary, group_history, group_diff, items, labels, ...
+
+        Raises: InputError for a query that is wrong, writes, or runs out of time.
+        """
+        import pandas as pd
+
+        result = self.query(query, timeout_seconds=timeout_seconds)
+        return pd.DataFrame(result.rows, columns=result.columns)
+
+    def ingest(
+        self,
+        frame: object,
+        *,
+        name: str | None = None,
+        labels: object | None = None,
+        dataset: str = DEFAULT_DATASET,
+        metrics: str | Sequence[str] = DEFAULT_METRIC,
+        group: str = GROUP,
+        item: str | Literal[False] | None = None,
+        score: str = SCORE,
+        label: str = LABEL,
+        weight: str | None = None,
+        null_scores: NullScores = "error",
+        reader: str | None = None,
+        columns: str | Sequence[str] | None = None,
+        scores: str | os.PathLike[str] | None = None,
+        tags: Mapping[str, str] | None = None,
+        parameters: Mapping[str, str] | None = None,
+        git_commit: str | None = None,
+        replace: bool = False,
+    ) -> IngestResult:
+        """Store a run, with its labels, metrics and the result of every group, in one transaction.
+
+        Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``null_scores``, ``reader``,
+        ``columns`` and ``scores``: see ``evaluate``. ``name``: unique within ``dataset``; by default that of the file.
+        ``metrics``: one text form or several. ``tags`` and ``parameters``: kept with the run. ``replace``: take the
+        place of other content under this name. Returns: what became of it. Raises: InputError for a frame that cannot
+        be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
+        """
+        from ndcg_tracker.ingest.detection import default_run_name
+        from ndcg_tracker.storage.names import checked_name
+        from ndcg_tracker.tracker.evaluation import Names, of_input, path_of
+        from ndcg_tracker.tracker.ingestion import RunDetails, source_name
+
+        path = path_of(frame)
+        if name is None:
+            if path is None:
+                raise InputError(f"a {type(frame).__name__} has no name; name the run with {argument('name')}")
+            name = default_run_name(path)
+        checked_name("run", name)
+        checked_name("dataset", dataset)
+        source = None if path is None else source_name(path)
+        details = RunDetails(name, dataset, source, git_commit, dict(parameters or {}), dict(tags or {}))
+        return of_input(
+            frame,
+            labels,
+            Names(group, item, score, label, weight),
+            null_scores=null_scores,
+            reader=reader,
+            header=columns,
+            scores=scores,
+            of_blocks=partial(self.ingest_stream, details=details, metrics=metrics, replace=replace),
+            of_table=partial(self.ingest_table, details=details, metrics=metrics, replace=replace),
+        )
+
+    def ingest_table(
+        self,
+        table: RankedTable,
+        labels: LabelLists | None,
+        details: RunDetails,
+        metrics: str | Sequence[str],
+        *,
+        replace: bool = False,
+    ) -> IngestResult:
+        """Store a run that a reader has read (see ``ingest``)."""
+        from ndcg_tracker.tracker.evaluation import only_numbered, parsed_metrics, refuse_row_numbers
+        from ndcg_tracker.tracker.ingestion import store_run
+
+        refuse_row_numbers(table, labels)
+        if table.by_row_number and labels is None and table.labels is None:
+            raise only_numbered()
+        return store_run(self.store(create=True), table, labels, details, parsed_metrics(metrics), replace=replace)
+
+    def ingest_stream(
+        self,
+        blocks: Iterable[RankedTable],
+        labels: LabelLists | None,
+        details: RunDetails,
+        metrics: str | Sequence[str],
+        *,
+        replace: bool = False,
+    ) -> IngestResult:
+        """Store a run that a reader reads block by block (see ``ingest`` and ``ndcg_tracker.ingest.stream_run``)."""
+        from ndcg_tracker.overlap.ahead import reading_ahead
+        from ndcg_tracker.tracker.evaluation import fitting, parsed_metrics
+        from ndcg_tracker.tracker.streaming import digested, store_stream
+
+        parsed = parsed_metrics(metrics)
+        coming = digested(fitting(blocks, labels))
+        with reading_ahead(coming) as read:  # the first blocks are read while the store opens
+            return store_stream(self.store(create=True), read, labels, details, parsed, replace=replace)
+
+    def rescore(
+        self, references: Sequence[str] = (), *, metrics: str | Sequence[str] = (), dataset: str | None = None
+    ) -> list[RescoredRun]:
+        """Evaluate stored runs (none named: all) under the newest labels, from their stored items.
+
+        ``metrics``: text forms; by default the metrics that each run has.
+        """
+        from ndcg_tracker.tracker.rescoring import rescore_runs
+
+        parsed = parse_metrics(metrics)
+        with self.store().write() as tx:
+            return rescore_runs(tx, chosen_runs(tx, references, dataset), parsed)
+
+    def add_labels(
+        self, labels: LabelLists, *, dataset: str = DEFAULT_DATASET, source: str | None = None
+    ) -> tuple[int, bool]:
+        """Make labels the newest version of a dataset; return the version and whether it is new."""
+        from ndcg_tracker.tracker.rescoring import add_label_version
+
+        with self.store(create=True).write() as tx:
+            return add_label_version(tx, dataset, labels, source)
 
     def compare(
         self,
@@ -69,29 +252,16 @@ class Tracker(Ingesting):
         mean). ``ci``: where the 95% intervals come from, "t", "bootstrap" or "betting". ``equivalence``: a margin,
         within which delta is to be shown to lie (two one-sided t-tests). ``by``: a group attribute (``set_groups``):
         compare slice by slice as well. Raises: ReferenceNotFoundError; InputError for methods that do not apply and an
-        unknown attribute; NotComparableError, naming the command that mends it.
+        unknown attribute; NotComparableError, with the command that fixes it.
         """
-        from ndcg_tracker.tracker.comparing import compared
+        from ndcg_tracker.comparison.inference import Methods
+        from ndcg_tracker.tracker.compare import CompareOptions, compared
         from ndcg_tracker.tracker.results import ComparisonResult
 
-        parsed = parse_metrics(metrics)
+        methods = Methods(test, ci, equivalence)
+        options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, top, tie_bounds, methods, by)
         with self.store().read() as tx:
-            one = tx.resolve_run(baseline, dataset)
-            others = [tx.resolve_run(candidate, dataset) for candidate in _one_by_one(candidates)]
-            found = compared(
-                tx,
-                one,
-                others,
-                parsed,
-                missing=missing,
-                top=top,
-                tie_groups=tie_bounds,
-                test=test,
-                ci=ci,
-                equivalence=equivalence,
-                by=by,
-            )
-        return ComparisonResult(found)
+            return ComparisonResult(compared(tx, baseline, candidates, options))
 
     def explain(
         self,
@@ -110,24 +280,22 @@ class Tracker(Ingesting):
         Parameters: ``baseline`` and ``candidate``: run references. ``group``: its difference is split by item; by
         default that of the means is added up over all groups by item, by grade, by rank and by what happened.
         ``metric``: a cg, dcg or ndcg; by default ndcg@10 if both runs have it, else the first that they share.
-        ``labels_baseline`` and ``labels_candidate``: versions of the labels to hold each run to; by default the newest
-        under which both have the metric. Under two versions the change is also split into what the ranking, the grades
-        and the coverage of the labels did. ``top``: how many items to keep at either end over all groups, None for
-        all. Raises: ReferenceNotFoundError; MetricError for a metric that is not split into items; InputError for a
-        group without a result; NotComparableError, naming the command that mends it.
+        ``labels_baseline`` and ``labels_candidate``: versions of the labels for each run; by default the newest under
+        which both have the metric. Under two versions the change is also split into what the ranking, the grades and
+        the coverage of the labels did. ``top``: how many items to keep at either end over all groups, None for all.
+        Raises: ReferenceNotFoundError; MetricError for a metric that is not split into items; InputError for a group
+        without a result; NotComparableError, with the command that fixes it.
         """
-        from ndcg_tracker.tracker.explained_means import run_explanation
-        from ndcg_tracker.tracker.explained_runs import explained_sides
-        from ndcg_tracker.tracker.explaining import group_explanation
+        from ndcg_tracker.tracker.explain import explained_pair, group_explanation, run_explanation
         from ndcg_tracker.tracker.explanation_result import ExplanationResult
 
         parsed = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
-            one, other = tx.resolve_run(baseline, dataset), tx.resolve_run(candidate, dataset)
-            sides = explained_sides(tx, one, other, parsed, labels_baseline, labels_candidate)
+            one, other = tx.runs.resolve(baseline, dataset), tx.runs.resolve(candidate, dataset)
+            both = explained_pair(tx, one, other, parsed, (labels_baseline, labels_candidate))
             if group is not None:
-                return ExplanationResult(group_explanation(tx, sides, group))
-            return ExplanationResult(run_explanation(tx, sides, top=top))
+                return ExplanationResult(group_explanation(tx, both, group))
+            return ExplanationResult(run_explanation(tx, both, top=top))
 
     def gate(
         self,
@@ -157,10 +325,10 @@ class Tracker(Ingesting):
         probability of a false FAIL over all decisions of this gate, in the place of 1% for each. ``acknowledge``: why a
         FAIL or INCONCLUSIVE is overridden, ``acknowledged_by`` by whom. ``dry_run``: record nothing. ``missing``,
         ``top``: see ``compare``. Raises: InputError for what does not go together; ReferenceNotFoundError;
-        NotComparableError, naming the command that mends it.
+        NotComparableError, with the command that fixes it.
         """
+        from ndcg_tracker.tracker.gate import GateQuestion, acknowledged, gated
         from ndcg_tracker.tracker.gate_result import GateResult
-        from ndcg_tracker.tracker.gating import GateQuestion, acknowledged, gated, recorded
 
         question = GateQuestion(
             candidate,
@@ -177,11 +345,7 @@ class Tracker(Ingesting):
             top,
         )
         override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
-        if dry_run:
-            with self.store().read() as tx:
-                return GateResult(gated(tx, question))
-        with self.store().write() as tx:
-            return GateResult(recorded(tx, question, gated(tx, question, override)))
+        return GateResult(gated(self.store(), question, override, dry_run=dry_run))
 
     def history(
         self,
@@ -202,7 +366,7 @@ class Tracker(Ingesting):
         8601, UTC) and ``last`` choose runs; steps are looked for among these. Raises: InputError for a date that is
         none; ReferenceNotFoundError for an unknown dataset.
         """
-        from ndcg_tracker.tracker.history_filter import HistoryFilter
+        from ndcg_tracker.tracker.history import HistoryFilter
 
         wanted = {**(tags or {}), **({} if branch is None else {"branch": branch})}
         chosen = HistoryFilter(wanted, commit, since, until, last)
@@ -212,8 +376,7 @@ class Tracker(Ingesting):
         self, metric: str, *, dataset: str = DEFAULT_DATASET, wanted: HistoryFilter | None = None
     ) -> History:
         """Return the history as plain rows with its notes (see ``history``)."""
-        from ndcg_tracker.tracker.history import history_of
-        from ndcg_tracker.tracker.history_filter import HistoryFilter
+        from ndcg_tracker.tracker.history import HistoryFilter, history_of
 
         with self.store().read() as tx:
             return history_of(tx, dataset, metric, wanted or HistoryFilter())
@@ -221,19 +384,117 @@ class Tracker(Ingesting):
     def conventions(self, reference: str, *, cutoff: int = 10, dataset: str | None = None) -> list[Convention]:
         """Return a run's NDCG as every tool computes it, each with the axes that move it."""
         from ndcg_tracker.tracker.conventions import conventions
-        from ndcg_tracker.tracker.scoring import stored_weights
 
         with self.store().read() as tx:
-            run = tx.resolve_run(reference, dataset)
-            return conventions(tx, run, cutoff, stored_weights(tx, run.dataset_id))
+            return conventions(tx, tx.runs.resolve(reference, dataset), cutoff)
 
+    def runs(self, dataset: str | None = None) -> list[RunRecord]:
+        """Return the stored runs, oldest first."""
+        with self.store().read() as tx:
+            return chosen_runs(tx, (), dataset)
 
-def _one_by_one(candidates: Sequence[str | Sequence[str]]) -> list[str]:
-    """Return the references of runs that were given one by one or in lists (InputError for anything else)."""
-    found: list[str] = []
-    for given in candidates:
-        each = [given] if isinstance(given, str) else given
-        if not isinstance(each, (list, tuple)) or not all(isinstance(one, str) for one in each):
-            raise InputError(f"a candidate is a run's name, id or @alias as text, or a list of these, not {given!r}")
-        found += each
-    return found
+    def run(self, reference: str, dataset: str | None = None) -> tuple[RunRecord, list[EvaluationRecord]]:
+        """Return one run and its evaluations."""
+        with self.store().read() as tx:
+            run = tx.runs.resolve(reference, dataset)
+            return run, tx.evaluations.of_run(run.id)
+
+    def rename_run(self, reference: str, name: str, dataset: str | None = None) -> RunRecord:
+        """Give a run another name and return it as it was before."""
+        with self.store().write() as tx:
+            run = tx.runs.resolve(reference, dataset)
+            tx.write.runs.rename(run.id, name)
+            return run
+
+    def tag_run(
+        self, reference: str, tags: Mapping[str, str], *, remove: Sequence[str] = (), dataset: str | None = None
+    ) -> dict[str, str]:
+        """Add tags to a run, remove others, and return all it has."""
+        with self.store().write() as tx:
+            run = tx.runs.resolve(reference, dataset)
+            kept = {key: value for key, value in {**run.tags, **tags}.items() if key not in remove}
+            tx.write.runs.set_tags(run.id, kept)
+            return kept
+
+    def delete_run(self, reference: str | int, dataset: str | None = None) -> RunRecord:
+        """Delete a run (an int is its id) with its items, evaluations and group results, and return what it was."""
+        with self.store().write() as tx:
+            run = tx.runs.with_id(reference) if isinstance(reference, int) else tx.runs.resolve(reference, dataset)
+            tx.write.runs.delete(run.id)
+            return run
+
+    def aliases(self, dataset: str | None = None) -> list[AliasRecord]:
+        """Return the aliases."""
+        with self.store().read() as tx:
+            if dataset is not None:
+                known_dataset(tx, dataset)
+            return tx.aliases.all(dataset)
+
+    def set_alias(self, alias: str, reference: str, dataset: str | None = None) -> RunRecord:
+        """Point an alias, given with or without @, at a run and return the run."""
+        with self.store().write() as tx:
+            run = tx.runs.resolve(reference, dataset)
+            tx.write.aliases.set(run.dataset_id, alias.removeprefix("@"), run.id)
+            return run
+
+    def delete_alias(self, alias: str, dataset: str | None = None) -> AliasRecord:
+        """Delete an alias and return what it was."""
+        with self.store().write() as tx:
+            found = known_alias(tx, alias.removeprefix("@"), dataset)
+            tx.write.aliases.delete(found.dataset_id, found.name)
+            return found
+
+    def groups(self, dataset: str = "default") -> list[GroupRecord]:
+        """Return the groups of a dataset with their weights and attributes."""
+        from ndcg_tracker.tracker.groups import group_records
+
+        with self.store().read() as tx:
+            return group_records(tx, dataset)
+
+    def set_groups(
+        self,
+        frame: object,
+        *,
+        dataset: str = "default",
+        group: str | None = None,
+        weight: str | None = None,
+        attributes: Sequence[str] | None = None,
+    ) -> GroupsSet:
+        """Give groups of a dataset attributes and weights, from a frame with one row per group, in one transaction.
+
+        Parameters: ``frame``: a pandas DataFrame, a pyarrow Table, a dict of columns, or the table that a reader made
+        (``ndcg_tracker.ingest.read_groups``). ``group``, ``weight``: names of columns, by default ``group`` and, if
+        there is one, ``weight``. ``attributes``: names of columns, by default all others. A null takes the attribute or
+        the weight away; what the frame does not name stays. Means that rest on a weight that changes are computed
+        again. Raises: InputError for a frame that cannot be taken, and where the dataset has none of its groups.
+        """
+        from ndcg_tracker.ingest.group_table import GroupColumns, GroupTable, read_group_frame
+        from ndcg_tracker.tracker.groups import store_group_facts
+
+        columns = GroupColumns(group, weight, None if attributes is None else tuple(attributes))
+        table = frame if isinstance(frame, GroupTable) else read_group_frame(frame, columns)
+        with self.store().write() as tx:
+            return store_group_facts(tx, dataset, table)
+
+    def export_runs(
+        self, folder: str | os.PathLike[str], references: Sequence[str] = (), *, dataset: str | None = None
+    ) -> Exported:
+        """Write runs (none named: all, of ``dataset`` if given) with all that belongs to them as Parquet files.
+
+        The folder must not be there yet. Raises: ReferenceNotFoundError; InputError where it cannot be written.
+        """
+        from ndcg_tracker.tracker.exchange import export
+
+        with self.store().read() as tx:
+            return export(tx, chosen_runs(tx, references, dataset), os.fspath(folder))
+
+    def import_runs(self, folder: str | os.PathLike[str], *, dataset: str | None = None) -> Imported:
+        """Store what ``export_runs`` wrote, all of it or nothing; what is stored already stays as it is.
+
+        ``dataset``: another name for the dataset of an export that holds one. Raises: InputError, ConflictError.
+        """
+        from ndcg_tracker.exchange.reader import ExportReader
+        from ndcg_tracker.tracker.exchange import import_all
+
+        with ExportReader(Path(folder)) as reader, self.store(create=True).write() as tx:
+            return import_all(tx, reader, dataset)

@@ -14,7 +14,7 @@ from rankings_of import results
 from small_shop import BM25, DENSE, LABELS, frame_of, write_csv, write_qrels
 
 from ndcg_tracker.reporting import comparison_words as words
-from ndcg_tracker.tracker import Tracker
+from ndcg_tracker.tracker.tracker import Tracker
 
 
 def test_the_text_is_for_people(shop: CommandLine) -> None:

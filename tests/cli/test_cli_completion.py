@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine, Program
 
+from ndcg_tracker.cli.commands import command_line
 from ndcg_tracker.cli.completion import SCRIPTS, answers, as_bash_inserts
-from ndcg_tracker.storage.names_to_complete import names_to_complete
+from ndcg_tracker.storage.completion import names_to_complete
 
 RUNS = ["dense", "bm25"]  # the newest first
 
@@ -24,7 +25,7 @@ def named(shop: CommandLine) -> CommandLine:
 
 
 def offered(line: str, rest: str = "") -> list[str]:
-    return list(answers(line, line + rest))
+    return list(answers(command_line(), line, line + rest))
 
 
 @pytest.mark.parametrize(
@@ -142,8 +143,9 @@ def test_whatever_goes_wrong_is_silent(program: Program) -> None:
 def test_completing_imports_neither_sqlalchemy_nor_pandas(named: CommandLine, program: Program) -> None:
     line = f"ndcg-track --db {named.url} runs show b"
     code = (
-        "import sys\nfrom ndcg_tracker.cli.completion import answers\n"
-        f"assert list(answers({line!r}, {line!r})) == ['best one', 'bm25']\n"
+        "import sys\nfrom ndcg_tracker.cli.commands import command_line\n"
+        "from ndcg_tracker.cli.completion import answers\n"
+        f"assert list(answers(command_line(), {line!r}, {line!r})) == ['best one', 'bm25']\n"
         "print(*sorted({'sqlalchemy', 'pandas', 'numpy', 'pyarrow', 'alembic'} & sys.modules.keys()))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=program.environment())

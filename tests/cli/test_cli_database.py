@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
-from ndcg_tracker.storage.revisions import newest_revision
+from ndcg_tracker.storage.upkeep.revisions import newest_revision
 
 
 def test_upgrade_makes_the_schema_once(database_url: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,7 +108,7 @@ def test_databases_of_others_are_left_alone(folder: Path, capsys: pytest.Capture
         ),
         (
             "postgresql://me:secret@127.0.0.1:1/db?password=secret",
-            "postgresql+psycopg://me:***@127.0.0.1:1/db?password=***: no server answers there: is it running?",
+            "postgresql+psycopg://me:***@127.0.0.1:1/db?password=***: no server answers there; is it running?",
         ),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 from command_line import CommandLine
 from small_shop import BM25, DENSE, LABELS, Run, frame_of, write_csv, write_qrels
 
-from ndcg_tracker.tracker import Tracker
+from ndcg_tracker.tracker.tracker import Tracker
 
 NEW_LABELS: Run = {**LABELS, "q1": {"a": 3, "b": 2}, "q2": {"a": 3, "d": 1, "x": 2}}
 

@@ -14,7 +14,7 @@ from command_line import CommandLine, Program
 from ranked_runs import frame_of_ranks, labels_of_ranks
 from small_shop import write_csv
 
-from ndcg_tracker.tracker import Tracker
+from ndcg_tracker.tracker.tracker import Tracker
 
 N_GROUPS = 240
 BASE = [1, 2] * (N_GROUPS // 2)
@@ -53,7 +53,7 @@ def started(program: Program, run_files: list[str]) -> Program:
 
 def n_decisions(command: CommandLine) -> int:
     with Tracker(command.url) as tracker, tracker.store().read() as tx:
-        return sum(len(tx.decisions(dataset.id)) for dataset in tx.datasets())
+        return sum(len(tx.decisions.all(dataset.id)) for dataset in tx.datasets.all())
 
 
 def test_the_exit_codes_of_the_real_program(started: Program) -> None:
@@ -63,7 +63,7 @@ def test_the_exit_codes_of_the_real_program(started: Program) -> None:
         assert (printed.code, printed.err) == (code, "")
         assert printed.out.startswith(f"{verdicts[code]}: ")
     with Tracker(str(started.folder / "ndcg-track.db")) as tracker, tracker.store().read() as tx:
-        recorded = [one.decision for dataset in tx.datasets() for one in tx.decisions(dataset.id)]
+        recorded = [one.decision for dataset in tx.datasets.all() for one in tx.decisions.all(dataset.id)]
     assert recorded == [verdict.lower() for verdict in verdicts.values()]  # whatever the program ended with
     assert started("gate", "noisy", *ASKED, "--on-inconclusive", "fail").code == 3
     assert started("gate", "noisy", *ASKED, "--on-inconclusive", "pass").code == 0

@@ -140,7 +140,7 @@ def test_a_step_in_every_format(command: CommandLine, folder: Path) -> None:
         (["--since", "monday"], "since 'monday' is no date; write 2025-01-31 or 2025-01-31T09:30, in UTC"),
         (
             ["--since", "2025-02-01", "--until", "2025-01-01"],
-            "since '2025-02-01' is later than until '2025-01-01'; exchange them",
+            "since '2025-02-01' is later than until '2025-01-01'; swap them",
         ),
         (["--tag", "main"], "--tag 'main' is not of the form key=value; write --tag model=bm25"),
     ],

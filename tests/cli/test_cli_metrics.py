@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
-from ndcg_tracker.metrics import parse_metric
-from ndcg_tracker.metrics.axes import AXES
-from ndcg_tracker.metrics.dialects import DIALECTS
-from ndcg_tracker.metrics.measures import BEHIND_AT, MEASURES, TAKES_CUTOFF
+from ndcg_tracker.metrics.language.axes import AXES
+from ndcg_tracker.metrics.language.dialects import DIALECTS
+from ndcg_tracker.metrics.language.measures import BEHIND_AT, MEASURES, TAKES_CUTOFF
+from ndcg_tracker.metrics.language.text import parse_metric
 
 
 @pytest.fixture

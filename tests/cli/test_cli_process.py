@@ -194,6 +194,12 @@ def test_a_closed_standard_error_is_no_failure(closed: str) -> None:
     assert (done.returncode, done.stdout) == (0, f"ndcg-track {__version__}\n")
 
 
+def test_a_closed_standard_output_is_no_failure() -> None:
+    program = 'exec "$0" -c "from ndcg_tracker.cli.app import main; main()" metrics list >&-'
+    done = subprocess.run(["sh", "-c", program, sys.executable], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_what_is_registered_for_the_end_is_done() -> None:
     program = "import atexit, sys; atexit.register(print, 'the end'); from ndcg_tracker.cli.app import main; main()"
     done = subprocess.run([sys.executable, "-c", program, "--version"], capture_output=True, text=True, check=False)

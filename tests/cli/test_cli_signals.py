@@ -23,7 +23,7 @@ from ndcg_tracker.cli.app import main
 place, number = sys.argv.pop(1), int(sys.argv.pop(1))
 
 def watch(frame, event, argument):
-    if event == "call" and frame.f_code.co_name == place:
+    if event == "call" and place in (frame.f_code.co_name, frame.f_code.co_qualname):
         sys.setprofile(None)
         os.kill(os.getpid(), number)
 
@@ -32,9 +32,9 @@ main()
 """
 MOMENTS = [
     ("ranked_table", signal.SIGINT),
-    ("ensure_dataset", signal.SIGTERM),
-    ("insert_label_set", signal.SIGINT),
-    ("append_items", signal.SIGTERM),
+    ("DatasetWrites.ensure", signal.SIGTERM),
+    ("LabelWrites.insert", signal.SIGINT),
+    ("RunWrites.append", signal.SIGTERM),
     ("insert_results", signal.SIGINT),
     ("check_written", signal.SIGTERM),
 ]

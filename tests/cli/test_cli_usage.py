@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from all_commands import all_commands
 from command_line import CommandLine
 
 import ndcg_tracker
 from ndcg_tracker.cli.app import run
-from ndcg_tracker.cli.commands import command_line
 
 COMMANDS = [
     ["ingest"], ["evaluate"], ["compare"], ["explain"], ["gate"], ["history"], ["rescore"], ["sql"], ["demo"],
@@ -106,7 +106,7 @@ def commands_of(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tup
         yield from commands_of(inner, (*words, name))
 
 
-ALL = dict(commands_of(command_line()))
+ALL = dict(commands_of(all_commands()))
 
 
 @pytest.mark.parametrize("words", [words for words, one in ALL.items() if hasattr(one, "commands")], ids=" ".join)

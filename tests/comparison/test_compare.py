@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,25 +11,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ndcg_tracker.comparison.betting import betting_interval
-from ndcg_tracker.comparison.bootstrap import bootstrap_interval
 from ndcg_tracker.comparison.compare import (
+    ComparedRuns,
     PairedResults,
     adjusted_jointly,
     compare_metrics,
     compare_runs,
     extreme_groups,
 )
-from ndcg_tracker.comparison.equivalence import equivalence_test
+from ndcg_tracker.comparison.inference import Methods
 from ndcg_tracker.comparison.pairing import pair
-from ndcg_tracker.comparison.permutation import sign_flip_test
-from ndcg_tracker.comparison.rank_test import wilcoxon_p_value
 from ndcg_tracker.comparison.results import Comparison, JudgedShare, LabelSetRef, MetricComparison, RunRef
-from ndcg_tracker.comparison.significance import holm, paired_t
 from ndcg_tracker.comparison.slices import Slicing
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.statistics.betting import betting_interval
+from ndcg_tracker.statistics.bootstrap import bootstrap_interval
+from ndcg_tracker.statistics.corrections import holm
+from ndcg_tracker.statistics.equivalence import equivalence_test
+from ndcg_tracker.statistics.permutation import sign_flip_test
+from ndcg_tracker.statistics.t_test import paired_t
+from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
 
 BASELINE, CANDIDATE, LABELS = RunRef("bm25", 1), RunRef("dense", 2), LabelSetRef(3, "ab" * 16)
+SHOP, BACK = ComparedRuns(BASELINE, CANDIDATE, "shop", LABELS), ComparedRuns(CANDIDATE, BASELINE, "shop", LABELS)
 
 
 def results(baseline: list[float], candidate: list[float], metric: str = "ndcg@10", **rest: Any) -> PairedResults:
@@ -46,7 +51,7 @@ def one(baseline: list[float], candidate: list[float], **rest: Any) -> MetricCom
 
 
 def compared(*metrics: PairedResults, candidate: RunRef = CANDIDATE) -> Comparison:
-    return compare_runs(BASELINE, candidate, "shop", LABELS, metrics, names)
+    return compare_runs(ComparedRuns(BASELINE, candidate, "shop", LABELS), metrics, names)
 
 
 @pytest.mark.parametrize(("sign", "verdict"), [(1, "improved"), (-1, "regressed")])
@@ -188,8 +193,8 @@ def test_worst_and_best_in_order_and_ties_by_key_bytes() -> None:
 @given(st.lists(st.tuples(st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.sampled_from([0.0, 0.5, 1.0])), max_size=30))
 def test_swapping_the_runs_flips_every_sign(pairs: list[tuple[float, float]]) -> None:
     left, right = [a for a, _ in pairs], [b for _, b in pairs]
-    there = compare_runs(BASELINE, CANDIDATE, "shop", LABELS, [results(left, right)], names, top=5)
-    back = compare_runs(CANDIDATE, BASELINE, "shop", LABELS, [results(right, left)], names, top=5)
+    there = compare_runs(SHOP, [results(left, right)], names, top=5)
+    back = compare_runs(BACK, [results(right, left)], names, top=5)
     a, b = there.metrics[0], back.metrics[0]
     assert (a.baseline, a.candidate, a.wins, a.ties, a.losses) == (b.candidate, b.baseline, b.losses, b.ties, b.wins)
     assert a.delta is b.delta is None or a.delta == -(b.delta or 0.0)
@@ -203,14 +208,9 @@ def test_swapping_the_runs_flips_every_sign(pairs: list[tuple[float, float]]) ->
 
 def test_json_has_exactly_the_public_keys() -> None:
     comparison = compare_runs(
-        BASELINE,
-        CANDIDATE,
-        "shop",
-        LABELS,
+        replace(SHOP, coverage=(JudgedShare(10, 0.9, 0.95),), notes=("newer labels exist",)),
         [results([0.5, 0.25, 1.0], [0.75, 0.25, 0.5]), results([0.5], [0.75], metric="AP")],
         names,
-        coverage=[JudgedShare(10, 0.9, 0.95)],
-        notes=["newer labels exist"],
     )
     document = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
     assert list(document) == [
@@ -258,7 +258,7 @@ def test_json_has_exactly_the_public_keys() -> None:
     ],
 )
 def test_a_gap_in_judged_items_is_noted(share: JudgedShare, notes: tuple[str, ...]) -> None:
-    comparison = compare_runs(BASELINE, CANDIDATE, "shop", LABELS, [results([0.5], [0.5])], names, coverage=[share])
+    comparison = compare_runs(replace(SHOP, coverage=(share,)), [results([0.5], [0.5])], names)
     assert comparison.notes == notes
 
 
@@ -289,7 +289,7 @@ SPREAD = np.tile([0.25, -0.125, 0.0, 0.0625], 100)
 
 
 def chosen(delta: NDArray[np.float64], weights: NDArray[np.float64] | None = None, **methods: Any) -> MetricComparison:
-    (metric,) = compare_metrics([results([0.0] * delta.size, delta.tolist(), weights=weights)], **methods)
+    (metric,) = compare_metrics([results([0.0] * delta.size, delta.tolist(), weights=weights)], Methods(**methods))
     return metric
 
 
@@ -376,8 +376,8 @@ def test_methods_that_are_refused(methods: dict[str, Any], message: str) -> None
 def test_compare_runs_hands_the_methods_on() -> None:
     given_results = results([0.0] * 400, SPREAD.tolist())
     comparison = compare_runs(
-        BASELINE, CANDIDATE, "shop", LABELS, [given_results], names,
-        test="permutation", ci="betting", equivalence=0.1, resamples=500,
+        SHOP, [given_results], names,
+        methods=Methods(test="permutation", ci="betting", equivalence=0.1, resamples=500),
     )  # fmt: skip
     assert comparison.metrics[0] == chosen(SPREAD, test="permutation", ci="betting", equivalence=0.1, resamples=500)
     document = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
@@ -386,7 +386,7 @@ def test_compare_runs_hands_the_methods_on() -> None:
 
 def test_a_gap_at_several_cutoffs_is_one_note() -> None:
     shares = [JudgedShare(10, 0.9, 0.8), JudgedShare(5, 0.9, 0.95), JudgedShare(3, 0.9, 0.8), JudgedShare(None, 1, 0.9)]
-    comparison = compare_runs(BASELINE, CANDIDATE, "shop", LABELS, [results([0.5], [0.5])], names, coverage=shares)
+    comparison = compare_runs(replace(SHOP, coverage=tuple(shares)), [results([0.5], [0.5])], names)
     assert [note.partition(":")[0] for note in comparison.notes] == [
         "the candidate has fewer judged items in its top 10, top 3 and whole lists",
         "the baseline has fewer judged items in its top 5",
@@ -406,7 +406,7 @@ def test_equivalence_without_a_test() -> None:
 def test_slices_come_with_the_comparison_the_worst_first() -> None:
     given_results = results([0.5, 0.5, 0.5, 0.5], [0.75, 0.25, 0.5, 0.5])
     by = Slicing("device", ["phone", "tv", "desk", None])
-    comparison = compare_runs(BASELINE, CANDIDATE, "shop", LABELS, [given_results], names, by=by)
+    comparison = compare_runs(SHOP, [given_results], names, by=by)
     assert comparison.slice_attribute == "device"
     assert [(row.value, row.delta) for row in comparison.slices or ()] == [
         ("tv", -0.25), ("desk", 0.0), (None, 0.0), ("phone", 0.25),
@@ -417,13 +417,13 @@ def test_slices_come_with_the_comparison_the_worst_first() -> None:
         "verdict": "no_difference_detected", "warning": "low information: 1 of 1 differences are nonzero, and below "
         "100 the t interval may be too narrow",
     }  # fmt: skip
-    assert "slices" not in compare_runs(BASELINE, CANDIDATE, "shop", LABELS, [given_results], names).to_dict()
+    assert "slices" not in compare_runs(SHOP, [given_results], names).to_dict()
 
 
 def test_what_no_test_covers_cannot_be_sliced() -> None:
     weighty = results([0.5, 0.5], [0.75, 0.25], means=(0.5, 0.25), no_inference="no test applies")
     with pytest.raises(InputError) as refusal:
-        compare_runs(BASELINE, CANDIDATE, "shop", LABELS, [weighty], names, by=Slicing("device", ["a", "b"]))
+        compare_runs(SHOP, [weighty], names, by=Slicing("device", ["a", "b"]))
     assert str(refusal.value) == "ndcg@10 cannot be sliced: no test applies; name another metric first"
 
 
@@ -440,7 +440,7 @@ def test_equal_results_without_a_judged_item_are_not_identical() -> None:
 
 
 def test_runs_without_a_judged_item_are_not_equivalent() -> None:
-    (metric,) = compare_metrics([results([0.0, 0.0], [0.0, 0.0], nothing_judged=True)], equivalence=0.01)
+    (metric,) = compare_metrics([results([0.0, 0.0], [0.0, 0.0], nothing_judged=True)], Methods(equivalence=0.01))
     assert metric.equivalence is not None
     assert not metric.equivalence.equivalent
 
@@ -455,14 +455,11 @@ def test_an_interval_stays_where_differences_can_lie() -> None:
     assert (limited.p_value, limited.verdict) == (free.p_value, free.verdict)
     assert limited.betting_ci is not None
     sliced = compare_runs(
-        BASELINE,
-        CANDIDATE,
-        "shop",
-        LABELS,
+        SHOP,
         [results(*values, limits=(-1.0, 1.0))],
         names,
         by=Slicing("device", ["phone", "phone"]),
-        equivalence=0.1,
+        methods=Methods(equivalence=0.1),
     )
     assert sliced.slices is not None
     assert sliced.slices[0].ci == (-1.0, 1.0)

@@ -5,7 +5,8 @@ import pytest
 from numpy.typing import NDArray
 from populations import Population, Record, graded, repeats
 
-from ndcg_tracker.comparison.significance import detectable_delta, paired_t
+from ndcg_tracker.statistics.power import detectable_delta
+from ndcg_tracker.statistics.t_test import paired_t
 
 BATCH = 20_000
 SAMPLES = repeats(BATCH)

@@ -21,10 +21,12 @@ from ndcg_tracker.comparison.explanation import (
 )
 from ndcg_tracker.comparison.item_changes import ItemChanges, item_changes, joined_changes, remainder_of
 from ndcg_tracker.comparison.results import LabelSetRef, RunRef
-from ndcg_tracker.metrics import Metric, group_values, parse_metric
-from ndcg_tracker.metrics.axes import AXES
 from ndcg_tracker.metrics.contributions import ADDITIVE, contributions
-from ndcg_tracker.rankings import judged
+from ndcg_tracker.metrics.kernel.values import group_values
+from ndcg_tracker.metrics.language.axes import AXES
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rankings.join import judged
 
 EXACT = 1e-12
 SUBJECT = Subject("ndcg@10", RunRef("one", 1), RunRef("other", 2), "shop", LabelSetRef(1, "a"), LabelSetRef(1, "a"))

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from populations import ALL, LONG, Record, graded, repeats
 
-from ndcg_tracker.comparison.betting import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.comparison.gate import population_decision, set_decision, spent_alpha
-from ndcg_tracker.comparison.significance import paired_t, t_lower_bound, t_upper_bound, weighted_t
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound
+from ndcg_tracker.statistics.t_test import paired_t, t_lower_bound, t_upper_bound, weighted_t
 
 DIFFERENCES = st.lists(st.integers(-20, 20).map(lambda number: number / 20), min_size=1, max_size=200)
 NOISE = np.tile([0.125, -0.125, 0.0], 100)

@@ -13,16 +13,10 @@ from populations import LONG
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import DescrStatsW, ttost_paired
 
-from ndcg_tracker.comparison.equivalence import equivalence_test
-from ndcg_tracker.comparison.rank_test import wilcoxon_p_value
-from ndcg_tracker.comparison.significance import (
-    benjamini_hochberg,
-    holm,
-    paired_t,
-    t_lower_bound,
-    t_upper_bound,
-    weighted_t,
-)
+from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm
+from ndcg_tracker.statistics.equivalence import equivalence_test
+from ndcg_tracker.statistics.t_test import paired_t, t_lower_bound, t_upper_bound, weighted_t
+from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # what it says of its own dependencies while it is imported is not ours to mend

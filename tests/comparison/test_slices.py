@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from populations import Record, repeats
 
-from ndcg_tracker.comparison.significance import benjamini_hochberg, holm, paired_t, weighted_t
 from ndcg_tracker.comparison.slices import compare_slices, worst_first
+from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm
+from ndcg_tracker.statistics.t_test import paired_t, weighted_t
 
 
 def test_each_slice_is_the_comparison_of_its_groups() -> None:

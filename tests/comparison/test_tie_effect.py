@@ -5,9 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from ndcg_tracker.comparison import PairedResults, TieBounds, TieEffect, compare_metrics, pair
-from ndcg_tracker.comparison.inference import TestName
+from ndcg_tracker.comparison.compare import PairedResults, compare_metrics
+from ndcg_tracker.comparison.inference import Methods, TestName
+from ndcg_tracker.comparison.pairing import pair
 from ndcg_tracker.comparison.results import MetricComparison
+from ndcg_tracker.comparison.tie_effect import TieBounds, TieEffect
 
 CLOSED = TieBounds(0.5, 0.5)
 
@@ -61,7 +63,7 @@ def paired(t: float, ties: tuple[float, float], seed: int = 0) -> PairedResults:
 def test_the_moved_difference_is_judged_as_delta_was(
     t: float, ties: tuple[float, float], verdict: str, could: bool, test: TestName
 ) -> None:
-    (metric,) = compare_metrics([paired(t, ties)], test=test)
+    (metric,) = compare_metrics([paired(t, ties)], Methods(test=test))
     assert (metric.verdict, metric.ties_could_change_verdict) == (verdict, could)
 
 

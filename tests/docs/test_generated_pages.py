@@ -8,8 +8,8 @@ from types import ModuleType
 import pytest
 from console_blocks import REPOSITORY
 
-from ndcg_tracker.metrics import parse_metric
-from ndcg_tracker.metrics.dialects import DIALECTS
+from ndcg_tracker.metrics.language.dialects import DIALECTS
+from ndcg_tracker.metrics.language.text import parse_metric
 
 DOCS = REPOSITORY / "docs"
 GENERATED = ["schema.md", "metrics.md", "dialects/index.md", *(f"dialects/{name}.md" for name in DIALECTS)]

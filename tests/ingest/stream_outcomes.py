@@ -8,12 +8,14 @@ from typing import Any
 from ingest_outcomes import run_parts
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import Columns, RankedTable, read_run
+from ndcg_tracker.ingest.columns import Columns
 from ndcg_tracker.ingest.group_blocks import text_group_blocks
 from ndcg_tracker.ingest.ranks import joined_notes
+from ndcg_tracker.ingest.reading import read_run
 from ndcg_tracker.ingest.scores import Scores
 from ndcg_tracker.ingest.sources import Source
 from ndcg_tracker.ingest.streaming import ranked_blocks, text_table
+from ndcg_tracker.ingest.table import RankedTable
 
 AGAIN = "comes again after another group; sort the file by group first, or read it whole instead of block by block"
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import default_run_name, detect_reader, read_run
+from ndcg_tracker.ingest.detection import default_run_name, detect_reader
+from ndcg_tracker.ingest.reading import read_run
 
 
 @pytest.mark.parametrize(

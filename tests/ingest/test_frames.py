@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from ingest_outcomes import listed, run_parts
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import Columns, read_frame, read_label_frame
+from ndcg_tracker.ingest.columns import Columns
+from ndcg_tracker.ingest.frames import read_frame, read_label_frame
 
 NAN = float("nan")
 DICT: dict[str, Any] = {

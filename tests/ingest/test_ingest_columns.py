@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 from ingest_outcomes import listed, run_parts
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import Columns, ColumnWarning, read_frame, read_label_frame, read_labels, read_run, stream_run
-from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, RUN_APART, RUN_TABLE, Wanted
+from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, ColumnWarning, Wanted
+from ndcg_tracker.ingest.frames import read_frame, read_label_frame
+from ndcg_tracker.ingest.reading import read_labels, read_run
+from ndcg_tracker.ingest.streaming import stream_run
 
 PLAIN = Columns()
 
@@ -115,9 +117,63 @@ def test_what_was_ambiguous_can_be_said() -> None:
     assert names(["qid", "docno", "pid", "score"], columns=Columns(item="pid"))["item"] == "pid"
 
 
-def test_our_own_names_win() -> None:
-    header = ["group", "qid", "item", "docno", "score", "label", "rel"]
-    assert names(header) == {role: role for role in ("group", "item", "score", "label")}
+@pytest.mark.parametrize(
+    ("role", "own", "other"),
+    [
+        ("group", "group", "qid"),
+        ("group", "group", "user_id"),
+        ("item", "item", "docno"),
+        ("label", "label", "relevance"),
+        ("label", "label", "rel"),
+    ],
+)
+@pytest.mark.parametrize("wanted", [RUN_TABLE, LABEL_TABLE])
+def test_our_own_name_beside_a_convention_s_is_ambiguous_until_one_is_named(
+    role: str, own: str, other: str, wanted: Wanted
+) -> None:
+    header = sorted({"group", "item", "score", "label", other})
+    assert refusal(header, wanted) == (
+        f"the {role} column could be {own!r} or {other!r}; say which with {role}={own!r} or {role}={other!r}"
+    )
+    for name in (own, other):
+        assert names(header, wanted, Columns(**{role: name}))[role] == name
+
+
+def test_what_is_not_wanted_or_has_another_role_makes_nothing_ambiguous() -> None:
+    header = ["group", "item", "score", "label", "relevance"]
+    assert names(header, RUN_APART) == {role: role for role in ("group", "item", "score")}
+    assert names(["group", "qid", "score", "label"], columns=Columns(item="qid"))["group"] == "group"
+    assert names(["group", "item", "score", "rank", "query"])["score"] == "score"
+    assert names(["query-id", "corpus-id", "score", "label"], LABEL_TABLE)["label"] == "label"
+
+
+TWO_GROUPS = {"group": [1, 1], "qid": [1, 2], "item": ["a", "b"], "score": [2.0, 1.0], "label": [0, 1]}
+TWO_GROUPS_IN_LISTS = {
+    "group": [1, 2],
+    "qid": [3, 4],
+    "item": [["a", "b"], ["a"]],
+    "score": [[2.0, 1.0], [1.0]],
+    "label": [[0, 1], [1]],
+}
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
+@pytest.mark.parametrize("table", [TWO_GROUPS, TWO_GROUPS_IN_LISTS], ids=["rows", "lists"])
+def test_ambiguous_columns_are_refused_in_files_frames_and_lists(
+    kind: str, table: dict[str, Any], tmp_path: Path
+) -> None:
+    message = "the group column could be 'group' or 'qid'; say which with group='group' or group='qid'"
+    path = tmp_path / f"run.{kind}"
+    path.write_bytes(written(kind, table) if kind in ("jsonl", "parquet") or table is TWO_GROUPS else b"")
+    reads = [lambda: read_frame(table), lambda: read_frame(pd.DataFrame(table)), lambda: read_label_frame(table)]
+    if path.stat().st_size:
+        reads += [lambda: read_run(str(path)), lambda: read_labels(str(path))]
+        for one, n_groups in (("group", len(set(table["group"]))), ("qid", 2)):
+            assert read_run(str(path), columns=Columns(group=one)).ranking.n_groups == n_groups
+    for read in reads:
+        with pytest.raises(InputError) as caught:
+            read()
+        assert message in str(caught.value)
 
 
 def test_a_name_that_was_given_stands_for_nothing_else() -> None:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from ingest_outcomes import DOUBT, exact_outcome, fast_outcome, listed, run_parts, source_of
 from thorough import examples
 
-from ndcg_tracker.ingest import read_labels
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.delimited import DelimitedTable, exact_rows, fast_rows
 from ndcg_tracker.ingest.group_blocks import text_group_blocks
 from ndcg_tracker.ingest.places import NoPlaces
+from ndcg_tracker.ingest.reading import read_labels
 from ndcg_tracker.ingest.sources import Source
 from ndcg_tracker.ingest.streaming import ranked_blocks
 from ndcg_tracker.ingest.table import ranked_table

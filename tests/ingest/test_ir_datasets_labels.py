@@ -14,7 +14,7 @@ from ir_datasets.formats import TrecQrels, TsvQueries
 from ir_datasets.util.download import LocalDownload
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import read_labels
+from ndcg_tracker.ingest.reading import read_labels
 
 NAME = "ndcg-tracker-test"
 QRELS = "q1 0 d1 2\nq2 0 d1 1\nq1 0 d2 0\n"
@@ -67,7 +67,7 @@ def test_what_cannot_be_had_is_refused(folder: Path) -> None:
 def test_without_the_package_it_says_what_to_install() -> None:
     code = (
         "import sys; sys.modules['ir_datasets'] = None\n"
-        "from ndcg_tracker.ingest import read_labels\n"
+        "from ndcg_tracker.ingest.reading import read_labels\n"
         "try: read_labels('ir_datasets:vaswani')\n"
         "except Exception as error: print(error)\n"
     )

@@ -12,7 +12,10 @@ from ingest_outcomes import listed, run_parts
 from thorough import examples
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import READERS, Columns, read_frame, read_labels, read_run
+from ndcg_tracker.ingest.columns import Columns
+from ndcg_tracker.ingest.detection import READERS
+from ndcg_tracker.ingest.frames import read_frame
+from ndcg_tracker.ingest.reading import read_labels, read_run
 
 PIECES = [
     *(

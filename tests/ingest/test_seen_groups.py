@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ndcg_tracker.ingest.seen_groups import SeenGroups
-from ndcg_tracker.rankings.keys import Hash, Keys
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Hash
 
 
 def few_hashes(keys: Keys) -> Hash:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ingest_outcomes import listed, source_of
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import read_labels, read_run
+from ndcg_tracker.ingest.reading import read_labels, read_run
 from ndcg_tracker.ingest.sources import Source
 
 RUN = b"q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 1.5 tag\nq2 Q0 d1 1 .5 tag\n"

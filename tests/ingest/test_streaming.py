@@ -11,10 +11,11 @@ from ingest_outcomes import listed, run_parts
 from stream_outcomes import AGAIN, joined, streamed, whole
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import Columns, read_run, stream_run
+from ndcg_tracker.ingest.columns import Columns
 from ndcg_tracker.ingest.group_blocks import text_group_blocks
+from ndcg_tracker.ingest.reading import read_run
 from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.streaming import BLOCK_ROWS, BYTES_PER_ROW, is_large, ranked_blocks, text_table
+from ndcg_tracker.ingest.streaming import BLOCK_ROWS, BYTES_PER_ROW, is_large, ranked_blocks, stream_run, text_table
 
 
 def lines_of(n_groups: int, n_items: int) -> list[bytes]:

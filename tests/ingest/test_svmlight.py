@@ -12,7 +12,8 @@ from ingest_outcomes import DOUBT, exact_outcome, fast_outcome, listed
 from thorough import examples
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import Columns, read_labels, read_run
+from ndcg_tracker.ingest.columns import Columns
+from ndcg_tracker.ingest.reading import read_labels, read_run
 from ndcg_tracker.ingest.sources import Source
 from ndcg_tracker.ingest.svmlight import exact_rows, fast_rows
 

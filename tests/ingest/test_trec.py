@@ -10,9 +10,9 @@ from ingest_outcomes import DOUBT, exact_outcome, fast_outcome, listed
 from thorough import examples
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import read_labels, read_run
 from ndcg_tracker.ingest.places import NoPlaces
 from ndcg_tracker.ingest.ranks import RankConflict
+from ndcg_tracker.ingest.reading import read_labels, read_run
 from ndcg_tracker.ingest.sources import Source
 from ndcg_tracker.ingest.trec import QRELS, RUN, exact_rows, fast_rows, small_rows
 

@@ -20,7 +20,7 @@ from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundErro
 from ndcg_tracker.integrations.mlflow import metric_name, pull, push
 from ndcg_tracker.integrations.mlflow.names import run_identity
 from ndcg_tracker.integrations.mlflow.tracking import shown_uri
-from ndcg_tracker.metrics.dialects import DIALECTS
+from ndcg_tracker.metrics.language.dialects import DIALECTS
 
 pytestmark = MLFLOW_WARNINGS
 METRICS = ["ndcg@10", "lightgbm:ndcg@5", "AP"]

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import Columns, RankedTable, read_frame
-from ndcg_tracker.metrics.dialects import DIALECTS
+from ndcg_tracker.ingest.columns import Columns
+from ndcg_tracker.ingest.frames import read_frame
+from ndcg_tracker.ingest.table import RankedTable
+from ndcg_tracker.metrics.language.dialects import DIALECTS
 from ndcg_tracker.tracker.evaluation import Evaluation, evaluate_table
 
 DATA = Path(__file__).parent / "conformance"

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from rankings_of import Run
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics import GroupValues, Metric
-from ndcg_tracker.metrics.axes import AXES
-from ndcg_tracker.metrics.measures import CUMULATED, LISTED, MEASURES, NEEDS_CUTOFF, NO_CUTOFF, NO_EXPECTATION
+from ndcg_tracker.metrics.kernel.results import GroupValues
+from ndcg_tracker.metrics.language.axes import AXES
+from ndcg_tracker.metrics.language.measures import CUMULATED, LISTED, MEASURES, NEEDS_CUTOFF, NO_CUTOFF, NO_EXPECTATION
+from ndcg_tracker.metrics.language.metric import Metric
 
 REFUSALS = ("error", "error_above_1", "ge0", "int", "int_ge0", "int0to30")
 """Values of axes that refuse a group; what is refused has no numbers."""

@@ -1,8 +1,8 @@
 """Which tools agree with a metric, and where they differ."""
 
-from ndcg_tracker.metrics import parse_metric
-from ndcg_tracker.metrics.agreement import Difference, agreements, differences, familiar_name
-from ndcg_tracker.metrics.dialects import DIALECTS
+from ndcg_tracker.metrics.language.agreement import Difference, agreements, differences, familiar_name
+from ndcg_tracker.metrics.language.dialects import DIALECTS
+from ndcg_tracker.metrics.language.text import parse_metric
 
 
 def test_every_dialect_agrees_with_itself_and_comes_first() -> None:

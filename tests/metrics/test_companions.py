@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rankings_of import Run, joined, results, value
 
-from ndcg_tracker.metrics import group_results, parse_metric
-from ndcg_tracker.metrics.dialects.trec import all_trec
-from ndcg_tracker.metrics.measures import DIAGNOSTICS, MEASURES, SUMMARIES
+from ndcg_tracker.metrics.kernel.values import group_results
+from ndcg_tracker.metrics.language.dialects.trec import all_trec
+from ndcg_tracker.metrics.language.measures import DIAGNOSTICS, MEASURES, SUMMARIES
+from ndcg_tracker.metrics.language.text import parse_metric
 
 GRADES = [0.0, 1.0, 0.0, 2.0]
 """A list by rank; one relevant item, of grade 3, is not in it: R = 3."""

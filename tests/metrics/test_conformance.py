@@ -5,8 +5,8 @@ from agreement import CASES, DATA, HAND, PEERS, REFUSED, RESULTS, comparisons, o
 from conformance_report import counts, report
 from deliberate import DELIBERATE
 
-from ndcg_tracker.metrics import parse_metric
-from ndcg_tracker.metrics.dialects import DIALECTS
+from ndcg_tracker.metrics.language.dialects import DIALECTS
+from ndcg_tracker.metrics.language.text import parse_metric
 
 
 @pytest.mark.parametrize("peer", PEERS)

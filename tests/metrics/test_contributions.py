@@ -13,10 +13,11 @@ from rankings_of import Run, joined
 from sums_of_items import TIES, some_labels, some_run, some_sum
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics import Metric, parse_metric
 from ndcg_tracker.metrics.contributions import ADDITIVE, contributions
-from ndcg_tracker.metrics.dialects import DIALECTS
-from ndcg_tracker.rankings import JudgedRanking, judged
+from ndcg_tracker.metrics.language.dialects import DIALECTS
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rankings.join import JudgedRanking, judged
 
 EXACT = 1e-12
 

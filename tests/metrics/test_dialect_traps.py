@@ -7,8 +7,8 @@ from rankings_of import results
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics import parse_metric
-from ndcg_tracker.metrics.dialects import DIALECTS
+from ndcg_tracker.metrics.language.dialects import DIALECTS
+from ndcg_tracker.metrics.language.text import parse_metric
 
 LOG3 = 1 / math.log2(3)
 

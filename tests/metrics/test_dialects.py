@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics import parse_metric
-from ndcg_tracker.metrics.dialects import DIALECTS
+from ndcg_tracker.metrics.language.dialects import DIALECTS
+from ndcg_tracker.metrics.language.text import parse_metric
 
 EXAMPLES = [example for dialect in DIALECTS.values() for example in dialect.examples]
 

@@ -14,16 +14,14 @@ from random_rankings import SEEDS
 from rankings_of import Run, joined
 from thorough import examples
 
-from ndcg_tracker.metrics import (
-    Metric,
-    group_results,
-    group_values,
-    judged_shares,
-    plain_mean,
-    values_with_bounds,
-)
-from ndcg_tracker.metrics.measures import CUMULATED
-from ndcg_tracker.rankings import GroupWeights, Keys
+from ndcg_tracker.metrics.judged_share import judged_shares
+from ndcg_tracker.metrics.kernel.mean import plain_mean
+from ndcg_tracker.metrics.kernel.values import group_results, group_values
+from ndcg_tracker.metrics.language.measures import CUMULATED
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.tie_bounds import values_with_bounds
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.weights import GroupWeights
 
 
 def part(lists: Run, groups: list[str]) -> Run:

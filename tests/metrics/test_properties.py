@@ -10,9 +10,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from rankings_of import Run, joined, results
 
-from ndcg_tracker.metrics import GroupResults, Metric, group_results
-from ndcg_tracker.metrics.gains import gains
-from ndcg_tracker.metrics.measures import CUMULATED, NEEDS_CUTOFF, NO_CUTOFF, NO_EXPECTATION, WITH_RELEVANCE
+from ndcg_tracker.metrics.kernel.gains import gains
+from ndcg_tracker.metrics.kernel.results import GroupResults
+from ndcg_tracker.metrics.kernel.values import group_results
+from ndcg_tracker.metrics.language.measures import CUMULATED, NEEDS_CUTOFF, NO_CUTOFF, NO_EXPECTATION, WITH_RELEVANCE
+from ndcg_tracker.metrics.language.metric import Metric
 
 ITEMS = [f"d{number}" for number in range(9)]
 GAINS = ("linear", "exp2", "binary", "linear>=2", "exp2>=3", "{1:3.5, 2:9}", "{0:0.5, 2:1, 3:0}")

@@ -9,14 +9,11 @@ from hypothesis import strategies as st
 from random_rankings import random_case
 from rankings_of import joined, results
 
-from ndcg_tracker.metrics import (
-    group_results,
-    group_values,
-    parse_metric,
-    tie_bounds,
-    values_with_bounds,
-)
-from ndcg_tracker.rankings import GroupWeights, Keys
+from ndcg_tracker.metrics.kernel.values import group_results, group_values
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.metrics.tie_bounds import tie_bounds, values_with_bounds
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.weights import GroupWeights
 
 METRICS = [
     "ndcg@2",

@@ -14,28 +14,20 @@ from rankings_of import Run, labels_of
 from thorough import LONG, examples
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics import (
-    GroupValues,
-    Metric,
-    group_results,
-    group_values,
-    judged_shares,
-    values_with_bounds,
-)
-from ndcg_tracker.metrics.axes import AXES
 from ndcg_tracker.metrics.contributions import contributions
-from ndcg_tracker.metrics.levels import GradeLevels
-from ndcg_tracker.metrics.listing import graded_list
-from ndcg_tracker.metrics.unsorted import BY_COUNTING, BY_SORTING, IN_ORDER, Ranks
-from ndcg_tracker.rankings import (
-    GroupWeights,
-    JudgedRanking,
-    JudgedUnsorted,
-    Keys,
-    Ranking,
-    UnsortedRanking,
-    judged,
-)
+from ndcg_tracker.metrics.judged_share import judged_shares
+from ndcg_tracker.metrics.kernel.graded_list import graded_list
+from ndcg_tracker.metrics.kernel.levels import GradeLevels
+from ndcg_tracker.metrics.kernel.results import GroupValues
+from ndcg_tracker.metrics.kernel.unsorted import BY_COUNTING, BY_SORTING, IN_ORDER, Ranks
+from ndcg_tracker.metrics.kernel.values import group_results, group_values
+from ndcg_tracker.metrics.language.axes import AXES
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.tie_bounds import values_with_bounds
+from ndcg_tracker.rankings.join import JudgedRanking, JudgedUnsorted, judged
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import Ranking, UnsortedRanking
+from ndcg_tracker.rankings.weights import GroupWeights
 
 ONE = 1.0
 LAST_BITS = [ONE, *(float(np.nextafter(ONE, to)) for to in (0.0, 2.0)), 1.0 + 2**-50, 1.0 + 2**-45, 1.0 + 2**-30]

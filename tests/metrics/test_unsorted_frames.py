@@ -9,8 +9,8 @@ import pytest
 from drawn_cases import lists_of_all_kinds
 
 import ndcg_tracker as nt
-from ndcg_tracker.ingest import read_frame
-from ndcg_tracker.rankings import Ranking, UnsortedRanking
+from ndcg_tracker.ingest.frames import read_frame
+from ndcg_tracker.rankings.ranking import Ranking, UnsortedRanking
 
 METRICS = ["ndcg@10", "ndcg", "ndcg(ties=pessimistic)@5", "ndcg(score_type=f32, unjudged=drop)@10", "AP", "RR@10"]
 

@@ -27,9 +27,10 @@ HERE = Path(__file__).resolve().parent
 KEPT = HERE / "public_interface.txt"
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])]
 
+from all_commands import all_commands  # noqa: E402
+
 import ndcg_tracker as nt  # noqa: E402
 from ndcg_tracker.cli.app import run  # noqa: E402
-from ndcg_tracker.cli.commands import command_line  # noqa: E402
 
 INTEGRATIONS = ("catboost", "lightgbm", "xgboost", "sklearn", "pytest_plugin", "mlflow/pulling", "mlflow/pushing")
 """Where the public functions and classes of integrations are; read, not imported, for each needs an extra."""
@@ -96,9 +97,9 @@ def python_names() -> Iterator[str]:
 def _classes() -> dict[str, type]:
     """Return the classes that results may be of, by name."""
     found: dict[str, type] = {}
-    for part in ("storage", "comparison", "tracker"):
+    for part in ("storage", "statistics", "comparison", "tracker"):
         package = import_module(f"ndcg_tracker.{part}")
-        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             for name, value in vars(import_module(module.name)).items():
                 if inspect.isclass(value) and value.__module__ == module.name and not name.startswith("_"):
                     found[name] = value
@@ -155,7 +156,7 @@ def _written(module: str) -> Iterator[str]:
 
 def commands(command: Any = None, words: tuple[str, ...] = ()) -> Iterator[str]:
     """Yield every command, and each of its arguments and options with what it may be."""
-    command = command_line() if command is None else command
+    command = all_commands() if command is None else command
     called = " ".join(("ndcg-track", *words))
     yield called
     place = 0
@@ -199,7 +200,7 @@ def _words(sample: str) -> list[str]:
     import shlex
 
     words = shlex.split(sample)
-    below = getattr(command_line().commands[words[0]], "commands", {})
+    below = getattr(all_commands().commands[words[0]], "commands", {})
     return [*words, " ".join(words[: 2 if len(words) > 1 and words[1] in below else 1])]
 
 

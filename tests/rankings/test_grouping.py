@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.rankings import Keys
 from ndcg_tracker.rankings.grouping import group_blocks, group_codes, grouped, is_descending
+from ndcg_tracker.rankings.keys import Keys
 
 
 @given(st.lists(st.sampled_from(["q1", "q2", "q10", ""])))

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.rankings import Keys
-from ndcg_tracker.rankings.id_order import id_order
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.sorting import id_order
 
 some_id = st.text("ab1é", max_size=20) | st.integers(0, 30).map(lambda number: f"a-long-common-prefix-{number}")
 

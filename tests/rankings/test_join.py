@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from ndcg_tracker.rankings import Keys, LabelLists, Ranking
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import judged, matching_rows
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 
 
 def pairs(lists: Ranking | LabelLists) -> list[tuple[str, str]]:

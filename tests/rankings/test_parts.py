@@ -5,10 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankings_of import labels_of
 
-from ndcg_tracker.rankings import Keys, LabelLists
-from ndcg_tracker.rankings.digests import joined_digest
-from ndcg_tracker.rankings.key_index import KeyIndex
-from ndcg_tracker.rankings.selection import labels_of_groups
+from ndcg_tracker.rankings.keys import KeyIndex, Keys, joined_digest
+from ndcg_tracker.rankings.ranking import LabelLists, labels_of_groups
 
 LABELINGS = st.dictionaries(
     st.text("abcé", min_size=1, max_size=9),

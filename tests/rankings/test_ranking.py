@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankings_of import joined, labels_of, ranking_of
 
-from ndcg_tracker.rankings import Keys, LabelLists, Ranking
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 
 Rows = list[tuple[str, str, float]]
 

@@ -4,7 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.rankings import Keys, LabelLists, Ranking, UnsortedRanking, judged, run_of_groups
+from ndcg_tracker.rankings.join import judged
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking, UnsortedRanking, run_of_groups
 
 groups = st.lists(
     st.dictionaries(st.text("ab", max_size=3), st.sampled_from([0.0, -0.0, 1.0, 2.5])), max_size=4

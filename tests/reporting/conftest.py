@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from ndcg_tracker.comparison.equivalence import Equivalence
 from ndcg_tracker.comparison.moves import ItemMove
 from ndcg_tracker.comparison.results import (
     Comparison,
@@ -18,6 +17,7 @@ from ndcg_tracker.comparison.results import (
 )
 from ndcg_tracker.comparison.slices import SliceComparison
 from ndcg_tracker.comparison.tie_effect import GroupTieBounds, TieBounds, TieEffect
+from ndcg_tracker.statistics.equivalence import Equivalence
 
 
 @pytest.fixture

@@ -236,7 +236,7 @@ def test_methods_are_named(full_comparison: Comparison) -> None:
 
 
 def test_a_metric_is_shown_with_its_canonical_text(comparison: Comparison) -> None:
-    from ndcg_tracker.metrics import parse_metric
+    from ndcg_tracker.metrics.language.text import parse_metric
 
     canonical = str(parse_metric("lightgbm:ndcg@5"))
     text = comparison_text(replace(comparison, metrics=(replace(comparison.metrics[0], metric=canonical),)))

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from ndcg_tracker.comparison.equivalence import Equivalence
 from ndcg_tracker.comparison.moves import ItemMove
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.reporting.comparison_report import comparison_text
 from ndcg_tracker.reporting.comparison_tables import SLICES_SHOWN
 from ndcg_tracker.reporting.terminal import display_width
+from ndcg_tracker.statistics.equivalence import Equivalence
 
 
 @pytest.mark.parametrize(

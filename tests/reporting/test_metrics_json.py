@@ -6,7 +6,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.metrics import parse_metric
+from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.reporting.metrics_json import metric_key, metrics_json
 
 

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from ndcg_tracker.storage import revisions
 from ndcg_tracker.storage.connection import database_engine, write_transaction
 from ndcg_tracker.storage.database_url import parsed_location
-from ndcg_tracker.storage.migrate import run_alembic
 from ndcg_tracker.storage.schema import VERSION_TABLE
+from ndcg_tracker.storage.upkeep import revisions
+from ndcg_tracker.storage.upkeep.migrate import run_alembic
 
 SECOND = '''
 """A further revision: a new column, and a table rebuilt."""
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0004", "0003", None, None
+revision, down_revision, branch_labels, depends_on = "0005", "0004", None, None
 
 def upgrade():
     op.add_column("runs", sa.Column("planted", sa.Text()))
@@ -38,7 +38,7 @@ REBUILDING = '''
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0004", "0003", None, None
+revision, down_revision, branch_labels, depends_on = "0005", "0004", None, None
 PARENTS = ("datasets", "groups", "label_sets", "metrics", "runs", "evaluations")
 
 def how():
@@ -58,7 +58,7 @@ DAMAGING = '''
 """A revision that loses rows."""
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0004", "0003", None, None
+revision, down_revision, branch_labels, depends_on = "0005", "0004", None, None
 
 def upgrade():
     op.execute("DELETE FROM coverages")
@@ -71,7 +71,7 @@ def downgrade():
 def folder_with(second: str, target: Path) -> Path:
     """Return a copy of the migrations with one more revision."""
     shutil.copytree(revisions.migrations_folder(), target, ignore=shutil.ignore_patterns("__pycache__"))
-    (target / "versions" / "0004_planted.py").write_text(second)
+    (target / "versions" / "0005_planted.py").write_text(second)
     return target
 
 

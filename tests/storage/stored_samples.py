@@ -11,7 +11,7 @@ import numpy as np
 from rankings_of import Run, labels_of, ranking_of
 
 from ndcg_tracker.storage.records import RunRecord
-from ndcg_tracker.storage.store import WriteTransaction
+from ndcg_tracker.storage.write import WriteTransaction
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BM25: Run = {"q1": {"a": 3.0, "b": 2.5, "c": -1.0}, "q2": {"d": 0.5}, "q3": {"a": 7.0}}
@@ -26,18 +26,18 @@ HOSTILE = [
 
 def add_run(tx: WriteTransaction, name: str, run: Run, labels: Run = LABELS, dataset: str = "shop") -> RunRecord:
     """Store a run with a made-up result of every group, the last one undefined, and return its record."""
-    record = tx.ensure_dataset(dataset)
+    record = tx.write.datasets.ensure(dataset)
     wanted = labels_of(labels)
-    label_set = next((one for one in tx.label_sets(record.id) if one.digest == wanted.digest()), None)
+    label_set = next((one for one in tx.labels.sets(record.id) if one.digest == wanted.digest()), None)
     if label_set is None:
-        label_set = tx.insert_label_set(record.id, wanted, "labels.qrels")
-    stored = tx.insert_run(record.id, name, ranking_of(run), source=f"{name}.run", tags={"stage": "test"})
+        label_set = tx.write.labels.insert(record.id, wanted, "labels.qrels")
+    stored = tx.write.runs.insert(record.id, name, ranking_of(run), source=f"{name}.run", tags={"stage": "test"})
     keys = ranking_of(run).group_keys
     n_groups = len(keys)
     values = np.linspace(0.25, 0.75, n_groups) + len(name) / 100
     values[-1] = np.nan
     reasons = [None] * (n_groups - 1) + ["no label"]
-    tx.insert_evaluation(
+    tx.write.evaluations.insert(
         stored.id,
         label_set.id,
         "ndcg@10",
@@ -45,14 +45,14 @@ def add_run(tx: WriteTransaction, name: str, run: Run, labels: Run = LABELS, dat
         n_groups=n_groups - 1,
         n_missing=0,
         n_undefined=1,
-        group_ids=tx.ensure_groups(record.id, keys),
+        group_ids=tx.write.groups.ensure(record.id, keys),
         values=values,
         dcg=values * 2,
         ideal_dcg=values * 4,
         reasons=reasons,
     )
-    tx.insert_coverage(stored.id, label_set.id, 10, 0.5)
-    tx.insert_coverage(stored.id, label_set.id, None, 0.25)
+    tx.write.evaluations.insert_coverage(stored.id, label_set.id, 10, 0.5)
+    tx.write.evaluations.insert_coverage(stored.id, label_set.id, None, 0.25)
     return stored
 
 

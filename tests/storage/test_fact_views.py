@@ -23,10 +23,11 @@ def test_commits_aliases_and_decisions(both: Stores) -> None:
         with store.write() as tx:
             one = add_run(tx, "one", BM25)
             dataset = one.dataset_id
-            other = tx.insert_run(dataset, "other", ranking_of(DENSE), git_commit="abc", parameters={"lr": "0.1"})
-            tx.set_alias(dataset, "prod", other.id)
-            tx.insert_decision(
-                dataset, one.id, other.id, metric="ndcg@10", label_set_id=tx.label_sets(dataset)[0].id,
+            details = {"git_commit": "abc", "parameters": {"lr": "0.1"}}
+            other = tx.write.runs.insert(dataset, "other", ranking_of(DENSE), **details)
+            tx.write.aliases.set(dataset, "prod", other.id)
+            tx.write.decisions.insert(
+                dataset, one.id, other.id, metric="ndcg@10", label_set_id=tx.labels.sets(dataset)[0].id,
                 scope="population", margin=0.01, delta=-0.5, ci=(-0.75, float("nan")), alpha=0.05, decision="fail",
                 reason="too low", baseline_alias="prod",
                 acknowledged_reason="known", acknowledged_by="me",
@@ -58,11 +59,11 @@ def test_facts_come_out_as_they_went_in(
 ) -> None:
     for store in both:
         with store.write() as tx:
-            name = f"d{len(tx.datasets())}"
-            dataset = tx.ensure_dataset(name).id
-            tx.insert_run(dataset, "run", ranking_of({"q": {"a": 1.0}}), parameters=parameters, tags=tags)
-            (group,) = tx.ensure_groups(dataset, Keys.from_strings(["q"])).tolist()
-            tx.set_group_attributes(dataset, {group: attributes})
+            name = f"d{len(tx.datasets.all())}"
+            dataset = tx.write.datasets.ensure(name).id
+            tx.write.runs.insert(dataset, "run", ranking_of({"q": {"a": 1.0}}), parameters=parameters, tags=tags)
+            (group,) = tx.write.groups.ensure(dataset, Keys.from_strings(["q"])).tolist()
+            tx.write.groups.set_attributes(dataset, {group: attributes})
         for view, facts in (("run_parameters", parameters), ("run_tags", tags)):
             rows = store.query(f"SELECT name, value FROM {view} WHERE dataset = '{name}'").rows
             assert dict(rows) == facts
@@ -82,9 +83,9 @@ def test_numbers_and_the_order_of_facts_are_those_of_both_engines(both: Stores) 
     found = []
     for store in both:
         with store.write() as tx:
-            dataset = tx.ensure_dataset("shop").id
-            (group,) = tx.ensure_groups(dataset, Keys.from_strings(["q"])).tolist()
-            tx.set_group_attributes(dataset, {group: given})
+            dataset = tx.write.datasets.ensure("shop").id
+            (group,) = tx.write.groups.ensure(dataset, Keys.from_strings(["q"])).tolist()
+            tx.write.groups.set_attributes(dataset, {group: given})
         with store.read() as tx:
-            found.append(tx.group_attributes(dataset)[group])
+            found.append(tx.groups.attributes(dataset)[group])
     assert repr(found[0]) == repr(found[1]) == repr(dict(sorted(given.items())))

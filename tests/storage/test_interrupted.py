@@ -42,7 +42,7 @@ def wait_for(url: str, n_sleeping: int) -> None:
 
 def sleep(transaction: storage.ReadTransaction) -> None:
     """Let the server be busy as bulk reads and writes do: by the driver, past SQLAlchemy."""
-    driver = transaction._connection.connection.driver_connection
+    driver = transaction._session.connection.connection.driver_connection
     assert isinstance(driver, psycopg.Connection)
     driver.execute(SLEEP)
 
@@ -76,7 +76,7 @@ def test_a_write_is_undone_and_the_server_stops_working_on_it(signalled: str) ->
         with store.write() as tx:
             add_run(tx, "dense", BM25)
         with store.read() as rx:
-            assert [run.name for run in rx.runs()] == ["dense"]
+            assert [run.name for run in rx.runs.all()] == ["dense"]
     assert storage.check(signalled) == []
 
 
@@ -86,4 +86,4 @@ def test_a_read_ends_and_the_server_stops_working_on_it(signalled: str) -> None:
             sleep(rx)
         wait_for(signalled, 0)
         with store.read() as rx:
-            assert rx.runs() == []
+            assert rx.runs.all() == []

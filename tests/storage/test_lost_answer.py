@@ -11,10 +11,10 @@ from stored_samples import BM25, DENSE, LABELS, add_run
 from torture.proxy import PLACES, AtCommit, Fault, Place, Proxy
 
 from ndcg_tracker.errors import DatabaseError
-from ndcg_tracker.storage import lost_answer
 from ndcg_tracker.storage import store as storage
-from ndcg_tracker.storage.lost_answer import Written
-from ndcg_tracker.storage.store import Store, WriteTransaction
+from ndcg_tracker.storage.store import Store
+from ndcg_tracker.storage.upkeep.integrity import Written
+from ndcg_tracker.storage.write import WriteTransaction
 
 OPTIONS = "sslmode=disable&gssencmode=disable"
 NOTHING = "the connection to the server broke before the commit; nothing was stored: run the same command again"
@@ -54,7 +54,7 @@ def through(direct: Store, socket_path: Path, fault: Fault) -> Iterator[Store]:
 
 def names(store: Store) -> list[str]:
     with store.read() as rx:
-        return [run.name for run in rx.runs()]
+        return [run.name for run in rx.runs.all()]
 
 
 @pytest.mark.parametrize("resets", [False, True])
@@ -73,27 +73,27 @@ def test_a_run_is_looked_up(direct: Store, socket_path: Path, place: Place, rese
 
 
 def add_label_set(tx: WriteTransaction) -> None:
-    tx.insert_label_set(tx.ensure_dataset("shop").id, labels_of({**LABELS, "q9": {"z": 3.0}}), "more.qrels")
+    tx.write.labels.insert(tx.write.datasets.ensure("shop").id, labels_of({**LABELS, "q9": {"z": 3.0}}), "more.qrels")
 
 
 def add_results(tx: WriteTransaction) -> None:
-    run = tx.runs("shop")[0]
-    tx.insert_evaluation(
-        run.id, tx.label_sets(run.dataset_id)[0].id, "p@5", mean=None, n_groups=0, n_missing=0, n_undefined=0,
-        group_ids=tx.group_ids(run.dataset_id, labels_of({}).group_keys), values=labels_of({}).numbers,
+    run = tx.runs.all("shop")[0]
+    tx.write.evaluations.insert(
+        run.id, tx.labels.sets(run.dataset_id)[0].id, "p@5", mean=None, n_groups=0, n_missing=0, n_undefined=0,
+        group_ids=tx.groups.ids(run.dataset_id, labels_of({}).group_keys), values=labels_of({}).numbers,
     )  # fmt: skip
 
 
 def add_decision(tx: WriteTransaction) -> None:
-    run = tx.runs("shop")[0]
-    tx.insert_decision(
-        run.dataset_id, run.id, run.id, metric="ndcg@10", label_set_id=tx.label_sets(run.dataset_id)[0].id,
+    run = tx.runs.all("shop")[0]
+    tx.write.decisions.insert(
+        run.dataset_id, run.id, run.id, metric="ndcg@10", label_set_id=tx.labels.sets(run.dataset_id)[0].id,
         scope="set", decision="pass", reason="equal",
     )  # fmt: skip
 
 
 def add_decision_elsewhere(tx: WriteTransaction) -> None:
-    tx.ensure_dataset("elsewhere")
+    tx.write.datasets.ensure("elsewhere")
     add_decision(tx)
 
 
@@ -114,13 +114,13 @@ def test_what_is_no_run_is_looked_up_as_well(direct: Store, socket_path: Path, a
 def test_nothing_to_be_found_again(direct: Store, socket_path: Path) -> None:
     with through(direct, socket_path, Fault(AtCommit(2, "unanswered"))) as store:
         with pytest.raises(DatabaseError) as caught, store.write() as tx:
-            tx.rename_run(tx.runs("shop")[0].id, "renamed")
+            tx.write.runs.rename(tx.runs.all("shop")[0].id, "renamed")
         assert str(caught.value) == f"{store.display_url}: {UNKNOWN}"
         assert "secret" not in str(caught.value)
 
 
 def test_a_server_that_does_not_come_back(direct: Store, socket_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lost_answer, "RECONNECT_SECONDS", 0.3)
+    monkeypatch.setattr(storage, "RECONNECT_SECONDS", 0.3)
     with through(direct, socket_path, Fault(AtCommit(2, "unanswered"), refuses=True)) as store:
         with pytest.raises(DatabaseError) as caught, store.write() as tx:
             add_run(tx, "second", DENSE)
@@ -131,7 +131,7 @@ def test_a_server_that_does_not_come_back(direct: Store, socket_path: Path, monk
 def add_run_and_clear_tags(outer: WriteTransaction, inner: Store) -> None:
     add_run(outer, "outer", BM25)
     with inner.write() as tx:
-        tx.set_tags(tx.runs("shop")[0].id, {})
+        tx.write.runs.set_tags(tx.runs.all("shop")[0].id, {})
 
 
 def test_an_inner_transaction_does_not_answer_for_an_outer_one(
@@ -154,8 +154,8 @@ def test_an_inner_transaction_does_not_answer_for_an_outer_one(
 
 def test_content_tells_and_not_the_number_alone(direct: Store) -> None:
     with direct.read() as rx:
-        (run,) = rx.runs()
-        (label_set,) = rx.label_sets(run.dataset_id)
+        (run,) = rx.runs.all()
+        (label_set,) = rx.labels.sets(run.dataset_id)
         for written, found in (
             (Written({run.id: run.digest}, {}, frozenset(), frozenset()), True),
             (Written({run.id: "another"}, {}, frozenset(), frozenset()), False),
@@ -166,4 +166,4 @@ def test_content_tells_and_not_the_number_alone(direct: Store) -> None:
             (Written({}, {}, frozenset(), frozenset({99})), False),
             (Written({}, {}, frozenset(), frozenset()), None),
         ):
-            assert written.is_in(rx._connection) is found
+            assert written.is_in(rx._session.connection) is found

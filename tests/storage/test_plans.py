@@ -17,7 +17,8 @@ from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.connection import database_engine
 from ndcg_tracker.storage.database_url import parsed_location
-from ndcg_tracker.storage.store import Store, WriteTransaction
+from ndcg_tracker.storage.store import Store
+from ndcg_tracker.storage.write import WriteTransaction
 
 N_RUNS, N_GROUPS, N_OTHER_DATASETS = 100, 500, 20
 
@@ -32,19 +33,19 @@ class Step(NamedTuple):
 
 def add_runs(tx: WriteTransaction, dataset_name: str, n_runs: int) -> None:
     """Store two versions of labels, and runs of three items per group, each under two metrics."""
-    dataset = tx.ensure_dataset(dataset_name)
+    dataset = tx.write.datasets.ensure(dataset_name)
     keys = Keys.from_strings([f"q{number}" for number in range(N_GROUPS)])
     offsets = np.arange(N_GROUPS + 1) * 3
     items = Keys.from_strings([f"d{number}" for number in range(N_GROUPS * 3)])
     numbers = np.tile([3.0, 2.0, 1.0], N_GROUPS)
-    tx.insert_label_set(dataset.id, LabelLists(keys, offsets, items, numbers + 1.0))
-    label_set = tx.insert_label_set(dataset.id, LabelLists(keys, offsets, items, numbers))
+    tx.write.labels.insert(dataset.id, LabelLists(keys, offsets, items, numbers + 1.0))
+    label_set = tx.write.labels.insert(dataset.id, LabelLists(keys, offsets, items, numbers))
     for number in range(n_runs):
-        run = tx.insert_run(dataset.id, f"run {number}", Ranking(keys, offsets, items, numbers))
-        tx.insert_coverage(run.id, label_set.id, 10, 0.5)
+        run = tx.write.runs.insert(dataset.id, f"run {number}", Ranking(keys, offsets, items, numbers))
+        tx.write.evaluations.insert_coverage(run.id, label_set.id, 10, 0.5)
         for metric in ("ap", "ndcg@10"):
             values = np.linspace(0.0, 1.0, N_GROUPS) + number
-            tx.insert_evaluation(
+            tx.write.evaluations.insert(
                 run.id,
                 label_set.id,
                 metric,
@@ -52,7 +53,7 @@ def add_runs(tx: WriteTransaction, dataset_name: str, n_runs: int) -> None:
                 n_groups=N_GROUPS,
                 n_missing=0,
                 n_undefined=0,
-                group_ids=tx.ensure_groups(dataset.id, keys),
+                group_ids=tx.write.groups.ensure(dataset.id, keys),
                 values=values,
             )
 
@@ -87,7 +88,7 @@ def large_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
 def plan_of(store: Store, query: str) -> list[Step]:
     """Return how the engine would answer a query, without answering it."""
     with store.read() as rx:
-        connection = rx._connection
+        connection = rx._session.connection
         if store.dialect == "sqlite":
             lines = [row[3].split(" ", 2) for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}")]
             return [Step(name, how, "".join(condition)) for how, name, *condition in lines]
@@ -173,8 +174,8 @@ def test_a_history_reads_no_group_results(large_store: Store) -> None:
     assert not {step.table for step in plan} & {"v", "group_results", "g", "groups"}
     queries: list[str] = []
     with large_store.read() as rx:
-        sa.event.listen(rx._connection, "before_cursor_execute", lambda *about: queries.append(about[2]))
-        rows = rx.history(1, "ndcg@10")
+        sa.event.listen(rx._session.connection, "before_cursor_execute", lambda *about: queries.append(about[2]))
+        rows = rx.evaluations.history(1, "ndcg@10")
     assert len(rows) == N_RUNS
     assert queries
     assert [query for query in queries if "group_results" in query or "packed_" in query] == []

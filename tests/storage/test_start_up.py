@@ -13,9 +13,9 @@ import sys
 from ndcg_tracker.storage.store import Store
 with Store.open(sys.argv[1], create=True) as store:
     with store.write() as tx:
-        tx.ensure_dataset("shop")
+        tx.write.datasets.ensure("shop")
     with store.read() as rx:
-        assert [dataset.name for dataset in rx.datasets()] == ["shop"]
+        assert [dataset.name for dataset in rx.datasets.all()] == ["shop"]
 print([name for name in sys.argv[2:] if name in sys.modules])
 """
 LARGE = """
@@ -30,9 +30,9 @@ ranking = Ranking(
 )
 with Store.open(sys.argv[1]) as store:
     with store.write() as tx:
-        run = tx.insert_run(tx.ensure_dataset("shop").id, "large", ranking)
+        run = tx.write.runs.insert(tx.write.datasets.ensure("shop").id, "large", ranking)
     with store.read() as rx:
-        assert rx.read_ranking(run.id).digest() == run.digest
+        assert rx.runs.ranking(run.id).digest() == run.digest
 print([name for name in sys.argv[2:] if name in sys.modules])
 """
 

@@ -13,8 +13,9 @@ from thorough import examples
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, Ranking
-from ndcg_tracker.storage import group_writes, list_encoding, reads
+from ndcg_tracker.storage import read, write
 from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage.bulk import json_lists
 from ndcg_tracker.storage.store import Store
 
 IDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
@@ -36,24 +37,24 @@ def content(items: GroupedItems) -> dict[str, list[tuple[str, int]]]:
 
 def test_datasets(store: Store) -> None:
     with store.write() as tx:
-        shop, books = tx.ensure_dataset("shop"), tx.ensure_dataset("Bücher")
-        assert tx.ensure_dataset("shop") == shop
+        shop, books = tx.write.datasets.ensure("shop"), tx.write.datasets.ensure("Bücher")
+        assert tx.write.datasets.ensure("shop") == shop
     with store.read() as rx:
-        assert rx.datasets() == [shop, books]
-        assert rx.dataset("Bücher") == books
-        assert rx.dataset("none") is None
+        assert rx.datasets.all() == [shop, books]
+        assert rx.datasets.named("Bücher") == books
+        assert rx.datasets.named("none") is None
 
 
 def test_a_run_comes_back(store: Store) -> None:
     with store.write() as tx:
         run = add_run(tx, "bm25", BM25)
     with store.read() as rx:
-        assert rx.runs() == rx.runs("shop") == [run] == [rx.find_run(run.dataset_id, "bm25")]
-        assert rx.runs("none") == []
-        assert rx.find_run(run.dataset_id, "none") is None
-        assert rx.run(run.id) == run
-        assert content(rx.read_ranking(run.id)) == content(ranking_of(BM25))
-        assert rx.read_ranking(run.id).digest() == run.digest == ranking_of(BM25).digest()
+        assert rx.runs.all() == rx.runs.all("shop") == [run] == [rx.runs.named(run.dataset_id, "bm25")]
+        assert rx.runs.all("none") == []
+        assert rx.runs.named(run.dataset_id, "none") is None
+        assert rx.runs.with_id(run.id) == run
+        assert content(rx.runs.ranking(run.id)) == content(ranking_of(BM25))
+        assert rx.runs.ranking(run.id).digest() == run.digest == ranking_of(BM25).digest()
     assert (run.name, run.dataset, run.source, run.git_commit) == ("bm25", "shop", "bm25.run", None)
     assert (run.parameters, run.tags, run.n_groups, run.n_items) == ({}, {"stage": "test"}, 3, 5)
     moment = datetime.strptime(run.created_at_utc, "%Y-%m-%dT%H:%M:%S.%f%z")
@@ -63,8 +64,8 @@ def test_a_run_comes_back(store: Store) -> None:
 def test_details_of_a_run_come_back(store: Store) -> None:
     parameters = {"k1": 0.9, "n": 3, "deep": {"list": [1, None, True, "é\"'\\"]}, "%s": ":x"}
     with store.write() as tx:
-        dataset = tx.ensure_dataset("shop")
-        run = tx.insert_run(
+        dataset = tx.write.datasets.ensure("shop")
+        run = tx.write.runs.insert(
             dataset.id,
             "x'; DROP TABLE runs; --",
             ranking_of(BM25),
@@ -75,7 +76,7 @@ def test_details_of_a_run_come_back(store: Store) -> None:
             created_at_utc="2025-01-31T08:00:00.000001Z",
         )
     with store.read() as rx:
-        assert rx.runs() == [run]
+        assert rx.runs.all() == [run]
     assert (run.parameters, run.tags) == (parameters, {"a": "2", "b": "1"})
     assert (run.source, run.git_commit, run.created_at_utc) == ("a\nb", "abc", "2025-01-31T08:00:00.000001Z")
 
@@ -84,16 +85,16 @@ def test_details_of_a_run_come_back(store: Store) -> None:
 @settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(run=RUNS)
 def test_any_ids_and_scores_come_back(store: Store, monkeypatch: pytest.MonkeyPatch, small: int, run: Run) -> None:
-    monkeypatch.setattr(list_encoding, "SMALL_BLOCK", small)
+    monkeypatch.setattr(json_lists, "SMALL_BLOCK", small)
     with store.write() as tx:
-        dataset = tx.ensure_dataset("any")
-        n_before = len(tx.runs())
+        dataset = tx.write.datasets.ensure("any")
+        n_before = len(tx.runs.all())
         ranking = ranking_of(run)
-        stored = tx.insert_run(dataset.id, f"run {n_before}", ranking)
-        labels = tx.insert_label_set(dataset.id, labels_of(run))
+        stored = tx.write.runs.insert(dataset.id, f"run {n_before}", ranking)
+        labels = tx.write.labels.insert(dataset.id, labels_of(run))
     with store.read() as rx:
-        assert content(rx.read_ranking(stored.id)) == content(ranking)
-        assert content(rx.read_labels(labels.id)) == content(labels_of(run))
+        assert content(rx.runs.ranking(stored.id)) == content(ranking)
+        assert content(rx.labels.lists(labels.id)) == content(labels_of(run))
 
 
 def test_every_hostile_id_comes_back(store: Store) -> None:
@@ -101,29 +102,29 @@ def test_every_hostile_id_comes_back(store: Store) -> None:
         group: {item: float(place) for place, item in enumerate(HOSTILE)} for group in HOSTILE if len(group) < 100
     }
     with store.write() as tx:
-        dataset = tx.ensure_dataset("shop")
-        stored = tx.insert_run(dataset.id, "hostile", ranking_of(run))
+        dataset = tx.write.datasets.ensure("shop")
+        stored = tx.write.runs.insert(dataset.id, "hostile", ranking_of(run))
     with store.read() as rx:
-        assert content(rx.read_ranking(stored.id)) == content(ranking_of(run))
+        assert content(rx.runs.ranking(stored.id)) == content(ranking_of(run))
 
 
 def test_more_lists_than_one_block_or_fetch(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ndcg_tracker.storage.bulk.BLOCK_ITEMS", 50)
-    monkeypatch.setattr("ndcg_tracker.storage.bulk_sqlite._BLOCK_BYTES", 100)
+    monkeypatch.setattr("ndcg_tracker.storage.bulk.protocol.BLOCK_ITEMS", 50)
+    monkeypatch.setattr("ndcg_tracker.storage.bulk.sqlite._BLOCK_BYTES", 100)
     numbers = np.random.default_rng(0).normal(size=2000)
     groups = Keys.from_strings([f"g{row // 3}" for row in range(2000)])
     ranking = Ranking.from_rows(groups, Keys.from_row_numbers(np.arange(2000)), numbers)
     with store.write() as tx:
-        stored = tx.insert_run(tx.ensure_dataset("shop").id, "many", ranking)
+        stored = tx.write.runs.insert(tx.write.datasets.ensure("shop").id, "many", ranking)
     with store.read() as rx:
-        assert content(rx.read_ranking(stored.id)) == content(ranking)
+        assert content(rx.runs.ranking(stored.id)) == content(ranking)
 
 
 def test_a_run_without_items(store: Store) -> None:
     with store.write() as tx:
-        stored = tx.insert_run(tx.ensure_dataset("shop").id, "nothing", ranking_of({}))
+        stored = tx.write.runs.insert(tx.write.datasets.ensure("shop").id, "nothing", ranking_of({}))
     with store.read() as rx:
-        ranking = rx.read_ranking(stored.id)
+        ranking = rx.runs.ranking(stored.id)
     assert (ranking.n_groups, ranking.n_items, ranking.offsets.tolist()) == (0, 0, [0])
 
 
@@ -132,54 +133,54 @@ def test_lists_without_items(store: Store) -> None:
         Keys.from_strings(["q1", "q2", "q3"]), np.array([0, 0, 1, 1]), Keys.from_strings(["a"]), np.ones(1)
     )
     with store.write() as tx:
-        stored = tx.insert_run(tx.ensure_dataset("shop").id, "gaps", ranking)
+        stored = tx.write.runs.insert(tx.write.datasets.ensure("shop").id, "gaps", ranking)
     with store.read() as rx:
-        assert content(rx.read_ranking(stored.id)) == content(ranking)
+        assert content(rx.runs.ranking(stored.id)) == content(ranking)
 
 
 def test_label_sets_are_versions(store: Store) -> None:
     other: Run = {"q1": {"a": 2.0}}
     with store.write() as tx:
-        dataset = tx.ensure_dataset("shop")
-        assert tx.newest_label_set(dataset.id) is None
-        first = tx.insert_label_set(dataset.id, labels_of(LABELS), "a.qrels")
-        second = tx.insert_label_set(dataset.id, labels_of(other))
-        elsewhere = tx.insert_label_set(tx.ensure_dataset("books").id, labels_of(other))
+        dataset = tx.write.datasets.ensure("shop")
+        assert tx.labels.newest(dataset.id) is None
+        first = tx.write.labels.insert(dataset.id, labels_of(LABELS), "a.qrels")
+        second = tx.write.labels.insert(dataset.id, labels_of(other))
+        elsewhere = tx.write.labels.insert(tx.write.datasets.ensure("books").id, labels_of(other))
     assert [one.version for one in (first, second, elsewhere)] == [1, 2, 1]
     assert (first.digest, first.n_groups, first.n_labels, first.source) == (labels_of(LABELS).digest(), 2, 3, "a.qrels")
     assert second.source is None
     with store.read() as rx:
-        assert rx.label_sets(dataset.id) == [first, second]
-        assert rx.newest_label_set(dataset.id) == second
-        assert content(rx.read_labels(first.id)) == content(labels_of(LABELS))
-        assert content(rx.read_labels(second.id)) == content(labels_of(other))
+        assert rx.labels.sets(dataset.id) == [first, second]
+        assert rx.labels.newest(dataset.id) == second
+        assert content(rx.labels.lists(first.id)) == content(labels_of(LABELS))
+        assert content(rx.labels.lists(second.id)) == content(labels_of(other))
 
 
 @pytest.mark.parametrize("few", [0, 500])
 def test_groups_keep_their_ids(store: Store, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(group_writes, "FEW", few)
-    monkeypatch.setattr(reads, "FEW", few)
+    monkeypatch.setattr(write, "FEW", few)
+    monkeypatch.setattr(read, "FEW", few)
     keys = Keys.from_strings(["b", "a", "ü", "b", "B"])
     with store.write() as tx:
-        dataset, other = tx.ensure_dataset("shop"), tx.ensure_dataset("books")
-        ids = tx.ensure_groups(dataset.id, keys)
+        dataset, other = tx.write.datasets.ensure("shop"), tx.write.datasets.ensure("books")
+        ids = tx.write.groups.ensure(dataset.id, keys)
         assert ids[0] == ids[3]
         assert np.unique(ids).size == 4
-        assert tx.ensure_groups(dataset.id, keys).tolist() == ids.tolist()
-        more = tx.ensure_groups(dataset.id, Keys.from_strings(["z", "a", "y", "z"]))
+        assert tx.write.groups.ensure(dataset.id, keys).tolist() == ids.tolist()
+        more = tx.write.groups.ensure(dataset.id, Keys.from_strings(["z", "a", "y", "z"]))
         assert more[1] == ids[1]
         assert more[0] == more[3]
         assert not set(more[[0, 2]].tolist()) & set(ids.tolist())
-        assert not set(tx.ensure_groups(other.id, keys).tolist()) & {*ids.tolist(), *more.tolist()}
-        assert tx.ensure_groups(dataset.id, Keys.from_strings([])).tolist() == []
+        assert not set(tx.write.groups.ensure(other.id, keys).tolist()) & {*ids.tolist(), *more.tolist()}
+        assert tx.write.groups.ensure(dataset.id, Keys.from_strings([])).tolist() == []
     with store.read() as rx:
-        assert rx.group_keys(dataset.id, ids).to_list() == keys.to_list()
-        assert rx.group_keys(dataset.id, ids[:0]).to_list() == []
-        assert rx.group_ids(dataset.id, Keys.from_strings(["a", "nope"])).tolist() == [ids[1], -1]
+        assert rx.groups.keys(dataset.id, ids).to_list() == keys.to_list()
+        assert rx.groups.keys(dataset.id, ids[:0]).to_list() == []
+        assert rx.groups.ids(dataset.id, Keys.from_strings(["a", "nope"])).tolist() == [ids[1], -1]
         with pytest.raises(ReferenceNotFoundError, match="no group with id 99 in dataset"):
-            rx.group_keys(dataset.id, np.array([ids[0], 99]))
+            rx.groups.keys(dataset.id, np.array([ids[0], 99]))
         with pytest.raises(ReferenceNotFoundError, match="no group with id"):
-            rx.group_keys(other.id, ids)
+            rx.groups.keys(other.id, ids)
 
 
 @pytest.mark.parametrize(
@@ -191,50 +192,50 @@ def test_groups_keep_their_ids(store: Store, monkeypatch: pytest.MonkeyPatch, fe
 )
 def test_groups_that_no_database_holds(store: Store, key: str, message: str) -> None:
     with pytest.raises(InputError) as caught, store.write() as tx:
-        tx.ensure_groups(tx.ensure_dataset("shop").id, Keys.from_strings(["fine", key]))
+        tx.write.groups.ensure(tx.write.datasets.ensure("shop").id, Keys.from_strings(["fine", key]))
     assert str(caught.value) == message
     with store.read() as rx:
-        assert rx.datasets() == []
+        assert rx.datasets.all() == []
 
 
 def test_a_group_id_may_be_long(store: Store) -> None:
     longest = np.random.default_rng(0).integers(33, 127, 2000, dtype=np.uint8).tobytes().decode()
     with store.write() as tx:
-        dataset = tx.ensure_dataset("shop")
-        ids = tx.ensure_groups(dataset.id, Keys.from_strings([longest]))
+        dataset = tx.write.datasets.ensure("shop")
+        ids = tx.write.groups.ensure(dataset.id, Keys.from_strings([longest]))
     with store.read() as rx:
-        assert rx.group_keys(dataset.id, ids).to_list() == [longest]
+        assert rx.groups.keys(dataset.id, ids).to_list() == [longest]
 
 
 def test_weights_and_attributes_of_groups(store: Store) -> None:
     with store.write() as tx:
-        dataset = tx.ensure_dataset("shop")
-        ids = tx.ensure_groups(dataset.id, Keys.from_strings(["a", "b", "c"]))
-        tx.set_group_weights(dataset.id, ids[:2], np.array([0.5, 3.0]))
-        tx.set_group_weights(dataset.id, ids[1:2], np.array([np.nan]))
+        dataset = tx.write.datasets.ensure("shop")
+        ids = tx.write.groups.ensure(dataset.id, Keys.from_strings(["a", "b", "c"]))
+        tx.write.groups.set_weights(dataset.id, ids[:2], np.array([0.5, 3.0]))
+        tx.write.groups.set_weights(dataset.id, ids[1:2], np.array([np.nan]))
         attributes = {int(ids[0]): {"lang": "de", "é": [1]}, int(ids[2]): {"lang": "en"}}
-        tx.set_group_attributes(dataset.id, attributes)
-        tx.set_group_attributes(dataset.id, {int(ids[2]): None})
-        tx.set_group_attributes(dataset.id, {})
+        tx.write.groups.set_attributes(dataset.id, attributes)
+        tx.write.groups.set_attributes(dataset.id, {int(ids[2]): None})
+        tx.write.groups.set_attributes(dataset.id, {})
     with store.read() as rx:
-        found, weights = rx.group_weights(dataset.id)
+        found, weights = rx.groups.weights(dataset.id)
         assert (found.tolist(), weights.tolist()) == ([ids[0]], [0.5])
-        assert rx.group_attributes(dataset.id) == {int(ids[0]): {"lang": "de", "é": [1]}}
+        assert rx.groups.attributes(dataset.id) == {int(ids[0]): {"lang": "de", "é": [1]}}
     for wrong in (-1.0, np.inf):
         with pytest.raises(InputError, match="a group weight is negative or infinite"), store.write() as tx:
-            tx.set_group_weights(dataset.id, ids[:1], np.array([wrong]))
+            tx.write.groups.set_weights(dataset.id, ids[:1], np.array([wrong]))
     with pytest.raises(ReferenceNotFoundError), store.write() as tx:
-        tx.set_group_weights(tx.ensure_dataset("books").id, ids[:1], np.array([1.0]))
+        tx.write.groups.set_weights(tx.write.datasets.ensure("books").id, ids[:1], np.array([1.0]))
 
 
 def test_evaluations_come_back(store: Store) -> None:
     with store.write() as tx:
         run = add_run(tx, "bm25", BM25)
     with store.read() as rx:
-        (evaluation,) = rx.evaluations(run.id)
-        columns = rx.group_results(evaluation.id)
-        whole = rx.group_results(evaluation.id, components=True)
-        keys = rx.group_keys(run.dataset_id, columns.group_ids).to_list()
+        (evaluation,) = rx.evaluations.of_run(run.id)
+        columns = rx.evaluations.results(evaluation.id)
+        whole = rx.evaluations.results(evaluation.id, components=True)
+        keys = rx.groups.keys(run.dataset_id, columns.group_ids).to_list()
     assert (evaluation.metric, evaluation.label_set_version, evaluation.run_id) == ("ndcg@10", 1, run.id)
     assert (evaluation.n_groups, evaluation.n_missing, evaluation.n_undefined) == (2, 0, 1)
     values = np.array([0.29, 0.54, np.nan])
@@ -272,12 +273,12 @@ def test_any_results_come_back_by_group_id(
     undefined = np.isnan(columns[0])
     reasons = [row[3] if row[0] is None else None for row in rows]
     with store.write() as tx:
-        run = add_run(tx, f"run {len(tx.runs())}", BM25)
-        ids = tx.ensure_groups(run.dataset_id, Keys.from_strings([f"g{row}" for row in range(len(rows))]))
+        run = add_run(tx, f"run {len(tx.runs.all())}", BM25)
+        ids = tx.write.groups.ensure(run.dataset_id, Keys.from_strings([f"g{row}" for row in range(len(rows))]))
         order = np.random.default_rng(seed).permutation(len(rows))
-        evaluation_id = tx.insert_evaluation(
+        evaluation_id = tx.write.evaluations.insert(
             run.id,
-            tx.label_sets(run.dataset_id)[0].id,
+            tx.labels.sets(run.dataset_id)[0].id,
             "other",
             mean=None,
             n_groups=int((~undefined).sum()),
@@ -290,7 +291,7 @@ def test_any_results_come_back_by_group_id(
             reasons=[reasons[row] for row in order],
         )
     with store.read() as rx:
-        found = rx.group_results(evaluation_id, components=True)
+        found = rx.evaluations.results(evaluation_id, components=True)
     assert found.group_ids.tolist() == ids.tolist()
     for stored, given_column in zip((found.values, found.dcg, found.ideal_dcg), columns, strict=True):
         np.testing.assert_array_equal(stored, given_column)
@@ -301,8 +302,8 @@ def test_any_results_come_back_by_group_id(
 def test_evaluations_that_are_refused(store: Store) -> None:
     with store.write() as tx:
         run = add_run(tx, "bm25", BM25)
-        label_set_id = tx.label_sets(run.dataset_id)[0].id
-        ids = tx.ensure_groups(run.dataset_id, Keys.from_strings(["q1"]))
+        label_set_id = tx.labels.sets(run.dataset_id)[0].id
+        ids = tx.write.groups.ensure(run.dataset_id, Keys.from_strings(["q1"]))
     counts = {"n_groups": 1, "n_missing": 0, "n_undefined": 0}
     cases = [
         ("ndcg@10", 0.5, 0.5, ConflictError, f"run {run.id} has ndcg@10 under label set {label_set_id} already"),
@@ -312,7 +313,7 @@ def test_evaluations_that_are_refused(store: Store) -> None:
     ]
     for metric, mean, value, kind, message in cases:
         with pytest.raises(kind) as caught, store.write() as tx:
-            tx.insert_evaluation(
+            tx.write.evaluations.insert(
                 run.id, label_set_id, metric, mean=mean, group_ids=ids, values=np.array([value]), **counts
             )
         assert str(caught.value) == message
@@ -321,30 +322,30 @@ def test_evaluations_that_are_refused(store: Store) -> None:
 def test_a_mean_that_is_undefined_is_none(store: Store) -> None:
     with store.write() as tx:
         run = add_run(tx, "one", {"q": {"a": 1.0}})
-        tx.insert_evaluation(
+        tx.write.evaluations.insert(
             run.id,
-            tx.label_sets(run.dataset_id)[0].id,
+            tx.labels.sets(run.dataset_id)[0].id,
             "p@1",
             mean=float("nan"),
             n_groups=0,
             n_missing=0,
             n_undefined=1,
-            group_ids=tx.ensure_groups(run.dataset_id, Keys.from_strings(["q"])),
+            group_ids=tx.write.groups.ensure(run.dataset_id, Keys.from_strings(["q"])),
             values=np.array([np.nan]),
             reasons=["no label"],
         )
     with store.read() as rx:
-        assert [(one.mean, one.std_dev) for one in rx.evaluations(run.id)] == [(None, None), (None, None)]
+        assert [(one.mean, one.std_dev) for one in rx.evaluations.of_run(run.id)] == [(None, None), (None, None)]
 
 
 def test_coverages(store: Store) -> None:
     with store.write() as tx:
         run = add_run(tx, "bm25", BM25)
-        label_set_id = tx.label_sets(run.dataset_id)[0].id
-        tx.insert_coverage(run.id, label_set_id, 10, 0.75)
-        tx.insert_coverage(run.id, label_set_id, 100, 1.0)
+        label_set_id = tx.labels.sets(run.dataset_id)[0].id
+        tx.write.evaluations.insert_coverage(run.id, label_set_id, 10, 0.75)
+        tx.write.evaluations.insert_coverage(run.id, label_set_id, 100, 1.0)
     with store.read() as rx:
-        found = rx.coverages(run.id, label_set_id)
+        found = rx.evaluations.coverages(run.id, label_set_id)
     assert [(one.cutoff, one.judged_share) for one in found] == [(10, 0.75), (100, 1.0), (None, 0.25)]
 
 
@@ -355,12 +356,12 @@ def test_history_is_in_the_order_of_ids(store: Store) -> None:
         again = add_run(tx, "c", BM25, {"q1": {"a": 2.0}})
         add_run(tx, "x", BM25, dataset="books")
     with store.read() as rx:
-        rows = rx.history(second.dataset_id, "ndcg@10")
-        newest = rx.newest_label_set(second.dataset_id)
+        rows = rx.evaluations.history(second.dataset_id, "ndcg@10")
+        newest = rx.labels.newest(second.dataset_id)
         assert newest is not None
-        narrowed = rx.history(second.dataset_id, "ndcg@10", newest.id)
-        assert rx.history(second.dataset_id, "ndcg@5") == []
-        evaluation = rx.evaluations(second.id)[0]
+        narrowed = rx.evaluations.history(second.dataset_id, "ndcg@10", newest.id)
+        assert rx.evaluations.history(second.dataset_id, "ndcg@5") == []
+        evaluation = rx.evaluations.of_run(second.id)[0]
     assert [(row.run, row.run_id, row.label_set_version) for row in rows] == [
         ("b", second.id, 1),
         ("a", first.id, 1),
@@ -381,19 +382,19 @@ def test_runs_of_the_same_content_are_found(store: Store) -> None:
         add_run(tx, "third", DENSE)
         add_run(tx, "one", BM25, dataset="books")
     with store.read() as rx:
-        assert rx.runs_with_digest(one.dataset_id, one.digest) == [one, other]
-        assert rx.runs_with_digest(one.dataset_id, "none") == []
+        assert rx.runs.with_digest(one.dataset_id, one.digest) == [one, other]
+        assert rx.runs.with_digest(one.dataset_id, "none") == []
 
 
 def test_references_to_runs(store: Store) -> None:
     with store.write() as tx:
         one, other = add_run(tx, "one", BM25), add_run(tx, "one", DENSE, dataset="books")
-        tx.set_alias(one.dataset_id, "prod", one.id)
+        tx.write.aliases.set(one.dataset_id, "prod", one.id)
     with store.read() as rx:
-        assert rx.resolve_run("one", "shop") == one
-        assert rx.resolve_run("latest") == other
-        assert rx.resolve_run("@prod") == one
-        assert rx.resolve_run(str(other.id)) == other
+        assert rx.runs.resolve("one", "shop") == one
+        assert rx.runs.resolve("latest") == other
+        assert rx.runs.resolve("@prod") == one
+        assert rx.runs.resolve(str(other.id)) == other
         for reference, dataset, message in (
             ("one", None, "run 'one' exists in several datasets (books, shop); say which with dataset="),
             ("one", "shpo", "no dataset 'shpo'; did you mean 'shop'?"),
@@ -401,7 +402,7 @@ def test_references_to_runs(store: Store) -> None:
             ("@prod", "books", "no alias '@prod' in dataset 'books'; make it with: ndcg-track alias set prod RUN"),
         ):
             with pytest.raises(ReferenceNotFoundError) as caught:
-                rx.resolve_run(reference, dataset)
+                rx.runs.resolve(reference, dataset)
             assert str(caught.value) == message
 
 
@@ -421,10 +422,10 @@ def test_numbers_and_items_that_no_database_holds(store: Store) -> None:
         ({"q": {"a\0": 1.0}}, "an item id contains a NUL character, which no database keeps; remove it"),
     ):
         with pytest.raises(InputError) as caught, store.write() as tx:
-            tx.insert_run(tx.ensure_dataset("shop").id, "bad", ranking_of(run))
+            tx.write.runs.insert(tx.write.datasets.ensure("shop").id, "bad", ranking_of(run))
         assert str(caught.value) == message
     with pytest.raises(InputError, match="a grade is not a finite number"), store.write() as tx:
-        tx.insert_label_set(tx.ensure_dataset("shop").id, labels_of({"q": {"a": np.inf}}))
+        tx.write.labels.insert(tx.write.datasets.ensure("shop").id, labels_of({"q": {"a": np.inf}}))
 
 
 def test_what_a_store_says_of_itself(store: Store, database_url: str) -> None:

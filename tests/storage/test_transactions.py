@@ -34,8 +34,8 @@ from rankings_of import ranking_of
 from stored_samples import BM25, add_run
 from ndcg_tracker.storage.store import Store
 with Store.open(sys.argv[1]) as store, store.write() as tx:
-    dataset = tx.ensure_dataset("shop")
-    if tx.runs_with_digest(dataset.id, ranking_of(BM25).digest()):
+    dataset = tx.write.datasets.ensure("shop")
+    if tx.runs.with_digest(dataset.id, ranking_of(BM25).digest()):
         print("already stored")
     else:
         add_run(tx, "bm25", BM25)
@@ -48,7 +48,7 @@ from stored_samples import add_run
 from ndcg_tracker.storage.store import Store
 run = {f"q{group}": {f"item {item}": float(item) for item in range(100)} for group in range(300)}
 with Store.open(sys.argv[1]) as store, store.write() as tx:
-    tx._connection.exec_driver_sql(sys.argv[2])
+    tx._session.connection.exec_driver_sql(sys.argv[2])
     add_run(tx, "killed", run)
     print("inside", flush=True)
     time.sleep(60)
@@ -57,7 +57,7 @@ with Store.open(sys.argv[1]) as store, store.write() as tx:
 
 def names(store: Store) -> list[str]:
     with store.read() as rx:
-        return [run.name for run in rx.runs()]
+        return [run.name for run in rx.runs.all()]
 
 
 def everything(store: Store) -> list[object]:
@@ -75,7 +75,7 @@ def test_an_exception_rolls_everything_back(store: Store, error: type[BaseExcept
     def fail() -> None:
         with store.write() as tx:
             run = add_run(tx, "dense", DENSE, {"q9": {"x": 1.0}})
-            tx.set_alias(run.dataset_id, "prod", run.id)
+            tx.write.aliases.set(run.dataset_id, "prod", run.id)
             raise error
 
     with pytest.raises(error):
@@ -87,30 +87,32 @@ def test_an_exception_rolls_everything_back(store: Store, error: type[BaseExcept
 
 def stray_run(tx: storage.WriteTransaction) -> None:
     run = add_run(tx, "bm25", BM25)
-    tx._connection.exec_driver_sql(f"UPDATE ranked_lists SET group_id = 4711 WHERE run_id = {run.id} AND group_id = 1")
+    tx._session.connection.exec_driver_sql(
+        f"UPDATE ranked_lists SET group_id = 4711 WHERE run_id = {run.id} AND group_id = 1"
+    )
 
 
 def stray_dataset(tx: storage.WriteTransaction) -> None:
     run = add_run(tx, "bm25", BM25)
-    other = tx.ensure_groups(tx.ensure_dataset("books").id, Keys.from_strings(["elsewhere"]))[0]
-    tx._connection.exec_driver_sql(
+    other = tx.write.groups.ensure(tx.write.datasets.ensure("books").id, Keys.from_strings(["elsewhere"]))[0]
+    tx._session.connection.exec_driver_sql(
         f"UPDATE ranked_lists SET group_id = {other} WHERE run_id = {run.id} AND group_id = 1"
     )
 
 
 def stray_label(tx: storage.WriteTransaction) -> None:
     add_run(tx, "bm25", BM25)
-    tx._connection.exec_driver_sql("UPDATE label_lists SET group_id = 4711 WHERE group_id = 1")
+    tx._session.connection.exec_driver_sql("UPDATE label_lists SET group_id = 4711 WHERE group_id = 1")
 
 
 def stray_result(tx: storage.WriteTransaction) -> None:
     add_run(tx, "bm25", BM25)
-    tx._connection.exec_driver_sql("UPDATE group_results SET group_id = 4711 WHERE group_id = 1")
+    tx._session.connection.exec_driver_sql("UPDATE group_results SET group_id = 4711 WHERE group_id = 1")
 
 
 def lost_list(tx: storage.WriteTransaction) -> None:
     add_run(tx, "bm25", BM25)
-    tx._connection.exec_driver_sql("DELETE FROM ranked_lists WHERE group_id = 1")
+    tx._session.connection.exec_driver_sql("DELETE FROM ranked_lists WHERE group_id = 1")
 
 
 @pytest.mark.parametrize(
@@ -137,8 +139,8 @@ def test_damage_done_by_others_is_found(store: Store, database_url: str) -> None
         add_run(tx, "bm25", BM25)
     with store.write() as tx:
         stray = "INSERT INTO group_results (evaluation_id, group_id, value) VALUES (99, 1, 0.5)"
-        tx._connection.exec_driver_sql(stray)
-        tx._connection.exec_driver_sql("DELETE FROM label_lists")
+        tx._session.connection.exec_driver_sql(stray)
+        tx._session.connection.exec_driver_sql("DELETE FROM label_lists")
     assert storage.check(database_url) == [
         "1 group results without their owner or group",
         "1 label sets without all their lists",
@@ -163,7 +165,7 @@ def test_the_database_itself_refuses(store: Store, statement: str, constraint: s
         add_run(tx, "bm25", BM25)
     infinity = "9e999" if store.dialect == "sqlite" else "'infinity'"
     with pytest.raises(DatabaseError) as caught, store.write() as tx:
-        tx._connection.exec_driver_sql(statement.replace("INF", infinity))
+        tx._session.connection.exec_driver_sql(statement.replace("INF", infinity))
     assert constraint in str(caught.value).lower()
     assert "\n" not in str(caught.value)
 
@@ -174,17 +176,17 @@ def test_nan_never_gets_into_postgres(postgres_url: str) -> None:
         with store.write() as tx:
             add_run(tx, "bm25", BM25)
         with pytest.raises(DatabaseError, match="ck_evaluations_mean_finite"), store.write() as tx:
-            tx._connection.exec_driver_sql("UPDATE evaluations SET mean = 'NaN'")
+            tx._session.connection.exec_driver_sql("UPDATE evaluations SET mean = 'NaN'")
 
 
 def test_a_reader_sees_one_state_while_another_writes(postgres_url: str) -> None:
     storage.upgrade(postgres_url)
     with Store.open(postgres_url) as store:
         with store.read() as rx:
-            assert rx.runs() == []
+            assert rx.runs.all() == []
             with store.write() as tx:
                 add_run(tx, "bm25", BM25)
-            assert rx.runs() == []
+            assert rx.runs.all() == []
         assert names(store) == ["bm25"]
 
 
@@ -218,7 +220,7 @@ def test_eight_writers(database_url: str, python: Path) -> None:
     with Store.open(database_url) as store:
         found = names(store)
         with store.read() as rx:
-            assert all(content_is_bm25(rx.read_ranking(run.id)) for run in rx.runs())
+            assert all(content_is_bm25(rx.runs.ranking(run.id)) for run in rx.runs.all())
     assert sorted(found) == sorted(f"run {writer}-{number}" for writer in range(8) for number in range(5))
     assert storage.check(database_url) == []
 
@@ -286,10 +288,10 @@ def test_a_postgres_session_that_is_ended(postgres_url: str) -> None:
         def write() -> None:
             with store.write() as tx:
                 add_run(tx, "bm25", BM25)
-                pid = tx._connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
+                pid = tx._session.connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
                 with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as other:
                     other.execute("SELECT pg_terminate_backend(%s)", (pid,))
-                tx.ensure_dataset("more")
+                tx.write.datasets.ensure("more")
 
         with pytest.raises(DatabaseError) as caught:
             write()

@@ -8,8 +8,9 @@ from rankings_of import Run, labels_of, ranking_of
 from stored_samples import BM25, DENSE, HOSTILE, LABELS, add_run
 
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.storage.store import Store, WriteTransaction
+from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.views import VIEWS
+from ndcg_tracker.storage.write import WriteTransaction
 
 ORDERS = {
     "run_summary": "run_id, metric, label_set_version",
@@ -108,10 +109,10 @@ def test_the_rows_of_every_view(both: tuple[Store, Store]) -> None:
 def test_times_print_the_same(both: tuple[Store, Store]) -> None:
     for store in both:
         with store.write() as tx:
-            dataset = tx.ensure_dataset("shop")
-            label_set = tx.insert_label_set(dataset.id, labels_of({"q": {"a": 1.0}}))
-            run = tx.insert_run(dataset.id, "one", ranking_of({"q": {"a": 1.0}}), created_at_utc=TIME)
-            tx.insert_evaluation(
+            dataset = tx.write.datasets.ensure("shop")
+            label_set = tx.write.labels.insert(dataset.id, labels_of({"q": {"a": 1.0}}))
+            run = tx.write.runs.insert(dataset.id, "one", ranking_of({"q": {"a": 1.0}}), created_at_utc=TIME)
+            tx.write.evaluations.insert(
                 run.id,
                 label_set.id,
                 "p@1",
@@ -119,7 +120,7 @@ def test_times_print_the_same(both: tuple[Store, Store]) -> None:
                 n_groups=1,
                 n_missing=0,
                 n_undefined=0,
-                group_ids=tx.ensure_groups(dataset.id, Keys.from_strings(["q"])),
+                group_ids=tx.write.groups.ensure(dataset.id, Keys.from_strings(["q"])),
                 values=np.ones(1),
             )
         for view in ("run_summary", "group_history"):
@@ -128,10 +129,10 @@ def test_times_print_the_same(both: tuple[Store, Store]) -> None:
 
 def evaluated(tx: WriteTransaction, run_id: int, requested_as: str | None) -> None:
     """Store that a run was asked for AP by some text."""
-    dataset_id = tx.run(run_id).dataset_id
-    label_set = tx.newest_label_set(dataset_id)
+    dataset_id = tx.runs.with_id(run_id).dataset_id
+    label_set = tx.labels.newest(dataset_id)
     assert label_set is not None
-    tx.insert_evaluation(
+    tx.write.evaluations.insert(
         run_id,
         label_set.id,
         "AP",
@@ -139,7 +140,7 @@ def evaluated(tx: WriteTransaction, run_id: int, requested_as: str | None) -> No
         n_groups=1,
         n_missing=0,
         n_undefined=0,
-        group_ids=tx.ensure_groups(dataset_id, Keys.from_strings(["q1"])),
+        group_ids=tx.write.groups.ensure(dataset_id, Keys.from_strings(["q1"])),
         values=np.ones(1),
         requested_as=requested_as,
     )
@@ -152,8 +153,8 @@ def test_what_was_asked_for_is_found(both: tuple[Store, Store]) -> None:
             asked = {"bm25": "map", "dense": "trec_eval:-c map", "plain": "AP", "unknown": None}
             for name, text in asked.items():
                 evaluated(tx, add_run(tx, name, BM25).id, text)
-            assert {one.requested_as for one in tx.history(1, "AP")} == {"map", "trec_eval:-c map", "AP"}
-            assert [one.requested_as for one in tx.evaluations(1)] == ["ndcg@10", "map"]
+            assert {one.requested_as for one in tx.evaluations.history(1, "AP")} == {"map", "trec_eval:-c map", "AP"}
+            assert [one.requested_as for one in tx.evaluations.of_run(1)] == ["ndcg@10", "map"]
         for view in ("run_summary", "group_history"):
             rows = store.query(f"SELECT run, metric FROM {view} WHERE requested_as = 'map'").rows
             assert rows == [("bm25", "AP")]
@@ -174,7 +175,7 @@ def test_what_was_asked_for_is_found(both: tuple[Store, Store]) -> None:
 def test_both_engines_show_the_same(both: tuple[Store, Store], runs: list[Run], labels: Run) -> None:
     for store in both:
         with store.write() as tx:
-            dataset = f"d{len(tx.datasets())}"
+            dataset = f"d{len(tx.datasets.all())}"
             for number, run in enumerate(runs):
                 add_run(tx, f"run {number}", run, labels, dataset)
     check_parity(both, dataset)
@@ -184,9 +185,11 @@ def test_one_group_is_found_without_the_others(store: Store) -> None:
     """A filter on run and group reads one list: shown by damaging every other list."""
     with store.write() as tx:
         run = add_run(tx, "bm25", BM25)
-        wanted = tx.ensure_groups(run.dataset_id, Keys.from_strings(["q2"]))[0]
+        wanted = tx.write.groups.ensure(run.dataset_id, Keys.from_strings(["q2"]))[0]
         if store.dialect == "sqlite":
-            tx._connection.exec_driver_sql(f"UPDATE ranked_lists SET item_keys = '[' WHERE group_id <> {wanted}")
+            tx._session.connection.exec_driver_sql(
+                f"UPDATE ranked_lists SET item_keys = '[' WHERE group_id <> {wanted}"
+            )
     rows = store.query("SELECT item_key, score FROM items WHERE run = 'bm25' AND group_key = 'q2'").rows
     assert rows == [("d", 0.5)]
     assert LABELS["q2"] == {"e": 2.0}

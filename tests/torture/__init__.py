@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 
 _TESTS = Path(__file__).resolve().parents[1]
-for _folder in (_TESTS, _TESTS / "cli", _TESTS / "storage"):  # pytest puts them there by itself
+for _folder in (
+    _TESTS,
+    *(_TESTS / name for name in ("cli", "storage", "storage/guard")),
+):  # pytest puts them there by itself
     if str(_folder) not in sys.path:
         sys.path.append(str(_folder))

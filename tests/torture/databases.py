@@ -63,8 +63,8 @@ def contents(url: str) -> dict[tuple[str, str], str]:
     """
     found = {}
     with Store.open(url) as store, store.read() as tx:
-        for run in tx.runs():
-            parts = [tx.read_ranking(run.id).digest(), run.digest]
+        for run in tx.runs.all():
+            parts = [tx.runs.ranking(run.id).digest(), run.digest]
             for view in _VIEWS:
                 parts.append(repr(sorted(map(repr, store.query(view.format(run.id)).rows))))
             found[(run.dataset, run.name)] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -74,7 +74,7 @@ def contents(url: str) -> dict[tuple[str, str], str]:
 def n_runs(url: str) -> int:
     """Return how many runs a database has."""
     with Store.open(url) as store, store.read() as tx:
-        return len(tx.runs())
+        return len(tx.runs.all())
 
 
 def damage(url: str) -> list[str]:

@@ -1,6 +1,6 @@
 """More ways to make ``sql`` do something else than read, against the very tables and views of the tracker.
 
-Those of ``tests/storage/test_guard_sqlite.py`` and ``test_guard_postgres.py`` come on top of them.
+Those of ``tests/storage/guard/test_guard_sqlite.py`` and ``test_guard_postgres.py`` come on top of them.
 """
 
 from __future__ import annotations

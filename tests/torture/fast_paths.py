@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ndcg_tracker.ingest import Columns, delimited, jsonl, svmlight, trec
-from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_TABLE
+from ndcg_tracker.ingest import delimited, jsonl, svmlight, trec
+from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_TABLE, Columns
 from ndcg_tracker.ingest.places import DoubtfulError
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.sources import Source

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import ndcg_tracker as nt
-from ndcg_tracker.ingest import read_labels
+from ndcg_tracker.ingest.reading import read_labels
 
 from .hostile_texts import HOSTILE_TEXTS
 

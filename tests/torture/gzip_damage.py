@@ -12,7 +12,9 @@ from pathlib import Path
 from random import Random
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest import RankedTable, read_labels, read_run, stream_run
+from ndcg_tracker.ingest.reading import read_labels, read_run
+from ndcg_tracker.ingest.streaming import stream_run
+from ndcg_tracker.ingest.table import RankedTable
 
 from .report import Outcome, Setting
 

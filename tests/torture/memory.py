@@ -44,7 +44,7 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
             code, peak, said = _measured(setting, "--db", url, *ingest)
             seconds = time.monotonic() - started
             with Store.open(url) as store, store.read() as tx:
-                n_items = sum(run.n_items for run in tx.runs())
+                n_items = sum(run.n_items for run in tx.runs.all())
             damaged = damage(url)
         failed = "" if code == 0 else f"; exit {code}: {said}"
         yield Outcome(

@@ -15,10 +15,10 @@ from restored import as_kept, content_of, differing, expected_content, kept_revi
 from stored_samples import add_run
 
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.storage import revisions
 from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.schema import metadata
 from ndcg_tracker.storage.store import Store
+from ndcg_tracker.storage.upkeep import revisions
 
 from .databases import database, engine_name
 from .report import Outcome, Setting
@@ -116,15 +116,15 @@ def _fill(url: str, n_runs: int, n_groups: int, n_items: int) -> None:
             ranking = {f"q{group}": {f"i{item}": s for item, s in enumerate(row)} for group, row in enumerate(scores)}
             labels = {f"q{group}": {"i0": float(number % 3), "i1": 1.0} for group in range(n_groups)}
             run = add_run(tx, f"run {number}", ranking, labels, f"set {number % 2}")
-        tx.set_alias(run.dataset_id, "prod", run.id)
-        label_set_id = tx.label_sets(run.dataset_id)[0].id
-        tx.insert_decision(
+        tx.write.aliases.set(run.dataset_id, "prod", run.id)
+        label_set_id = tx.labels.sets(run.dataset_id)[0].id
+        tx.write.decisions.insert(
             run.dataset_id, run.id, run.id, metric="ndcg@10", label_set_id=label_set_id, scope="set",
             decision="pass", reason="equal",
         )  # fmt: skip
-        groups = tx.ensure_groups(run.dataset_id, Keys.from_strings(["q0", "q1"]))
-        tx.set_group_attributes(run.dataset_id, {int(groups[0]): {"locale": "de"}})
-        tx.set_group_weights(run.dataset_id, groups, np.array([0.5, 2.0]))
+        groups = tx.write.groups.ensure(run.dataset_id, Keys.from_strings(["q0", "q1"]))
+        tx.write.groups.set_attributes(run.dataset_id, {int(groups[0]): {"locale": "de"}})
+        tx.write.groups.set_weights(run.dataset_id, groups, np.array([0.5, 2.0]))
 
 
 def _checksums(url: str) -> dict[str, tuple[int, str]]:

@@ -37,7 +37,7 @@ called = {}
 
 def note(frame, event, argument):
     if event == "call" and "ndcg_tracker" in frame.f_code.co_filename:
-        called.setdefault(frame.f_code.co_name)
+        called.setdefault(frame.f_code.co_qualname)
 
 atexit.register(lambda: (sys.setprofile(None), sys.stderr.write(json.dumps(list(called)))))
 sys.setprofile(note)

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
+from all_commands import all_commands
 from command_line import Printed
 from postgres_server import PostgresServer
-
-from ndcg_tracker.cli.commands import command_line
 
 from . import drift, handshakes, migrations, postgres_faults
 from .handshakes import COMMANDS, NEEDING_EXTRAS, WITHOUT_DATABASE, conditions, untrue
@@ -35,7 +34,7 @@ def commands_of(command: object, words: tuple[str, ...] = ()) -> list[str]:
 
 def test_every_command_is_tried_on_databases_of_others() -> None:
     known = [*COMMANDS, *WITHOUT_DATABASE, *NEEDING_EXTRAS]
-    for name in commands_of(command_line()):
+    for name in commands_of(all_commands()):
         assert any(f"{command} ".startswith(f"{name} ") for command in known), name
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ndcg_tracker.tracker import Tracker
+from ndcg_tracker.tracker.tracker import Tracker
 
 
 @pytest.fixture

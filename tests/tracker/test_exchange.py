@@ -16,8 +16,8 @@ from small_shop import BM25, DENSE, LABELS, frame_of
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
-from ndcg_tracker.exchange import ExportWriter
-from ndcg_tracker.ingest import GroupTable
+from ndcg_tracker.exchange.writer import ExportWriter
+from ndcg_tracker.ingest.group_table import GroupTable
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage.store import upgrade
 from ndcg_tracker.storage.views import VIEWS
@@ -160,7 +160,7 @@ def test_what_cannot_be_exported(tracker: nt.Tracker, tmp_path: Path) -> None:
     tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
     (tmp_path / "there").mkdir()
     for folder, reason in (
-        ("there", "is there already; name another folder"),
+        ("there", "already exists; name another folder"),
         ("no/where", "cannot be made (No such file or directory); name another folder"),
     ):
         with pytest.raises(InputError) as caught:
@@ -199,10 +199,10 @@ DAMAGE: list[tuple[str, Callable[[pa.Table], Any], str]] = [
     ("runs", with_column("tags", first_value("[1]")), "holds facts that are no JSON object"),
     ("groups", with_column("weight", first_value(-1.0)), "has a weight that is not from 0 to 1e+30"),
     ("evaluations", with_column("metric", first_value("ndcg@@")), "holds a metric that this program does not know"),
-    ("items", with_column("run", first_value("x")), "its rows do not stand in the order in which they were written: "
+    ("items", with_column("run", first_value("x")), "its rows are not in the order in which they were written: "
      "those of dataset 'default', run 'bm25'"),
     ("label_sets", lambda table: table.slice(1), "lacks version 1 of dataset 'default'"),
-    ("group_results", with_column("metric", first_value("x")), "its rows do not stand in the order in which they were"),
+    ("group_results", with_column("metric", first_value("x")), "its rows are not in the order in which they were"),
 ]  # fmt: skip
 
 
@@ -293,3 +293,31 @@ def test_files_that_are_missing_or_broken(tmp_path: Path) -> None:
             else:  # the byte stands for nothing
                 assert other.run("bm25")[0].digest == digest
                 other.delete_run("bm25")
+
+
+def test_row_numbers_are_row_numbers_in_the_other_database_too(
+    tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path
+) -> None:
+    numbered = {"group": ["q", "q"], "score": [2.0, 1.0], "label": [0, 1]}
+    tracker.ingest(numbered, name="numbered")
+    tracker.export_runs(tmp_path / "out")
+    other.import_runs(tmp_path / "out")
+    assert other.ingest(numbered | {"score": [1.0, 2.0]}, name="again").label_set_version == 1
+    with pytest.raises(ConflictError, match=r"^the labels of dataset 'default' know items by row numbers, and here "):
+        other.ingest({"q": {"1": 2.0, "2": 1.0}}, name="ids")
+    other.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", dataset="ids")
+    with pytest.raises(
+        ConflictError, match=r"^the labels of dataset 'ids' have item ids, and here items are known by "
+    ):
+        other.import_runs(tmp_path / "out", dataset="ids")
+
+
+def test_of_labels_in_an_older_export_nobody_knows_how_items_are_known(
+    tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path
+) -> None:
+    tracker.ingest({"group": ["q", "q"], "score": [2.0, 1.0], "label": [0, 1]}, name="numbered")
+    tracker.export_runs(tmp_path / "out")
+    path = tmp_path / "out" / "label_sets.parquet"
+    pq.write_table(pq.read_table(path).drop_columns(["by_row_number"]), path)
+    other.import_runs(tmp_path / "out")
+    assert other.ingest({"q": {"1": 1.0, "2": 2.0}}, name="ids").metrics[0].mean == 1.0

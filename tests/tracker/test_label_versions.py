@@ -1,12 +1,27 @@
 """Which version of the labels a run is held to."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from rankings_of import labels_of, results
 from small_shop import BM25, DENSE, LABELS, Run, frame_of, joint_frame, labels_frame
 from stored_rows import row_counts
 
 import ndcg_tracker as nt
+from ndcg_tracker.ingest.reading import read_labels, read_run
+from ndcg_tracker.ingest.streaming import stream_run
+from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.tracker.ingestion import RunDetails
 
+NUMBERED_HERE = (
+    "the labels of dataset 'default' have item ids, and here items are known by row numbers, which stand for items "
+    "only inside one table; name the item column with item=, or use another dataset="
+)
+IDS_HERE = (
+    "the labels of dataset 'default' know items by row numbers, and here items have ids; use another dataset=, with "
+    "labels that have item ids"
+)
 FEWER: Run = {"q1": {"a": 3}, "q2": {"d": 2}}
 IN_BOTH = {group: LABELS[group] for group in ("q1", "q2", "q3", "q4")}
 
@@ -112,11 +127,85 @@ def test_row_numbers_do_not_join_the_items_of_a_group(tracker: nt.Tracker) -> No
     numbered = {"group": ["q", "q"], "score": [2.0, 1.0], "label": [0, 1]}
     with pytest.raises(nt.ConflictError) as caught:
         tracker.ingest(numbered, name="numbered")
-    assert str(caught.value) == (
-        "group 'q' has labels of other items in dataset 'default', and here items are known by row numbers, which "
-        "stand for items only inside one table; name the item column with item=, or use another dataset="
-    )
+    assert str(caught.value) == NUMBERED_HERE
     assert tracker.ingest(numbered, name="numbered", dataset="rows").label_set_version == 1
     assert tracker.ingest(numbered | {"score": [1.0, 2.0]}, name="again", dataset="rows").label_set_version == 1
     further = {"group": ["r"], "score": [2.0], "label": [1]}
     assert tracker.ingest(further, name="further", dataset="rows").label_set_version == 2
+    with pytest.raises(nt.ConflictError) as caught:
+        tracker.ingest({"group": ["q"] * 3, "score": [2.0, 1.0, 0.5], "label": [0, 1, 1]}, name="more", dataset="rows")
+    assert str(caught.value) == (
+        "group 'q' has labels of other items in dataset 'rows', and here items are known by row numbers, which "
+        "stand for items only inside one table; name the item column with item=, or use another dataset="
+    )
+
+
+Ingest = Callable[[nt.Tracker, str, Path, "LabelLists | None"], object]
+
+
+def whole(tracker: nt.Tracker, name: str, path: Path, labels: LabelLists | None) -> object:
+    table = read_run(str(path), labels_apart=labels is not None)
+    return tracker.ingest_table(table, labels, RunDetails(name), ["ndcg@10"])
+
+
+def streamed(tracker: nt.Tracker, name: str, path: Path, labels: LabelLists | None) -> object:
+    with stream_run(str(path), block_rows=1, labels_apart=labels is not None) as blocks:
+        return tracker.ingest_stream(blocks, labels, RunDetails(name), ["ndcg@10"])
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Callable[[str, str], Path]:
+    def write(name: str, text: str) -> Path:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return tmp_path / name
+
+    return write
+
+
+@pytest.mark.parametrize("ingest", [whole, streamed])
+def test_row_numbers_and_ids_never_meet_in_a_dataset(
+    tracker: nt.Tracker, ready_url: str, texts: Callable[[str, str], Path], ingest: Ingest
+) -> None:
+    numbered = texts("numbered.csv", "group,score,label\nq,2,0\nq,1,1\nr,1,1\n")
+    ids = texts("ids.csv", "group,item,score,label\nq,1,2,0\nq,2,1,1\nr,1,1,1\n")
+    plain = texts("plain.csv", "group,item,score\nq,1,2\nq,2,1\n")
+    of_ids = read_labels(str(texts("labels.csv", "group,item,label\nq,1,0\nq,2,1\nr,1,1\n")))
+    ingest(tracker, "first", numbered, None)
+    ingest(tracker, "again", numbered, None)
+    before = row_counts(ready_url)
+    for path, labels in ((ids, None), (plain, None), (plain, of_ids)):
+        with pytest.raises(nt.ConflictError) as caught:
+            ingest(tracker, "ids", path, labels)
+        assert str(caught.value) == IDS_HERE
+    with pytest.raises(nt.ConflictError) as caught:
+        tracker.add_labels(of_ids)
+    assert str(caught.value) == IDS_HERE
+    assert row_counts(ready_url) == before
+
+
+@pytest.mark.parametrize("ingest", [whole, streamed])
+def test_row_numbers_do_not_come_to_labels_with_ids_not_even_for_new_groups(
+    tracker: nt.Tracker, ready_url: str, texts: Callable[[str, str], Path], ingest: Ingest
+) -> None:
+    ingest(tracker, "ids", texts("ids.csv", "group,item,score,label\nq,1,2,0\nq,2,1,1\n"), None)
+    before = row_counts(ready_url)
+    for name in ("q", "r"):
+        with pytest.raises(nt.ConflictError) as caught:
+            ingest(tracker, name, texts(f"{name}.csv", f"group,score,label\n{name},2,0\n{name},1,1\n"), None)
+        assert str(caught.value) == NUMBERED_HERE
+    svm = texts("rows.svm", "0 qid:q 1:1\n1 qid:q 1:2\n")
+    with pytest.raises(nt.ConflictError) as caught:
+        tracker.add_labels(read_labels(str(svm)))
+    assert str(caught.value) == NUMBERED_HERE
+    assert row_counts(ready_url) == before
+
+
+@pytest.mark.parametrize("ingest", [whole, streamed])
+def test_a_union_of_row_numbered_labels_is_row_numbered(
+    tracker: nt.Tracker, texts: Callable[[str, str], Path], ingest: Ingest
+) -> None:
+    ingest(tracker, "first", texts("one.csv", "group,score,label\nq,2,0\nq,1,1\n"), None)
+    ingest(tracker, "second", texts("two.csv", "group,score,label\nr,2,0\nr,1,1\n"), None)
+    with pytest.raises(nt.ConflictError) as caught:
+        ingest(tracker, "third", texts("ids.csv", "group,item,score\nq,1,2\nr,2,1\n"), None)
+    assert str(caught.value) == IDS_HERE

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ndcg_tracker as nt
-from ndcg_tracker.metrics.dialects import DIALECTS
+from ndcg_tracker.metrics.language.dialects import DIALECTS
 from ndcg_tracker.storage import store
 
 TIED = {

@@ -19,8 +19,9 @@ from thorough import examples
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError
-from ndcg_tracker.ingest import RankedTable
-from ndcg_tracker.rankings import GroupWeights, Keys
+from ndcg_tracker.ingest.table import RankedTable
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.weights import GroupWeights
 from ndcg_tracker.tracker import known_labels
 from ndcg_tracker.tracker.ingestion import NOTHING_JUDGED, IngestResult, RunDetails
 

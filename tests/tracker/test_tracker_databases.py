@@ -1,4 +1,4 @@
-"""Where the tracker's database is, when it comes to be, and the SQL it answers."""
+"""Where the tracker's database is, when it is created, and the SQL it answers."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from small_shop import BM25, DENSE, frame_of, labels_frame
 
 import ndcg_tracker as nt
-from ndcg_tracker.tracker.opened import database_location
+from ndcg_tracker.tracker.database import database_location
 
 
 def test_the_location_is_given_or_named_by_the_environment_or_here(monkeypatch: pytest.MonkeyPatch) -> None:

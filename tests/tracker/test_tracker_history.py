@@ -9,10 +9,10 @@ from rankings_of import labels_of, results
 from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
-from ndcg_tracker.comparison import paired_t, t_interval
-from ndcg_tracker.storage import reads
-from ndcg_tracker.tracker.comparing import NO_INFERENCE
-from ndcg_tracker.tracker.history_filter import HistoryFilter
+from ndcg_tracker.statistics.t_test import paired_t, t_interval
+from ndcg_tracker.storage import read as reads
+from ndcg_tracker.tracker.history import HistoryFilter
+from ndcg_tracker.tracker.inference_limits import NO_INFERENCE
 
 NEW_LABELS: Run = {**LABELS, "q2": {"a": 3, "d": 1}}
 
@@ -192,7 +192,7 @@ def test_filters_choose_the_runs_among_which_steps_are_looked_for(tracker: nt.Tr
         ({"until": "2025-02-30"}, "until '2025-02-30' is no date; write 2025-01-31 or 2025-01-31T09:30, in UTC"),
         (
             {"since": "2025-02-02", "until": "2025-02-01"},
-            "since '2025-02-02' is later than until '2025-02-01'; exchange them",
+            "since '2025-02-02' is later than until '2025-02-01'; swap them",
         ),
         ({"last": 0}, "last 0 leaves no run; write 1 or more"),
     ],

@@ -16,7 +16,7 @@ from ndcg_tracker.integrations.mlflow.predictions import frame_of
 from ndcg_tracker.integrations.mlflow.recording import named_means, record
 from ndcg_tracker.integrations.mlflow.stored_run import StoredRun, stored_run
 from ndcg_tracker.integrations.mlflow.tracking import shown_uri
-from ndcg_tracker.tracker import Tracker
+from ndcg_tracker.tracker.tracker import Tracker
 
 if TYPE_CHECKING:
     from mlflow.entities import Run

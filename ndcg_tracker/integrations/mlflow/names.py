@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 
-from ndcg_tracker.metrics import parse_metric
-from ndcg_tracker.metrics.agreement import familiar_name
+from ndcg_tracker.metrics.language.agreement import familiar_name
+from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.reporting.metrics_json import metric_key
 
 PER_GROUP = "ndcg_per_group.json"

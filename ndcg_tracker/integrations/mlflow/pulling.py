@@ -9,21 +9,20 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.errors import InputError, MetricError, argument
-from ndcg_tracker.ingest import read_run
+from ndcg_tracker.ingest.reading import read_run
 from ndcg_tracker.integrations.mlflow.names import PREFIX_TAG, RANKING, RUN_ID_TAG, metric_name
 from ndcg_tracker.integrations.mlflow.stored_run import FACTS
 from ndcg_tracker.integrations.mlflow.tracking import live_run, mlflow_client, shown_uri
-from ndcg_tracker.metrics import parse_metric
-from ndcg_tracker.metrics.text_form import asked_for
+from ndcg_tracker.metrics.language.text import asked_for, parse_metric
+from ndcg_tracker.tracker.database import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.tracker.ingestion import RunDetails
-from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Run
 
-    from ndcg_tracker.tracker import Tracker
     from ndcg_tracker.tracker.ingestion import IngestResult
+    from ndcg_tracker.tracker.tracker import Tracker
 
 _COLUMNS = ("group", "item", "score", "label")
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
 
     from ndcg_tracker.storage.records import RunRecord
-    from ndcg_tracker.tracker import Tracker
+    from ndcg_tracker.tracker.tracker import Tracker
 
 SOURCE = "ndcg-track push mlflow"
 

@@ -14,7 +14,7 @@ from ndcg_tracker.integrations.mlflow.names import metric_name
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import RunRecord
-    from ndcg_tracker.tracker import Tracker
+    from ndcg_tracker.tracker.tracker import Tracker
 
 FACTS = b"ndcg_tracker"
 """The key of the facts about a run in the metadata of its Parquet file."""

@@ -27,7 +27,8 @@ from postgres_server import PostgresServer  # noqa: E402
 from restored import content_of, statements_of  # noqa: E402
 
 import ndcg_tracker as nt  # noqa: E402
-from ndcg_tracker.storage import revisions, store  # noqa: E402
+from ndcg_tracker.storage import store  # noqa: E402
+from ndcg_tracker.storage.upkeep import revisions  # noqa: E402
 
 SHOP = {
     "shoes": {"a": 3.5, "b": 2.25, "c": 2.25, "d": -1.0},
@@ -62,16 +63,17 @@ def fill(url: str) -> None:
         tracker.ingest(frame(BETTER, "score"), name="dense", labels=frame(LABELS, "label"), **of_shop)
         tracker.ingest(frame(SHOP, "score"), name="deleted", labels=frame(LABELS, "label"), **of_shop)
         tracker.ingest(frame(SHOP, "score"), name="bm25", labels=frame(LABELS, "label"), item="item", dataset="books")
+        tracker.ingest({"group": ["q", "q"], "score": [2.0, 1.0], "label": [0, 1]}, name="bm25", dataset="rows")
         tracker.gate("dense", baseline="bm25", metric="ndcg@10", margin=0.5, dataset="shop")
         tracker.gate("deleted", baseline="bm25", scope="set", dataset="shop", acknowledge="known", acknowledged_by="me")
     with store.Store.open(url) as opened, opened.write() as tx:
-        dataset = tx.dataset("shop")
+        dataset = tx.datasets.named("shop")
         assert dataset is not None
-        run_of = {run.name: run.id for run in tx.runs("shop")}
-        tx.set_alias(dataset.id, "baseline", run_of["bm25"])
-        tx.delete_run(run_of["deleted"])
-        ids, _ = tx.groups(dataset.id)
-        tx.set_group_attributes(dataset.id, {int(ids[0]): {"locale": "de", "length": 4.5}})
+        run_of = {run.name: run.id for run in tx.runs.all("shop")}
+        tx.write.aliases.set(dataset.id, "baseline", run_of["bm25"])
+        tx.write.runs.delete(run_of["deleted"])
+        ids, _ = tx.groups.all(dataset.id)
+        tx.write.groups.set_attributes(dataset.id, {int(ids[0]): {"locale": "de", "length": 4.5}})
     with nt.Tracker(url) as tracker:
         more = frame(MORE_LABELS, "label")
         tracker.ingest(frame(BETTER, "score"), name="newest", labels=more, **of_shop)

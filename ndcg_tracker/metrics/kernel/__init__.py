@@ -1,0 +1,1 @@
+"""The values of metrics for all groups at once."""

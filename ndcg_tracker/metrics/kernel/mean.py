@@ -1,0 +1,147 @@
+"""From the values of the groups to the mean: weights, groups without a value, rounding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.kernel.results import DEFINED, GroupResults, GroupValues
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings.join import places_of
+from ndcg_tracker.rankings.types import Floats, Mask
+from ndcg_tracker.rankings.weights import GroupWeights, single_means
+
+ROUNDING = 1e-9
+"""How far above 1 a value may lie before ``clip=error_above_1`` refuses it."""
+
+
+def aggregated(values: GroupValues, weights: GroupWeights | None = None) -> GroupResults:
+    """Return the values of the groups with their weights and their mean.
+
+    Parameters: ``weights``, for metrics whose ``weights`` axis is not ``none``. Raises: MetricError for
+    ``all_skipped=error`` and ``clip=error_above_1``.
+    """
+    of_groups = aligned_weights(values, weights)
+    return GroupResults(
+        values.metric,
+        values.group_keys,
+        values.values,
+        values.dcg,
+        values.ideal_dcg,
+        values.reasons,
+        of_groups,
+        mean(values.metric, values.values, values.reasons == DEFINED, values.empty, of_groups),
+        int((values.n_items < 0).sum()),
+    )
+
+
+def aligned_weights(groups: GroupValues, weights: GroupWeights | None) -> Floats | None:
+    """Return the weight of each group, 1 where none was given; None where groups weigh alike.
+
+    Weights that differ within a group are weights of items: ``weights=group`` takes no notice of them.
+    """
+    metric = groups.metric
+    if metric["weights"] == "none":
+        return None
+    aligned = np.ones(groups.values.size)
+    of_items = weights is not None and bool(weights.varies.any())
+    if weights is not None and not (of_items and metric["weights"] == "group"):
+        places = places_of(groups.group_keys, weights.group_keys)
+        known = places >= 0
+        aligned[known] = weights.values[places[known]]
+        if metric["weights"] == "item_mean" and metric["weight_type"] == "f32":
+            if weights.single_means is not None:
+                aligned[known] = weights.single_means[places[known]]
+            else:
+                aligned = _repeated(groups, aligned)
+    if metric["weight_type"] == "f32":
+        aligned = aligned.astype(np.float32).astype(np.float64)
+    return aligned
+
+
+def _repeated(groups: GroupValues, weights: Floats) -> Floats:
+    """Return the mean of as many equal weights as each group has items, as single-precision code sums them."""
+    lengths = np.where(groups.n_items < 0, 1, np.maximum(groups.n_items, 1))
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    return single_means(np.repeat(weights, lengths), offsets).astype(np.float64)
+
+
+def mean(metric: Metric, values: Floats, defined: Mask, empty: Mask, weights: Floats | None) -> float | None:
+    """Return the (weighted) mean of the defined values, None where there is none and the metric does not say otherwise.
+
+    Parameters: ``values``: float64, shape (n,); ``defined``, ``empty``: bool, shape (n,), which groups count and
+    which had nothing to find; ``weights``: float64, shape (n,), or None. Raises: MetricError for
+    ``all_skipped=error``.
+
+    The mean is sum(w x value) / sum(w); with ``empty_weight=one`` an empty group adds its bare value to the first
+    sum. It does not depend on the order of the groups, not in its last bit either.
+    """
+    if not defined.any():
+        if metric["all_skipped"] == "error":
+            raise MetricError(f"{metric}: no group has a value; use all_skipped=undefined")
+        return 0.0 if metric["all_skipped"] == "0" else None
+    values = values[defined]
+    if metric.summary != "mean":
+        return summary_of(metric, values)
+    if weights is None:
+        found = plain_mean(values.astype(np.float32) if metric["arithmetic"] == "f32" else values)
+    else:
+        of_groups = weights[defined]
+        total = order_free_sum(of_groups)
+        if total <= 0:
+            return None
+        if metric["empty_weight"] == "one":
+            of_groups = np.where(empty[defined], 1.0, of_groups)
+        found = order_free_sum(of_groups * values) / total
+    if metric["clip"] == "error_above_1" and found > 1 + ROUNDING:
+        raise MetricError(f"{metric}: the weighted mean is {found:g}, which is above 1; use clip=none")
+    return rounded(metric, found, "mean")
+
+
+def summary_of(metric: Metric, values: Floats) -> float:
+    """Return the summary of a metric that is no mean of its groups: their sum, or of logarithms the geometric mean.
+
+    >>> from ndcg_tracker.metrics.language.text import parse_metric
+    >>> summary_of(parse_metric("NumRet"), np.array([3.0, 4.0])), summary_of(parse_metric("GMAP"), np.log([0.5, 0.125]))
+    (7.0, 0.25)
+    """
+    if metric.summary == "sum":
+        return rounded(metric, order_free_sum(values), "mean")
+    return rounded(metric, float(np.exp(plain_mean(values))) if values.size else 0.0, "mean")
+
+
+def order_free_sum(numbers: NDArray[np.floating[Any]]) -> float:
+    """Return the sum of some numbers in their own precision: to the bit the same in whatever order they stand.
+
+    Groups stand in another order where a run comes block by block, and where its labels have been stored before.
+
+    >>> order_free_sum(np.array([1.0, 1e16, -1e16])) == order_free_sum(np.array([1e16, -1e16, 1.0]))
+    True
+    """
+    return float(np.sort(numbers).sum())
+
+
+def plain_mean(numbers: NDArray[np.floating[Any]]) -> float:
+    """Return the mean of at least one number in their own precision, whatever their order (``order_free_sum``).
+
+    >>> plain_mean(np.array([0.5, 1.0]))
+    0.75
+    """
+    return float(np.sort(numbers).mean())
+
+
+def rounded(metric: Metric, number: float, what: str) -> float:
+    """Return a number rounded as the metric says, if ``what`` (``group`` or ``mean``) is what it rounds."""
+    if metric["round"] == "none" or metric["round_of"] != what:
+        return number
+    return float(f"{number:.{metric['round']}f}")
+
+
+def rounded_values(metric: Metric, values: Floats) -> Floats:
+    """Return the values of the groups, rounded where the metric rounds them: exactly, as printing does."""
+    if metric["round"] == "none" or metric["round_of"] != "group":
+        return values
+    return np.array([rounded(metric, value, "group") for value in values.tolist()], dtype=np.float64)

@@ -1,0 +1,237 @@
+"""The ties axis: which labelled item stands at which rank, for all groups at once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ndcg_tracker.metrics.kernel.graded_list import GradedList
+from ndcg_tracker.metrics.kernel.levels import Codes, GainClasses
+from ndcg_tracker.metrics.kernel.lists import Lists
+from ndcg_tracker.metrics.kernel.tie_spans import TieSpans, spans_around, spans_with_differing
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings.grouping import segment_rows
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.sorting import ascending_order, id_order
+from ndcg_tracker.rankings.types import Floats, Index
+
+BY_ID = ("item_desc", "item_asc")
+BY_GAIN = ("pessimistic", "optimistic")
+
+
+@dataclass(frozen=True, slots=True)
+class ItemOrder:
+    """The labelled items in the order that a tie rule gives: ``places`` and ``codes`` as in ``GradedList``.
+
+    ``changed``: int64, ascending, the groups in which the order may be another one than that in which they came.
+    """
+
+    places: Index | None
+    codes: Codes
+    changed: Index
+
+    def places_of(self, items: Index) -> Index:
+        """Return the places at which some of the labelled items stand."""
+        return items if self.places is None else self.places[items]
+
+
+def as_they_came(graded: GradedList) -> ItemOrder:
+    """Return the labelled items in the order of their scores, items of equal score as they came."""
+    return ItemOrder(graded.places, graded.codes, np.zeros(0, dtype=np.int64))
+
+
+def in_all_lists(order: ItemOrder, graded: GradedList) -> ItemOrder:
+    """Return the order of the labelled items of all lists, given that of the part of them that is sorted."""
+    part = graded.sorted_part
+    if part is None:
+        return order
+    if not order.changed.size:
+        return as_they_came(graded)
+    n_items = np.diff(part.lists.bounds)
+    items = segment_rows(graded.bounds[part.groups], n_items)
+    places, codes = graded.places, graded.codes.copy()
+    codes[items] = order.codes
+    if places is not None and order.places is not None:
+        places = places.copy()
+        places[items] = order.places + np.repeat(graded.offsets[part.groups] - part.lists.offsets[:-1], n_items)
+    return ItemOrder(places, codes, part.groups[order.changed])
+
+
+def reorders(ties: str, graded: GradedList) -> bool:
+    """Return whether a value of the ties axis can change the order; ``average`` leaves items as they came."""
+    return ties in BY_ID or ties in BY_GAIN or (ties == "input" and graded.came is not None)
+
+
+def open_spans(graded: GradedList, classes: GainClasses, reach: int | None) -> TieSpans:
+    """Return the spans of equal scores in which the order of the items can matter.
+
+    Those are the spans whose items differ in their class, except those that begin behind the rank ``reach``.
+    """
+    if graded.places is None:
+        spans = spans_with_differing(graded.scores, graded.offsets, classes.of_codes(graded.codes))
+    else:
+        places = graded.places
+        if classes.unlabelled >= 0:
+            places = places[(classes.of_level != classes.unlabelled)[graded.codes]]
+        _, first, last = spans_around(graded.scores, graded.offsets, places)
+        new = np.append(True, first[1:] != first[:-1])[: first.size]
+        spans = TieSpans(first[new], last[new])
+    if reach is None:
+        return spans
+    return spans.only(spans.first - graded.offsets[_groups(graded, spans)] < reach)
+
+
+def _groups(graded: GradedList, spans: TieSpans) -> Index:
+    """Return the group of each span."""
+    return np.searchsorted(graded.offsets, spans.first, "right") - 1
+
+
+def item_order(graded: GradedList, spans: TieSpans, keys: Keys, ties: str, classes: GainClasses) -> ItemOrder:
+    """Return the order of the labelled items under a value of the ties axis that reorders some spans.
+
+    Parameters: ``spans``: see ``open_spans``; ``keys``: the ids of the rows of the ranking.
+    """
+    if not spans.first.size:
+        return as_they_came(graded)
+    groups = _groups(graded, spans)
+    changed = groups[np.append(True, groups[1:] != groups[:-1])]
+    places = None if graded.places is None else graded.places.copy()
+    order = ItemOrder(places, graded.codes.copy(), changed)
+    for part in spans.parts():
+        if ties in BY_GAIN:
+            _fill_by_gain(order, graded, part, classes, best_first=ties == "optimistic")
+        else:
+            _fill_by_rank(order, graded, part, _by_rank(graded, part, keys, ties))
+    return order
+
+
+def _by_rank(graded: GradedList, spans: TieSpans, keys: Keys, ties: str) -> Index:
+    """Return which of the members of some spans stands at the place of each: by item id, or as the rows came."""
+    rows, bounds = graded.rows(spans.members()), spans.bounds
+    if ties == "input" and graded.came is not None:
+        return ascending_order(graded.came[rows], bounds)
+    order = id_order(keys, rows, bounds)
+    if ties == "item_asc":
+        return order
+    return order[np.repeat(bounds[:-1] + bounds[1:] - 1, spans.lengths) - np.arange(rows.size)]
+
+
+def _items_of(graded: GradedList, spans: TieSpans) -> tuple[Index, Index]:
+    """Return the labelled items of some spans, and how many each span has."""
+    if graded.places is None:
+        return spans.members(), spans.lengths
+    begins = np.searchsorted(graded.places, spans.first)
+    n_items = np.searchsorted(graded.places, spans.last, "right") - begins
+    return segment_rows(begins, n_items), n_items
+
+
+def _fill_by_rank(order: ItemOrder, graded: GradedList, spans: TieSpans, by_rank: Index) -> None:
+    """Put the members of some spans at each other's places."""
+    members = spans.members()
+    if graded.places is None or order.places is None:
+        order.codes[members] = graded.codes[members[by_rank]]
+        return
+    new_place = np.empty(members.size, dtype=np.int64)
+    new_place[by_rank] = members
+    items, _ = _items_of(graded, spans)
+    moved = new_place[np.searchsorted(members, graded.places[items])]
+    by_place = np.argsort(moved)
+    order.places[items], order.codes[items] = moved[by_place], graded.codes[items[by_place]]
+
+
+def _fill_by_gain(
+    order: ItemOrder, graded: GradedList, spans: TieSpans, classes: GainClasses, *, best_first: bool
+) -> None:
+    """Sort the members of some spans by gain, best or worst first; items without label stand among them."""
+    items, n_items = _items_of(graded, spans)
+    n_classes = classes.gains.size
+    of_items = classes.of_level[graded.codes[items]]
+    span_key = np.repeat(np.arange(n_items.size) * n_classes, n_items)
+    keys = np.sort(span_key + (n_classes - 1 - of_items if best_first else of_items), kind="stable")  # sorted by span
+    of_items = n_classes - 1 - (keys - span_key) if best_first else keys - span_key
+    order.codes[items] = classes.levels[of_items]
+    if order.places is None:
+        return
+    gains = classes.gains[of_items]
+    before_others = gains > classes.other_gain if best_first else gains < classes.other_gain
+    ends = np.cumsum(n_items)
+    from_first, from_last = spans.first - (ends - n_items), spans.last - (ends - 1)
+    order.places[items] = np.arange(items.size) + np.where(
+        before_others, np.repeat(from_first, n_items), np.repeat(from_last, n_items)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RankedGains:
+    """Items with their gains, group by group and rank by rank.
+
+    ``gains``: float64, shape (m,); ``groups``: int64, the group of the run; ``ranks``: int64, from 1. Under
+    ``ties=average`` the rank is one of those that are equally likely: ``tied`` (int64) are the items that share their
+    score with another one, ``first_ranks`` and ``last_ranks`` (int64, shape of ``tied``) the ranks they may have.
+    """
+
+    gains: Floats
+    groups: Index
+    ranks: Index
+    tied: Index
+    first_ranks: Index
+    last_ranks: Index
+
+    def weights(self, weight_of_rank: Floats) -> Floats:
+        """Return the weight of each item's rank, or what it expects over the ranks that it may have: shape (m,).
+
+        Parameters: ``weight_of_rank``: float64, entry r for rank r, entry 0 unused and 0. Source of the expectation:
+        McSherry and Najork, ECIR 2008, sec. 3.
+        """
+        weights = weight_of_rank[self.ranks]
+        if self.tied.size:
+            sums = np.cumsum(weight_of_rank)
+            spread = sums[self.last_ranks] - sums[self.first_ranks - 1]
+            weights[self.tied] = spread / (self.last_ranks - self.first_ranks + 1)
+        return weights
+
+
+def order_of(lists: Lists, metric: Metric, level_gains: Floats, *, every: bool) -> ItemOrder:
+    """Return the labelled items in the order of a metric's ``ties``, found once for all metrics that order alike.
+
+    Parameters: ``level_gains``: float64, the gain of each level; ``every``: whether it matters that an item of no
+    gain has a label.
+    """
+    graded, rule = lists.graded(metric), metric["ties"]
+    if not reorders(rule, graded):
+        return as_they_came(graded)
+    unjudged = metric["unjudged"]
+    classes = GainClasses.of(level_gains, 0.0 if unjudged in ("zero", "drop") else float(unjudged), every=every)
+    key: Hashable = (lists.list_key(metric), classes.key)
+    part = graded if graded.sorted_part is None else graded.sorted_part.lists
+    spans = lists.once(("spans", key), lambda: open_spans(part, classes, lists.reach))
+    if rule in BY_GAIN:
+        key = (key, classes.gains.tobytes(), classes.other_gain)
+    keys = lists.judged.ranking.item_keys
+    return lists.once(("order", key, rule), lambda: in_all_lists(item_order(part, spans, keys, rule, classes), graded))
+
+
+def ranked_gains(lists: Lists, metric: Metric, level_gains: Floats, *, every: bool) -> RankedGains:
+    """Return the labelled items at the ranks that a metric's ``ties`` gives them; some may lie behind its cutoff.
+
+    Parameters: ``level_gains``: float64, the gain of each level; ``every``: whether items that gain 0 are wanted too.
+    """
+    graded = lists.graded(metric)
+    order = order_of(lists, metric, level_gains, every=every)
+    reached = graded.reached(metric.cutoff)
+    codes = order.codes if reached is None else order.codes[reached]
+    wanted = np.arange(codes.size) if every else np.flatnonzero((level_gains != 0)[codes])
+    gains = level_gains[codes[wanted]]
+    if reached is not None:
+        wanted = reached[wanted]
+    groups = graded.groups[wanted]
+    places = order.places_of(wanted)
+    before = graded.offsets[groups] - 1
+    nothing = np.zeros(0, dtype=np.int64)
+    tied, first, last = nothing, nothing, nothing
+    if metric["ties"] == "average":
+        tied, first, last = spans_around(graded.scores, graded.offsets, places)
+        first, last = first - before[tied], last - before[tied]
+    return RankedGains(gains, groups, places - before, tied, first, last)

@@ -1,0 +1,147 @@
+"""The one kernel that computes every metric for all groups at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.kernel.companions import companion
+from ndcg_tracker.metrics.kernel.cumulated import Cumulated, cumulated
+from ndcg_tracker.metrics.kernel.depth import read_to_depth
+from ndcg_tracker.metrics.kernel.lists import Lists
+from ndcg_tracker.metrics.kernel.mean import aggregated, rounded_values
+from ndcg_tracker.metrics.kernel.results import DEFINED, EMPTY, EXTRA, MISSING, GroupResults, GroupValues, Reasons
+from ndcg_tracker.metrics.language.measures import CUMULATED, OF_THE_MISSING
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings.join import Judged
+from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.rankings.weights import GroupWeights
+
+
+def group_results(judged: Judged, metrics: Sequence[Metric], weights: GroupWeights | None = None) -> list[GroupResults]:
+    """Return the results of some metrics for every group of a run and its labels.
+
+    For ``ndcg``: sum over ranks i of gain(i) x discount(i), divided by the same sum over the ideal order; the other
+    measures: ``measures.MEASURES``. The labels are joined once and the lists made once for all metrics that list them
+    alike; no step loops over groups.
+
+    Parameters: ``judged``, a run with its labels; ``metrics``, any number; ``weights``, for metrics whose ``weights``
+    axis is not ``none``. Returns: one ``GroupResults`` per metric, all over the groups of ``judged``; values of ndcg
+    lie in [0, 1] where ``ideal=judged``, ``negative`` is not ``keep``, ``unjudged`` gains nothing and the ideal is
+    ordered by gain. Raises: MetricError for a label or a group that an axis refuses, naming it. Source: Jarvelin and
+    Kekalainen, TOIS 20(4), 2002, sec. 3. Agrees with: the tools of ``dialects`` (tests/metrics/test_conformance.py,
+    test_live_oracles.py).
+
+    >>> from ndcg_tracker.metrics.language.text import parse_metric
+    >>> from ndcg_tracker.rankings.join import judged
+    >>> from ndcg_tracker.rankings.keys import Keys
+    >>> from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+    >>> group, items = Keys.from_strings(["q"] * 5), Keys.from_strings("abcde")
+    >>> run = Ranking.from_rows(group, items, np.array([5.0, 4.0, 3.0, 2.0, 1.0]))
+    >>> labels = LabelLists.from_rows(group, items, np.array([3.0, 2.0, 5.0, 0.0, 1.0]))
+    >>> round(group_results(judged(run, labels), [parse_metric("ndcg")])[0].values[0], 10)
+    np.float64(0.8588624583)
+    """
+    made: dict[int, GroupResults] = {}
+    found = []
+    for values in group_values(judged, metrics):
+        same = made.get(id(values.values))  # a cutoff beyond all lists changes nothing, the mean included
+        found.append(aggregated(values, weights) if same is None else replace(same, metric=values.metric))
+        made[id(values.values)] = found[-1]
+    return found
+
+
+def group_values(judged: Judged, metrics: Sequence[Metric]) -> list[GroupValues]:
+    """Return the values of some metrics for every group, without their means (see ``group_results``)."""
+    lists = Lists(judged, metrics)
+    return [values_of(lists, metric) for metric in metrics]
+
+
+def values_of(lists: Lists, metric: Metric) -> GroupValues:
+    """Return the values of one of the metrics that some lists were made for; alike metrics share their arrays."""
+    values = lists.once(("values", lists.values_key(metric)), lambda: _values_of(lists, metric))
+    return values if values.metric == metric else replace(values, metric=metric)
+
+
+def _values_of(lists: Lists, metric: Metric) -> GroupValues:
+    if metric["depth"] != "all":
+        lists, cut = read_to_depth(lists, metric)
+        return replace(values_of(lists, cut), metric=metric)
+    judged = lists.judged
+    numbers = _numbers(lists, metric)
+    values = numbers.values
+    reasons = np.zeros(judged.n_groups, dtype=np.int8)
+    _settle_empty(lists, metric, numbers, reasons)
+    _settle_absent(lists, metric, values, reasons)
+    values = rounded_values(metric, values)
+    values[reasons != DEFINED] = np.nan
+    return GroupValues(
+        metric,
+        judged.group_keys,
+        values,
+        numbers.dcg,
+        numbers.ideal_dcg,
+        reasons,
+        numbers.empty,
+        lists.n_items,
+        ~lists.extra,
+    )
+
+
+def _numbers(lists: Lists, metric: Metric) -> Cumulated:
+    """Return what a measure makes of the lists, before the axes that settle single groups."""
+    judged = lists.judged
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below, by name
+        if metric.measure in CUMULATED:
+            numbers = cumulated(lists, metric)
+        else:
+            nothing = np.full(judged.n_groups, np.nan)
+            nobody = np.zeros(judged.n_groups, dtype=np.bool_)
+            numbers = Cumulated(companion(lists, metric), nothing, nothing, nobody)
+    beyond = ~np.isfinite(numbers.values) | np.isinf(numbers.dcg) | np.isinf(numbers.ideal_dcg)
+    if beyond.any():
+        group = judged.group_keys[int(np.argmax(beyond))]
+        precision = "single" if metric["arithmetic"] == "f32" else "double"
+        too_large = f"what the labels of group {group!r} gain is too large for {precision} precision"
+        raise MetricError(f"{metric}: {too_large}; use smaller labels")
+    return numbers
+
+
+def _settle_empty(lists: Lists, metric: Metric, numbers: Cumulated, reasons: Reasons) -> None:
+    """Apply the empty axis to the groups that have nothing to find."""
+    empty = numbers.empty
+    if not empty.any():
+        return
+    if metric["empty"] == "skip":
+        reasons[empty] = EMPTY
+    elif metric["empty"] == "error":
+        at = np.flatnonzero(empty & (lists.judged.label_groups >= 0))
+        if at.size:
+            group = lists.judged.group_keys[int(at[0])]
+            raise MetricError(f"{metric}: group {group!r} has no item with a positive gain; use empty=0 or empty=skip")
+    else:
+        numbers.values[empty] = float(metric["empty"])
+
+
+def _settle_absent(lists: Lists, metric: Metric, values: Floats, reasons: Reasons) -> None:
+    """Apply the missing and extra axes to the groups that stand on one side only."""
+    judged = lists.judged
+    missing, extra = lists.missing, lists.extra
+    if missing.any() and metric["missing"] == "error":
+        group = judged.group_keys[int(np.argmax(missing))]
+        mend = "use missing=zero or missing=skip"
+        raise MetricError(f"{metric}: group {group!r} has labels but is missing from the run; {mend}")
+    if extra.any() and metric["extra"] == "error":
+        group = judged.group_keys[int(np.argmax(extra))]
+        raise MetricError(f"{metric}: group {group!r} of the run has no label; use extra=skip")
+    if metric["extra"] == "skip":
+        reasons[extra] = EXTRA
+    if metric["missing"] == "skip":
+        reasons[missing] = MISSING
+    elif metric.measure != "idcg":
+        if metric["missing"] != "empty":
+            values[missing] = OF_THE_MISSING.get(metric.measure, 0.0)
+        reasons[missing] = DEFINED

@@ -1,0 +1,501 @@
+"""The axes that a metric is a point on, declared once: text form, help, docs and checks all read this."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.language.measures import ALL, AVERAGED, LISTED, WITH_GAINS, WITH_IDEAL, WITH_RELEVANCE
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Axis:
+    """One axis: its name in the text form, the values it takes (the first is the default) and what each of them means.
+
+    ``pattern_example`` names an example of the values that ``canonical`` accepts beside the listed ones, and
+    ``pattern_meaning`` says what they mean. ``measures`` are the measures that the axis can change.
+    """
+
+    name: str
+    meaning: str
+    values: dict[str, str]
+    measures: tuple[str, ...]
+    canonical: Callable[[str], str | None] | None = None
+    pattern_example: str | None = None
+    pattern_meaning: Callable[[str], str] | None = None
+
+    @property
+    def default(self) -> str:
+        """The value that a metric has where its text does not name the axis."""
+        return next(iter(self.values))
+
+    def checked(self, value: str, is_possible: Callable[[str], bool] = lambda _: True) -> str:
+        """Return the one spelling of a value (MetricError, with the nearest valid one, where there is none).
+
+        ``is_possible``: says of a value whether it may be suggested.
+        """
+        if value in self.values:
+            return value
+        if self.canonical is not None and (spelling := self.canonical(value)) is not None:
+            return spelling
+        known = [*self.values, *([self.pattern_example] if self.pattern_example else [])]
+        if value.replace(".", "").isdigit():  # a number that looks alike was hardly meant
+            near = []
+        else:
+            near = [one for one in difflib.get_close_matches(value.lower(), known, cutoff=0.5) if is_possible(one)]
+        hint = f"did you mean {self.name}={near[0]}?" if near else f"it is one of {', '.join(known)}"
+        raise MetricError(f"{self.name}={value} is no value of {self.name}; {hint}")
+
+    def meaning_of(self, value: str) -> str:
+        """Return what a value means, in words."""
+        if value in self.values or self.pattern_meaning is None:
+            return self.values.get(value, value)
+        return self.pattern_meaning(value)
+
+
+_NAMED = re.compile(r"(?P<name>linear|exp2|binary)(?:>=(?P<least>\d+(?:\.\d+)?))?", re.ASCII)
+
+
+def gain_table(text: str) -> dict[float, float] | None:
+    """Return the table that a ``gain`` of the form ``{1:3.5, 2:9}`` spells, or None for a named gain.
+
+    Raises: MetricError where the table does not parse.
+
+    >>> gain_table("{1:3.5, 2:9}"), gain_table("exp2")
+    ({1.0: 3.5, 2.0: 9.0}, None)
+    """
+    if not text.startswith("{"):
+        return None
+    try:
+        pairs = [entry.split(":") for entry in text.strip("{}").split(",")]
+        table = {float(grade): float(gain) for grade, gain in pairs}
+    except ValueError:
+        raise MetricError(f"gain={text} is no table of gains; write it as gain={{1:3.5, 2:9}}") from None
+    if not all(map(math.isfinite, [*table, *table.values()])):
+        raise MetricError(f"gain={text} has an entry that is not finite; write it as gain={{1:3.5, 2:9}}")
+    return table
+
+
+def number_text(value: float) -> str:
+    """Return a number as metric texts write it: without a point where it is whole.
+
+    >>> number_text(2.0), number_text(0.5), number_text(1e-5)
+    ('2', '0.5', '0.00001')
+    """
+    return str(int(value)) if value == int(value) else f"{Decimal(repr(value)):f}"
+
+
+def canonical_gain(value: str) -> str | None:
+    """Return the one spelling of a table or of a named gain with a least grade, None for anything else.
+
+    Entries that say what the grade is worth anyway are left out.
+
+    >>> canonical_gain("{2:9, 1:1.0}"), canonical_gain("linear>=2.0"), canonical_gain("square")
+    ('{2:9}', 'linear>=2', None)
+    """
+    table = gain_table(value)
+    if table is not None:
+        entries = [(grade, gain) for grade, gain in sorted(table.items()) if grade != gain]
+        text = ", ".join(f"{number_text(grade)}:{number_text(gain)}" for grade, gain in entries)
+        return "{" + text + "}" if text else "linear"
+    named = _NAMED.fullmatch(value)
+    if named is None:
+        return None
+    least = float(named["least"] or 0)
+    if not math.isfinite(least):
+        return None
+    return f"{named['name']}>={number_text(least)}" if named["least"] else named["name"]
+
+
+def _canonical_discount(value: str) -> str | None:
+    if not re.fullmatch(r"jk\d+(\.\d+)?", value, re.ASCII):
+        return None
+    base = float(value.removeprefix("jk"))
+    return f"jk{number_text(base)}" if base > 1 and math.isfinite(base) else None
+
+
+def _canonical_number(value: str) -> str | None:
+    if not re.fullmatch(r"-?\d+(\.\d+)?", value, re.ASCII):
+        return None
+    return number_text(float(value)) if math.isfinite(float(value)) else None
+
+
+def _canonical_share(value: str) -> str | None:
+    if not re.fullmatch(r"0?\.\d+", value, re.ASCII):
+        return None
+    return number_text(float(value)) if 0 < float(value) < 1 else None
+
+
+def _canonical_domain(value: str) -> str | None:
+    return value if re.fullmatch(r"int0to\d{1,6}|int_le\d{1,6}", value, re.ASCII) else None
+
+
+def _canonical_yes_or_no(value: str) -> str | None:
+    return {"true": "True", "false": "False"}.get(value.lower())
+
+
+def _canonical_positive(value: str) -> str | None:
+    number = _canonical_number(value)
+    return None if number is None or float(number) <= 0 else number
+
+
+def _canonical_recall(value: str) -> str | None:
+    number = _canonical_number(value if not value.startswith(".") else f"0{value}")
+    return number if number is not None and 0 <= float(number) <= 1 else None
+
+
+def _numbers_in(value: str) -> list[str] | None:
+    """Return the numbers of a text such as {0.2, 0.5}, as they are spelled, None where it is no such text."""
+    return [number.strip() for number in value[1:-1].split(",")] if re.fullmatch(r"\{.*\}", value) else None
+
+
+def _canonical_recalls(value: str) -> str | None:
+    found = [_canonical_recall(number) for number in _numbers_in(value) or [""]]
+    ascending = sorted({float(number) for number in found if number is not None})
+    return "{" + ", ".join(map(number_text, ascending)) + "}" if len(ascending) == len(found) else None
+
+
+def _canonical_worth(value: str) -> str | None:
+    found = [_canonical_number(number) for number in _numbers_in(value) or [""]]
+    return None if None in found or len(found) != 4 else "{" + ", ".join(map(str, found)) + "}"
+
+
+def _worth_meaning(value: str) -> str:
+    hit, noise, miss, rest = value.strip("{}").split(", ")
+    return f"relevant and retrieved: {hit}, retrieved alone: {noise}, relevant alone: {miss}, neither: {rest}"
+
+
+def _canonical_count(value: str) -> str | None:
+    return str(int(value)) if re.fullmatch(r"0*[1-9]\d{0,11}", value, re.ASCII) else None
+
+
+def numbers_of(value: str) -> list[float]:
+    """Return the numbers of an axis value such as ``{0.2, 0.5}``.
+
+    >>> numbers_of("{0.2, 0.5}")
+    [0.2, 0.5]
+    """
+    return [float(number) for number in _numbers_in(value) or ()]
+
+
+ELEVEN_RECALLS = "{" + ", ".join(number_text(tenth / 10) for tenth in range(11)) + "}"
+
+
+def _canonical_digits(value: str) -> str | None:
+    return str(int(value)) if re.fullmatch(r"\d{1,2}", value, re.ASCII) and int(value) <= 15 else None
+
+
+def _gain_meaning(value: str) -> str:
+    if value.startswith("{"):
+        return f"the entry of l in {value}, else l"
+    name, _, least = value.partition(">=")
+    return f"{AXIS_OF['gain'].values[name]} if l >= {least}, else 0"
+
+
+def _jk_meaning(value: str) -> str:
+    base = value.removeprefix("jk")
+    return f"1 up to rank {base}, then 1/log{base}(i)"
+
+
+AXES: tuple[Axis, ...] = (
+    Axis(
+        "gain",
+        "what a grade l is worth",
+        {"linear": "l", "exp2": "2^l - 1", "binary": "1 if l > 0, else 0"},
+        WITH_GAINS,
+        canonical_gain,
+        "{1:3.5, 2:9}",
+        _gain_meaning,
+    ),
+    Axis(
+        "discount",
+        "what rank i is worth",
+        {
+            "log2": "1/log2(i+1)",
+            "position": "1/i",
+            "ln": "1/ln(i+1)",
+            "jk2": "1 up to rank 2, then 1/log2(i)",
+            "none": "1",
+        },
+        ("dcg", "idcg", "ndcg", "ndcg_rel", "Rndcg"),
+        _canonical_discount,
+        "jk10",
+        _jk_meaning,
+    ),
+    Axis(
+        "rel",
+        "from which grade on an item is relevant",
+        {"1": "from grade 1 on"},
+        WITH_RELEVANCE,
+        lambda value: value if value == "any" else _canonical_number(value),
+        "2",
+        lambda value: "every item, judged or not" if value == "any" else f"from grade {value} on",
+    ),
+    Axis(
+        "p",
+        "how probably a user goes on to the next rank",
+        {"0.8": "with probability 0.8"},
+        ("RBP", "RBPResidual"),
+        _canonical_share,
+        "0.5",
+        lambda value: f"with probability {value}",
+    ),
+    Axis(
+        "graded",
+        "whether grades count",
+        {"False": "1 if relevant, else 0", "True": "the grade / the highest grade of the group where that is above 1"},
+        ("RBP",),
+        _canonical_yes_or_no,
+    ),
+    Axis(
+        "relative",
+        "what precision is divided by",
+        {"False": "nothing", "True": "the highest precision that the group allows"},
+        ("P", "SetP"),
+        _canonical_yes_or_no,
+    ),
+    Axis(
+        "beta",
+        "how much recall weighs against precision",
+        {"1": "as much"},
+        ("SetF",),
+        _canonical_positive,
+        "0.5",
+        lambda value: f"{value} times as much",
+    ),
+    Axis(
+        "mult",
+        "after how many ranks precision is taken",
+        {"1": "as many as there are relevant items"},
+        ("Rprec",),
+        _canonical_positive,
+        "0.2",
+        lambda value: f"{value} times as many as there are relevant items, rounded up from a tenth on",
+    ),
+    Axis(
+        "recall",
+        "from which recall on; written behind the @",
+        {"0": "from the first rank on"},
+        ("IPrec",),
+        _canonical_recall,
+        "0.1",
+        lambda value: f"from {value} on",
+    ),
+    Axis(
+        "recalls",
+        "the points of recall that are averaged over",
+        {ELEVEN_RECALLS: "0, 0.1, 0.2 and so on to 1"},
+        ("IPrecAvg",),
+        _canonical_recalls,
+        "{0.2, 0.5, 0.8}",
+        lambda value: value.strip("{}"),
+    ),
+    Axis(
+        "recall_count",
+        "how many relevant items a recall x stands for",
+        {"up": "x times all, rounded up from a tenth on", "nearest": "x times all, rounded to the nearest"},
+        ("IPrec", "IPrecAvg"),
+    ),
+    Axis(
+        "worth",
+        "what an item adds",
+        {"{1, -1, 0, 0}": _worth_meaning("{1, -1, 0, 0}")},
+        ("Utility",),
+        _canonical_worth,
+        "{3, -2, -1, 0}",
+        _worth_meaning,
+    ),
+    Axis(
+        "collection",
+        "how many items there are to retrieve from",
+        {"0": "not known"},
+        ("Utility",),
+        _canonical_count,
+        "1000000",
+    ),
+    Axis(
+        "depth",
+        "how far each list is read, before anything else",
+        {"all": "to its end"},
+        LISTED,
+        _canonical_count,
+        "100",
+        lambda value: f"to rank {value}",
+    ),
+    Axis(
+        "ties",
+        "how items of equal score are ordered",
+        {
+            "item_desc": "by item id, descending in byte order",
+            "item_asc": "by item id, ascending in byte order",
+            "input": "as they came",
+            "pessimistic": "the lowest gain first",
+            "optimistic": "the highest gain first",
+            "average": "every order equally likely: the expected value",
+        },
+        LISTED,
+    ),
+    Axis(
+        "ideal",
+        "the items that the ideal order may use",
+        {
+            "judged": "all labelled items of the group",
+            "retrieved": "the items of the run's list",
+            "constant": "as many items of gain 1 as the cutoff (or the list) has ranks",
+        },
+        WITH_IDEAL,
+    ),
+    Axis(
+        "ideal_order",
+        "what the ideal order sorts by",
+        {"gain": "the gain, largest first", "label": "the label, largest first, whatever its gain"},
+        WITH_IDEAL,
+    ),
+    Axis(
+        "ideal_cut",
+        "where the ideal order ends",
+        {"cutoff": "at the cutoff", "none": "nowhere", "retrieved": "at the number of retrieved items"},
+        WITH_IDEAL,
+    ),
+    Axis(
+        "unjudged",
+        "an item without label",
+        {"zero": "takes a rank and gains nothing", "drop": "is taken out of the list"},
+        LISTED,
+        _canonical_number,
+        "0.5",
+        lambda value: f"takes a rank and gains {value}",
+    ),
+    Axis(
+        "negative",
+        "a label below 0",
+        {
+            "zero": "takes a rank and gains nothing",
+            "keep": "has its negative gain",
+            "drop": "its item is taken out of list and labels",
+            "error": "is refused",
+        },
+        ALL,
+    ),
+    Axis(
+        "label_type",
+        "the type that labels are taken in",
+        {
+            "f64": "double precision",
+            "f32": "single precision",
+            "int": "whole numbers, what is behind the point cut off",
+        },
+        ALL,
+    ),
+    Axis(
+        "label_domain",
+        "the labels that are taken; others are refused",
+        {
+            "any": "every finite number",
+            "ge0": "0 and above",
+            "int": "whole numbers",
+            "int_ge0": "whole numbers from 0",
+        },
+        ALL,
+        _canonical_domain,
+        "int0to30",
+        lambda value: (
+            f"whole numbers up to {value.removeprefix('int_le')}"
+            if value.startswith("int_le")
+            else f"whole numbers from 0 to {value.removeprefix('int0to')}"
+        ),
+    ),
+    Axis(
+        "empty",
+        "the value of a group that has nothing to find",
+        {"0": "0", "1": "1", "skip": "undefined, left out of the mean", "error": "refused"},
+        ("ndcg",),
+    ),
+    Axis(
+        "empty_when",
+        "which groups have nothing to find",
+        {
+            "ideal_le_0": "those whose ideal is 0 or negative",
+            "ideal_eq_0": "those whose ideal is 0",
+            "labels_sum_0": "those whose labels add up to 0",
+        },
+        ("ndcg",),
+    ),
+    Axis(
+        "missing",
+        "a group with labels that the run does not have",
+        {
+            "zero": "an empty list: it gains nothing",
+            "skip": "undefined, left out of the mean",
+            "error": "refused",
+            "empty": "an empty list: what the measure makes of it",
+        },
+        ALL,
+    ),
+    Axis(
+        "extra",
+        "a group of the run without any label",
+        {"skip": "undefined, left out of the mean", "error": "refused", "empty": "a group that has nothing to find"},
+        ALL,
+    ),
+    Axis("size1", "a group whose list has one item", {"ok": "is as good as any", "error": "is refused"}, ("ndcg",)),
+    Axis(
+        "clip",
+        "a value above 1 (the ideal order was not the best)",
+        {"none": "stays", "error_above_1": "is refused"},
+        ("ndcg",),
+    ),
+    Axis(
+        "weights",
+        "how groups weigh in the mean",
+        {"none": "alike", "group": "by the weight of the group", "item_mean": "by the mean weight of their items"},
+        AVERAGED,
+    ),
+    Axis(
+        "empty_weight",
+        "how a group that has nothing to find weighs in the mean",
+        {"group": "like any other", "one": "its value is added once, whatever its weight"},
+        ("ndcg",),
+    ),
+    Axis(
+        "weight_type",
+        "the type that weights are taken in",
+        {"f64": "double precision", "f32": "single precision"},
+        AVERAGED,
+    ),
+    Axis(
+        "score_type",
+        "the type that scores are compared in",
+        {"f64": "double precision", "f32": "single precision: near scores tie"},
+        LISTED,
+    ),
+    Axis("arithmetic", "the type that sums are made in", {"f64": "double precision", "f32": "single precision"}, ALL),
+    Axis(
+        "round",
+        "the decimals that are kept",
+        {"none": "all"},
+        ALL,
+        _canonical_digits,
+        "4",
+        lambda value: f"{value} decimals",
+    ),
+    Axis(
+        "round_of",
+        "what is rounded",
+        {"group": "each value; the mean runs over rounded values", "mean": "the mean alone"},
+        ALL,
+    ),
+    Axis(
+        "all_skipped",
+        "the mean where no group has a value",
+        {"undefined": "undefined", "0": "0", "error": "refused"},
+        ALL,
+    ),
+)
+
+AXIS_OF = {axis.name: axis for axis in AXES}

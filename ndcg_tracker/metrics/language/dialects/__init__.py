@@ -1,0 +1,30 @@
+"""Every dialect: paste what another tool prints, and get that tool's numbers."""
+
+from ndcg_tracker.metrics.language.dialects.boosting import CATBOOST, LIGHTGBM, XGBOOST
+from ndcg_tracker.metrics.language.dialects.dialect import Dialect
+from ndcg_tracker.metrics.language.dialects.ir_measures import IR_MEASURES
+from ndcg_tracker.metrics.language.dialects.learning import SKLEARN, TORCHMETRICS
+from ndcg_tracker.metrics.language.dialects.recommending import RANX, RECBOLE, RECTOOLS, SPARK, SPARK_GRADED
+from ndcg_tracker.metrics.language.dialects.trec import PYTREC_EVAL, TREC_EVAL, TREC_EVAL10
+
+DIALECTS: dict[str, Dialect] = {
+    dialect.name: dialect
+    for dialect in (
+        TREC_EVAL,
+        TREC_EVAL10,
+        PYTREC_EVAL,
+        IR_MEASURES,
+        SKLEARN,
+        CATBOOST,
+        LIGHTGBM,
+        XGBOOST,
+        TORCHMETRICS,
+        RANX,
+        SPARK,
+        SPARK_GRADED,
+        RECTOOLS,
+        RECBOLE,
+    )
+}
+
+__all__ = ["DIALECTS", "Dialect"]

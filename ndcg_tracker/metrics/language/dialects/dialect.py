@@ -1,0 +1,116 @@
+"""What a dialect is: another tool's spelling of a metric, and what that tool computes under it."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.language.metric import Metric, cutoff_from
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One tool's way to write metrics.
+
+    ``name``: what stands before the colon. ``tool``: the tool and the version it was checked against. ``parse``: from
+    options (what stands in brackets after the name) and native text to the metric, raising MetricError. ``at``: the
+    native text of plain NDCG at a cutoff. ``tolerance``: how far values of the tool and ours may lie apart.
+    ``agreement``: the same in words, with its conditions. ``traps``: what surprises people. ``examples``: texts that
+    parse.
+    """
+
+    name: str
+    tool: str
+    parse: Callable[[str, str], Metric]
+    at: Callable[[int], str]
+    tolerance: float
+    agreement: str
+    traps: tuple[str, ...]
+    examples: tuple[str, ...]
+
+    def text(self, cutoff: int) -> str:
+        """Return the whole text of plain NDCG at a cutoff."""
+        return f"{self.name}:{self.at(cutoff)}"
+
+    def metric(self, options: str, native: str) -> Metric:
+        """Return the metric that a native text spells; MetricError, with a text that parses, for any other text."""
+        try:
+            return self.parse(options, native.strip())
+        except MetricError as error:
+            near = difflib.get_close_matches(f"{self.name}:{native}", self.examples, n=1, cutoff=0.0)
+            raise MetricError(f"{self.name}: {error}; write it like {near[0]}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A text of the form ``name(value, key=value, ...)``, as Python reads it."""
+
+    name: str
+    arguments: tuple[Any, ...]
+    options: dict[str, Any]
+
+    def settle(self, names: tuple[str, ...], allowed: dict[str, Any]) -> dict[str, Any]:
+        """Return every allowed option: positional ones by ``names``, absent ones as ``allowed`` has them."""
+        if len(self.arguments) > len(names):
+            raise MetricError(f"{self.name} takes {len(names)} values without a name, not {len(self.arguments)}")
+        given = dict(zip(names, self.arguments, strict=False)) | self.options
+        for name in given:
+            if name not in allowed:
+                raise MetricError(f"{self.name} has no option {name}; it has {', '.join(allowed) or 'none'}")
+        return allowed | given
+
+
+LONGEST_CALL = 3000
+"""No call that means something is longer; numbers of more than 4300 digits could not even be printed."""
+
+
+def parse_call(text: str) -> Call:
+    """Return the call that a text spells; its values are literals, and nothing is run.
+
+    >>> parse_call("NDCG(k=10, divide_by_achievable=True)").options
+    {'k': 10, 'divide_by_achievable': True}
+    """
+    try:
+        tree = ast.parse(text, mode="eval").body if len(text) <= LONGEST_CALL else None
+        if isinstance(tree, ast.Name):
+            return Call(tree.id, (), {})
+        if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name):
+            options = {keyword.arg or "**": ast.literal_eval(keyword.value) for keyword in tree.keywords}
+            return Call(tree.func.id, tuple(ast.literal_eval(value) for value in tree.args), options)
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        pass
+    raise MetricError(f"cannot read {text!r}")
+
+
+def cutoff_of(value: Any, name: str) -> int | None:
+    """Return a cutoff given as an option: None, or a whole number from 1."""
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
+        return value
+    raise MetricError(f"{name}={value!r} is no cutoff; it is a whole number from 1")
+
+
+def choice_of(value: Any, name: str, choices: tuple[Any, ...]) -> Any:
+    """Return an option that takes one of a few values."""
+    if any(value is choice or (value == choice and type(value) is type(choice)) for choice in choices):
+        return value
+    raise MetricError(f"{name}={value!r} is not known; it is one of {', '.join(map(repr, choices))}")
+
+
+def no_options(options: str) -> None:
+    """Refuse options in brackets, for dialects that have none."""
+    if options:
+        raise MetricError(f"it has no options in brackets, but ({options}) was given")
+
+
+def native_cutoff(text: str) -> tuple[str, int | None]:
+    """Return the name and the cutoff of a text of the form ``name@10``."""
+    name, at, digits = text.partition("@")
+    if not at:
+        return name, None
+    if not (digits.isascii() and digits.isdigit() and cutoff_from(digits) >= 1):
+        raise MetricError(f"{digits!r} is no cutoff; it is a whole number from 1")
+    return name, cutoff_from(digits)

@@ -1,0 +1,283 @@
+"""What a metric is: a measure, a cutoff, and a value on each axis."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.language.axes import AXES, AXIS_OF, Axis
+from ndcg_tracker.metrics.language.measures import (
+    BEHIND_AT,
+    COMPANIONS,
+    DIAGNOSTICS,
+    LISTED,
+    MEASURES,
+    NEEDS_CUTOFF,
+    NO_CUTOFF,
+    NO_EXPECTATION,
+    OF_AN_EMPTY_LIST,
+    SHARES,
+    SUMMARIES,
+    TAKES_CUTOFF,
+    ShownOnly,
+    Summary,
+)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric: equal metrics have equal text, and ``parse_canonical(str(metric)) == metric``.
+
+    ``measure``: cg, dcg, idcg, ndcg or a companion such as AP. ``cutoff``: the number of ranks that count, >= 1, or
+    None for all. ``settings``: the axes that differ from their default, sorted by name. ``requested_as``: the text that
+    it was parsed from, else its own; equality does not look at it. Make one with ``Metric.of`` or ``parse_canonical``,
+    which check and normalise.
+
+    >>> metric = Metric.of("ndcg", cutoff=10, ties="average", gain="exp2")
+    >>> str(metric), metric["ties"], metric["discount"]
+    ('ndcg(gain=exp2, ties=average)@10', 'average', 'log2')
+    """
+
+    measure: str
+    cutoff: int | None = None
+    settings: tuple[tuple[str, str], ...] = ()
+    requested_as: str = field(default="", compare=False, repr=False)
+    _values: Mapping[str, str] = field(init=False, repr=False, compare=False, hash=False)
+
+    def __post_init__(self) -> None:
+        values = {axis.name: default_of(axis, self.measure, self.cutoff) for axis in AXES} | dict(self.settings)
+        object.__setattr__(self, "_values", values)
+        object.__setattr__(self, "requested_as", self.requested_as or str(self))
+
+    @classmethod
+    def of(cls, measure: str, *, cutoff: int | None = None, **settings: str) -> Metric:
+        """Return the metric with these settings.
+
+        Raises: MetricError for an unknown measure, axis or value, an axis that the measure does not have, or a cutoff
+        below 1 or beyond every list.
+        """
+        if measure not in MEASURES:
+            raise MetricError(f"{measure} is no metric; it is one of {', '.join(MEASURES)}")
+        if cutoff is not None and cutoff < 1:
+            raise MetricError(f"the cutoff @{cutoff} leaves nothing to measure; it is 1 or more")
+        if cutoff is not None and cutoff > LARGEST_CUTOFF:
+            raise MetricError(f"the cutoff is beyond every list; it is at most {LARGEST_CUTOFF}, or none at all")
+        if cutoff is None and measure in NEEDS_CUTOFF:
+            raise MetricError(f"{measure} needs a cutoff; write {measure}@10")
+        if cutoff is not None and measure in NO_CUTOFF:
+            raise MetricError(_no_cutoff(measure, cutoff))
+        kept = {}
+        for name, value in settings.items():
+            axis = AXIS_OF.get(name)
+            if axis is None or measure not in axis.measures:
+                valid = ", ".join(axis.name for axis in AXES if measure in axis.measures)
+                raise MetricError(f"{measure} has no parameter {name}; it has {valid}")
+            spelling = axis.checked(value, partial(_is_possible, measure, cutoff, name))
+            if spelling != default_of(axis, measure, cutoff):
+                kept[name] = spelling
+        if measure == "dcg" and kept.get("discount") == "none":
+            measure = "cg"
+            del kept["discount"]
+        _refuse_impossible(measure, cutoff, kept)
+        for name, governing in _GOVERNED_BY.items():
+            if governing not in kept:
+                kept.pop(name, None)
+        _drop_what_changes_nothing(measure, cutoff, kept)
+        return cls(measure, cutoff, tuple(sorted(kept.items())))
+
+    def __getitem__(self, axis: str) -> str:
+        """Return the value on one axis."""
+        return self._values[axis]
+
+    def __str__(self) -> str:
+        behind = BEHIND_AT.get(self.measure)
+        parameters = ", ".join(f"{name}={value}" for name, value in self.settings if name != behind)
+        return self.measure + (f"({parameters})" if parameters else "") + self.at
+
+    @property
+    def at(self) -> str:
+        """What stands behind the parameters: ``@10``, ``@0.1`` for a recall, or nothing."""
+        behind = BEHIND_AT.get(self.measure)
+        number = self.cutoff if behind is None else self[behind]
+        return "" if number is None else f"@{number}"
+
+    @property
+    def summary(self) -> Summary:
+        """What becomes of the values of the groups: their mean, their sum, or e to the power of their mean."""
+        return SUMMARIES.get(self.measure, "mean")
+
+    @property
+    def shown_only(self) -> ShownOnly | None:
+        """Why the metric is shown and not compared, None where it is compared.
+
+        ``diagnostic``: it says how a run was judged or how long it is, and not how good it is. ``no_mean_of_groups``:
+        its summary is no mean of the groups, and the tests are about such means.
+        """
+        if self.measure in DIAGNOSTICS:
+            return "diagnostic"
+        return None if self.summary == "mean" else "no_mean_of_groups"
+
+    def with_axes(self, **values: str) -> Metric:
+        """Return this metric with other values on some axes; axes that its measure does not have are passed over."""
+        kept = {axis: value for axis, value in values.items() if self.measure in AXIS_OF[axis].measures}
+        return Metric.of(self.measure, cutoff=self.cutoff, **(dict(self.settings) | kept))
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """Between which numbers every value lies, None where that is not known.
+
+        >>> Metric.of("ndcg").limits, Metric.of("dcg").limits, Metric.of("ndcg", negative="keep").limits
+        ((0.0, 1.0), None, None)
+        """
+        if self.measure in SHARES:
+            return 0.0, 1.0
+        ideal_is_best = self["ideal_order"] == "gain" or not self["gain"].startswith("{")
+        is_share = (
+            self.measure == "ndcg"
+            and self["ideal"] in ("judged", "retrieved")
+            and self["unjudged"] in ("zero", "drop")
+            and self["negative"] != "keep"
+        )
+        return (0.0, 1.0) if is_share and ideal_is_best else None
+
+    @property
+    def discount(self) -> str:
+        """The discount that the measure applies: ``none`` for cg."""
+        return "none" if self.measure == "cg" else self["discount"]
+
+
+LARGEST_CUTOFF = 10**9
+LARGEST_CONSTANT = 10**6
+"""The largest cutoff with ``ideal=constant``, whose ideal has that many ranks."""
+
+_GOVERNED_BY = {"round_of": "round", "weight_type": "weights", "empty_weight": "weights"}
+"""Axes that change nothing while another one has its default."""
+
+
+def _is_possible(measure: str, cutoff: int | None, axis: str, value: str) -> bool:
+    """Return whether a value of an axis goes with a measure and a cutoff."""
+    try:
+        Metric.of(measure, cutoff=cutoff, **{axis: value})
+    except MetricError:
+        return False
+    return True
+
+
+def default_of(axis: Axis, measure: str, cutoff: int | None) -> str:
+    """Return the value of an axis that a metric does not name.
+
+    ``Judged`` and ``RR`` with a cutoff break ties by ascending item id, as ir_measures does for these two.
+
+    >>> default_of(AXIS_OF["ties"], "RR", 10), default_of(AXIS_OF["ties"], "RR", None)
+    ('item_asc', 'item_desc')
+    """
+    if axis.name == "ties" and (measure == "Judged" or (measure == "RR" and cutoff is not None)):
+        return "item_asc"
+    if axis.name == "rel" and measure == "NumRet":
+        return "any"
+    if axis.name == "missing" and measure in OF_AN_EMPTY_LIST and measure != "Utility":
+        return "empty"
+    return axis.default
+
+
+_FIRST_RANKS_ALONE = tuple(measure for measure in TAKES_CUTOFF if measure != "idcg")
+
+
+def _drop_what_changes_nothing(measure: str, cutoff: int | None, settings: dict[str, str]) -> None:
+    """Take out settings without which a metric is the same."""
+    if settings.get("missing") == "empty" and measure not in OF_AN_EMPTY_LIST:
+        del settings["missing"]
+    if settings.get("graded") == "True":
+        settings.pop("rel", None)
+    if measure == "Utility" and settings.get("worth", " 0}").endswith(" 0}"):
+        settings.pop("collection", None)
+    drops = "drop" in (settings.get("unjudged"), settings.get("negative"))  # what is left moves up
+    other_ideal = {"ideal", "ideal_cut"} & settings.keys()
+    first_ranks_alone = measure in _FIRST_RANKS_ALONE and not drops and not other_ideal
+    if first_ranks_alone and cutoff is not None and cutoff <= int(settings.get("depth", 0)):
+        del settings["depth"]
+
+
+def _no_cutoff(measure: str, cutoff: int) -> str:
+    """Return the words for a cutoff where there is none."""
+    if measure in BEHIND_AT:
+        return f"{measure} has no cutoff but a {BEHIND_AT[measure]} behind the @; write {measure}@0.1"
+    if measure not in LISTED:
+        return f"{measure} has no cutoff; write {measure}"
+    other = f"P@{cutoff}" if measure == "SetP" else f"{measure}(depth={cutoff}) to read {cutoff} ranks alone"
+    return f"{measure} has no cutoff; write {measure}, or {other}"
+
+
+def _refuse_impossible(measure: str, cutoff: int | None, settings: Mapping[str, str]) -> None:
+    if settings.get("ideal") == "constant" and cutoff is not None and cutoff > LARGEST_CONSTANT:
+        raise MetricError(f"ideal=constant adds up every rank to the cutoff; use one of at most {LARGEST_CONSTANT}")
+    if measure in NO_EXPECTATION and settings.get("ties") == "average":
+        raise MetricError(f"{measure} has no closed form for ties=average; use ties=pessimistic or ties=optimistic")
+    if "depth" in settings and settings.get("ties") == "average":
+        raise MetricError(
+            "depth cuts one order off, and ties=average has many; use ties=pessimistic or ties=optimistic"
+        )
+    if settings.get("rel") == "any" and measure != "NumRet":
+        raise MetricError(f"{measure} needs to know what is relevant; rel=any is for NumRet alone, write rel=1")
+    if measure in COMPANIONS and settings.get("unjudged", "zero") not in ("zero", "drop"):
+        raise MetricError(f"{measure} has no gains, so an unjudged item cannot gain something; use unjudged=drop")
+
+
+def cutoff_from(digits: str) -> int:
+    """Return the cutoff that some digits spell; of very long ones any number that ``Metric.of`` refuses.
+
+    >>> cutoff_from("010"), cutoff_from("9" * 5000) > LARGEST_CUTOFF
+    (10, True)
+    """
+    digits = digits.lstrip("0")
+    return int(digits or "0") if len(digits) < 19 else LARGEST_CUTOFF + 1
+
+
+_FORM = re.compile(
+    r"(?P<measure>[A-Za-z]\w*)(?:\((?P<parameters>.*)\))?(?:@(?P<cutoff>\d+(?:\.\d+)?|\.\d+))?", re.ASCII
+)
+_PARAMETER = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>\{[^{}]*\}|[^,{}()\s]+)\s*(?:,|$)", re.ASCII)
+
+
+def parse_canonical(text: str) -> Metric:
+    """Return the metric that a text form spells: ``NAME(axis=value, ...)@CUTOFF``.
+
+    Raises: MetricError, naming what is valid, for anything else.
+
+    >>> parse_canonical("ndcg(ties=average,gain=exp2)@10") == parse_canonical("ndcg(gain=exp2, ties=average)@10")
+    True
+    """
+    form = _FORM.fullmatch(text.strip())
+    if form is None:
+        raise MetricError(f"{text!r} is no metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10")
+    measure = form["measure"]
+    if measure not in MEASURES:
+        raise MetricError(f"{measure} is no metric; it is one of {', '.join(MEASURES)}")
+    settings: dict[str, str] = {}
+    rest = form["parameters"] or ""
+    place = 0
+    while place < len(rest):
+        parameter = _PARAMETER.match(rest, place)
+        if parameter is None:
+            raise MetricError(
+                f"cannot read {rest[place:].strip()!r} in {text!r}; parameters look like gain=exp2, ties=average"
+            )
+        if parameter["name"] in settings:
+            raise MetricError(f"{text!r} names {parameter['name']} twice; keep one of them")
+        settings[parameter["name"]] = parameter["value"]
+        place = parameter.end()
+    at = form["cutoff"]
+    behind = BEHIND_AT.get(measure)
+    if behind is not None:
+        if (at is None) == (behind not in settings):
+            said = "twice" if at is not None else "nowhere"
+            raise MetricError(f"{text!r} says {said} what the {behind} is; write {measure}@0.1")
+        if at is not None:
+            settings[behind] = at
+        return Metric.of(measure, cutoff=None, **settings)
+    if at is not None and "." in at:
+        raise MetricError(f"{text!r} is no metric; a cutoff is a whole number, as in {measure}@10")
+    return Metric.of(measure, cutoff=cutoff_from(at) if at else None, **settings)

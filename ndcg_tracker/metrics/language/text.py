@@ -1,0 +1,272 @@
+"""From text to metric: the canonical form, the names that people type, lists of them, and every dialect."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.language.dialects import DIALECTS
+from ndcg_tracker.metrics.language.measures import MEASURES
+from ndcg_tracker.metrics.language.metric import Metric, parse_canonical
+
+NAMES = {
+    "ndcg_cut": "ndcg",
+    "normalized_discounted_cumulative_gain": "ndcg",
+    "normalised_discounted_cumulative_gain": "ndcg",
+    "discounted_cumulative_gain": "dcg",
+    "ideal_dcg": "idcg",
+    "precision": "P",
+    "prec": "P",
+    "recall": "R",
+    "map": "AP",
+    "map_cut": "AP",
+    "average_precision": "AP",
+    "mean_average_precision": "AP",
+    "gm_map": "GMAP",
+    "mrr": "RR",
+    "recip_rank": "RR",
+    "reciprocal_rank": "RR",
+    "mean_reciprocal_rank": "RR",
+    "hit": "Success",
+    "hits": "Success",
+    "hit_rate": "Success",
+    "hit_ratio": "Success",
+    "hr": "Success",
+    "expected_reciprocal_rank": "ERR",
+    "rank_biased_precision": "RBP",
+    "set_precision": "SetP",
+    "set_recall": "SetR",
+    "set_map": "SetAP",
+    "F": "SetF",
+    "r_precision": "Rprec",
+    "gm_bpref": "GMBpref",
+    "iprec_at_recall": "IPrec",
+    "11pt_avg": "IPrecAvg",
+    "num_rel_ret": "NumRet(rel=1)",
+    "unj": "Unjudged",
+}
+"""The names of measures that people type, beside those that differ from ours in case and underscores alone, and what we
+call them, with a setting where that belongs to it. Names of measures that are not there are passed over. The cutoff
+follows after ``@`` or ``_``, or at once."""
+
+CUT_OF = ("ndcg_cut", "map_cut", "P", "recall", "success")
+"""Names that trec_eval writes with a point before the cutoff as well, as in ``ndcg_cut.10``."""
+_NO_BARE_CUTOFF = ("RBP",)
+"""Measures whose number, if no ``@`` stands before it, may be something else: ``rbp_80`` has p=0.8."""
+
+_DIALECT = re.compile(
+    r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<options>[^()]*)\))?\s*:(?P<native>.*)", re.ASCII | re.DOTALL
+)
+_NAME = re.compile(r"\d*[A-Za-z]+(?:[-_ ][A-Za-z]+)*", re.ASCII)
+_TYPED = re.compile(
+    rf"(?P<name>{_NAME.pattern})"
+    r"(?:(?P<parameters>\(.*\))?(?:@(?P<cutoff>[\d.]+))?|(?P<mark>[_.]?)(?P<bare>\d+(?:\.\d+)?))",
+    re.ASCII,
+)
+_FURTHER_CUTOFF = re.compile(r"(.*[a-zA-Z][_.@]?)\d+", re.ASCII)
+_WITH_COMMAS = re.compile(r"(?:\w+:(?:.* )?)?(?:utility|11pt_avg)[._]-?[\d.].*", re.ASCII)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
+_GAIN = re.compile(r"-?\d+(?:\.\d+)?=-?[\d.]+", re.ASCII)
+_SHUT = {"(": ")", "[": "]", "{": "}"}
+_NEAR = 0.75
+
+
+def parse_metric(text: str) -> Metric:
+    """Return the metric that a text spells: ``NAME(axis=value, ...)@CUTOFF``, or ``DIALECT:NATIVE``.
+
+    Names that people type mean our own metrics: ``map`` is AP, ``mrr@10`` RR@10, ``P_10`` P@10, ``ndcg_cut_10``
+    ndcg@10. The metric knows the text as ``requested_as``. Raises: MetricError, naming a spelling that is taken, for
+    anything else.
+
+    >>> parse_metric("ndcg(ties=average,gain=exp2)@10") == parse_metric("ndcg(gain=exp2, ties=average)@10")
+    True
+    >>> str(parse_metric("trec_eval10:-c ndcg_cut_10"))
+    'ndcg(label_domain=int)@10'
+    >>> str(parse_metric("mrr@10")), parse_metric("mrr@10").requested_as
+    ('RR@10', 'mrr@10')
+    """
+    text = " ".join(text.split())
+    if not text.isprintable():
+        raise MetricError(f"{text!r} is no metric: it has characters that cannot be printed; type it anew")
+    form = _DIALECT.fullmatch(text)
+    return replace(_unprefixed(text) if form is None else _of_dialect(form, text), requested_as=text)
+
+
+def metric_texts(texts: str | Sequence[str]) -> list[str]:
+    """Return the metrics that some texts name, one text each, as typed; a text may hold a list with commas.
+
+    A comma inside brackets separates nothing, nor does one that a dialect's own spelling holds; a number alone is a
+    further cutoff of the metric before it.
+
+    >>> metric_texts("ndcg@10,map")
+    ['ndcg@10', 'map']
+    >>> metric_texts(["P_5,10", "ndcg(gain={1:3.5, 2:9}, ties=average)@10", "trec_eval:ndcg.1=3.5,2=9"])
+    ['P_5', 'P_10', 'ndcg(gain={1:3.5, 2:9}, ties=average)@10', 'trec_eval:ndcg.1=3.5,2=9']
+    >>> metric_texts("trec_eval:utility.1,-1,0,0,map")
+    ['trec_eval:utility.1,-1,0,0', 'map']
+    """
+    found: list[str] = []
+    for text in [texts] if isinstance(texts, str) else texts:
+        parts = _listed(text)
+        found += parts if len(parts) > 1 else [text]
+    return list(dict.fromkeys(found))
+
+
+def asked_for(metric: str, requested_as: str | None) -> str | None:
+    """Return what a metric was asked for by, None where that is unknown or names another metric here.
+
+    >>> asked_for("AP", "map"), asked_for("AP", "mrr"), asked_for("AP", None)
+    ('map', None, None)
+    """
+    try:
+        return requested_as if requested_as is not None and str(parse_metric(requested_as)) == metric else None
+    except MetricError:
+        return None
+
+
+def parse_metrics(texts: str | Sequence[str]) -> list[Metric]:
+    """Return the metrics that some texts name, lists with commas among them; see ``metric_texts``."""
+    return [parse_metric(text) for text in metric_texts(texts)]
+
+
+def read_as(text: str) -> str | None:
+    """Return the canonical text of a name that people type, None for a text that says itself what it is.
+
+    >>> read_as("map"), read_as("ndcg@10"), read_as("trec_eval:map")
+    ('AP', None, None)
+    """
+    text = " ".join(text.split())
+    if _DIALECT.fullmatch(text) is not None or _in_our_words(text) == text:
+        return None
+    return str(parse_metric(text))
+
+
+def _unprefixed(text: str) -> Metric:
+    """Return the metric of our own that a text names."""
+    try:
+        return parse_canonical(_in_our_words(text))
+    except MetricError:
+        parts = _listed(text)
+        if len(parts) > 1:
+            parse_metrics(parts)  # tells which of them is none
+            raise MetricError(
+                f"{text!r} names {len(parts)} metrics ({' and '.join(parts)}); give one of them"
+            ) from None
+        foreign = _first_that_parses([f"{dialect}:{text}" for dialect in DIALECTS])
+        if foreign is not None:
+            raise MetricError(f"{text!r} is written as another tool writes it; did you mean {foreign}?") from None
+        name, near = _nearest(text)
+        if near is not None:
+            raise MetricError(f"{name} is no metric; did you mean {near}?") from None
+        raise
+
+
+def _of_dialect(form: re.Match[str], text: str) -> Metric:
+    """Return the metric that a dialect's text names."""
+    dialect = DIALECTS.get(form["name"])
+    if dialect is not None:
+        return dialect.metric((form["options"] or "").strip(), form["native"])
+    near = difflib.get_close_matches(form["name"].lower(), DIALECTS, n=1, cutoff=0.5)
+    found = _first_that_parses(
+        [f"{name}{text[len(form['name']) :]}" for name in near]
+        + [f"{name}:{form['native'].strip()}" for name in near]
+        + [f"{name}:{text}" for name in DIALECTS]
+    )
+    hint = f"did you mean {found}?" if found else f"they are {', '.join(DIALECTS)}"
+    raise MetricError(f"{form['name']} is no dialect; {hint}")
+
+
+def _in_our_words(text: str) -> str:
+    """Return the canonical spelling of a name that people type, and any other text as it is."""
+    typed = _TYPED.fullmatch(text)
+    if typed is None or (typed["name"] in MEASURES and typed["bare"] is None):
+        return text
+    found = _measures_by_name().get(_plain(typed["name"]))
+    if found is None:
+        return text
+    measure, opening, own = found.partition("(")
+    if typed["bare"] is not None:
+        if measure in _NO_BARE_CUTOFF or (typed["mark"] == "." and typed["name"] not in CUT_OF):
+            return text
+        return f"{found}@{typed['bare']}"
+    if typed["cutoff"] is None and _plain(typed["name"]).endswith("cut"):
+        raise MetricError(f"{typed['name']} needs a cutoff; write {typed['name']}_10")
+    given = typed["parameters"] or ""
+    parameters = f"({own[:-1]}, {given[1:]}" if own and given.strip("( )") else opening + own or given
+    return measure + parameters + (f"@{typed['cutoff']}" if typed["cutoff"] else "")
+
+
+def _plain(name: str) -> str:
+    """Return a name without what people spell in several ways."""
+    return re.sub("[-_ ]", "", name).lower()
+
+
+def _measures_by_name() -> dict[str, str]:
+    """Return our measures by every name of theirs."""
+    named = {_plain(name): meant for name, meant in NAMES.items() if meant.partition("(")[0] in MEASURES}
+    return named | {_plain(measure): measure for measure in MEASURES}
+
+
+def _nearest(text: str) -> tuple[str, str | None]:
+    """Return the name that a text begins with, and the metric that it may be meant for: None where there is none."""
+    form = _NAME.match(text)
+    if form is None:
+        return "", None
+    name, named = form[0], _measures_by_name()
+    if _plain(name) in named:
+        return name, None
+    near = difflib.get_close_matches(_plain(name), named, cutoff=_NEAR)
+    meant = [named[one] + text[len(name) :] for one in near if one[0] == name[0].lower()]
+    return name, _first_that_parses([_in_our_words(one) for one in meant])
+
+
+def _first_that_parses(texts: Sequence[str]) -> str | None:
+    """Return the first of some texts that is a metric in canonical spelling or that of a dialect."""
+    for text in texts:
+        form = _DIALECT.fullmatch(text)
+        try:
+            if form is None:
+                parse_canonical(text)
+            else:
+                DIALECTS[form["name"]].metric((form["options"] or "").strip(), form["native"])
+        except (MetricError, KeyError):
+            continue
+        return text
+    return None
+
+
+def _listed(text: str) -> list[str]:
+    """Return the metrics of a list with commas."""
+    found: list[str] = []
+    for part in _between_commas(text):
+        further = _FURTHER_CUTOFF.fullmatch(found[-1]) if found and part.isascii() and part.isdigit() else None
+        is_parameter = _NUMBER.fullmatch(part) and found and _WITH_COMMAS.fullmatch(found[-1])
+        if found and (is_parameter or _GAIN.fullmatch(part)):
+            found[-1] += f",{part}"
+        elif further is not None:
+            found.append(further[1] + part)
+        else:
+            found.append(part)
+    if len(found) > 1 and not all(found):
+        raise MetricError(f"{text!r} has a comma with no metric before or behind it; take the comma out")
+    return found
+
+
+def _between_commas(text: str) -> list[str]:
+    """Return what stands between the commas of a text that are in no brackets and no quotes."""
+    parts, begin = [], 0
+    awaited: list[str] = []
+    for place, sign in enumerate(text):
+        if awaited and sign == awaited[-1]:
+            awaited.pop()
+        elif awaited and awaited[-1] in "'\"":
+            continue
+        elif sign in _SHUT or sign in "'\"":
+            awaited.append(_SHUT.get(sign, sign))
+        elif sign == "," and not awaited:
+            parts.append(text[begin:place].strip())
+            begin = place + 1
+    return [*parts, text[begin:].strip()]

@@ -1,0 +1,101 @@
+"""Equal hashes of two sides, group by group: one hash table for many groups, filled and asked without a loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg_tracker.rankings.keys import MULTIPLIER
+from ndcg_tracker.rankings.types import Hash, Index
+
+_SLOTS = 4  # more cost memory, fewer cost rounds
+_BITS = 64
+
+
+def hash_partners(hashes: Hash, lengths: Index, other_hashes: Hash, other_lengths: Index) -> Index:
+    """Return which row of the other side has the hash of each row, in the same group, -1 for none.
+
+    Parameters: ``hashes`` and ``other_hashes``: uint64, group by group; ``lengths`` and ``other_lengths``: int64, shape
+    (n_groups,), how many rows each group has on either side. Returns: int64, shape of ``hashes``.
+
+    Each group has a stretch of one hash table, at least ``_SLOTS`` for each of its other rows. Other rows that lose
+    their slot to another one try again with other bits of their hash, and so do the rows that may look for them.
+
+    >>> one, other = np.array([7, 5, 7], dtype=np.uint64), np.array([5, 7], dtype=np.uint64)
+    >>> hash_partners(one, np.array([2, 1]), other, np.array([2, 0])).tolist()
+    [1, 0, -1]
+    """
+    n_others = other_hashes.size
+    stretches = _Stretches.of(other_lengths)
+    hash_of = np.append(other_hashes, np.uint64(0))  # the last entry is what an empty slot leads to
+    table: NDArray[np.integer[Any]] = np.empty(stretches.n_slots, dtype=np.int32 if n_others < 1 << 31 else np.int64)
+    partners = np.full(hashes.size, -1, dtype=np.int64)
+    seekers = _Probes(np.arange(hashes.size), hashes, *stretches.of_rows(lengths))
+    sought = _Probes(np.arange(n_others), other_hashes, *stretches.of_rows(other_lengths))
+    multiplier = 1
+    while sought.rows.size and seekers.rows.size:
+        table.fill(n_others)
+        slots = sought.slots(multiplier)
+        table[slots] = sought.rows
+        lost = np.flatnonzero(hash_of[table[slots]] != sought.hashes)
+        contested = slots[lost]
+        slots = seekers.slots(multiplier)
+        candidates = table[slots]
+        hit = (hash_of[candidates] == seekers.hashes) & (candidates < n_others)
+        found = np.flatnonzero(hit)
+        partners[seekers.rows[found]] = candidates[found]
+        if not lost.size:
+            break
+        is_contested = np.zeros(table.size, dtype=np.bool_)
+        is_contested[contested] = True
+        missed = np.flatnonzero(~hit)
+        sought, seekers = sought.only(lost), seekers.only(missed[is_contested[slots[missed]]])
+        multiplier = multiplier * MULTIPLIER % 2**64
+    return partners
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretches:
+    """The stretch of the hash table that each group has: ``first_slot`` and, as a power of two, ``shift``.
+
+    The first bits of a hash say which slot of a stretch is meant; ``shift`` is how many bits are too many for that.
+    """
+
+    first_slot: Index
+    shift: Hash
+    n_slots: int
+
+    @classmethod
+    def of(cls, n_rows: Index) -> _Stretches:
+        """Return the stretches for groups of so many rows; those without any have the one slot that stays empty."""
+        n_bits = np.where(n_rows > 0, np.ceil(np.log2(np.maximum(_SLOTS * n_rows, 1))), 0).astype(np.int64)
+        n_slots = np.where(n_rows > 0, 1 << n_bits, 0)
+        first_slot = 1 + np.cumsum(n_slots) - n_slots
+        first_slot[n_rows == 0] = 0
+        return cls(first_slot, (_BITS - n_bits).astype(np.uint64), int(n_slots.sum()) + 1)
+
+    def of_rows(self, lengths: Index) -> tuple[Index, Hash]:
+        """Return the first slot and the shift for each row of groups of some lengths."""
+        return np.repeat(self.first_slot, lengths), np.repeat(self.shift, lengths)
+
+
+@dataclass(frozen=True, slots=True)
+class _Probes:
+    """Rows, their hashes, and the stretch of the hash table that each row's group has."""
+
+    rows: Index
+    hashes: Hash
+    first_slot: Index
+    shift: Hash
+
+    def slots(self, multiplier: int) -> Index:
+        """Return the slot of each row: which one of its stretch is for the hash times an odd multiplier to say."""
+        hashes = self.hashes if multiplier == 1 else self.hashes * np.uint64(multiplier)
+        return self.first_slot + (hashes >> self.shift).view(np.int64)
+
+    def only(self, at: Index) -> _Probes:
+        """Return some of the rows."""
+        return _Probes(self.rows[at], self.hashes[at], self.first_slot[at], self.shift[at])

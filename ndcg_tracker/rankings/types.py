@@ -1,0 +1,21 @@
+"""The types of columns that all parts share: what an array holds."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+"""UTF-8, one id after the other."""
+
+Index = NDArray[np.int64]
+"""Rows, places, counts and offsets."""
+
+Hash = NDArray[np.uint64]
+"""Hashes of ids."""
+
+Mask = NDArray[np.bool_]
+"""Which of some rows."""
+
+Floats = NDArray[np.float64]
+"""Scores, labels, values of metrics, and what is computed of them."""

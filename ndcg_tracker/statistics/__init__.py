@@ -1,0 +1,1 @@
+"""Statistics of paired differences: arrays in, numbers out; no run, no store."""

@@ -1,0 +1,71 @@
+"""Equivalence: is the mean difference shown to be smaller than a margin, either way."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.statistics.t_distribution import lower_tail
+from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, TTest, t_lower_bound, t_upper_bound
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """What two one-sided t-tests say about |mean difference| < ``margin``.
+
+    ``p_value``: the larger of the two, in (0, 1], None where nothing can be inferred. ``ci``: the interval whose lying
+    within the margins is the same as p < alpha: both one-sided bounds at 1 - alpha. ``equivalent``: whether p < alpha,
+    or the runs are identical, where there is no p.
+    """
+
+    margin: float
+    p_value: float | None
+    ci: tuple[float, float] | None
+    equivalent: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of this finding."""
+        return {
+            "margin": self.margin,
+            "p_value": self.p_value,
+            "ci": None if self.ci is None else list(self.ci),
+            "equivalent": self.equivalent,
+        }
+
+
+def equivalence_test(test: TTest, margin: float, *, alpha: float = 0.05) -> Equivalence:
+    """Return whether a mean difference is equivalent to 0: two one-sided paired t-tests (TOST).
+
+    p = max(P(T >= (margin - mean) / se), P(T >= (mean + margin) / se)), T Student with n - 1 degrees of freedom.
+
+    Parameters: ``test``: of ``paired_t`` or ``weighted_t``. ``margin``: finite, > 0. ``alpha``: in (0, .5). Raises:
+    InputError for another margin. Source: Schuirmann, "A comparison of the two one-sided tests procedure and the power
+    approach", J. Pharmacokinet. Biopharm. 15, 1987. Agrees with: statsmodels' ``ttost_paired``, pingouin's ``tost``.
+
+    >>> from ndcg_tracker.statistics.t_test import paired_t
+    >>> import numpy as np
+    >>> found = equivalence_test(paired_t(np.tile([0.02, -0.01, 0.0, -0.01], 50)), 0.005)
+    >>> found.equivalent, found.p_value < 1e-7
+    (True, True)
+    """
+    checked_margin(margin, "the equivalence margin", zero=False)
+    low, high = t_lower_bound(test, level=1 - alpha), t_upper_bound(test, level=1 - alpha)
+    if low is None or high is None or test.mean is None or test.sd is None:
+        return Equivalence(margin, None, None, False)
+    nearest = (abs(test.mean) - margin) / (test.sd / math.sqrt(test.n))
+    p_value = max(lower_tail(nearest, test.n - 1.0), SMALLEST_P_VALUE)
+    return Equivalence(margin, p_value, (low, high), p_value < alpha)
+
+
+def checked_margin(margin: float, name: str, *, zero: bool = True) -> float:
+    """Return a margin as it is, or refuse it (InputError): finite and not negative, and not 0 unless allowed.
+
+    >>> checked_margin(0.01, "the margin")
+    0.01
+    """
+    if not math.isfinite(margin) or margin < 0 or (margin == 0 and not zero):
+        least = "0 or more" if zero else "above 0"
+        raise InputError(f"{name} must be a number {least}, not {margin}; give it in absolute points, such as 0.01")
+    return margin

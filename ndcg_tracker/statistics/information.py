@@ -1,0 +1,84 @@
+"""When the differences say too little for the t interval to be trusted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ndcg_tracker.rankings.types import Floats
+
+
+def skewness(values: Floats) -> float:
+    """Return the skewness of a sample: its third central moment over the second to the power 3/2, 0 if all are equal.
+
+    >>> round(skewness(np.array([0.0, 0.0, 0.0, 4.0])), 6)
+    1.154701
+    """
+    centred = values - values.mean() if values.size else values
+    square = centred * centred
+    variance = float(square.mean()) if values.size else 0.0
+    scale = variance**1.5
+    return float((square * centred).mean()) / scale if scale else 0.0
+
+
+FEW_DIFFERENCES = 100
+MUCH_SKEWNESS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Information:
+    """How much the differences of ``n`` groups say: how many are ``n_nonzero``, and their ``skewness``."""
+
+    n: int
+    n_nonzero: int
+    skewness: float
+
+    @property
+    def is_low(self) -> bool:
+        """Whether the t interval may be too narrow: fewer than 100 nonzero, or |skewness| / sqrt(n) above 0.1."""
+        return bool(self.warning)
+
+    @property
+    def warning(self) -> str:
+        """The same in words; "" where there is enough information, and where nothing differs at all."""
+        if not self.n_nonzero:
+            return ""
+        if self.n_nonzero < FEW_DIFFERENCES:
+            return (
+                f"low information: {self.n_nonzero:,} of {self.n:,} differences are nonzero, "
+                f"and below {FEW_DIFFERENCES} the t interval may be too narrow"
+            )
+        if abs(self.skewness) / math.sqrt(self.n) > MUCH_SKEWNESS:
+            return (
+                f"low information: the differences are very skewed (skewness {self.skewness:.1f} over {self.n:,} "
+                "groups), and the t interval may be too narrow"
+            )
+        return ""
+
+    @property
+    def groups_for_enough(self) -> int:
+        """How many groups, if further ones are like these, would be enough; 0 where nothing differs."""
+        if not self.n_nonzero:
+            return 0
+        by_count = math.ceil(FEW_DIFFERENCES * self.n / self.n_nonzero)
+        return max(by_count, math.ceil((self.skewness / MUCH_SKEWNESS) ** 2))
+
+
+def information_in(delta: Floats, weights: Floats | None = None) -> Information:
+    """Return how much the differences say.
+
+    Parameters: ``delta``: float64, shape (n,), finite. ``weights``: float64, shape (n,), >= 0: groups of weight 0 do
+    not count, and the skewness is that of w (d - mean), how far each group pulls the mean. Returns: the counts, and
+    the skewness, 0 where all differences are equal.
+
+    >>> found = information_in(np.repeat([0.25, 0.0], [60, 240]))
+    >>> found.is_low, found.n_nonzero, found.groups_for_enough
+    (True, 60, 500)
+    """
+    if weights is None:
+        return Information(delta.size, int(np.count_nonzero(delta)), skewness(delta))
+    delta, weights = delta[weights > 0], weights[weights > 0]
+    mean = float((weights * delta).sum() / weights.sum()) if delta.size else 0.0
+    return Information(delta.size, int(np.count_nonzero(delta)), skewness(weights * (delta - mean)))

@@ -1,0 +1,79 @@
+"""How small a difference a test finds, and how many groups a decision needs."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from ndcg_tracker.statistics.information import Information
+from ndcg_tracker.statistics.t_distribution import noncentrality_found, quantile
+from ndcg_tracker.statistics.t_test import TTest
+
+_MANY = 10**12
+
+
+def detectable_delta(n: int, sd: float, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
+    """Return the smallest true mean difference that a two-sided paired t-test finds with this power.
+
+    It solves power = P(|T| > t_crit), T noncentral t with n - 1 degrees of freedom and noncentrality
+    delta * sqrt(n) / sd.
+
+    Parameters: ``n``: how many differences. ``sd``: their standard deviation. ``alpha``: in (0, 1). ``power``: in
+    (alpha, 1). Returns: a difference > 0, None where n < 2 or sd is 0. Source: Cohen, "Statistical power analysis for
+    the behavioral sciences", 2nd ed., ch. 2.
+
+    >>> round(detectable_delta(25, 1.0), 4)
+    0.584
+    """
+    if not 0 < alpha < power < 1:
+        raise ValueError(f"alpha and power must be 0 < alpha < power < 1, not {alpha} and {power}")
+    if n < 2 or not sd > 0:
+        return None
+    return noncentrality_found(n - 1.0, alpha, power) * sd / math.sqrt(n)
+
+
+def groups_needed(
+    test: TTest, known: Information, margin: float, fail_alpha: float, *, pass_level: float = 0.95
+) -> tuple[int, Literal["pass", "fail"]] | tuple[None, None]:
+    """Return about how many groups would decide a gate, if further ones are like these, and what they would decide.
+
+    Mean, standard deviation, skewness and the share of nonzero differences are taken as they are: PASS comes at the
+    first n at which mean - t(n - 1) sd / sqrt(n) > -margin, FAIL at the first one at which mean + t(n - 1) sd / sqrt(n)
+    < 0, both not before information is no longer low; the earlier one counts.
+
+    Parameters: ``test`` and ``known``: of the differences. ``margin``, ``fail_alpha``, ``pass_level``: of the gate.
+    Returns: n, and "pass" or "fail"; (None, None) where no number of groups would decide, or nothing varies.
+
+    >>> groups_needed(TTest(200, 0.0, 0.138, 0.0, 1.0, (-0.02, 0.02)), Information(200, 150, 0.0), 0.01, 0.01)
+    (518, 'pass')
+    """
+    if test.mean is None or test.t is None or not test.sd:
+        return None, None
+    for_pass = _first(test.mean + margin, test.sd, pass_level)
+    for_fail = _first(-test.mean, test.sd, 1 - fail_alpha)
+    if for_pass is not None:
+        for_pass = max(for_pass, known.groups_for_enough)
+    if for_fail is not None:
+        for_fail = max(for_fail, known.groups_for_enough)
+    if for_fail is not None and (for_pass is None or for_fail < for_pass):
+        return for_fail, "fail"
+    return (None, None) if for_pass is None else (for_pass, "pass")
+
+
+def _first(effect: float, sd: float, level: float) -> int | None:
+    """Return the smallest n >= 2 with effect > t(level; n - 1) sd / sqrt(n), None where there is none below 10^12."""
+
+    def is_enough(n: int) -> bool:
+        return effect * math.sqrt(n) > quantile(level, n - 1.0) * sd
+
+    if effect <= 0:
+        return None
+    low, high = 1, 2
+    while not is_enough(high):
+        low, high = high, 2 * high
+        if high > _MANY:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high

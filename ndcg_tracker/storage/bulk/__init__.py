@@ -1,0 +1,1 @@
+"""Fast reading and writing of the wide tables, on each engine."""

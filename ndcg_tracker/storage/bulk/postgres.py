@@ -1,0 +1,208 @@
+"""Bulk reads and writes on Postgres: binary COPY within the one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import psycopg
+
+from ndcg_tracker.overlap.workers import mapped
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.storage.bulk import copy_format
+from ndcg_tracker.storage.bulk.protocol import Lists, ListTable, ResultRows, joined_lists, packed, unpacked
+
+_SEPARATOR = 1  # a byte that ids hardly contain: lists that do are read again, id by id
+_ROWS_PER_BLOCK = 1 << 18
+_ROWS_PER_FETCH = 200
+
+
+class PostgresBulk:
+    """Fast reading and writing of the wide tables (see ``Bulk``)."""
+
+    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+        self._connection = connection
+
+    def insert_groups(self, dataset_id: int, ids: Index, keys: Keys) -> None:
+        """Add groups with the given ids."""
+        self._copy_in(
+            "groups (id, dataset_id, key)",
+            (
+                copy_format.group_rows(dataset_id, ids[rows], keys.slice(rows.start, rows.stop))
+                for rows in _row_blocks(ids.size)
+            ),
+        )
+
+    def group_rows(self, dataset_id: int) -> tuple[Index, Keys]:
+        """Return the ids, ascending, and keys of all groups of a dataset."""
+        with self._connection.cursor(binary=True) as cursor:
+            cursor.execute(
+                "SELECT id, convert_to(key, 'UTF8') FROM groups WHERE dataset_id = %s ORDER BY id", (dataset_id,)
+            )
+            rows = cursor.fetchall()
+        ids = np.fromiter((row[0] for row in rows), dtype=np.int64, count=len(rows))
+        return ids, Keys.from_bytes([row[1] for row in rows])
+
+    def group_ids(self, dataset_id: int, keys: Sequence[bytes]) -> list[int]:
+        """Return the id of each of a few groups, -1 for one that does not exist."""
+        texts = [key.decode() for key in keys]
+        query = "SELECT key, id FROM groups WHERE dataset_id = %s AND key = ANY (%s)"
+        found: dict[str, int] = dict(self._connection.execute(query, (dataset_id, texts)).fetchall())
+        return [found.get(text, -1) for text in texts]
+
+    def group_keys(self, dataset_id: int, ids: Sequence[int]) -> list[bytes | None]:
+        """Return the key of each of a few groups, None for one that is not of this dataset."""
+        query = "SELECT id, convert_to(key, 'UTF8') FROM groups WHERE dataset_id = %s AND id = ANY (%s)"
+        found: dict[int, bytes] = dict(self._connection.execute(query, (dataset_id, list(ids))).fetchall())
+        return [found.get(number) for number in ids]
+
+    def group_weights(self, dataset_id: int) -> tuple[Index, Floats]:
+        """Return the ids, ascending, and weights of the groups of a dataset that have one."""
+        condition = "dataset_id = %s AND weight IS NOT NULL"
+        ids, (weights,) = self._columns("groups", "id", ["weight"], condition, dataset_id)
+        return ids, weights
+
+    def set_group_weights(self, ids: Index, weights: Floats) -> None:
+        """Give groups new weights; NaN takes the weight away."""
+        values = [None if weight != weight else weight for weight in weights.tolist()]
+        self._connection.execute(
+            "UPDATE groups SET weight = new.weight FROM unnest(%s::bigint[], %s::double precision[]) "
+            "AS new (id, weight) WHERE groups.id = new.id",
+            (ids.tolist(), values),
+        )
+
+    def insert_lists(self, table: ListTable, owner_id: int, lists: Lists) -> None:
+        """Add the lists of a run or a label set, their bytes made on all cores while those before are sent."""
+
+        def rows(block: slice) -> bytes:
+            offsets = lists.offsets[block.start : block.stop + 1]
+            return copy_format.list_rows(owner_id, lists.group_ids[block], offsets, lists.item_keys, lists.numbers)
+
+        self._copy_in(
+            f"{table.name} ({table.owner}, group_id, item_keys, {table.numbers})",
+            mapped(rows, lists.blocks()),
+        )
+
+    def lists(self, table: ListTable, owner_id: int, group_ids: Index | None = None) -> Lists:
+        """Return the lists of a run or a label set, of some groups or all, numbers exactly as they were."""
+        wanted = "" if group_ids is None else "AND group_id = ANY(%s)"
+        values = (owner_id,) if group_ids is None else (owner_id, group_ids.tolist())
+        query = (
+            f"SELECT group_id, convert_to(array_to_string(item_keys, E'\\x01'), 'UTF8'), array_send({table.numbers}) "
+            f"FROM {table.name} WHERE {table.owner} = %s {wanted} ORDER BY group_id"
+        )
+        found: list[int] = []
+        parts: list[tuple[Keys, Index, Floats]] = []
+        with self._connection.cursor(name="ndcg_lists", binary=True) as cursor:
+            cursor.itersize = _ROWS_PER_FETCH
+            cursor.execute(query.encode(), values)
+            while rows := cursor.fetchmany(_ROWS_PER_FETCH):
+                ids = [row[0] for row in rows]
+                found.extend(ids)
+                numbers, offsets = copy_format.parsed_arrays([row[2] for row in rows])
+                keys = copy_format.parsed_keys([row[1] for row in rows], offsets, _SEPARATOR)
+                if keys is None:
+                    keys = self._keys_one_by_one(table, owner_id, ids)
+                parts.append((keys, offsets, numbers))
+        return joined_lists(parts, np.array(found, dtype=np.int64))
+
+    def _keys_one_by_one(self, table: ListTable, owner_id: int, group_ids: list[int]) -> Keys:
+        query = f"SELECT item_keys FROM {table.name} WHERE {table.owner} = %s AND group_id = ANY (%s) ORDER BY group_id"
+        rows = self._connection.execute(query.encode(), (owner_id, group_ids)).fetchall()
+        return Keys.from_strings([key for (keys,) in rows if isinstance(keys, list) for key in keys])
+
+    def list_group_ids(self, table: ListTable, owner_id: int) -> Index:
+        """Return the ids, ascending, of the groups that a run or a label set has lists for."""
+        query = f"SELECT group_id FROM {table.name} WHERE {table.owner} = %s ORDER BY group_id"
+        rows = self._connection.execute(query.encode(), (owner_id,))
+        return np.fromiter((row[0] for row in rows), dtype=np.int64)
+
+    def insert_results(self, evaluation_id: int, rows: ResultRows) -> None:
+        """Give an evaluation its group results: the rows, and their values packed."""
+        self._connection.execute(
+            "UPDATE evaluations SET packed_group_ids = %b, packed_values = %b WHERE id = %s",
+            (*packed(rows.group_ids, rows.values), evaluation_id),
+        )
+        self._copy_in(
+            "group_results (evaluation_id, group_id, value, dcg, ideal_dcg, undefined_reason)",
+            (
+                copy_format.result_rows(evaluation_id, rows.group_ids[chosen], columns, reason)
+                for chosen, columns, reason in _alike(rows)
+            ),
+        )
+
+    def results(self, evaluation_id: int) -> tuple[Index, Floats]:
+        """Return ids and values (NaN for NULL) of all groups of an evaluation, by id, as they were packed."""
+        query = "SELECT packed_group_ids, packed_values FROM evaluations WHERE id = %s"
+        with self._connection.cursor(binary=True) as cursor:
+            row = cursor.execute(query, (evaluation_id,)).fetchone()
+        return unpacked(*(row or (b"", b"")))
+
+    def values(self, evaluation_id: int) -> tuple[Index, Floats]:
+        """Return what ``results`` returns, but from the rows."""
+        columns = ["coalesce(value, 'NaN')"]
+        ids, (values,) = self._columns("group_results", "group_id", columns, "evaluation_id = %s", evaluation_id)
+        return ids, values
+
+    def reasons(self, evaluation_id: int) -> list[str]:
+        """Return why the groups without a value have none, by id."""
+        rows = self._connection.execute(
+            "SELECT undefined_reason FROM group_results WHERE evaluation_id = %s AND value IS NULL ORDER BY group_id",
+            (evaluation_id,),
+        )
+        return [reason for (reason,) in rows]
+
+    def components(self, evaluation_id: int) -> tuple[Index, Floats, Floats]:
+        """Return ids, dcg and ideal_dcg (NaN for NULL) of all groups of an evaluation, by id."""
+        columns = ["coalesce(dcg, 'NaN')", "coalesce(ideal_dcg, 'NaN')"]
+        ids, (dcg, ideal_dcg) = self._columns("group_results", "group_id", columns, "evaluation_id = %s", evaluation_id)
+        return ids, dcg, ideal_dcg
+
+    def _columns(
+        self, table: str, id_column: str, columns: Sequence[str], condition: str, value: int
+    ) -> tuple[Index, list[Floats]]:
+        """Return the ids, ascending, and some columns of doubles; the server packs each column into one value."""
+        packed = ", ".join(f"string_agg(float8send(column{n}), '')" for n in range(len(columns)))
+        named = ", ".join(f"{column} AS column{n}" for n, column in enumerate(columns))
+        query = (
+            f"SELECT string_agg(int8send(id), ''), {packed} FROM "
+            f"(SELECT {id_column} AS id, {named} FROM {table} WHERE {condition} ORDER BY {id_column}) AS ordered"
+        )
+        with self._connection.cursor(binary=True) as cursor:
+            row = cursor.execute(query.encode(), (value,)).fetchone()
+        ids, *doubles = [cell or b"" for cell in row or [b""] * (len(columns) + 1)]
+        floats = [np.frombuffer(cell, dtype=">f8").astype(np.float64) for cell in doubles]
+        return np.frombuffer(ids, dtype=">i8").astype(np.int64), floats
+
+    def _copy_in(self, target: str, payloads: Iterator[bytes]) -> None:
+        with (
+            self._connection.cursor() as cursor,
+            cursor.copy(f"COPY {target} FROM STDIN (FORMAT BINARY)".encode()) as copy,
+        ):
+            copy.write(copy_format.HEADER)
+            for payload in payloads:
+                copy.write(payload)
+            copy.write(copy_format.TRAILER)
+
+
+def _row_blocks(n_rows: int) -> Iterator[slice]:
+    return (slice(first, min(first + _ROWS_PER_BLOCK, n_rows)) for first in range(0, n_rows, _ROWS_PER_BLOCK))
+
+
+def _alike(rows: ResultRows) -> Iterator[tuple[Index, list[Floats | None], str | None]]:
+    """Yield the rows that are NULL in the same columns for the same reason: which rows, their columns, the reason."""
+    columns = (rows.values, rows.dcg, rows.ideal_dcg)
+    nulls = [np.isnan(column) for column in columns]
+    reason_codes = np.zeros(rows.values.size, dtype=np.int64)
+    code_of: dict[str, int] = {}
+    reason_codes[nulls[0]] = [code_of.setdefault(reason, len(code_of) + 1) for reason in rows.reasons]
+    reasons: list[str | None] = [None, *code_of]
+    pattern = ((reason_codes * 2 + nulls[0]) * 2 + nulls[1]) * 2 + nulls[2]
+    for code in np.unique(pattern).tolist():
+        alike = np.flatnonzero(pattern == code)
+        for block in _row_blocks(alike.size):
+            chosen = alike[block]
+            kept = [None if null[chosen[0]] else column[chosen] for column, null in zip(columns, nulls, strict=True)]
+            yield chosen, kept, reasons[reason_codes[chosen[0]]]

@@ -1,0 +1,153 @@
+"""The protocol for bulk reads and writes of the wide tables, where an ORM would take minutes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Floats, Index
+
+BLOCK_ITEMS = 1 << 19
+"""How many items are encoded or parsed at a time: the memory that a block needs is bounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListTable:
+    """One of the two tables with a row per list: its name, the column of its owner and that of its numbers."""
+
+    name: str
+    owner: str
+    numbers: str
+
+
+RANKED_LISTS = ListTable("ranked_lists", "run_id", "scores")
+LABEL_LISTS = ListTable("label_lists", "label_set_id", "grades")
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The lists of a run or a label set, by ascending group id.
+
+    ``group_ids``: int64, shape (n_lists,). ``offsets``: int64, shape (n_lists + 1,). ``item_keys`` and ``numbers``:
+    the items of all lists.
+    """
+
+    group_ids: Index
+    offsets: Index
+    item_keys: Keys
+    numbers: Floats
+
+    def blocks(self) -> Iterator[slice]:
+        """Yield ranges of whole lists with about equally many items each, up to ``BLOCK_ITEMS``."""
+        n_items = int(self.offsets[-1] - self.offsets[0])
+        share = -(-n_items // max(1, -(-n_items // BLOCK_ITEMS)))
+        first = 0
+        while first < self.group_ids.size:
+            last = int(np.searchsorted(self.offsets, self.offsets[first] + share, "right")) - 1
+            last = min(max(last, first + 1), self.group_ids.size)
+            yield slice(first, last)
+            first = last
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRows:
+    """Group results to be written, in ascending group id; NaN is NULL, ``reasons`` are those of the NULL values."""
+
+    group_ids: Index
+    values: Floats
+    dcg: Floats
+    ideal_dcg: Floats
+    reasons: Sequence[str]
+
+
+class Bulk(Protocol):
+    """Fast reading and writing of the wide tables within a transaction."""
+
+    def insert_groups(self, dataset_id: int, ids: Index, keys: Keys) -> None:
+        """Add groups with the given ids."""
+
+    def group_rows(self, dataset_id: int) -> tuple[Index, Keys]:
+        """Return the ids, ascending, and keys of all groups of a dataset."""
+
+    def group_ids(self, dataset_id: int, keys: Sequence[bytes]) -> list[int]:
+        """Return the id of each of a few groups, -1 for one that does not exist."""
+
+    def group_keys(self, dataset_id: int, ids: Sequence[int]) -> list[bytes | None]:
+        """Return the key of each of a few groups, None for one that is not of this dataset."""
+
+    def group_weights(self, dataset_id: int) -> tuple[Index, Floats]:
+        """Return the ids, ascending, and weights of the groups of a dataset that have one."""
+
+    def set_group_weights(self, ids: Index, weights: Floats) -> None:
+        """Give groups new weights; NaN takes the weight away."""
+
+    def insert_lists(self, table: ListTable, owner_id: int, lists: Lists) -> None:
+        """Add the lists of a run or a label set."""
+
+    def lists(self, table: ListTable, owner_id: int, group_ids: Index | None = None) -> Lists:
+        """Return the lists of a run or a label set, of some groups or all, numbers exactly as they were."""
+
+    def list_group_ids(self, table: ListTable, owner_id: int) -> Index:
+        """Return the ids, ascending, of the groups that a run or a label set has lists for."""
+
+    def insert_results(self, evaluation_id: int, rows: ResultRows) -> None:
+        """Give an evaluation its group results: the rows, and their values packed."""
+
+    def results(self, evaluation_id: int) -> tuple[Index, Floats]:
+        """Return ids and values (NaN for NULL) of all groups of an evaluation, by id, as they were packed."""
+
+    def values(self, evaluation_id: int) -> tuple[Index, Floats]:
+        """Return what ``results`` returns, but from the rows."""
+
+    def reasons(self, evaluation_id: int) -> list[str]:
+        """Return why the groups without a value have none, by id."""
+
+    def components(self, evaluation_id: int) -> tuple[Index, Floats, Floats]:
+        """Return ids, dcg and ideal_dcg (NaN for NULL) of all groups of an evaluation, by id."""
+
+
+def joined_lists(parts: Sequence[tuple[Keys, Index, Floats]], group_ids: Index) -> Lists:
+    """Return the lists of several blocks as one: each block has its keys, its offsets from 0 and its numbers."""
+    lengths = [np.diff(offsets) for _, offsets, _ in parts]
+    offsets = np.zeros(group_ids.size + 1, dtype=np.int64)
+    np.cumsum(np.concatenate([np.zeros(0, dtype=np.int64), *lengths]), out=offsets[1:])
+    key_lengths = [keys.lengths for keys, _, _ in parts]
+    key_offsets = np.zeros(int(offsets[-1]) + 1, dtype=np.int64)
+    np.cumsum(np.concatenate([np.zeros(0, dtype=np.int64), *key_lengths]), out=key_offsets[1:])
+    data = np.concatenate([np.zeros(0, dtype=np.uint8), *(keys.data for keys, _, _ in parts)])
+    numbers = np.concatenate([np.zeros(0, dtype=np.float64), *(numbers for _, _, numbers in parts)])
+    return Lists(group_ids, offsets, Keys(data, key_offsets), numbers)
+
+
+def packed(group_ids: Index, values: Floats) -> tuple[bytes, bytes]:
+    """Return the results of an evaluation as little-endian int64 and float64; of consecutive ids the first alone.
+
+    Two columns of bytes are read in milliseconds where a million rows take half a second.
+
+    Parameters: ``group_ids``: int64, shape (n,), strictly ascending. ``values``: float64, shape (n,).
+
+    >>> [len(column) for column in packed(np.array([4, 5, 6]), np.array([0.5, np.nan, 1.0]))]
+    [8, 24]
+    """
+    one_by_one = group_ids.size > 0 and int(group_ids[-1] - group_ids[0]) == group_ids.size - 1
+    kept = group_ids[:1] if one_by_one else group_ids
+    return kept.astype("<i8").tobytes(), values.astype("<f8").tobytes()
+
+
+def unpacked(ids: bytes, values: bytes) -> tuple[Index, Floats]:
+    """Return what was packed: int64 and float64, shape (n,); ValueError where ids and values do not fit each other.
+
+    >>> unpacked(*packed(np.array([4, 6]), np.array([0.5, -0.0])))
+    (array([4, 6]), array([ 0.5, -0. ]))
+    """
+    group_ids = np.frombuffer(ids, dtype="<i8").astype(np.int64)
+    floats = np.frombuffer(values, dtype="<f8").astype(np.float64)
+    if group_ids.size == 1:
+        group_ids = np.arange(group_ids[0], group_ids[0] + floats.size, dtype=np.int64)
+    if group_ids.size != floats.size:
+        raise ValueError(f"{group_ids.size} group ids for {floats.size} values")
+    return group_ids, floats

@@ -1,0 +1,1 @@
+"""Queries of the user, run so that they can only read."""

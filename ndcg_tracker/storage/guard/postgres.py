@@ -1,0 +1,270 @@
+"""Runs a query of the user on Postgres so that it can only read.
+
+`default_transaction_read_only` is no guard, since the query could turn it off. The guards: a connection of its own,
+thrown away afterwards; a read-only transaction whose first statement has run, which nothing can make writable
+again; the query as part of DECLARE ... CURSOR in the extended protocol, which takes one SELECT and nothing else; a
+statement time-out; and, because read-only transactions still admit them, no volatile function (they end sessions,
+take locks, write files, call `set_config`).
+
+The names of the functions that a query could call are found by a scanner that follows Postgres' own lexer
+(src/backend/parser/scan.l) with `standard_conforming_strings` on, and refuses the few spellings that would need more
+than a scan: `U&"..."` names and continued `E'...'` strings.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from contextlib import closing
+
+import psycopg
+from psycopg import pq
+
+from ndcg_tracker.errors import DatabaseError, InputError
+from ndcg_tracker.storage.guard.query_result import (
+    QueryResult,
+    ResultBuilder,
+    checked_text,
+    only_reads,
+    query_error,
+    took_too_long,
+)
+
+_ROWS_AT_ONCE = 2_000
+_CONNECT_SECONDS = 30
+
+_HARMLESS_VOLATILE = [
+    "bernoulli",
+    "clock_timestamp",
+    "gen_random_uuid",
+    "pg_database_size",
+    "pg_indexes_size",
+    "pg_relation_size",
+    "pg_table_size",
+    "pg_total_relation_size",
+    "random",
+    "random_normal",
+    "system",
+    "timeofday",
+    "uuidv4",
+    "uuidv7",
+]
+_REFUSED_FUNCTIONS = """
+    SELECT DISTINCT proname::text FROM pg_catalog.pg_proc
+    WHERE proname = ANY(%s) AND provolatile = 'v' AND NOT proname = ANY(%s) ORDER BY 1
+"""
+
+_IDENTIFIER = re.compile(r"[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_$\u0080-\U0010ffff]*")
+_DOLLAR_TAG = re.compile(r"\$(?:[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_\u0080-\U0010ffff]*)?\$")
+_PLAIN_STRING = re.compile(r"'(?:[^']|'')*+'")
+_ESCAPE_STRING = re.compile(r"'(?:[^'\\]|''|\\.)*+'", re.DOTALL)
+_QUOTED_IDENTIFIER = re.compile(r'"(?:[^"]|"")*+"')
+_COMMENT_EDGE = re.compile(r"/\*|\*/")
+_LONGEST_NAME = 63  # bytes; Postgres cuts longer names
+_BLANKS = " \t\r\n\f\v"
+
+_QUERY_CANCELED = "57014"
+_PROTOCOL_VIOLATION = "08P01"  # a parameter without a value
+_READ_ONLY_TRANSACTION = "25006"
+_UNDEFINED_TABLE = "42P01"
+_UNDEFINED_COLUMN = "42703"
+
+
+def run_guarded_postgres(conninfo: str, query: str, *, timeout_seconds: float, max_rows: int | None) -> QueryResult:
+    """Run one reading query on Postgres and change nothing, whatever the query says.
+
+    Readers who should not see other schemas or tables need a role of their own that may SELECT from the views only.
+    Parameters: ``conninfo``, a libpq connection string or URL, or SQLAlchemy's ``postgresql+psycopg://`` URL; a
+    connection of its own is opened and closed. ``query``: one SELECT, WITH ... SELECT, VALUES or TABLE; a trailing
+    semicolon and comments are allowed. ``timeout_seconds``: above 0, when the query is stopped. ``max_rows``: None
+    returns all rows. Raises: InputError for a query that does not parse, would do anything but read, or takes too long;
+    DatabaseError for a server that cannot be reached or goes away.
+    """
+    words = identifiers(checked_text(query))
+    with closing(_connect(conninfo)) as connection:
+        deadline = time.monotonic() + timeout_seconds
+        builder = ResultBuilder(max_rows)
+        try:
+            _begin_reading(connection, timeout_seconds)
+            _refuse_acting_functions(connection, words)
+            _declare(connection, query, timeout_seconds)
+            while (remaining := deadline - time.monotonic()) > 0:
+                _set_timeout(connection, remaining)
+                if (result := _fetch_next(connection, builder)) is not None:
+                    return result
+            raise took_too_long(timeout_seconds)
+        except psycopg.Error as error:
+            state, message = error.sqlstate, error.diag.message_primary or str(error)
+            raise _explained(state, message, timeout_seconds) from error
+
+
+def _connect(conninfo: str) -> psycopg.Connection:
+    scheme, separator, rest = conninfo.partition("://")
+    plain = f"postgresql://{rest}" if separator and scheme.startswith("postgresql") else conninfo
+    try:
+        return psycopg.connect(
+            plain,
+            autocommit=True,
+            client_encoding="utf8",
+            connect_timeout=_CONNECT_SECONDS,
+            application_name="ndcg-track sql",
+        )
+    except psycopg.Error as error:
+        reason = " ".join(str(error).split())
+        raise DatabaseError(f"cannot connect to Postgres: {reason}; ndcg-track doctor says more") from None
+
+
+def _begin_reading(connection: psycopg.Connection, timeout_seconds: float) -> None:
+    connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    connection.execute("SET LOCAL standard_conforming_strings = on")  # the scanner counts on it
+    connection.execute("SET LOCAL jit = off")  # compiling takes longer than most of these queries
+    _set_timeout(connection, timeout_seconds)
+
+
+def _set_timeout(connection: psycopg.Connection, seconds: float) -> None:
+    connection.execute(f"SET LOCAL statement_timeout = {max(1, round(seconds * 1000))}".encode())
+
+
+def _refuse_acting_functions(connection: psycopg.Connection, words: set[str]) -> None:
+    """Refuse every volatile function, and so run the transaction's first statement, which seals it."""
+    found = connection.execute(_REFUSED_FUNCTIONS, (sorted(words), _HARMLESS_VOLATILE)).fetchone()
+    if found is not None:
+        raise only_reads(f"the function {found[0]} may act, not only read")
+
+
+def _declare(connection: psycopg.Connection, query: str, timeout_seconds: float) -> None:
+    # libpq's exec_params always speaks the extended protocol, in which a second statement is an error.
+    command = b"DECLARE answer NO SCROLL CURSOR FOR " + query.encode()
+    result = connection.pgconn.exec_params(command, None)
+    if result.status != pq.ExecStatus.COMMAND_OK:
+        state, message = (
+            (result.error_field(field) or b"").decode(errors="replace")
+            for field in (pq.DiagnosticField.SQLSTATE, pq.DiagnosticField.MESSAGE_PRIMARY)
+        )
+        raise _explained(state, message or result.error_message.decode(errors="replace"), timeout_seconds)
+
+
+def _fetch_next(connection: psycopg.Connection, builder: ResultBuilder) -> QueryResult | None:
+    """Fetch some rows; return the result once they were the last."""
+    wanted = builder.wanted(_ROWS_AT_ONCE)
+    cursor = connection.execute(f"FETCH FORWARD {wanted} FROM answer".encode())
+    rows = cursor.fetchall()
+    for row in rows:
+        builder.add(row)
+    if len(rows) == wanted and builder.wanted(1) > 0:
+        return None
+    return builder.result([column.name for column in cursor.description or ()])
+
+
+def _explained(state: str | None, message: str, timeout_seconds: float) -> InputError | DatabaseError:
+    """Return what to raise instead of Postgres' error."""
+    if state == _QUERY_CANCELED and "timeout" in message:
+        return took_too_long(timeout_seconds)
+    if state == _READ_ONLY_TRANSACTION or "data-modifying statements in WITH" in message:
+        return only_reads(" ".join(message.split()))
+    if "multiple commands" in message:
+        return only_reads("it takes one statement at a time")
+    if state == _PROTOCOL_VIOLATION:
+        return InputError("sql: the query has parameters such as $1; write the values themselves")
+    if not state or state.startswith(("08", "57P")):
+        return DatabaseError(f"Postgres went away: {' '.join(message.split())}; run the same command again")
+    return query_error(message, unknown_name=state in (_UNDEFINED_TABLE, _UNDEFINED_COLUMN))
+
+
+def identifiers(query: str) -> set[str]:
+    """Return every identifier and keyword of the query as Postgres would look it up.
+
+    Strings, numbers and comments are passed over; unquoted words are folded to lower case. Raises: InputError for a
+    string or a comment that does not end, a second statement, or a spelling that cannot be followed.
+
+    >>> sorted(identifiers('SELECT "a b", Lower(x) FROM t -- pg_sleep'))
+    ['a b', 'from', 'lower', 'select', 't', 'x']
+    """
+    words: set[str] = set()
+    position = 0
+    ended = False
+    while (position := _next_token(query, position)) < len(query):
+        if query[position] == ";":
+            ended = True
+            position += 1
+            continue
+        if ended:
+            raise only_reads("it takes one statement at a time")
+        position = _token(query, position, words)
+    return words
+
+
+def _token(query: str, start: int, words: set[str]) -> int:
+    """Take one token from `start`, note it if it is an identifier, and return where it ends."""
+    character = query[start]
+    if character == "'":
+        return _end(_PLAIN_STRING, query, start, "string")
+    if character == '"':
+        end = _end(_QUOTED_IDENTIFIER, query, start, "quoted name")
+        words.add(_cut(query[start + 1 : end - 1].replace('""', '"')))
+        return end
+    if character == "$":
+        tag = _DOLLAR_TAG.match(query, start)
+        if tag is None:
+            return start + 1
+        closing = query.find(tag.group(), tag.end())
+        if closing < 0:
+            raise _unfinished("string", start)
+        return closing + len(tag.group())
+    if word := _IDENTIFIER.match(query, start):
+        return _after_word(query, word, words)
+    return start + 1  # digits too: Postgres before 15 begins a word right after them
+
+
+def _after_word(query: str, word: re.Match[str], words: set[str]) -> int:
+    text, end = word.group(), word.end()
+    following = query[end : end + 2]
+    if text in ("u", "U") and following in ('&"', "&'"):
+        raise InputError(f"sql: the U& at character {end} is not taken; write the characters themselves")
+    if text in ("e", "E") and following[:1] == "'":
+        end = _end(_ESCAPE_STRING, query, end, "string")
+        if query[_next_token(query, end) :][:1] == "'":
+            raise InputError(f"sql: a string that goes on after character {end} is not taken; write one piece")
+        return end
+    # Postgres folds ASCII only in a database whose encoding has more than one byte per character.
+    words.add(_cut(re.sub("[A-Z]+", lambda capitals: capitals.group().lower(), text)))
+    return end
+
+
+def _cut(name: str) -> str:
+    return name.encode()[:_LONGEST_NAME].decode(errors="ignore")
+
+
+def _next_token(query: str, position: int) -> int:
+    """Return the position of the first character from `position` on that is neither blank nor comment."""
+    while position < len(query):
+        if query[position] in _BLANKS:
+            position += 1
+        elif query.startswith("--", position):
+            ends = [found for found in (query.find("\n", position), query.find("\r", position)) if found >= 0]
+            position = min(ends, default=len(query))
+        elif query.startswith("/*", position):
+            position = _after_comment(query, position)
+        else:
+            break
+    return position
+
+
+def _after_comment(query: str, start: int) -> int:
+    depth = 0
+    for edge in _COMMENT_EDGE.finditer(query, start):
+        depth += 1 if edge.group() == "/*" else -1
+        if depth == 0:
+            return edge.end()
+    raise _unfinished("comment", start)
+
+
+def _end(pattern: re.Pattern[str], query: str, start: int, what: str) -> int:
+    found = pattern.match(query, start)
+    if found is None:
+        raise _unfinished(what, start)
+    return found.end()
+
+
+def _unfinished(what: str, start: int) -> InputError:
+    return InputError(f"sql: the {what} that begins at character {start + 1} does not end")

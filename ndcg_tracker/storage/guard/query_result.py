@@ -1,0 +1,158 @@
+"""The result of a user's query: column names and rows, the same on both engines."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from dataclasses import dataclass
+from decimal import Decimal
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.storage.views import VIEWS
+
+MAX_RESULT_BYTES = 1 << 30
+"""Texts of a result may add up to this many bytes; a larger result is refused."""
+
+_VIEWS = ", ".join(view.name for view in VIEWS)
+
+
+@dataclass(frozen=True)
+class QueryResult:
+    """The answer to one query.
+
+    ``columns``: their names in the query's order; a name may occur twice. ``rows``: one tuple per row, of None, int,
+    float and str only (see ``normal_value``). ``truncated``: whether there were more rows than were asked for.
+    """
+
+    columns: list[str]
+    rows: list[tuple[object, ...]]
+    truncated: bool = False
+
+
+class ResultBuilder:
+    """Collects up to ``max_rows`` rows (None: all): normalises each value and holds the limits."""
+
+    def __init__(self, max_rows: int | None) -> None:
+        self._max_rows = max_rows
+        self._rows: list[tuple[object, ...]] = []
+        self._n_bytes = 0
+        self._truncated = False
+
+    def wanted(self, chunk: int) -> int:
+        """Return how many rows to fetch next: one more than the limit, so that a cut is noticed; 0 at the end."""
+        if self._truncated:
+            return 0
+        return chunk if self._max_rows is None else min(chunk, self._max_rows + 1 - len(self._rows))
+
+    def add(self, row: tuple[object, ...]) -> None:
+        """Keep a row; InputError where the texts of the result outgrow MAX_RESULT_BYTES."""
+        if self._max_rows is not None and len(self._rows) >= self._max_rows:
+            self._truncated = True
+            return
+        values = tuple(normal_value(value) for value in row)
+        self._n_bytes += sum(len(value) for value in values if isinstance(value, str))
+        if self._n_bytes > MAX_RESULT_BYTES:
+            raise InputError(
+                f"sql: the result outgrows {MAX_RESULT_BYTES >> 20} MiB; narrow the query with WHERE or LIMIT"
+            )
+        self._rows.append(values)
+
+    def result(self, columns: list[str]) -> QueryResult:
+        """Return what was collected."""
+        return QueryResult(columns, self._rows, self._truncated)
+
+
+def normal_value(value: object) -> object:
+    """Return a database value as None, int, float or str, the same for both engines.
+
+    A truth value is 1 or 0; a Postgres `numeric` is an int if it has no decimal places (the sum of a
+    bigint column), else a float; bytes are hexadecimal text; a JSON object is JSON text with sorted keys; an
+    array is compact JSON text; dates, times and everything else are their text.
+
+    >>> [normal_value(value) for value in (True, b"\\x00\\xff", ["a", 1.5], {"b": 1, "a": None})]
+    [1, '00ff', '["a",1.5]', '{"a": null, "b": 1}']
+    """
+    if value is None or type(value) in (int, float, str):
+        return value
+    match value:
+        case bool():
+            return int(value)
+        case Decimal():
+            exponent = value.as_tuple().exponent
+            return int(value) if exponent == 0 else float(value)
+        case bytes() | bytearray() | memoryview():
+            return bytes(value).hex()
+        case dict():
+            return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+        case list():
+            plain = [_array_element(element) for element in value]
+            return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+        case datetime.datetime():
+            return value.isoformat(sep=" ")
+        case _:
+            return str(value)
+
+
+def _array_element(element: object) -> object:
+    if isinstance(element, list):
+        return [_array_element(inner) for inner in element]
+    return normal_value(element)
+
+
+def checked_text(query: str) -> str:
+    """Return the query if it can be a query that reads.
+
+    This gives early and equal messages on both engines; the guards themselves do not rest on it. Raises: InputError for
+    one that is empty, holds a character that no database takes, or begins with another word than SELECT, WITH, VALUES
+    or TABLE.
+    """
+    if "\0" in query:
+        raise InputError("sql: the query holds a NUL character; remove it")
+    try:
+        query.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"sql: the query is not valid Unicode at character {error.start + 1}") from error
+    word = _first_word(query)
+    if not word:
+        raise InputError("sql: the query is empty; try 'SELECT run, metric, mean FROM run_summary'")
+    if word.lower() not in ("select", "with", "values", "table"):
+        raise only_reads(f"it takes one SELECT, not {word[:40]!r}")
+    return query
+
+
+def only_reads(detail: str) -> InputError:
+    """Return the error for a query that would do something else than read."""
+    return InputError(f"sql only reads: {detail}")
+
+
+def took_too_long(timeout_seconds: float) -> InputError:
+    """Return the error for a query that was stopped."""
+    return InputError(
+        f"sql: stopped after {timeout_seconds:g} s; narrow the query with WHERE or LIMIT, or allow it more time"
+    )
+
+
+def query_error(message: str, *, unknown_name: bool = False) -> InputError:
+    """Return the database's own message as one printable line."""
+    text = "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in " ".join(message.split())
+    )
+    return InputError(f"sql: {text}; the views are {_VIEWS}" if unknown_name else f"sql: {text}")
+
+
+def _first_word(query: str) -> str:
+    rest = query
+    while True:
+        rest = rest.lstrip(" \t\r\n\f\v(;\ufeff")
+        if rest.startswith("--"):
+            _, _, rest = rest.partition("\n")
+        elif rest.startswith("/*"):
+            _, _, rest = rest.partition("*/")
+        else:
+            break
+    words = rest.split(maxsplit=1)
+    if not words:
+        return ""
+    letters = "".join(character if character.isalpha() else " " for character in words[0]).split(" ")
+    return letters[0] or words[0]

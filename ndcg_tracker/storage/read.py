@@ -1,0 +1,410 @@
+"""What a transaction can read: one part per kind of thing, records of narrow tables and whole columns of wide ones."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy import Connection, Row, Select
+
+from ndcg_tracker.errors import ReferenceNotFoundError
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.storage import schema
+from ndcg_tracker.storage.bulk.json_lists import ArrowChoice
+from ndcg_tracker.storage.bulk.protocol import BLOCK_ITEMS, LABEL_LISTS, RANKED_LISTS, Bulk, Lists, unpacked
+from ndcg_tracker.storage.bulk.sqlite import SqliteBulk
+from ndcg_tracker.storage.records import (
+    AliasRecord,
+    CoverageRecord,
+    DatasetRecord,
+    DecisionRecord,
+    EvaluationRecord,
+    GroupResultColumns,
+    HistoryRecord,
+    LabelSetRecord,
+    RunRecord,
+)
+from ndcg_tracker.storage.references import RunName, referenced_run, unknown_dataset
+from ndcg_tracker.storage.upkeep.integrity import broken_references, differing_values, engine_damage
+
+FEW = 500
+"""Up to this many groups are looked up one by one; for more, all groups of the dataset are read, once."""
+
+Record = TypeVar("Record")
+
+
+class Session:
+    """The connection of one transaction, for narrow tables and, as ``bulk``, for wide ones."""
+
+    def __init__(self, connection: Connection, arrow: ArrowChoice) -> None:
+        self.connection = connection
+        self.bulk = _bulk(connection, arrow)
+
+    def records(self, kind: Callable[..., Record], query: Select[Any]) -> list[Record]:
+        """Return a record per row, by the names of its columns; a row's own mapping takes twice as long."""
+        try:
+            found = self.connection.execute(query)
+        except UnicodeEncodeError:
+            return []  # what was asked for is half a character, which no database has anywhere
+        names = tuple(found.keys())
+        return [kind(**dict(zip(names, row, strict=True))) for row in found.all()]
+
+    def execute(self, statement: sa.Executable, values: Any = None) -> sa.CursorResult[Any]:
+        """Run a statement, with the values of one row or of several."""
+        return self.connection.execute(statement, values)
+
+    def rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
+        """Return the rows of a query."""
+        return self.connection.execute(query).all()
+
+    def insert(self, table: sa.Table, values: Mapping[str, Any]) -> int:
+        """Insert a row and return its id."""
+        return int(self.connection.execute(table.insert().returning(table.c.id), values).scalar_one())
+
+
+def _bulk(connection: Connection, arrow: ArrowChoice) -> Bulk:
+    driver = connection.connection.driver_connection
+    if isinstance(driver, sqlite3.Connection):
+        return SqliteBulk(driver, arrow)
+    from ndcg_tracker.storage.bulk.postgres import PostgresBulk
+
+    return PostgresBulk(cast("Any", driver))
+
+
+class ReadTransaction:
+    """One consistent state of the database."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.datasets = DatasetReads(session)
+        self.groups = GroupReads(session)
+        self.aliases = AliasReads(session)
+        self.runs = RunReads(session, self.datasets, self.aliases, self.groups)
+        self.labels = LabelReads(session, self.groups)
+        self.evaluations = EvaluationReads(session)
+        self.decisions = DecisionReads(session)
+
+    def damage(self) -> list[str]:
+        """Return one sentence per kind of damage in the whole database, none if it is whole."""
+        connection = self._session.connection
+        found = [*engine_damage(connection), *broken_references(connection)]
+        return found or differing_values(connection, self._session.bulk)
+
+
+class DatasetReads:
+    """Reads datasets."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def all(self) -> list[DatasetRecord]:
+        """Return all datasets in id order."""
+        return self._session.records(DatasetRecord, sa.select(schema.datasets).order_by(schema.datasets.c.id))
+
+    def named(self, name: str) -> DatasetRecord | None:
+        """Return the dataset of this name, None if there is none."""
+        found = self._session.records(DatasetRecord, sa.select(schema.datasets).where(schema.datasets.c.name == name))
+        return found[0] if found else None
+
+
+class AliasReads:
+    """Reads aliases."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def all(self, dataset: str | None = None) -> list[AliasRecord]:
+        """Return the aliases of a dataset (None: of all), by dataset and name."""
+        query = (
+            sa.select(schema.aliases, schema.datasets.c.name.label("dataset"), schema.runs.c.name.label("run"))
+            .join_from(schema.aliases, schema.datasets)
+            .join(schema.runs, schema.runs.c.id == schema.aliases.c.run_id)
+            .order_by(schema.aliases.c.dataset_id, schema.aliases.c.name)
+        )
+        chosen = query if dataset is None else query.where(schema.datasets.c.name == dataset)
+        return self._session.records(AliasRecord, chosen)
+
+
+class DecisionReads:
+    """Reads the decisions of gates."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def all(self, dataset_id: int) -> list[DecisionRecord]:
+        """Return the decisions of gates on a dataset, oldest first."""
+        table = schema.decisions
+        query = sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.id)
+        return self._session.records(DecisionRecord, query)
+
+
+class RunReads:
+    """Reads runs and their ranked items."""
+
+    def __init__(self, session: Session, datasets: DatasetReads, aliases: AliasReads, groups: GroupReads) -> None:
+        self._session = session
+        self._datasets = datasets
+        self._aliases = aliases
+        self._groups = groups
+
+    def all(self, dataset: str | None = None) -> list[RunRecord]:
+        """Return the runs of a dataset (None: of all) in id order."""
+        query = _runs().order_by(schema.runs.c.id)
+        chosen = query if dataset is None else query.where(schema.datasets.c.name == dataset)
+        return self._session.records(RunRecord, chosen)
+
+    def with_id(self, run_id: int) -> RunRecord:
+        """Return the run of this id (ReferenceNotFoundError if there is none)."""
+        records = self._session.records(RunRecord, _runs().where(schema.runs.c.id == run_id))
+        if not records:
+            raise ReferenceNotFoundError(f"no run with id {run_id}; see all with: ndcg-track runs list")
+        return records[0]
+
+    def resolve(self, reference: str, dataset: str | None = None) -> RunRecord:
+        """Return the run that a reference names: exact name, id, ``@alias``, ``latest~N`` or unique prefix.
+
+        Parameters: ``dataset`` narrows the search. Raises: ReferenceNotFoundError for an unknown or ambiguous
+        reference or an unknown dataset, with the candidates.
+        """
+        if dataset is not None and self._datasets.named(dataset) is None:
+            raise unknown_dataset(dataset, [one.name for one in self._datasets.all()])
+        query = sa.select(schema.runs.c.id, schema.runs.c.name, schema.datasets.c.name.label("dataset"))
+        query = query.join_from(schema.runs, schema.datasets).order_by(schema.runs.c.id)
+        if dataset is not None:
+            query = query.where(schema.datasets.c.name == dataset)
+        names = [RunName(row.id, row.name, row.dataset) for row in self._session.rows(query)]
+        return self.with_id(referenced_run(reference, names, self._aliases.all(dataset), dataset))
+
+    def named(self, dataset_id: int, name: str) -> RunRecord | None:
+        """Return the run of exactly this name, None if there is none."""
+        chosen = (schema.runs.c.dataset_id == dataset_id, schema.runs.c.name == name)
+        found = self._session.records(RunRecord, _runs().where(*chosen))
+        return found[0] if found else None
+
+    def with_digest(self, dataset_id: int, digest: str) -> list[RunRecord]:
+        """Return the runs with this content, in id order."""
+        chosen = (schema.runs.c.dataset_id == dataset_id, schema.runs.c.digest == digest)
+        return self._session.records(RunRecord, _runs().where(*chosen).order_by(schema.runs.c.id))
+
+    def group_ids(self, run_id: int) -> Index:
+        """Return the ids, ascending, of the groups that a run has."""
+        return self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
+
+    def ranking(self, run_id: int, group_ids: Index | None = None) -> Ranking:
+        """Return the items of a run as they were stored, scores to the bit, of some groups or all, by ascending id."""
+        return Ranking(*self._groups.keyed(self._session.bulk.lists(RANKED_LISTS, run_id, group_ids)))
+
+    def ranking_blocks(self, run: RunRecord, n_items: int = BLOCK_ITEMS) -> Iterator[Ranking]:
+        """Yield the items of a run in blocks of about so many items (see ``ranking``)."""
+        if run.n_items <= n_items:
+            yield self.ranking(run.id)
+            return
+        ids = self.group_ids(run.id)
+        n_groups = max(1, n_items * run.n_groups // run.n_items)
+        for first in range(0, ids.size, n_groups):
+            yield self.ranking(run.id, ids[first : first + n_groups])
+
+
+class LabelReads:
+    """Reads label sets and their labels."""
+
+    def __init__(self, session: Session, groups: GroupReads) -> None:
+        self._session = session
+        self._groups = groups
+
+    def sets(self, dataset_id: int) -> list[LabelSetRecord]:
+        """Return the label sets of a dataset by version."""
+        table = schema.label_sets
+        query = sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.version)
+        return self._session.records(LabelSetRecord, query)
+
+    def newest(self, dataset_id: int) -> LabelSetRecord | None:
+        """Return the label set with the highest version, None if the dataset has no labels."""
+        sets = self.sets(dataset_id)
+        return sets[-1] if sets else None
+
+    def lists(self, label_set_id: int, group_ids: Index | None = None) -> LabelLists:
+        """Return the labels of a label set, of some groups or all, groups by ascending id."""
+        return LabelLists(*self._groups.keyed(self._session.bulk.lists(LABEL_LISTS, label_set_id, group_ids)))
+
+    def group_ids(self, label_set_id: int) -> Index:
+        """Return the ids, ascending, of the groups that a label set has labels for."""
+        return self._session.bulk.list_group_ids(LABEL_LISTS, label_set_id)
+
+
+class EvaluationReads:
+    """Reads evaluations, the results of their groups, and how much of a run is judged."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def of_run(self, run_id: int) -> list[EvaluationRecord]:
+        """Return the evaluations of a run in the order in which they were stored."""
+        table = schema.evaluations
+        query = _evaluations().where(table.c.run_id == run_id).order_by(table.c.id)
+        return self._session.records(EvaluationRecord, query)
+
+    def history(self, dataset_id: int, metric: str, label_set_id: int | None = None) -> list[HistoryRecord]:
+        """Return the evaluations of all runs of a dataset under a metric, by run and label set version.
+
+        Parameters: ``metric``, its canonical text. ``label_set_id`` narrows to one label set.
+        """
+        runs, evaluations, label_sets = schema.runs, schema.evaluations, schema.label_sets
+        query = (
+            sa.select(
+                runs.c.id.label("run_id"),
+                runs.c.name.label("run"),
+                runs.c.created_at_utc,
+                runs.c.git_commit,
+                evaluations.c.id.label("evaluation_id"),
+                evaluations.c.label_set_id,
+                label_sets.c.version.label("label_set_version"),
+                *(evaluations.c[name] for name in ("mean", "std_dev", "n_groups", "n_missing", "n_undefined")),
+                _requested_as(),
+            )
+            .join_from(runs, evaluations, evaluations.c.run_id == runs.c.id)
+            .join(schema.metrics, schema.metrics.c.id == evaluations.c.metric_id)
+            .join(label_sets, label_sets.c.id == evaluations.c.label_set_id)
+            .where(runs.c.dataset_id == dataset_id, schema.metrics.c.text == metric)
+            .order_by(runs.c.id, label_sets.c.version)
+        )
+        if label_set_id is not None:
+            query = query.where(evaluations.c.label_set_id == label_set_id)
+        return self._session.records(HistoryRecord, query)
+
+    def coverages(self, run_id: int, label_set_id: int) -> list[CoverageRecord]:
+        """Return how much of a run has a label, by cutoff; the whole list last."""
+        table = schema.coverages
+        chosen = (table.c.run_id == run_id, table.c.label_set_id == label_set_id)
+        query = sa.select(table.c.cutoff, table.c.judged_share).where(*chosen).order_by(table.c.cutoff)
+        rows = self._session.rows(query)
+        cutoffs = [CoverageRecord(run_id, label_set_id, row.cutoff or None, row.judged_share) for row in rows]
+        return sorted(cutoffs, key=lambda record: record.cutoff is None)
+
+    def results(self, evaluation_id: int, *, components: bool = False) -> GroupResultColumns:
+        """Return the group results of an evaluation as columns; ``components``: with dcg and ideal_dcg."""
+        bulk = self._session.bulk
+        ids, values = bulk.results(evaluation_id)
+        undefined = np.flatnonzero(np.isnan(values))
+        reasons = bulk.reasons(evaluation_id) if undefined.size else []
+        columns = GroupResultColumns(ids, values, undefined, reasons)
+        if not components:
+            return columns
+        _, dcg, ideal_dcg = bulk.components(evaluation_id)
+        return replace(columns, dcg=dcg, ideal_dcg=ideal_dcg)
+
+    def results_of(self, evaluation_ids: Sequence[int]) -> list[tuple[Index, Floats]]:
+        """Return ids and values (NaN: undefined) of the groups of each evaluation; ids that are equal are one array.
+
+        The values are not to be written to: they are the bytes that the database returned.
+        """
+        table = schema.evaluations
+        query = sa.select(table.c.id, table.c.packed_group_ids, table.c.packed_values)
+        known: dict[tuple[bytes, int], Index] = {}
+        found: dict[int, tuple[Index, Floats]] = {}
+        for first in range(0, len(evaluation_ids), FEW):
+            wanted = table.c.id.in_(evaluation_ids[first : first + FEW])
+            for evaluation_id, ids, packed_values in self._session.connection.execute(query.where(wanted)):
+                values = np.frombuffer(packed_values or b"", dtype="<f8").astype(np.float64, copy=False)
+                key = (bytes(ids or b""), values.size)
+                if key not in known:
+                    known[key], _ = unpacked(ids or b"", packed_values or b"")
+                found[evaluation_id] = known[key], values
+        return [found[evaluation_id] for evaluation_id in evaluation_ids]
+
+
+class GroupReads:
+    """Reads the groups of datasets."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._known: dict[int, tuple[Index, Keys]] = {}
+
+    def all(self, dataset_id: int) -> tuple[Index, Keys]:
+        """Return the ids, ascending, and keys of all groups of a dataset."""
+        return self._session.bulk.group_rows(dataset_id)
+
+    def keys(self, dataset_id: int, ids: Index) -> Keys:
+        """Return the keys of groups of a dataset, in the order of ``ids`` (ReferenceNotFoundError for a wrong id)."""
+        if ids.size <= FEW:
+            found = self._session.bulk.group_keys(dataset_id, ids.tolist())
+            keys = [key for key in found if key is not None]
+            if len(keys) == len(found):
+                return Keys.from_bytes(keys)
+            raise ReferenceNotFoundError(f"no group with id {ids[found.index(None)]} in dataset {dataset_id}")
+        was_read = dataset_id in self._known
+        if not was_read:
+            self._known[dataset_id] = self.all(dataset_id)
+        all_ids, all_keys = self._known[dataset_id]
+        places = np.minimum(np.searchsorted(all_ids, ids), max(all_ids.size - 1, 0))
+        wrong = np.flatnonzero(all_ids[places] != ids) if all_ids.size else np.arange(ids.size)
+        if not wrong.size:
+            return all_keys.take(places)
+        if was_read:  # the group may have come since
+            del self._known[dataset_id]
+            return self.keys(dataset_id, ids)
+        raise ReferenceNotFoundError(f"no group with id {ids[wrong[0]]} in dataset {dataset_id}")
+
+    def ids(self, dataset_id: int, keys: Keys) -> Index:
+        """Return the id of each group, -1 for one that the dataset does not have: int64, shape (n,)."""
+        wanted = keys.to_bytes_list()
+        if len(wanted) <= FEW:
+            return np.array(self._session.bulk.group_ids(dataset_id, wanted), dtype=np.int64)
+        id_of = self.id_by_key(dataset_id)
+        return np.array([id_of.get(key, -1) for key in wanted], dtype=np.int64)
+
+    def id_by_key(self, dataset_id: int) -> dict[bytes, int]:
+        """Return the id of every group of a dataset by its key."""
+        ids, keys = self.all(dataset_id)
+        return dict(zip(keys.to_bytes_list(), ids.tolist(), strict=True))
+
+    def weights(self, dataset_id: int) -> tuple[Index, Floats]:
+        """Return the ids, ascending, and weights of the groups of a dataset that have one."""
+        return self._session.bulk.group_weights(dataset_id)
+
+    def attributes(self, dataset_id: int) -> dict[int, dict[str, Any]]:
+        """Return the attributes of the groups that have some, by group id."""
+        table = schema.groups
+        chosen = (table.c.dataset_id == dataset_id, table.c.attributes.is_not(None))
+        query = sa.select(table.c.id, table.c.attributes).where(*chosen).order_by(table.c.id)
+        return {row.id: row.attributes for row in self._session.rows(query)}
+
+    def keyed(self, lists: Lists) -> tuple[Keys, Index, Keys, Floats]:
+        """Return lists with the keys of their groups in place of the ids."""
+        if not lists.group_ids.size:
+            return Keys.from_bytes([]), lists.offsets, lists.item_keys, lists.numbers
+        query = sa.select(schema.groups.c.dataset_id).where(schema.groups.c.id == int(lists.group_ids[0]))
+        dataset_id = self._session.connection.execute(query).scalar_one()
+        return self.keys(dataset_id, lists.group_ids), lists.offsets, lists.item_keys, lists.numbers
+
+
+def _runs() -> Select[Any]:
+    query = sa.select(schema.runs, schema.datasets.c.name.label("dataset"))
+    return query.join_from(schema.runs, schema.datasets)
+
+
+def _evaluations() -> Select[Any]:
+    table = schema.evaluations
+    counts = ("n_groups", "n_missing", "n_undefined")
+    names = ("id", "run_id", "label_set_id", "mean", "worst_mean", "best_mean", "std_dev", *counts)
+    return (
+        sa.select(
+            *(table.c[name] for name in names),
+            table.c.created_at_utc,
+            schema.metrics.c.text.label("metric"),
+            _requested_as(),
+            schema.label_sets.c.version.label("label_set_version"),
+        )
+        .join_from(table, schema.metrics)
+        .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
+    )
+
+
+def _requested_as() -> sa.Label[str]:
+    return sa.func.coalesce(schema.evaluations.c.requested_as, schema.metrics.c.text).label("requested_as")

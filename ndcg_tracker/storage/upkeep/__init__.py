@@ -1,0 +1,1 @@
+"""What keeps a database usable: migrations, backups and health checks."""

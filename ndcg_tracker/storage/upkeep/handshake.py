@@ -1,0 +1,150 @@
+"""Which kind of database a location holds, found without writing a byte, and why one cannot be used."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from enum import Enum
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
+
+from ndcg_tracker.errors import argument
+from ndcg_tracker.storage.connection import FailedDatabaseError, Reason, read_transaction
+from ndcg_tracker.storage.database_url import Location
+from ndcg_tracker.storage.schema import VERSION_TABLE
+from ndcg_tracker.storage.upkeep.revisions import known_revisions, newest_revision
+
+_SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+_SMALLEST_DATABASE = 512  # bytes: the smallest page that SQLite has
+_POSTGRES_TABLES = """
+    SELECT relname FROM pg_class c
+    WHERE relkind IN ('r', 'p') AND relnamespace = quote_ident(current_schema())::regnamespace
+    AND NOT EXISTS (
+        SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
+    )
+"""
+_FORBIDDEN_SCHEMAS = """
+    WITH path AS (
+        SELECT CASE name WHEN '$user' THEN current_user::text ELSE name END AS name, place
+        FROM (
+            SELECT btrim(btrim(part), '"') AS name, place
+            FROM unnest(string_to_array(current_setting('search_path'), ',')) WITH ORDINALITY AS parts (part, place)
+        ) named
+    )
+    SELECT 'GRANT USAGE ON SCHEMA ' || quote_ident(n.nspname) || ' TO ' || quote_ident(current_user) ||
+        '; GRANT SELECT ON ALL TABLES IN SCHEMA ' || quote_ident(n.nspname) || ' TO ' || quote_ident(current_user)
+    FROM path JOIN pg_namespace n ON n.nspname = path.name JOIN pg_class c ON c.relnamespace = n.oid
+    WHERE c.relname = %(table)s AND NOT has_schema_privilege(n.oid, 'USAGE')
+    AND path.place < coalesce((SELECT min(place) FROM path WHERE name = current_schema()), 1e9) ORDER BY path.place
+"""
+
+
+class Kind(Enum):
+    """What a location holds, as far as ndcg_tracker is concerned."""
+
+    MISSING = "missing"
+    EMPTY = "empty"
+    CURRENT = "current"
+    OLDER = "older"
+    NEWER = "newer"
+    UNKNOWN = "unknown"
+    FOREIGN = "foreign"
+    NOT_A_DATABASE = "not a database"
+    FORBIDDEN = "forbidden"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a location holds.
+
+    ``detail``: the revision of ours, or a table of another program, or what is wrong, or the GRANT that is missing.
+    """
+
+    kind: Kind
+    detail: str = ""
+
+
+def found_state(engine: Engine, location: Location) -> State:
+    """Return what the location holds; nothing is written (but what a killed writer left is rolled back)."""
+    path = location.path
+    if path is not None:
+        if not path.exists():
+            return State(Kind.MISSING)
+        if not path.is_file():
+            return State(Kind.NOT_A_DATABASE, "it is a folder" if path.is_dir() else "it is no regular file")
+        # SQLite takes a few bytes of anything for an empty database, and would overwrite them.
+        if 0 < path.stat().st_size < _SMALLEST_DATABASE or _is_no_sqlite(engine):
+            return State(Kind.NOT_A_DATABASE, "it is a file of another kind")
+    with read_transaction(engine, location) as connection:
+        return state_within(connection)
+
+
+def _is_no_sqlite(engine: Engine) -> bool:
+    try:
+        with engine.connect() as connection:
+            connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
+    except (sqlite3.DatabaseError, DBAPIError) as error:
+        reported = error.orig if isinstance(error, DBAPIError) else error
+        return getattr(reported, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB
+    return False
+
+
+def state_within(connection: Connection) -> State:
+    """Return what the database of this connection holds, as its transaction sees it."""
+    query = _SQLITE_TABLES if connection.dialect.name == "sqlite" else _POSTGRES_TABLES
+    tables = sorted(connection.exec_driver_sql(query).scalars())
+    if not tables and connection.dialect.name == "postgresql":
+        grants = connection.exec_driver_sql(_FORBIDDEN_SCHEMAS, {"table": VERSION_TABLE}).scalars().all()
+        if grants:
+            return State(Kind.FORBIDDEN, grants[0])
+    if VERSION_TABLE not in tables:
+        return State(Kind.FOREIGN, tables[0]) if tables else State(Kind.EMPTY)
+    revisions = sorted(connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalars())
+    if not revisions and tables == [VERSION_TABLE]:
+        return State(Kind.EMPTY)
+    if len(revisions) != 1:
+        return State(Kind.UNKNOWN, ", ".join(revisions) or "none")
+    return State(_age(revisions[0]), revisions[0])
+
+
+def _age(revision: str) -> Kind:
+    if revision == newest_revision():
+        return Kind.CURRENT
+    if revision in known_revisions():
+        return Kind.OLDER
+    is_number = len(revision) == 4 and revision.isascii() and revision.isdigit()
+    return Kind.NEWER if is_number and revision > newest_revision() else Kind.UNKNOWN
+
+
+def refusal(state: State, location: Location) -> FailedDatabaseError:
+    """Return the error for a database that cannot be used as it is, with the command that fixes it."""
+    ours, found = newest_revision(), state.detail
+    another_path = f"give {argument('location')} another path"
+    reasons = {
+        Kind.MISSING: Reason(
+            "there is no such database", f"make it with: {location.command('ingest FILE --labels LABELS')}"
+        ),
+        Kind.EMPTY: Reason("the database is empty", f"make its tables with: {location.command('db upgrade')}"),
+        Kind.OLDER: Reason(
+            f"the database has the older schema {found}, this program needs {ours}",
+            f"upgrade it with: {location.command('db upgrade')}",
+        ),
+        Kind.NEWER: Reason(
+            f"the database has the newer schema {found}, this program knows up to {ours}",
+            "upgrade the program with: pip install --upgrade ndcg-tracker",
+        ),
+        Kind.UNKNOWN: Reason(
+            f"the database has a schema that no ndcg-tracker ever had ({found})",
+            f"restore a backup of it or {another_path}",
+        ),
+        Kind.FOREIGN: Reason(
+            f"the database belongs to another program (it has a table {found!r})",
+            f"give {argument('location')} a database of its own",
+        ),
+        Kind.FORBIDDEN: Reason(
+            "this role may not use the schema that the tables are in", f"let its owner type: {found}"
+        ),
+        Kind.NOT_A_DATABASE: Reason(f"not a SQLite database, {found}", another_path),
+    }
+    return FailedDatabaseError(location, reasons[state.kind])

@@ -1,0 +1,266 @@
+"""Health checks for a database: its file or server, its schema and its integrity, with advice for each problem."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+from ndcg_tracker.errors import argument
+from ndcg_tracker.storage.bulk.json_lists import ArrowChoice
+from ndcg_tracker.storage.connection import (
+    WRITER_LOCK,
+    FailedDatabaseError,
+    database_engine,
+    read_transaction,
+    wal_is_safe,
+)
+from ndcg_tracker.storage.database_url import Location, parsed_location
+from ndcg_tracker.storage.read import ReadTransaction, Session
+from ndcg_tracker.storage.upkeep.handshake import Kind, State, refusal
+from ndcg_tracker.storage.upkeep.migrate import database_state
+
+Health = Literal["ok", "note", "bad"]
+
+LITTLE_ROOM = 1 << 28  # bytes
+_NETWORK = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "gluster", "lustre", "fuse.sshfs", "fuse.s3fs", "davfs")
+_FIRST_BYTES_WAL = (18, 19)  # file format versions in the header: 2 is a write-ahead log
+_SECOND_WRITER = """
+import sqlite3, sys
+try:
+    sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None).execute("BEGIN IMMEDIATE")
+except sqlite3.OperationalError as error:
+    sys.exit(error.sqlite_errorcode)
+"""
+LONG_SECONDS = 300
+_WHO_WRITES = """
+    SELECT a.pid, coalesce(nullif(a.application_name, ''), 'unknown'), extract(epoch FROM now() - a.xact_start)
+    FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+    WHERE l.locktype = 'advisory' AND l.granted AND l.classid = 0 AND l.objid = %(lock)s
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One health check: its state, what was found, and what to do ("" for nothing).
+
+    The texts hold arguments that are still to be worded (see ``errors.worded``).
+    """
+
+    check: str
+    state: Health
+    found: str
+    advice: str = ""
+
+
+def examine(location: str) -> Iterator[Finding]:
+    """Yield the health checks of a location (``doctor``), whatever it holds; nothing is written.
+
+    A check that an earlier finding makes impossible is left out.
+    """
+    where = parsed_location(location)
+    if where.path is not None:
+        yield from _file_findings(where.path)
+    try:
+        state = database_state(where)
+    except FailedDatabaseError as error:
+        yield Finding("database", "bad", error.reason.what, error.reason.advice)
+        return
+    yield _of_state(state, where)
+    if state.kind is not Kind.CURRENT:
+        return
+    try:
+        if where.url is not None:
+            yield from _server_findings(where)
+        yield _integrity(where)
+    except FailedDatabaseError as error:
+        yield Finding("integrity", "bad", error.reason.what, error.reason.advice)
+
+
+def _of_state(state: State, location: Location) -> Finding:
+    if state.kind is Kind.CURRENT:
+        return Finding("schema", "ok", f"{state.detail}, the newest that this program knows")
+    reason = refusal(state, location).reason
+    is_usual = state.kind in (Kind.MISSING, Kind.EMPTY, Kind.OLDER)
+    return Finding("schema", "note" if is_usual else "bad", reason.what, reason.advice)
+
+
+def _integrity(location: Location) -> Finding:
+    engine = database_engine(location)
+    try:
+        with read_transaction(engine, location) as connection:
+            tx = ReadTransaction(Session(connection, ArrowChoice()))
+            damage, n_runs = tx.damage(), len(tx.runs.all())
+    finally:
+        engine.dispose()
+    if damage:
+        return Finding("integrity", "bad", "; ".join(damage), "restore a backup, or report what was found")
+    return Finding(
+        "integrity", "ok", f"{n_runs:,} {'run' if n_runs == 1 else 'runs'}, each with all its lists and results"
+    )
+
+
+def _file_findings(path: Path) -> Iterator[Finding]:
+    """Yield the checks of a SQLite file that may not exist yet: library, journal, disk and locks."""
+    folder = path.absolute().parent
+    exists = path.is_file()
+    yield _file(path, folder, exists=exists)
+    yield _library()
+    if exists:
+        yield _journal(path)
+    if folder.is_dir():
+        yield _room(path, folder, exists=exists)
+        if os.access(folder, os.W_OK):
+            yield _locks(folder)
+
+
+def _file(path: Path, folder: Path, *, exists: bool) -> Finding:
+    if not folder.is_dir():
+        return Finding(
+            "file",
+            "bad",
+            f"the folder {folder} does not exist",
+            f"make it, or give {argument('location')} another path",
+        )
+    if not os.access(folder, os.W_OK):
+        return Finding(
+            "file", "bad", f"the folder {folder} cannot be written to, so neither can the database",
+            f"let yourself write there, or give {argument('location')} another path",
+        )  # fmt: skip
+    if not exists:
+        return Finding("file", "note", f"{path} does not exist yet", "the first ingest creates it")
+    if not os.access(path, os.W_OK):
+        return Finding("file", "bad", f"{path} cannot be written to", "let yourself write to it")
+    return Finding("file", "ok", f"{path}, {path.stat().st_size / 1e6:,.1f} MB")
+
+
+def _library() -> Finding:
+    version = sqlite3.sqlite_version
+    if wal_is_safe():
+        return Finding("SQLite", "ok", f"{version}, with a write-ahead log: readers and a writer work at once")
+    return Finding(
+        "SQLite", "note", f"{version}, whose write-ahead log can be corrupted: the rollback journal is used, and "
+        "readers and writers wait for each other",
+        "no action needed; with a Python that has SQLite 3.51.3 or newer they do not wait",
+    )  # fmt: skip
+
+
+def _journal(path: Path) -> Finding:
+    with path.open("rb") as file:
+        header = file.read(20)
+    is_wal = len(header) == 20 and header[_FIRST_BYTES_WAL[0]] == 2
+    if is_wal and not wal_is_safe():
+        return Finding(
+            "journal", "bad", "write-ahead log, which this SQLite may corrupt",
+            "close other programs that use the file; the next write turns it off",
+        )  # fmt: skip
+    return Finding("journal", "ok", "write-ahead log" if is_wal else "rollback journal")
+
+
+def _room(path: Path, folder: Path, *, exists: bool) -> Finding:
+    free = shutil.disk_usage(folder).free
+    size = path.stat().st_size if exists else 0
+    found = f"{free / 1e9:,.1f} GB free"
+    if free < LITTLE_ROOM:
+        return Finding("room", "bad", found, "make room before the next ingest")
+    if free < size:
+        return Finding("room", "note", f"{found}, less than the database has", "an upgrade and db backup need as much")
+    return Finding("room", "ok", found)
+
+
+def _locks(folder: Path) -> Finding:
+    """Try whether a second process is kept from writing beside a first one."""
+    kind = _file_system(folder)
+    with TemporaryDirectory(prefix=".ndcg-track-", dir=folder) as trial:
+        path = str(Path(trial) / "trial.db")
+        with closing(sqlite3.connect(path, isolation_level=None)) as first:
+            first.execute("BEGIN IMMEDIATE")
+            command = [sys.executable, "-c", _SECOND_WRITER, path]
+            second = subprocess.run(command, capture_output=True, check=False)
+            first.execute("ROLLBACK")
+    if second.returncode != sqlite3.SQLITE_BUSY:
+        return Finding(
+            "locks", "bad", f"the file system{_of(kind)} does not keep two writers apart",
+            "put the database on a local disk, or use Postgres",
+        )  # fmt: skip
+    if kind.startswith(_NETWORK):
+        return Finding(
+            "locks", "note", f"they hold, but the file system ({kind}) is a network's, on which SQLite is not safe",
+            "put the database on a local disk, or use Postgres",
+        )  # fmt: skip
+    return Finding("locks", "ok", f"a second writer waits{_of(kind)}")
+
+
+def _of(kind: str) -> str:
+    return f" ({kind})" if kind else ""
+
+
+def _file_system(folder: Path, mounts: Path = Path("/proc/mounts")) -> str:
+    """Return the type of the file system that a folder is on, "" where the system does not say."""
+    try:
+        lines = mounts.read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return ""
+    found = ("", "")
+    for line in lines:
+        words = line.split(" ")
+        if len(words) > 2:
+            point = words[1].replace("\\040", " ")
+            if folder.is_relative_to(point) and len(point) >= len(found[0]):
+                found = (point, words[2])
+    return found[1]
+
+
+def _server_findings(location: Location) -> Iterator[Finding]:
+    """Yield the checks of the server, as far as the role may know it: encoding, role and who is writing."""
+    engine = database_engine(location)
+    try:
+        with read_transaction(engine, location) as connection:
+            version, encoding, size, role, quoted_role, is_superuser = connection.exec_driver_sql(
+                "SELECT current_setting('server_version'), current_setting('server_encoding'), "
+                "pg_database_size(current_database()), current_user::text, quote_ident(current_user), "
+                "(SELECT rolsuper FROM pg_roles WHERE rolname = current_user)"
+            ).one()
+            yield Finding("server", "ok", f"Postgres {version}, {encoding}, {size / 1e6:,.1f} MB")
+            if is_superuser:
+                yield Finding(
+                    "role", "note", f"{role} is a superuser",
+                    "give people who only read a role that may do nothing else (docs/sql.md)",
+                )  # fmt: skip
+            else:
+                yield Finding("role", "ok", role)
+            writers = connection.exec_driver_sql(_WHO_WRITES, {"lock": WRITER_LOCK}).all()
+    finally:
+        engine.dispose()
+    if not writers:
+        yield Finding("writer", "ok", "nobody")
+        return
+    pid, program, seconds = writers[0]
+    yield _writer(pid, program, seconds, quoted_role)
+
+
+def _writer(pid: int, program: str, seconds: Decimal | None, role: str) -> Finding:
+    if seconds is None:
+        return Finding(
+            "writer", "ok", f"process {pid} ({program}), of another role: since when, {role} may not see",
+            f"to see it, let a superuser type: GRANT pg_read_all_stats TO {role}",
+        )  # fmt: skip
+    found = f"process {pid} ({program}) since {seconds:,.0f} s"
+    if seconds < LONG_SECONDS:
+        return Finding("writer", "ok", found)
+    return Finding(
+        "writer",
+        "note",
+        f"{found}; others wait for it",
+        f"if nothing works there any more: SELECT pg_terminate_backend({pid})",
+    )

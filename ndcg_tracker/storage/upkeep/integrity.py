@@ -1,0 +1,160 @@
+"""Checks that rows belong to something where no foreign key says so, set by set, and what a transaction has made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy import ColumnElement, Connection, FromClause, Select
+
+from ndcg_tracker.errors import DatabaseError
+from ndcg_tracker.storage.bulk.protocol import Bulk
+from ndcg_tracker.storage.schema import (
+    decisions,
+    evaluations,
+    group_results,
+    groups,
+    label_lists,
+    label_sets,
+    ranked_lists,
+    runs,
+)
+
+_STRAY = "without their owner or group"
+
+
+def broken_references(
+    connection: Connection,
+    *,
+    run_ids: Iterable[int] | None = None,
+    label_set_ids: Iterable[int] | None = None,
+    evaluation_ids: Iterable[int] | None = None,
+) -> list[str]:
+    """Return one sentence per kind of damage among the rows of these owners (None: of all), none if all is well.
+
+    A list or group result is whole if its owner exists and its group is one of the owner's dataset; a run and a label
+    set have as many lists as they say, an evaluation as many group results as it has packed.
+    """
+    n_packed = sa.func.coalesce(sa.func.length(evaluations.c.packed_values), 0) // 8
+    found = []
+    for name, query, owner, chosen in (
+        (f"ranked lists {_STRAY}", _strays_of_runs(), ranked_lists.c.run_id, run_ids),
+        (f"label lists {_STRAY}", _strays_of_label_sets(), label_lists.c.label_set_id, label_set_ids),
+        (f"group results {_STRAY}", _strays_of_evaluations(), group_results.c.evaluation_id, evaluation_ids),
+        (
+            "runs without all their lists",
+            _wrong_counts(runs, runs.c.n_groups, ranked_lists.c.run_id),
+            runs.c.id,
+            run_ids,
+        ),
+        (
+            "label sets without all their lists",
+            _wrong_counts(label_sets, label_sets.c.n_groups, label_lists.c.label_set_id),
+            label_sets.c.id,
+            label_set_ids,
+        ),
+        (
+            "evaluations without all their group results",
+            _wrong_counts(evaluations, n_packed, group_results.c.evaluation_id),
+            evaluations.c.id,
+            evaluation_ids,
+        ),
+    ):
+        n_broken = connection.execute(_of(query, owner, chosen)).scalar_one()
+        if n_broken:
+            found.append(f"{n_broken} {name}")
+    return found
+
+
+def differing_values(connection: Connection, bulk: Bulk) -> list[str]:
+    """Return one sentence if packed values and rows of some evaluations are not the same to the bit, else nothing."""
+    n_broken = 0
+    for (evaluation_id,) in connection.execute(sa.select(evaluations.c.id)).all():
+        ids, values = bulk.results(evaluation_id)
+        row_ids, row_values = bulk.values(evaluation_id)
+        same = np.array_equal(ids, row_ids) and np.array_equal(values.view(np.int64), row_values.view(np.int64))
+        n_broken += not same
+    return [f"{n_broken} evaluations whose packed values are not those of their group results"] if n_broken else []
+
+
+def engine_damage(connection: Connection) -> list[str]:
+    """Return what the engine itself finds damaged: SQLite reads the whole file; Postgres has no such check."""
+    if connection.dialect.name != "sqlite":
+        return []
+    found = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(10)") if row[0] != "ok"]
+    strays = {str(row[0]) for row in connection.exec_driver_sql("PRAGMA foreign_key_check")}
+    return found + [f"{table}: rows that refer to nothing" for table in sorted(strays)]
+
+
+@dataclass(slots=True)
+class Written:
+    """What a transaction has made: content digests by the ids of runs and label sets, and other ids."""
+
+    runs: dict[int, str] = field(default_factory=dict)
+    label_sets: dict[int, str] = field(default_factory=dict)
+    evaluation_ids: set[int] = field(default_factory=set)
+    decision_ids: set[int] = field(default_factory=set)
+
+    def is_in(self, connection: Connection) -> bool | None:
+        """Return whether the transaction was committed; None where it made nothing that could tell.
+
+        A transaction is committed whole or not at all, so one row is enough. Rows with a content digest come first:
+        the digest must be the same, for a server that took over may have given the id to other content.
+        """
+        for table, digests in ((runs, self.runs), (label_sets, self.label_sets)):
+            if digests:
+                rows = connection.execute(sa.select(table.c.id, table.c.digest).where(table.c.id.in_(sorted(digests))))
+                return any(digests[key] == digest for key, digest in rows)
+        for table, ids in ((evaluations, self.evaluation_ids), (decisions, self.decision_ids)):
+            if ids:
+                query = sa.select(table.c.id).where(table.c.id.in_(sorted(ids))).limit(1)
+                return connection.execute(query).first() is not None
+        return None
+
+
+def check_written(connection: Connection, made: Written) -> None:
+    """Raise where what this transaction wrote is not whole, before it is committed."""
+    broken = broken_references(
+        connection, run_ids=made.runs, label_set_ids=made.label_sets, evaluation_ids=made.evaluation_ids
+    )
+    if broken:
+        raise DatabaseError(f"refused to store {'; '.join(broken)}: nothing was stored; please report this")
+
+
+def _of(query: Select[Any], owner: ColumnElement[int], chosen: Iterable[int] | None) -> Select[Any]:
+    return query if chosen is None else query.where(owner.in_(sorted(chosen)))
+
+
+def _strays(table: FromClause, joined: FromClause) -> Select[Any]:
+    return sa.select(sa.func.count()).select_from(joined).where(groups.c.id.is_(None))
+
+
+def _strays_of_runs() -> Select[Any]:
+    joined = ranked_lists.outerjoin(runs, runs.c.id == ranked_lists.c.run_id).outerjoin(
+        groups, (groups.c.id == ranked_lists.c.group_id) & (groups.c.dataset_id == runs.c.dataset_id)
+    )
+    return _strays(ranked_lists, joined)
+
+
+def _strays_of_label_sets() -> Select[Any]:
+    joined = label_lists.outerjoin(label_sets, label_sets.c.id == label_lists.c.label_set_id).outerjoin(
+        groups, (groups.c.id == label_lists.c.group_id) & (groups.c.dataset_id == label_sets.c.dataset_id)
+    )
+    return _strays(label_lists, joined)
+
+
+def _strays_of_evaluations() -> Select[Any]:
+    joined = (
+        group_results.outerjoin(evaluations, evaluations.c.id == group_results.c.evaluation_id)
+        .outerjoin(runs, runs.c.id == evaluations.c.run_id)
+        .outerjoin(groups, (groups.c.id == group_results.c.group_id) & (groups.c.dataset_id == runs.c.dataset_id))
+    )
+    return _strays(group_results, joined)
+
+
+def _wrong_counts(owners: sa.Table, expected: ColumnElement[int], owner_id: ColumnElement[int]) -> Select[Any]:
+    n_rows = sa.select(sa.func.count()).where(owner_id == owners.c.id).scalar_subquery()
+    return sa.select(sa.func.count()).select_from(owners).where(expected != n_rows)

@@ -1,0 +1,135 @@
+"""Creates and upgrades the schema by the migrations, in one transaction and one process at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy import Connection, Engine
+
+from ndcg_tracker.errors import DatabaseError, argument
+from ndcg_tracker.storage.connection import database_engine, use_best_journal, write_transaction
+from ndcg_tracker.storage.database_url import Location
+from ndcg_tracker.storage.schema import VERSION_TABLE
+from ndcg_tracker.storage.upkeep.backup import backup_beside
+from ndcg_tracker.storage.upkeep.handshake import Kind, State, found_state, refusal, state_within
+from ndcg_tracker.storage.upkeep.revisions import migrations_folder, newest_revision, snapshot_statements
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeResult:
+    """What an upgrade did. ``before``: the revision found, None where there was none; ``backup``: the copy made."""
+
+    before: str | None
+    after: str
+    backup: Path | None
+
+    @property
+    def changed(self) -> bool:
+        """Whether the schema was made or changed."""
+        return self.before != self.after
+
+
+def upgrade_database(location: Location) -> UpgradeResult:
+    """Upgrade the database to the newest schema, or create it.
+
+    Any number of processes may do so at once: one does the work, the others find it done. A SQLite file that has a
+    schema already is backed up first. Raises: DatabaseError for a newer, unknown or foreign database.
+    """
+    if location.path is not None and not location.path.absolute().parent.is_dir():
+        raise DatabaseError(
+            f"{location.display_url}: its folder does not exist; make it or give {argument('location')} another path"
+        )
+    engine = database_engine(location, create=True)
+    try:
+        state = found_state(engine, location)
+        if state.kind is Kind.CURRENT:
+            return UpgradeResult(state.detail, state.detail, None)
+        if state.kind not in (Kind.MISSING, Kind.EMPTY, Kind.OLDER):
+            raise refusal(state, location)
+        result = _upgraded(engine, location)
+        if location.path is not None and result.before is None:
+            use_best_journal(location.path)
+        return result
+    finally:
+        engine.dispose()
+
+
+def _upgraded(engine: Engine, location: Location) -> UpgradeResult:
+    with write_transaction(engine, location, migrating=True) as connection:
+        state = state_within(connection)
+        if state.kind is Kind.CURRENT:
+            return UpgradeResult(state.detail, state.detail, None)
+        if state.kind not in (Kind.EMPTY, Kind.OLDER):
+            raise refusal(state, location)
+        _check_encoding(connection, location)
+        backup = backup_beside(location, state.detail) if location.path and state.kind is Kind.OLDER else None
+        if not (state.kind is Kind.EMPTY and location.path is not None and _made_at_once(connection)):
+            before = _row_counts(connection)
+            run_alembic(connection, "upgrade", "head")
+            _check_nothing_lost(connection, location, before)
+        return UpgradeResult(state.detail or None, newest_revision(), backup)
+
+
+def _made_at_once(connection: Connection) -> bool:
+    """Create the newest schema in a new SQLite database without Alembic; return whether a snapshot fits."""
+    is_new = connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar() == 0
+    statements = snapshot_statements() if is_new else None
+    for statement in statements or ():
+        connection.exec_driver_sql(statement)
+    return statements is not None
+
+
+def run_alembic(connection: Connection, command: str, revision: str) -> None:
+    """Run Alembic's ``upgrade`` or ``downgrade`` within the transaction that the connection is in."""
+    from alembic import command as commands
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(migrations_folder()).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    {"upgrade": commands.upgrade, "downgrade": commands.downgrade}[command](config, revision)
+
+
+def _check_encoding(connection: Connection, location: Location) -> None:
+    if connection.dialect.name == "postgresql":
+        encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
+        if encoding != "UTF8":
+            raise DatabaseError(
+                f"{location.display_url}: the database is encoded in {encoding}, which cannot hold every id; "
+                "create one with: createdb --encoding UTF8 --template template0 NAME"
+            )
+
+
+def _row_counts(connection: Connection) -> dict[str, int]:
+    names = sa.inspect(connection).get_table_names()
+    return {name: _row_count(connection, name) for name in names if name != VERSION_TABLE}
+
+
+def _row_count(connection: Connection, name: str) -> int:
+    return connection.execute(sa.select(sa.func.count()).select_from(sa.table(name))).scalar_one()
+
+
+def _check_nothing_lost(connection: Connection, location: Location, before: dict[str, int]) -> None:
+    """Raise where the migration lost rows or left a reference to nothing; the transaction is then rolled back."""
+    after = _row_counts(connection)
+    lost = sorted(name for name, count in before.items() if name in after and after[name] < count)
+    broken: list[str] = []
+    if connection.dialect.name == "sqlite":
+        broken = sorted({str(row[0]) for row in connection.exec_driver_sql("PRAGMA foreign_key_check")})
+    if lost or broken:
+        raise DatabaseError(
+            f"{location.display_url}: the upgrade would damage {', '.join(lost or broken)}; nothing was changed: "
+            "please report this"
+        )
+
+
+def database_state(location: Location) -> State:
+    """Return what the location holds, without writing."""
+    engine = database_engine(location)
+    try:
+        return found_state(engine, location)
+    finally:
+        engine.dispose()

@@ -1,0 +1,503 @@
+"""What a transaction can write: one part per kind of thing, all of it stored at the transaction's end or nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+import sqlalchemy as sa
+
+from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking
+from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.storage import schema
+from ndcg_tracker.storage.bulk.protocol import LABEL_LISTS, RANKED_LISTS, Lists, ResultRows
+from ndcg_tracker.storage.names import (
+    check_group_keys,
+    checked_commit,
+    checked_name,
+    checked_object,
+    checked_time,
+    has_nul,
+    utc_now,
+)
+from ndcg_tracker.storage.read import FEW, ReadTransaction, Session
+from ndcg_tracker.storage.records import AliasRecord, DatasetRecord, DecisionRecord, LabelSetRecord, RunRecord
+from ndcg_tracker.storage.upkeep.integrity import Written, check_written
+
+_SAFE_TO_SQUARE = 1e150
+
+
+class RunDetails(TypedDict, total=False):
+    """What may be said of a run beside its items; ``created_at_utc``: now, if None."""
+
+    source: str | None
+    git_commit: str | None
+    parameters: Mapping[str, Any] | None
+    tags: Mapping[str, Any] | None
+    created_at_utc: str | None
+
+
+class WriteTransaction(ReadTransaction):
+    """The one writer: it reads what it wrote, and writes by its parts under ``write``."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.write = Writes(session, self)
+
+    def check(self) -> None:
+        """Raise DatabaseError where something written is not whole; called before the commit."""
+        check_written(self._session.connection, self.write.made)
+
+
+class Writes:
+    """The parts that write; ``made`` is what they have made so far."""
+
+    def __init__(self, session: Session, read: ReadTransaction) -> None:
+        self.made = Written()
+        self.datasets = DatasetWrites(session, read)
+        self.groups = GroupWrites(session, read)
+        self.labels = LabelWrites(session, read, self.groups, self.made)
+        self.runs = RunWrites(session, read, self.groups, self.made)
+        self.evaluations = EvaluationWrites(session, self.made)
+        self.aliases = AliasWrites(session, read)
+        self.decisions = DecisionWrites(session, read, self.made)
+
+
+class DatasetWrites:
+    """Writes datasets."""
+
+    def __init__(self, session: Session, read: ReadTransaction) -> None:
+        self._session = session
+        self._read = read
+
+    def ensure(self, name: str) -> DatasetRecord:
+        """Return the dataset of this name, made if there is none."""
+        found = self._read.datasets.named(checked_name("dataset", name))
+        if found is not None:
+            return found
+        values = {"name": name, "created_at_utc": utc_now()}
+        return DatasetRecord(id=self._session.insert(schema.datasets, values), **values)
+
+
+class GroupWrites:
+    """Writes the groups of datasets."""
+
+    def __init__(self, session: Session, read: ReadTransaction) -> None:
+        self._session = session
+        self._read = read
+        self._ids: dict[int, dict[bytes, int]] = {}
+
+    def ensure(self, dataset_id: int, keys: Keys) -> Index:
+        """Return the ids of groups, in the order of ``keys``, those that were missing made: int64, shape (n,).
+
+        Raises: InputError for an id that no database can hold (a NUL, or too long).
+        """
+        check_group_keys(keys)
+        wanted = keys.to_bytes_list()
+        if len(wanted) <= FEW and dataset_id not in self._ids:
+            ids = self._session.bulk.group_ids(dataset_id, wanted)
+        else:
+            if dataset_id not in self._ids:
+                self._ids[dataset_id] = self._read.groups.id_by_key(dataset_id)
+            id_of = self._ids[dataset_id]
+            ids = [id_of.get(key, -1) for key in wanted]
+        all_ids = np.array(ids, dtype=np.int64)
+        missing = np.flatnonzero(all_ids < 0)
+        if missing.size:
+            all_ids[missing] = self._new_groups(dataset_id, keys if missing.size == len(keys) else keys.take(missing))
+        return all_ids
+
+    def _new_groups(self, dataset_id: int, keys: Keys) -> Index:
+        """Insert groups, each once although it may be given more often, and return their ids."""
+        next_id = self._session.execute(sa.select(sa.func.coalesce(sa.func.max(schema.groups.c.id), 0))).scalar_one()
+        id_of: dict[bytes, int] = {}
+        ids = np.array(
+            [id_of.setdefault(key, next_id + 1 + len(id_of)) for key in keys.to_bytes_list()], dtype=np.int64
+        )
+        new_ids = np.arange(next_id + 1, next_id + 1 + len(id_of))
+        new_keys = keys if len(id_of) == len(keys) else Keys.from_bytes(list(id_of))
+        self._session.bulk.insert_groups(dataset_id, new_ids, new_keys)
+        if dataset_id in self._ids:
+            self._ids[dataset_id].update(id_of)
+        return ids
+
+    def set_weights(self, dataset_id: int, ids: Index, weights: Floats) -> None:
+        """Give groups of a dataset weights (finite, >= 0); NaN takes the weight away."""
+        if np.isinf(weights).any() or (weights < 0).any():
+            raise InputError("a group weight is negative or infinite; weights are finite and at least 0")
+        self._read.groups.keys(dataset_id, ids)
+        self._session.bulk.set_group_weights(ids, weights)
+
+    def set_attributes(self, dataset_id: int, attributes: Mapping[int, Mapping[str, Any] | None]) -> None:
+        """Give groups of a dataset, by id, new attributes in place of those they have; None takes them away."""
+        self._read.groups.keys(dataset_id, np.array(list(attributes), dtype=np.int64))
+        table = schema.groups
+        statement = table.update().where(table.c.id == sa.bindparam("group"))
+        statement = statement.values(attributes=sa.bindparam("new", type_=table.c.attributes.type))
+        rows = [{"group": key, "new": checked_object("attributes", given)} for key, given in attributes.items()]
+        if rows:
+            self._session.execute(statement, rows)
+
+
+class LabelWrites:
+    """Writes label sets, each whole or block after block."""
+
+    def __init__(self, session: Session, read: ReadTransaction, groups: GroupWrites, made: Written) -> None:
+        self._session = session
+        self._read = read
+        self._groups = groups
+        self._made = made
+
+    def insert(self, dataset_id: int, labels: LabelLists, source: str | None = None) -> LabelSetRecord:
+        """Store labels as the next version of a dataset's labels and return its record."""
+        label_set_id = self.begin(dataset_id, source, by_row_number=labels.by_row_number)
+        self.append(label_set_id, dataset_id, labels)
+        return self.finish(label_set_id, labels.digest(), labels.n_groups, labels.n_items)
+
+    def begin(self, dataset_id: int, source: str | None = None, *, by_row_number: bool | None = False) -> int:
+        """Make the next version of a dataset's labels, still empty, and return the id of the label set."""
+        newest = self._read.labels.newest(dataset_id)
+        values: dict[str, Any] = {
+            "dataset_id": dataset_id,
+            "version": 1 if newest is None else newest.version + 1,
+            "digest": "",
+            "n_groups": 0,
+            "n_labels": 0,
+            "source": source,
+            "by_row_number": by_row_number,
+            "created_at_utc": utc_now(),
+        }
+        label_set_id = self._session.insert(schema.label_sets, values)
+        self._made.label_sets[label_set_id] = ""
+        return label_set_id
+
+    def append(self, label_set_id: int, dataset_id: int, labels: LabelLists) -> None:
+        """Add the labels of groups that a label set under way does not have yet."""
+        self._session.bulk.insert_lists(LABEL_LISTS, label_set_id, _lists(self._groups, dataset_id, labels, "grade"))
+
+    def append_from(self, label_set_id: int, other_id: int) -> None:
+        """Add the labels that another label set has for the groups which a label set under way lacks."""
+        table = schema.label_lists
+        own = sa.select(table.c.group_id).where(table.c.label_set_id == label_set_id)
+        others = sa.select(sa.literal(label_set_id), table.c.group_id, table.c.item_keys, table.c.grades).where(
+            table.c.label_set_id == other_id, table.c.group_id.not_in(own)
+        )
+        names = ["label_set_id", "group_id", "item_keys", "grades"]
+        self._session.execute(table.insert().from_select(names, others))
+
+    def finish(self, label_set_id: int, digest: str, n_groups: int, n_labels: int) -> LabelSetRecord:
+        """Say what a label set holds, now that it is whole, and return its record."""
+        table = schema.label_sets
+        values = {"digest": digest, "n_groups": n_groups, "n_labels": n_labels}
+        self._session.execute(table.update().where(table.c.id == label_set_id).values(values))
+        self._made.label_sets[label_set_id] = digest
+        return self._session.records(LabelSetRecord, sa.select(table).where(table.c.id == label_set_id))[0]
+
+    def discard(self, label_set_id: int) -> None:
+        """Take back a label set under way."""
+        for table, owner in ((schema.label_lists, "label_set_id"), (schema.label_sets, "id")):
+            self._session.execute(table.delete().where(table.c[owner] == label_set_id))
+        self._made.label_sets.pop(label_set_id, None)
+
+
+class RunWrites:
+    """Writes runs, each whole or block after block; renames, tags and deletes them."""
+
+    def __init__(self, session: Session, read: ReadTransaction, groups: GroupWrites, made: Written) -> None:
+        self._session = session
+        self._read = read
+        self._groups = groups
+        self._made = made
+
+    def insert(self, dataset_id: int, name: str, ranking: Ranking, **details: Unpack[RunDetails]) -> RunRecord:
+        """Store a run with all its items and return its record; ConflictError where the name is taken."""
+        run_id = self.begin(dataset_id, name, **details)
+        self.append(run_id, dataset_id, ranking)
+        return self.finish(run_id, ranking.digest(), ranking.n_groups, ranking.n_items)
+
+    def begin(self, dataset_id: int, name: str, **details: Unpack[RunDetails]) -> int:
+        """Make a run, still without items, and return its id (see ``insert``)."""
+        self.check_name_free(dataset_id, name)
+        values: dict[str, Any] = {
+            "dataset_id": dataset_id,
+            "name": name,
+            "digest": "",
+            "created_at_utc": checked_time(details.get("created_at_utc")),
+            "source": details.get("source"),
+            "git_commit": checked_commit(details.get("git_commit")),
+            "parameters": checked_object("parameters", details.get("parameters") or {}),
+            "tags": checked_object("tags", details.get("tags") or {}),
+            "n_groups": 0,
+            "n_items": 0,
+        }
+        run_id = self._session.insert(schema.runs, values)
+        self._made.runs[run_id] = ""
+        return run_id
+
+    def append(self, run_id: int, dataset_id: int, ranking: Ranking) -> None:
+        """Add the items of groups that a run under way does not have yet."""
+        self._session.bulk.insert_lists(RANKED_LISTS, run_id, _lists(self._groups, dataset_id, ranking, "score"))
+
+    def finish(self, run_id: int, digest: str, n_groups: int, n_items: int) -> RunRecord:
+        """Say what a run holds, now that it is whole, and return its record."""
+        self._made.runs[run_id] = digest
+        return self._updated(run_id, {"digest": digest, "n_groups": n_groups, "n_items": n_items})
+
+    def check_name_free(self, dataset_id: int, name: str) -> None:
+        """Raise ConflictError where another run of the dataset has this name, InputError where no run may have it."""
+        checked_name("run", name)
+        taken = self._read.runs.named(dataset_id, name)
+        if taken is not None:
+            raise ConflictError(
+                f"run {name!r} exists already in dataset {taken.dataset!r} (id {taken.id}); choose another name"
+            )
+
+    def rename(self, run_id: int, name: str) -> RunRecord:
+        """Give a run another name and return its record; ConflictError where the name is taken."""
+        run = self._read.runs.with_id(run_id)
+        if run.name == name:
+            return run
+        self.check_name_free(run.dataset_id, name)
+        return self._updated(run_id, {"name": name})
+
+    def set_tags(self, run_id: int, tags: Mapping[str, Any]) -> RunRecord:
+        """Give a run these tags in place of those it has and return its record."""
+        self._read.runs.with_id(run_id)
+        return self._updated(run_id, {"tags": checked_object("tags", tags)})
+
+    def delete(self, run_id: int) -> RunRecord:
+        """Delete a run with its items, evaluations, results and coverages, and return what it was.
+
+        Decisions about it stay, with its name. Raises: ConflictError while an alias stands for it.
+        """
+        run = self._read.runs.with_id(run_id)
+        names = [f"@{alias.name}" for alias in self._read.aliases.all(run.dataset) if alias.run_id == run_id]
+        if names:
+            raise ConflictError(
+                f"run {run.name!r} is what {', '.join(names)} stands for; first point the alias elsewhere with: "
+                f"ndcg-track alias set {names[0][1:]} RUN"
+            )
+        of_run = sa.select(schema.evaluations.c.id).where(schema.evaluations.c.run_id == run_id)
+        decisions = schema.decisions
+        statements = [
+            schema.group_results.delete().where(schema.group_results.c.evaluation_id.in_(of_run)),
+            schema.evaluations.delete().where(schema.evaluations.c.run_id == run_id),
+            schema.coverages.delete().where(schema.coverages.c.run_id == run_id),
+            schema.ranked_lists.delete().where(schema.ranked_lists.c.run_id == run_id),
+            decisions.update().where(decisions.c.baseline_run_id == run_id).values(baseline_run_id=None),
+            decisions.update().where(decisions.c.candidate_run_id == run_id).values(candidate_run_id=None),
+            schema.runs.delete().where(schema.runs.c.id == run_id),
+        ]
+        for statement in statements:
+            self._session.execute(statement)
+        self._made.runs.pop(run_id, None)
+        return run
+
+    def _updated(self, run_id: int, values: Mapping[str, Any]) -> RunRecord:
+        self._session.execute(schema.runs.update().where(schema.runs.c.id == run_id).values(values))
+        return self._read.runs.with_id(run_id)
+
+
+class EvaluationWrites:
+    """Writes evaluations: the mean of a metric and the result of every group; and how much of a run is judged."""
+
+    def __init__(self, session: Session, made: Written) -> None:
+        self._session = session
+        self._made = made
+
+    def insert(
+        self,
+        run_id: int,
+        label_set_id: int,
+        metric: str,
+        *,
+        mean: float | None,
+        tie_bounds: tuple[float | None, float | None] = (None, None),
+        n_groups: int,
+        n_missing: int,
+        n_undefined: int,
+        group_ids: Index,
+        values: Floats,
+        dcg: Floats | None = None,
+        ideal_dcg: Floats | None = None,
+        reasons: Sequence[str | None] | None = None,
+        requested_as: str | None = None,
+    ) -> int:
+        """Store a run's results under a label set and a metric and return the evaluation's id.
+
+        Parameters: ``metric``, its canonical text. ``mean``: None (or NaN) where no group has a value.
+        ``tie_bounds``: the mean if all ties fell for the worst, and for the best. ``group_ids``: int64, shape (n,),
+        distinct. ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN where undefined. ``reasons``: shape
+        (n,), why the value of each undefined group is; None for the others. ``requested_as``: the text that the metric
+        was asked for by, if not its canonical one. Raises: ConflictError where the evaluation exists, InputError for an
+        undefined value without a reason or an infinite one.
+        """
+        metric_id = self._metric_id(metric)
+        table = schema.evaluations
+        key = (table.c.run_id == run_id, table.c.label_set_id == label_set_id, table.c.metric_id == metric_id)
+        if self._session.rows(sa.select(table.c.id).where(*key)):
+            raise ConflictError(f"run {run_id} has {metric} under label set {label_set_id} already")
+        order = np.argsort(group_ids, kind="stable")
+        nothing = np.full(values.size, np.nan)
+        value, gain, ideal = ((nothing if one is None else one)[order] for one in (values, dcg, ideal_dcg))
+        if any(np.isinf(one).any() for one in (value, gain, ideal)) or (mean is not None and math.isinf(mean)):
+            raise InputError(f"{metric} of run {run_id} has an infinite value; only finite numbers are stored")
+        undefined = order[np.isnan(value)].tolist()
+        why = [reasons[row] if reasons is not None else None for row in undefined]
+        known = [reason for reason in why if reason]
+        if len(known) != len(why):
+            raise InputError(f"{metric} of run {run_id} has an undefined value without a reason")
+        defined = value[~np.isnan(value)]
+        row = {
+            "run_id": run_id,
+            "label_set_id": label_set_id,
+            "metric_id": metric_id,
+            "mean": None if mean is None or math.isnan(mean) else float(mean),
+            "worst_mean": tie_bounds[0],
+            "best_mean": tie_bounds[1],
+            "std_dev": _std_dev(defined),
+            "n_groups": n_groups,
+            "n_missing": n_missing,
+            "n_undefined": n_undefined,
+            "created_at_utc": utc_now(),
+            "requested_as": None if requested_as == metric else requested_as,
+        }
+        evaluation_id = self._session.insert(table, row)
+        self._made.evaluation_ids.add(evaluation_id)
+        self._session.bulk.insert_results(evaluation_id, ResultRows(group_ids[order], value, gain, ideal, known))
+        return evaluation_id
+
+    def insert_coverage(self, run_id: int, label_set_id: int, cutoff: int | None, judged_share: float) -> None:
+        """Store which share of a run's top ``cutoff`` (None or 0: of all) has a label; a stored one is replaced."""
+        table = schema.coverages
+        key = {"run_id": run_id, "label_set_id": label_set_id, "cutoff": cutoff or 0}
+        self._session.execute(table.delete().where(*(table.c[name] == value for name, value in key.items())))
+        self._session.execute(table.insert(), {**key, "judged_share": float(judged_share)})
+
+    def set_means(
+        self, evaluation_id: int, mean: float | None, tie_bounds: tuple[float | None, float | None] = (None, None)
+    ) -> None:
+        """Give an evaluation another mean, and other means for ties that fell for the worst and the best.
+
+        For weights of groups that have changed: the results of the groups stay. Parameters: None for no mean. Raises:
+        ReferenceNotFoundError where there is no such evaluation.
+        """
+        table = schema.evaluations
+        values = dict(zip(("mean", "worst_mean", "best_mean"), map(_finite_or_none, (mean, *tie_bounds)), strict=True))
+        changed = self._session.execute(table.update().where(table.c.id == evaluation_id).values(values))
+        if not changed.rowcount:
+            raise ReferenceNotFoundError(
+                f"no evaluation with id {evaluation_id}; see those of a run with: ndcg-track runs show RUN"
+            )
+
+    def _metric_id(self, text: str) -> int:
+        table = schema.metrics
+        found = self._session.rows(sa.select(table.c.id).where(table.c.text == text))
+        return int(found[0][0]) if found else self._session.insert(table, {"text": text})
+
+
+class AliasWrites:
+    """Writes aliases."""
+
+    def __init__(self, session: Session, read: ReadTransaction) -> None:
+        self._session = session
+        self._read = read
+
+    def set(self, dataset_id: int, name: str, run_id: int) -> AliasRecord:
+        """Point an alias, made if there is none, at a run of the same dataset and return its record."""
+        checked_name("alias", name)
+        run = self._read.runs.with_id(run_id)
+        if run.dataset_id != dataset_id:
+            raise ConflictError(f"run {run.name!r} is of dataset {run.dataset!r}; an alias stays within its dataset")
+        table, now = schema.aliases, utc_now()
+        key = (table.c.dataset_id == dataset_id, table.c.name == name)
+        changed = self._session.execute(table.update().where(*key).values(run_id=run_id, updated_at_utc=now))
+        if not changed.rowcount:
+            row = {"dataset_id": dataset_id, "name": name, "run_id": run_id, "created_at_utc": now}
+            self._session.execute(table.insert(), {**row, "updated_at_utc": now})
+        return next(alias for alias in self._read.aliases.all(run.dataset) if alias.name == name)
+
+    def delete(self, dataset_id: int, name: str) -> None:
+        """Delete an alias (ReferenceNotFoundError if there is none)."""
+        table = schema.aliases
+        key = (table.c.dataset_id == dataset_id, table.c.name == name.removeprefix("@"))
+        if not self._session.execute(table.delete().where(*key)).rowcount:
+            raise ReferenceNotFoundError(
+                f"no alias {'@' + name.removeprefix('@')!r} in this dataset; see all with: ndcg-track alias list"
+            )
+
+
+class DecisionWrites:
+    """Writes what gates decided."""
+
+    def __init__(self, session: Session, read: ReadTransaction, made: Written) -> None:
+        self._session = session
+        self._read = read
+        self._made = made
+
+    def insert(
+        self,
+        dataset_id: int,
+        baseline_run_id: int,
+        candidate_run_id: int,
+        *,
+        metric: str,
+        label_set_id: int,
+        scope: str,
+        decision: str,
+        reason: str,
+        baseline_alias: str | None = None,
+        margin: float | None = None,
+        delta: float | None = None,
+        ci: tuple[float | None, float | None] = (None, None),
+        alpha: float | None = None,
+        acknowledged_reason: str | None = None,
+        acknowledged_by: str | None = None,
+    ) -> DecisionRecord:
+        """Store what a gate decided (``pass``, ``fail`` or ``inconclusive``) and return its record."""
+        numbers = {"margin": margin, "delta": delta, "ci_low": ci[0], "ci_high": ci[1], "alpha": alpha}
+        values: dict[str, Any] = {
+            "dataset_id": dataset_id,
+            "baseline_run_id": baseline_run_id,
+            "candidate_run_id": candidate_run_id,
+            "baseline_run": self._read.runs.with_id(baseline_run_id).name,
+            "candidate_run": self._read.runs.with_id(candidate_run_id).name,
+            "baseline_alias": baseline_alias,
+            "metric": metric,
+            "label_set_id": label_set_id,
+            "scope": scope,
+            **{name: _finite_or_none(number) for name, number in numbers.items()},
+            "decision": decision,
+            "reason": reason,
+            "acknowledged_reason": acknowledged_reason,
+            "acknowledged_by": acknowledged_by,
+            "created_at_utc": utc_now(),
+        }
+        record = DecisionRecord(id=self._session.insert(schema.decisions, values), **values)
+        self._made.decision_ids.add(record.id)
+        return record
+
+
+def _lists(groups: GroupWrites, dataset_id: int, items: GroupedItems, number: str) -> Lists:
+    if not np.isfinite(items.numbers).all():
+        raise InputError(f"a {number} is not a finite number; only finite numbers are stored")
+    if has_nul(items.item_keys):
+        raise InputError("an item id contains a NUL character, which no database keeps; remove it")
+    return Lists(groups.ensure(dataset_id, items.group_keys), items.offsets, items.item_keys, items.numbers)
+
+
+def _finite_or_none(number: float | None) -> float | None:
+    return None if number is None or not math.isfinite(number) else float(number)
+
+
+def _std_dev(values: Floats) -> float | None:
+    """Return the sample standard deviation, None below two values."""
+    if values.size < 2:
+        return None
+    largest = float(np.abs(values).max())
+    scale = largest if largest > _SAFE_TO_SQUARE else 1.0
+    return float(np.std(values / scale, ddof=1)) * scale

@@ -1,0 +1,194 @@
+"""A baseline compared with its candidates: the comparison of each, with the items that moved its extreme groups."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.comparison.compare import T_TEST, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
+from ndcg_tracker.comparison.inference import Methods
+from ndcg_tracker.comparison.moves import most_telling
+from ndcg_tracker.comparison.pairing import Missing
+from ndcg_tracker.comparison.results import Comparison, GroupDelta, JudgedShare, LabelSetRef, RunRef
+from ndcg_tracker.comparison.tie_effect import GroupTieBounds
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.metrics.judged_share import judged_shares
+from ndcg_tracker.metrics.kernel.values import group_results
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.tie_bounds import tie_bounds
+from ndcg_tracker.rankings.join import JudgedRanking, judged
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.tracker.explain import item_moves
+from ndcg_tracker.tracker.groups import AttributeValues, attribute_values
+from ndcg_tracker.tracker.run_pair import RunPair, Side, paired_results, resolved_pair
+from ndcg_tracker.tracker.scoring import stored_weights
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.read import ReadTransaction
+
+
+MOVES = 3
+"""So many items at most are kept for each of the worst and best groups."""
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """What a comparison is asked for beside the runs (see ``Tracker.compare``).
+
+    ``metrics``: none for all that a candidate shares with the baseline. ``tie_bounds``: look for the groups that ties
+    in scores leave open as well, which reads the items of all runs. ``by``: a group attribute to slice by.
+    """
+
+    metrics: tuple[Metric, ...] = ()
+    dataset: str | None = None
+    missing: Missing = "error"
+    top: int = 10
+    tie_bounds: bool = False
+    methods: Methods = T_TEST
+    by: str | None = None
+
+
+def compared(
+    tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
+) -> tuple[Comparison, ...]:
+    """Return the comparison of a run with each candidate, their p-values corrected together.
+
+    Parameters: references of runs, the candidates one by one or in lists. Raises: ReferenceNotFoundError; InputError
+    without a candidate, for an attribute that no group has, and for methods that do not apply; NotComparableError where
+    two runs share no metric, with the command that fixes it.
+    """
+    run = tx.runs.resolve(baseline, options.dataset)
+    others = [tx.runs.resolve(candidate, options.dataset) for candidate in _one_by_one(candidates)]
+    if not others:
+        raise InputError("a comparison needs a candidate; name one after the baseline")
+    slices = None if options.by is None else attribute_values(tx, run, options.by)
+    each = [compared_pair(tx, resolved_pair(tx, run, other, options.metrics), options, slices)[0] for other in others]
+    return adjusted_jointly(each) if len(each) > 1 else tuple(each)
+
+
+def compared_pair(
+    tx: ReadTransaction, both: RunPair, options: CompareOptions, slices: AttributeValues | None = None
+) -> tuple[Comparison, list[PairedResults]]:
+    """Return the comparison of two runs under one label set, and the results that it rests on, metric by metric."""
+    one, other = both.baseline.run, both.candidate.run
+    label_set = both.baseline.label_set
+    shares = [
+        {share.cutoff: share.judged_share for share in tx.evaluations.coverages(side.run.id, label_set.id)}
+        for side in both.sides
+    ]
+    results = [
+        replace(
+            paired_results(tx, both, metric, options.missing),
+            nothing_judged=all(
+                _has_nothing_judged(tx, side, metric, of_run) for side, of_run in zip(both.sides, shares, strict=True)
+            ),
+        )
+        for metric in both.metrics
+    ]
+    comparison = compare_runs(
+        ComparedRuns(
+            RunRef(one.name, one.id),
+            RunRef(other.name, other.id),
+            one.dataset,
+            LabelSetRef(label_set.version, label_set.digest),
+            coverage=tuple(
+                JudgedShare(cutoff, *(of_run.get(cutoff) for of_run in shares))
+                for cutoff in dict.fromkeys(metric.cutoff for metric in both.metrics)
+            ),
+            notes=tuple(both.notes()),
+        ),
+        results,
+        lambda group_ids: tx.groups.keys(both.dataset_id, group_ids).to_list(),
+        methods=options.methods,
+        top=options.top,
+        by=None if slices is None else slices.of(results[0].pairing.group_ids),
+    )
+    comparison = _with_moves(tx, _with_requests(comparison, both), both)
+    if options.tie_bounds:
+        found, n_open = _open_groups(tx, both, options.top)
+        comparison = replace(comparison, tie_groups=found, n_tie_groups=n_open)
+    return comparison, results
+
+
+def _has_nothing_judged(tx: ReadTransaction, side: Side, metric: Metric, shares: Mapping[int | None, float]) -> bool:
+    """Return whether a run has no judged item that the metric counts; ``shares``: the judged share by cutoff."""
+    if side.evaluations[str(metric)].n_missing >= side.label_set.n_groups > 0:
+        return True  # no group in common
+    if shares.get(metric.cutoff) != 0:
+        if metric["depth"] == "all":
+            return False
+        return not judged_shares(_judged(tx, side), int(metric["depth"])).any()
+    if metric["unjudged"] != "drop" or metric.cutoff is None:
+        return True
+    # what is dropped makes room for items below the cutoff
+    return not _judged(tx, side).rows.size
+
+
+def _judged(tx: ReadTransaction, side: Side) -> JudgedRanking:
+    return judged(tx.runs.ranking(side.run.id), tx.labels.lists(side.label_set.id))
+
+
+def _with_requests(comparison: Comparison, both: RunPair) -> Comparison:
+    """Return the comparison with the texts that its metrics were asked for by, as the view ``group_diff`` has them."""
+    metrics = []
+    for metric in comparison.metrics:
+        one, other = (side.evaluations[metric.metric].requested_as for side in both.sides)
+        metrics.append(replace(metric, requested_as=one if other == metric.metric else other))
+    return replace(comparison, metrics=tuple(metrics))
+
+
+def _with_moves(tx: ReadTransaction, comparison: Comparison, both: RunPair) -> Comparison:
+    """Return the comparison with the items that moved its worst and best groups; only their lists are read."""
+    shown = [*comparison.worst, *comparison.best]
+    ids = tx.groups.ids(both.dataset_id, Keys.from_strings([group.group for group in shown]))
+    moves = item_moves(tx, both, ids, n=sys.maxsize)
+    if not moves:
+        return comparison
+
+    def with_moves(groups: Sequence[GroupDelta], of_groups: Sequence[int]) -> tuple[GroupDelta, ...]:
+        return tuple(
+            replace(group, moves=most_telling(moves[group_id], group.delta, MOVES))
+            for group, group_id in zip(groups, of_groups, strict=True)
+        )
+
+    worst, best = ids[: len(comparison.worst)].tolist(), ids[len(comparison.worst) :].tolist()
+    return replace(comparison, worst=with_moves(comparison.worst, worst), best=with_moves(comparison.best, best))
+
+
+def _open_groups(tx: ReadTransaction, both: RunPair, top: int) -> tuple[tuple[GroupTieBounds, ...], int]:
+    """Return the groups of baseline and candidate whose value ties leave open, and how many there are.
+
+    The widest come first, ``top`` at most; a group that is open in both runs counts twice.
+    """
+    labels, weights = tx.labels.lists(both.baseline.label_set.id), stored_weights(tx, both.dataset_id)
+    found: list[GroupTieBounds] = []
+    n_open = 0
+    for role, side in zip(("baseline", "candidate"), both.sides, strict=True):
+        known = judged(tx.runs.ranking(side.run.id), labels)
+        ((worst, best),) = tie_bounds(known, [both.metric], weights)
+        values = group_results(known, [both.metric], weights)[0].values
+        spread = np.nan_to_num(best.values - worst.values)
+        places = np.flatnonzero(spread > _ROUNDING)
+        n_open += places.size
+        places = places[np.argsort(-spread[places], kind="stable")][:top]
+        found += [
+            GroupTieBounds(key, role, float(worst.values[place]), float(values[place]), float(best.values[place]))
+            for key, place in zip(known.group_keys.take(places).to_list(), places.tolist(), strict=True)
+        ]
+    return tuple(sorted(found, key=lambda group: group.worst - group.best)[:top]), n_open
+
+
+def _one_by_one(candidates: Sequence[str | Sequence[str]]) -> list[str]:
+    """Return the references of runs that were given one by one or in lists (InputError for anything else)."""
+    found: list[str] = []
+    for given in candidates:
+        each = [given] if isinstance(given, str) else given
+        if not isinstance(each, (list, tuple)) or not all(isinstance(one, str) for one in each):
+            raise InputError(f"a candidate is a run's name, id or @alias as text, or a list of these, not {given!r}")
+        found += each
+    return found

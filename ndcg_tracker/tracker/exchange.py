@@ -1,0 +1,383 @@
+"""Stored runs, with all that belongs to them, into a folder of Parquet files and back."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ndcg_tracker.errors import ConflictError, InputError, MetricError, ReferenceNotFoundError, argument
+from ndcg_tracker.metrics.language.text import asked_for, parse_metric
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.rankings.types import Index
+from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights
+from ndcg_tracker.tracker.label_versions import add_labels
+from ndcg_tracker.tracker.scoring import settle_weights
+
+if TYPE_CHECKING:
+    from ndcg_tracker.exchange.reader import ExportReader
+    from ndcg_tracker.exchange.writer import Column, ExportWriter
+    from ndcg_tracker.rankings.ranking import GroupedItems
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.write import WriteTransaction
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """How much an export holds."""
+
+    n_runs: int
+    n_items: int
+    n_label_sets: int
+    n_results: int
+
+
+def export(tx: ReadTransaction, runs: Sequence[RunRecord], folder: str) -> Exported:
+    """Write runs with all that belongs to them into a new folder (see ``Tracker.export_runs``)."""
+    from ndcg_tracker.exchange.writer import ExportWriter
+
+    if not runs:
+        raise ReferenceNotFoundError("there are no runs to export; store one with: ndcg-track ingest FILE")
+    with ExportWriter(Path(folder)) as writer:
+        return _written(tx, runs, writer)
+
+
+def _written(tx: ReadTransaction, runs: Sequence[RunRecord], writer: ExportWriter) -> Exported:
+    """Write runs with their items, labels, evaluations and group results, in the order in which they were stored."""
+    runs = sorted({run.id: run for run in runs}.values(), key=lambda run: run.id)
+    n_label_sets = n_results = 0
+    for dataset_id in dict.fromkeys(run.dataset_id for run in runs):
+        of_dataset = [run for run in runs if run.dataset_id == dataset_id]
+        name = of_dataset[0].dataset
+        evaluations = {run.id: tx.evaluations.of_run(run.id) for run in of_dataset}
+        used = {one.label_set_id for found in evaluations.values() for one in found}
+        label_sets = [one for one in tx.labels.sets(dataset_id) if one.id in used]
+        _write_groups(tx, dataset_id, name, writer)
+        for label_set in label_sets:
+            _write_labels(tx, name, label_set, writer)
+        for run in of_dataset:
+            _write_run(tx, run, writer)
+            n_results += sum(_write_evaluation(tx, run, one, writer) for one in evaluations[run.id])
+            _write_coverage(tx, run, label_sets, writer)
+        n_label_sets += len(label_sets)
+    return Exported(len(runs), sum(run.n_items for run in runs), n_label_sets, n_results)
+
+
+def _write_groups(tx: ReadTransaction, dataset_id: int, name: str, writer: ExportWriter) -> None:
+    """Write the groups of a dataset that have a weight or attributes."""
+    attributes = tx.groups.attributes(dataset_id)
+    weights = dict(zip(*(column.tolist() for column in tx.groups.weights(dataset_id)), strict=True))
+    ids = np.array(sorted(attributes.keys() | weights.keys()), dtype=np.int64)
+    columns: dict[str, Column] = {
+        "dataset": name,
+        "group_key": tx.groups.keys(dataset_id, ids),
+        "weight": [weights.get(group) for group in ids.tolist()],
+        "attributes": [_json(attributes[group]) if group in attributes else None for group in ids.tolist()],
+    }
+    writer.add("groups", columns, ids.size)
+
+
+def _write_labels(tx: ReadTransaction, name: str, label_set: LabelSetRecord, writer: ExportWriter) -> None:
+    columns: dict[str, Column] = {"dataset": name, "label_set_version": label_set.version, "digest": label_set.digest}
+    labels = tx.labels.lists(label_set.id)
+    is_numbered = label_set.by_row_number
+    facts: dict[str, Column] = {
+        "source": [label_set.source],
+        "n_labels": labels.n_items,
+        "by_row_number": [None if is_numbered is None else int(is_numbered)],
+    }
+    writer.add("label_sets", columns | facts, 1)
+    rows: dict[str, Column] = {"group_key": _repeated(labels), "item_key": labels.item_keys, "grade": labels.grades}
+    writer.add("labels", columns | rows, labels.n_items)
+
+
+def _write_run(tx: ReadTransaction, run: RunRecord, writer: ExportWriter) -> None:
+    owner: dict[str, Column] = {"dataset": run.dataset, "run": run.name}
+    facts: dict[str, Column] = {
+        "digest": run.digest,
+        "created_at_utc": run.created_at_utc,
+        "git_commit": [run.git_commit],
+        "source": [run.source],
+        "parameters": _json(run.parameters),
+        "tags": _json(run.tags),
+        "n_groups": run.n_groups,
+        "n_items": run.n_items,
+    }
+    writer.add("runs", owner | facts, 1)
+    for items in tx.runs.ranking_blocks(run):
+        lengths = np.diff(items.offsets)
+        rows: dict[str, Column] = {
+            "group_key": _repeated(items),
+            "rank": np.arange(1, items.n_items + 1) - np.repeat(items.offsets[:-1], lengths),
+            "item_key": items.item_keys,
+            "score": items.scores,
+        }
+        writer.add("items", owner | rows, items.n_items)
+
+
+def _write_evaluation(tx: ReadTransaction, run: RunRecord, one: EvaluationRecord, writer: ExportWriter) -> int:
+    """Write one evaluation with its group results; return how many these are."""
+    owner: dict[str, Column] = {
+        "dataset": run.dataset,
+        "run": run.name,
+        "label_set_version": one.label_set_version,
+        "metric": one.metric,
+    }
+    results = tx.evaluations.results(one.id, components=True)
+    n_results = results.group_ids.size
+    facts: dict[str, Column] = {name: [getattr(one, name)] for name in ("mean", "worst_mean", "best_mean")}
+    facts |= {name: getattr(one, name) for name in ("n_groups", "n_missing", "n_undefined")}
+    facts |= {"n_results": n_results, "requested_as": one.requested_as}
+    writer.add("evaluations", owner | facts, 1)
+    rows: dict[str, Column] = {
+        "group_key": tx.groups.keys(run.dataset_id, results.group_ids),
+        "value": results.values,
+        "dcg": results.dcg,
+        "ideal_dcg": results.ideal_dcg,
+        "undefined_reason": results.reasons_by_row().tolist(),
+    }
+    writer.add("group_results", owner | rows, n_results)
+    return n_results
+
+
+def _write_coverage(
+    tx: ReadTransaction, run: RunRecord, label_sets: Iterable[LabelSetRecord], writer: ExportWriter
+) -> None:
+    for label_set in label_sets:
+        found = tx.evaluations.coverages(run.id, label_set.id)
+        columns: dict[str, Column] = {
+            "dataset": run.dataset,
+            "run": run.name,
+            "label_set_version": label_set.version,
+            "cutoff": [one.cutoff for one in found],
+            "judged_share": [one.judged_share for one in found],
+        }
+        writer.add("label_coverage", columns, len(found))
+
+
+def _repeated(items: GroupedItems) -> Keys:
+    """Return the group of every item."""
+    rows: Index = np.repeat(np.arange(items.n_groups), np.diff(items.offsets))
+    return items.group_keys.take(rows)
+
+
+def _json(facts: dict[str, Any]) -> str:
+    return json.dumps(facts, ensure_ascii=False, sort_keys=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRun:
+    """What became of a run: "stored" or "already stored", and how many evaluations are new."""
+
+    run: str
+    run_id: int
+    dataset: str
+    outcome: str
+    n_groups: int
+    n_items: int
+    n_evaluations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import brought. ``notes``: what one should know of it."""
+
+    runs: tuple[ImportedRun, ...]
+    notes: tuple[str, ...]
+
+
+def import_all(tx: WriteTransaction, reader: ExportReader, dataset: str | None = None) -> Imported:
+    """Store everything of an export that is not there yet.
+
+    Parameters: ``dataset``: the name that the export's only dataset gets here; None for its own. Raises: InputError
+    for an export that does not hold together; ConflictError for a name with other content, and for a weight that
+    contradicts a stored one.
+    """
+    runs, evaluations = reader.rows("runs"), _by_run(reader.rows("evaluations"))
+    named = list(dict.fromkeys(row["dataset"] for row in runs))
+    if dataset is not None and len(named) > 1:
+        raise InputError(
+            f"the export holds the datasets {', '.join(named)}; {argument('dataset')} is for an export of one"
+        )
+    datasets = {name: tx.write.datasets.ensure(dataset or name) for name in named}
+    notes: list[str] = []
+    _import_groups(tx, reader, datasets)
+    label_sets = _import_labels(tx, reader, datasets, notes)
+    coverages = _by_run(reader.rows("label_coverage"))
+    imported = []
+    for row in runs:
+        run, outcome = _import_run(tx, reader, row, datasets[row["dataset"]])
+        owner = row["dataset"], row["run"]
+        n_new = _import_evaluations(tx, reader, run, evaluations[owner], label_sets)
+        for one in coverages[owner]:
+            label_set = _label_set(reader, label_sets, one)
+            tx.write.evaluations.insert_coverage(run.id, label_set.id, one["cutoff"], one["judged_share"])
+        imported.append(ImportedRun(run.name, run.id, run.dataset, outcome, run.n_groups, run.n_items, n_new))
+    reader.check_read()
+    return Imported(tuple(imported), tuple(notes))
+
+
+def _import_groups(tx: WriteTransaction, reader: ExportReader, datasets: dict[str, DatasetRecord]) -> None:
+    """Store weights and attributes of groups; an attribute that a group has here already stays."""
+    rows = reader.rows("groups")
+    for name, dataset in datasets.items():
+        of_dataset = [row for row in rows if row["dataset"] == name]
+        if not of_dataset:
+            continue
+        keys = Keys.from_strings(row["group_key"] for row in of_dataset)
+        ids = tx.write.groups.ensure(dataset.id, keys)
+        weights = np.array([np.nan if row["weight"] is None else row["weight"] for row in of_dataset], dtype=np.float64)
+        known = np.flatnonzero(~np.isnan(weights))
+        if known.size:
+            if weights[known].min() < 0 or weights[known].max() > MAX_WEIGHT:
+                raise reader.error("groups", f"has a weight that is not from 0 to {MAX_WEIGHT:g}")
+            settle_weights(
+                tx, dataset, GroupWeights(keys.take(known), weights[known], np.zeros(known.size, dtype=np.bool_))
+            )
+        here = tx.groups.attributes(dataset.id)
+        new = {}
+        for row, group_id in zip(of_dataset, ids.tolist(), strict=True):
+            given = _facts(row["attributes"] or "{}", reader, "groups")
+            if given and given | here.get(group_id, {}) != here.get(group_id):
+                new[group_id] = given | here.get(group_id, {})
+        tx.write.groups.set_attributes(dataset.id, new)
+
+
+def _import_labels(
+    tx: WriteTransaction, reader: ExportReader, datasets: dict[str, DatasetRecord], notes: list[str]
+) -> dict[tuple[str, int], LabelSetRecord]:
+    """Store the label sets that are not there yet; return each by the export's dataset and version."""
+    found = {}
+    for row in reader.rows("label_sets"):
+        name, version = row["dataset"], row["label_set_version"]
+        part = reader.part("labels", row["n_labels"], {"dataset": name, "label_set_version": version})
+        labels = LabelLists.from_rows(part.keys("group_key"), part.keys("item_key"), part.numbers("grade"))
+        _check_whole(reader, "labels", f"labels version {version}", labels, row["digest"])
+        dataset = datasets[name]
+        is_numbered = row["by_row_number"]
+        labels = replace(labels, by_row_number=None if is_numbered is None else bool(is_numbered))
+        settled = add_labels(tx, dataset, labels, row["source"])
+        found[name, version] = settled.label_set
+        here = found[name, version].version
+        if settled.is_new and here != version:
+            notes.append(
+                f"labels version {version} of the export is version {here} of dataset {dataset.name!r} here, its "
+                "newest; runs under older versions need rescore to be comparable"
+            )
+    return found
+
+
+def _import_run(tx: WriteTransaction, reader: ExportReader, row: Row, dataset: DatasetRecord) -> tuple[RunRecord, str]:
+    owner = {"dataset": row["dataset"], "run": row["run"]}
+    part = reader.part("items", row["n_items"], owner)
+    ranking = Ranking.from_rows(part.keys("group_key"), part.keys("item_key"), part.numbers("score"))
+    _check_whole(reader, "items", f"run {row['run']!r}", ranking, row["digest"])
+    existing = tx.runs.named(dataset.id, row["run"])
+    if existing is not None:
+        if existing.digest != row["digest"]:
+            raise ConflictError(
+                f"run {existing.name!r} of dataset {dataset.name!r} is already stored with other content; import into "
+                f"another dataset with {argument('dataset')}, or first give the run here another name with: "
+                f"{shlex.join(['ndcg-track', 'runs', 'rename', existing.name, 'NEW'])}"
+            )
+        return existing, "already stored"
+    run = tx.write.runs.insert(
+        dataset.id,
+        row["run"],
+        ranking,
+        source=row["source"],
+        git_commit=row["git_commit"],
+        parameters=_facts(row["parameters"], reader, "runs"),
+        tags=_facts(row["tags"], reader, "runs"),
+        created_at_utc=row["created_at_utc"],
+    )
+    return run, "stored"
+
+
+def _import_evaluations(
+    tx: WriteTransaction,
+    reader: ExportReader,
+    run: RunRecord,
+    rows: list[Row],
+    label_sets: dict[tuple[str, int], LabelSetRecord],
+) -> int:
+    """Store the evaluations that a run does not have yet and return how many."""
+    stored = {(one.label_set_id, one.metric) for one in tx.evaluations.of_run(run.id)}
+    n_new = 0
+    for row in rows:
+        owner = {name: row[name] for name in ("dataset", "run", "label_set_version", "metric")}
+        _check_metric(reader, row["metric"], row["requested_as"])
+        part = reader.part("group_results", row["n_results"], owner)
+        label_set = _label_set(reader, label_sets, row)
+        if (label_set.id, row["metric"]) in stored:
+            continue
+        tx.write.evaluations.insert(
+            run.id,
+            label_set.id,
+            row["metric"],
+            mean=row["mean"],
+            tie_bounds=(row["worst_mean"], row["best_mean"]),
+            n_groups=row["n_groups"],
+            n_missing=row["n_missing"],
+            n_undefined=row["n_undefined"],
+            group_ids=tx.write.groups.ensure(run.dataset_id, part.keys("group_key")),
+            values=part.numbers("value"),
+            dcg=part.numbers("dcg"),
+            ideal_dcg=part.numbers("ideal_dcg"),
+            reasons=part.texts("undefined_reason"),
+            requested_as=asked_for(row["metric"], row["requested_as"]),
+        )
+        n_new += 1
+    return n_new
+
+
+def _by_run(rows: list[Row]) -> dict[tuple[str, str], list[Row]]:
+    found: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        found[row["dataset"], row["run"]].append(row)
+    return found
+
+
+def _label_set(reader: ExportReader, label_sets: dict[tuple[str, int], LabelSetRecord], row: Row) -> LabelSetRecord:
+    found = label_sets.get((row["dataset"], row["label_set_version"]))
+    if found is None:
+        raise reader.error("label_sets", f"lacks version {row['label_set_version']} of dataset {row['dataset']!r}")
+    return found
+
+
+def _check_whole(reader: ExportReader, table: str, what: str, items: LabelLists | Ranking, digest: str) -> None:
+    if items.has_duplicates() or items.digest() != digest:
+        raise reader.error(table, f"the content of {what} is not that which was exported")
+
+
+def _check_metric(reader: ExportReader, text: str, requested_as: str | None) -> None:
+    if not (requested_as or "").isprintable():
+        raise reader.error(
+            "evaluations", f"says that a metric was asked for by {requested_as!r}, which nobody can type"
+        )
+    try:
+        canonical = str(parse_metric(text))
+    except MetricError as error:
+        raise reader.error("evaluations", f"holds a metric that this program does not know ({error})") from None
+    if canonical != text:
+        raise reader.error("evaluations", f"holds {text!r}, whose canonical form is {canonical!r}")
+
+
+def _facts(text: str, reader: ExportReader, table: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise reader.error(table, "holds facts that are no JSON object")
+    return found

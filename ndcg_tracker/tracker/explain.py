@@ -1,0 +1,341 @@
+"""Why two stored runs differ: in one group, or on average, from their stored items."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.comparison.change_totals import change_totals
+from ndcg_tracker.comparison.compare import PairedResults
+from ndcg_tracker.comparison.explanation import (
+    GroupExplanation,
+    RunExplanation,
+    explained_items,
+    moves_by_group,
+)
+from ndcg_tracker.comparison.item_changes import ItemChanges, item_changes, joined_changes, within_cutoff
+from ndcg_tracker.comparison.moves import ItemMove
+from ndcg_tracker.comparison.pairing import pair
+from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
+from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions, refuse_what_is_not_split
+from ndcg_tracker.metrics.kernel.mean import aligned_weights
+from ndcg_tracker.metrics.kernel.results import REASONS, GroupValues
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.overlap.workers import mapped
+from ndcg_tracker.rankings.join import judged, places_of
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.tracker.explain_parts import SideBlock, group_parts, run_parts, side_blocks, subject_of
+from ndcg_tracker.tracker.run_pair import RunPair, Side, check_one_dataset, paired_results, rescore_command
+from ndcg_tracker.tracker.scoring import GatheredValues, stored_weights
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.rankings.weights import GroupWeights
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import EvaluationRecord, RunRecord
+
+PREFERRED = "ndcg@10"
+_MANY_GROUPS = 50_000  # to look for similar keys among more would take seconds
+
+
+def explained_pair(
+    tx: ReadTransaction,
+    baseline: RunRecord,
+    candidate: RunRecord,
+    metric: Metric | None,
+    versions: tuple[int | None, int | None] = (None, None),
+) -> RunPair:
+    """Return two runs with the labels under which their difference is explained.
+
+    These are the newest labels under which both runs have the metric, or, where there are none, the newest for each;
+    of ``versions`` one that is given is taken whether or not the run was evaluated under it. ``metric`` None: ndcg@10
+    if both runs have it, else the first cg, dcg or ndcg that they share. Raises: MetricError for a metric that is no
+    sum over items; NotComparableError, with the command that fixes it; ReferenceNotFoundError for an unknown version.
+    """
+    if metric is not None:
+        refuse_what_is_not_split(metric)
+    check_one_dataset(baseline, candidate, "explained")
+    runs = (baseline, candidate)
+    evaluations = [tx.evaluations.of_run(run.id) for run in runs]
+    if metric is None:
+        metric = _shared_metric(baseline, candidate, evaluations)
+    sets = {record.version: record for record in tx.labels.sets(baseline.dataset_id)}
+    stored = [{one.label_set_version for one in of_run if one.metric == str(metric)} for of_run in evaluations]
+    without = [
+        run for run, version, of_run in zip(runs, versions, stored, strict=True) if version is None and not of_run
+    ]
+    if without:
+        names = " and ".join(repr(run.name) for run in without)
+        has = "runs {} have" if len(without) > 1 else "run {} has"
+        raise NotComparableError(
+            f"{has.format(names)} no {metric} to explain; type: {rescore_command(without, [str(metric)])}"
+        )
+    are_named = versions != (None, None)
+    shared = set() if are_named else stored[0] & stored[1]
+    sides = []
+    for run, version, of_run, has_metric in zip(runs, versions, evaluations, stored, strict=True):
+        if version is not None and version not in sets:
+            known = ", ".join(map(str, sets)) or "none"
+            raise ReferenceNotFoundError(
+                f"dataset {run.dataset!r} has no version {version} of its labels; there is {known}"
+            )
+        sides.append(Side.of(run, sets[max(shared or has_metric) if version is None else version], of_run))
+    return RunPair(sides[0], sides[1], (metric,), max(sets), are_named)
+
+
+def _shared_metric(
+    baseline: RunRecord, candidate: RunRecord, evaluations: Sequence[Sequence[EvaluationRecord]]
+) -> Metric:
+    texts, others = (dict.fromkeys(one.metric for one in of_run) for of_run in evaluations)
+    shared = [text for text in texts if text in others and parse_metric(text).measure in ADDITIVE]
+    if not shared:
+        raise NotComparableError(
+            f"runs {baseline.name!r} and {candidate.name!r} share no cg, dcg or ndcg to explain; type: "
+            + rescore_command([baseline, candidate], [PREFERRED])
+        )
+    return parse_metric(PREFERRED if PREFERRED in shared else shared[0])
+
+
+def unjudged_note(metric: Metric, counts: Sequence[int], *, any_judged: bool) -> list[str]:
+    """Return a note on the unjudged items within the cutoff of baseline and candidate, which take ranks from others.
+
+    ``any_judged``: whether any item there is judged.
+    """
+    if not any(counts):
+        return []
+    where = "in the lists" if metric.cutoff is None else f"among the first {metric.cutoff}"
+    counted = f"{counts[0]:,} in the baseline, {counts[1]:,} in the candidate"
+    if not any_judged:
+        return [f"no item {where} has a label ({counted}), so nothing is compared; do the ids match?"]
+    return [f"unjudged items {where}: {counted}"]
+
+
+def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupExplanation:
+    """Return what each item contributed to the delta of one group.
+
+    Raises: ReferenceNotFoundError for a group that the dataset does not have; InputError for one that has no result in
+    one of the runs.
+    """
+    keys = Keys.from_strings([group])
+    ids = tx.groups.ids(both.dataset_id, keys)
+    if ids[0] < 0:
+        raise _unknown_group(tx, both, group)
+    one, other = parts = [_contributions(tx, side, both.metric, ids) for side in both.sides]
+    values = [_group_value(tx, side, found, group, int(ids[0])) for side, found in zip(both.sides, parts, strict=True)]
+    notes = [
+        f"group {group!r} is not in run {side.run.name!r}: its value is {value:g}"
+        for side, found, value in zip(both.sides, parts, values, strict=True)
+        if found.values.n_items[0] < 0
+    ]
+    axis = np.zeros(1, dtype=np.int64)
+    grades = [found.grades[within_cutoff(found)] for found in parts]
+    n_unjudged = [int(np.count_nonzero(np.isnan(one))) for one in grades]
+    any_judged = any(np.isfinite(one).any() for one in grades)
+    return GroupExplanation(
+        subject_of(both),
+        group,
+        values[0],
+        values[1],
+        explained_items(item_changes(one, other, axis, axis)),
+        None if both.is_same_labels else group_parts(both, one, other, (values[0], values[1])),
+        (*notes, *unjudged_note(both.metric, n_unjudged, any_judged=any_judged), *both.notes()),
+    )
+
+
+def item_moves(tx: ReadTransaction, both: RunPair, group_ids: Index, n: int = 3) -> dict[int, tuple[ItemMove, ...]]:
+    """Return for each of some groups the items that changed its value most, the largest contribution first.
+
+    Only the lists of these groups are read. Parameters: ``both``: two runs under a metric, each with its labels.
+    ``group_ids``: int64, distinct ids of groups of the dataset. ``n``: how many
+    items of each at most; those that contribute the same to both runs are not among them. Returns: one entry per id,
+    none at all under a metric that is no sum over items. Raises: MetricError for a label or a group that an axis of the
+    metric refuses.
+    """
+    if both.metric.measure not in ADDITIVE or not group_ids.size:
+        return {}
+    keys = tx.groups.keys(both.dataset_id, group_ids)
+    wanted = np.sort(group_ids)
+    one, other = (_contributions(tx, side, both.metric, wanted) for side in both.sides)
+    places = [places_of(found.values.group_keys, keys) for found in (one, other)]
+    changes = item_changes(one, other, places[0], places[1], changed_only=True)
+    moves = moves_by_group(changes, np.arange(group_ids.size), top=n)
+    return dict(zip(group_ids.tolist(), moves, strict=True))
+
+
+def _contributions(tx: ReadTransaction, side: Side, metric: Metric, ids: Index) -> Contributions:
+    return contributions(judged(tx.runs.ranking(side.run.id, ids), tx.labels.lists(side.label_set.id, ids)), metric)
+
+
+def _group_value(tx: ReadTransaction, side: Side, found: Contributions, group: str, group_id: int) -> float:
+    """Return the value of one group: the stored one if there is one."""
+    place = int(places_of(Keys.from_strings([group]), found.values.group_keys)[0])
+    if place < 0:
+        raise InputError(
+            f"group {group!r} is neither in run {side.run.name!r} nor in version {side.label_set.version} of the "
+            "labels; explain another group"
+        )
+    value = float(found.values.values[place])
+    evaluation = side.evaluations.get(str(found.metric))
+    if evaluation is not None:
+        stored = tx.evaluations.results(evaluation.id)
+        at = int(np.searchsorted(stored.group_ids, group_id))
+        if at < stored.group_ids.size and stored.group_ids[at] == group_id:
+            value = float(stored.values[at])
+    if math.isnan(value):
+        reason = REASONS[int(found.values.reasons[place])] or "undefined"
+        raise InputError(
+            f"group {group!r} has no result under {found.metric} in run {side.run.name!r} ({reason}), so there is no "
+            "difference to explain; explain another group"
+        )
+    return value
+
+
+def _unknown_group(tx: ReadTransaction, both: RunPair, group: str) -> ReferenceNotFoundError:
+    dataset = both.baseline.run.dataset
+    _, keys = tx.groups.all(both.dataset_id)
+    known = keys.to_list() if len(keys) <= _MANY_GROUPS else []
+    close = difflib.get_close_matches(group, known, n=3, cutoff=0.6)
+    if close:
+        advice = f"did you mean {' or '.join(map(repr, close))}?"
+    else:
+        advice = f"see all with: {shlex.join(['ndcg-track', 'groups', 'list', '--dataset', dataset])}"
+    return ReferenceNotFoundError(f"no group {group!r} in dataset {dataset!r}; {advice}")
+
+
+@dataclass(frozen=True, slots=True)
+class _SomeGroups:
+    """What is kept of some groups of a run: places in the dataset, values, items within the cutoff, judged and not."""
+
+    places: Index
+    values: GroupValues
+    n_unjudged: Index
+    n_judged: Index
+
+    @classmethod
+    def of(cls, found: Contributions, block: SideBlock) -> _SomeGroups:
+        """Return what is kept of a run's contributions."""
+        within, unjudged = within_cutoff(found), np.isnan(found.grades)
+        return cls(
+            block.first + places_of(found.values.group_keys, block.group_keys),
+            found.values,
+            np.bincount(found.groups[within & unjudged], minlength=found.judged.n_groups),
+            np.bincount(found.groups[within & ~unjudged], minlength=found.judged.n_groups),
+        )
+
+
+class _Groups:
+    """What is kept of one run, group by group of the dataset."""
+
+    def __init__(self, n_groups: int, weights: GroupWeights | None) -> None:
+        self._given = weights
+        self._gathered = GatheredValues()
+        self.values = np.full(n_groups, np.nan)
+        self.weights: Floats | None = None
+        self.n_unjudged, self.n_judged = np.zeros((2, n_groups), dtype=np.int64)
+
+    def add(self, some: _SomeGroups) -> None:
+        """Take some groups."""
+        self._gathered.add([some.values])
+        self.values[some.places] = some.values.values
+        self.n_unjudged[some.places] = some.n_unjudged
+        self.n_judged[some.places] = some.n_judged
+        weights = aligned_weights(some.values, self._given)
+        if weights is not None:
+            self.weights = np.ones(self.values.size) if self.weights is None else self.weights
+            self.weights[some.places] = weights
+
+    def mean(self) -> tuple[float | None, int]:
+        """Return the mean as the metric has it, and how many groups it runs over."""
+        results = self._gathered.results(self._given)[0]
+        return results.mean, results.n_groups
+
+
+def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None) -> RunExplanation:
+    """Return what items, grades and ranks did to the mean; of runs under two label sets, what these did.
+
+    The runs are read some groups at a time; of all their items only those are kept that contribute another amount.
+    Raises: InputError where no group has a result in both runs.
+    """
+    if not both.is_same_labels:
+        return run_parts(tx, both)
+    ids, keys = tx.groups.all(both.dataset_id)
+    weights = stored_weights(tx, both.dataset_id)
+    one, other = _Groups(ids.size, weights), _Groups(ids.size, weights)
+    parts = []
+    for some, of_other, changes in mapped(partial(_explained, metric=both.metric), side_blocks(tx, both)):
+        one.add(some)
+        other.add(of_other)
+        parts.append(changes)
+    results = _paired(tx, both, one, other, ids)
+    paired = results.pairing
+    if not paired.group_ids.size:
+        raise InputError(
+            f"no group has a result under {both.metric} in both runs {both.baseline.run.name!r} and "
+            f"{both.candidate.run.name!r}; see why with: ndcg-track sql 'SELECT * FROM run_summary'"
+        )
+    shares = np.ones(paired.group_ids.size) if results.weights is None else results.weights
+    shares = shares / shares.sum() if shares.sum() > 0 else np.zeros(shares.size)
+    means = results.means or (float((shares * paired.baseline).sum()), float((shares * paired.candidate).sum()))
+    places = np.searchsorted(ids, paired.group_ids)
+    lowest = int(np.argmin(paired.delta))
+    return RunExplanation(
+        subject_of(both),
+        means[0],
+        means[1],
+        paired.group_ids.size,
+        change_totals(
+            joined_changes(parts).within(places, ids.size),
+            shares,
+            means[1] - means[0],
+            lambda groups: keys.take(places[groups]).to_list(),
+            top=top,
+        ),
+        worst_group=keys[int(places[lowest])] if paired.delta[lowest] < 0 else None,
+        notes=(
+            *_alone(paired.only_in_baseline.size + paired.only_in_candidate.size),
+            *unjudged_note(
+                both.metric,
+                [int(groups.n_unjudged[places].sum()) for groups in (one, other)],
+                any_judged=any(groups.n_judged[places].any() for groups in (one, other)),
+            ),
+            *both.notes(),
+        ),
+    )
+
+
+def _explained(block: SideBlock, metric: Metric) -> tuple[_SomeGroups, _SomeGroups, ItemChanges]:
+    """Return what is kept of some groups, and their items that contribute another amount."""
+    one = other = contributions(judged(block.baseline, block.baseline_labels), metric)
+    if block.candidate is not block.baseline:
+        other = contributions(judged(block.candidate, block.candidate_labels), metric)
+    some, of_other = _SomeGroups.of(one, block), _SomeGroups.of(other, block)
+    return some, of_other, item_changes(one, other, some.places, of_other.places, changed_only=True)
+
+
+def _paired(tx: ReadTransaction, both: RunPair, one: _Groups, other: _Groups, ids: Index) -> PairedResults:
+    """Return the results of both runs, group by group: the stored ones if there are any, else computed ones."""
+    if all(str(both.metric) in side.evaluations for side in both.sides):
+        return paired_results(tx, both, both.metric, "intersect")
+    pairing = pair(ids, one.values, ids, other.values, missing="intersect")
+    n_groups = pairing.group_ids.size
+    (mean, n_of_mean), (other_mean, n_of_other) = one.mean(), other.mean()
+    means = None
+    if mean is not None and other_mean is not None and n_of_mean == n_of_other == n_groups:
+        means = (mean, other_mean)
+    weights = None if one.weights is None else one.weights[np.searchsorted(ids, pairing.group_ids)]
+    return PairedResults(str(both.metric), pairing, weights=weights, means=means)
+
+
+def _alone(n_groups: int) -> list[str]:
+    if not n_groups:
+        return []
+    have = "group has" if n_groups == 1 else "groups have"
+    return [f"{n_groups:,} {have} a result in one run only: left out"]

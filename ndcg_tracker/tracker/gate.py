@@ -1,0 +1,376 @@
+"""A candidate at the gate: two stored runs, one metric, a decision, and its record."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, get_args
+
+from ndcg_tracker.comparison.decisions import GateDecision, Scope
+from ndcg_tracker.comparison.gate import FAIL_ALPHA, population_decision, set_decision, spent_alpha
+from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
+from ndcg_tracker.comparison.pairing import Missing
+from ndcg_tracker.comparison.repeat_margin import FEWEST_REPEATS, LearnedMargin, learned_margin
+from ndcg_tracker.comparison.results import Comparison
+from ndcg_tracker.errors import InputError, NotComparableError, argument
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.reporting.comparison_words import labels_command
+from ndcg_tracker.tracker.compare import CompareOptions, compared_pair
+from ndcg_tracker.tracker.inference_limits import WHY_SHOWN_ONLY
+from ndcg_tracker.tracker.run_pair import RunPair, Side, rescore_command, resolved_pair
+
+if TYPE_CHECKING:
+    from ndcg_tracker.comparison.compare import PairedResults
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import AliasRecord, DecisionRecord, RunRecord
+    from ndcg_tracker.storage.store import Store
+    from ndcg_tracker.storage.write import WriteTransaction
+
+Margin = float | Literal["auto"] | None
+
+AA_TAG = "aa"
+HOW_TO_REPEAT = (
+    "score the same groups again with the unchanged system, ingest each run with the tag aa=NAME, and give "
+    f"{argument('margin', 'auto')} and {argument('aa', 'NAME')}"
+)
+ROUNDS = 3
+"""How often a gate decides without keeping other writers out, before it decides under the lock."""
+
+
+@dataclass(frozen=True)
+class GateQuestion:
+    """What a gate is asked (see ``Tracker.gate``)."""
+
+    candidate: str
+    baseline: str
+    metric: Metric
+    margin: Margin = None
+    scope: Scope = "population"
+    tolerance: float | None = None
+    repeats: Sequence[str] = ()
+    aa: str | None = None
+    alpha_budget: float | None = None
+    missing: Missing = "error"
+    dataset: str | None = None
+    top: int = 10
+
+    def __post_init__(self) -> None:
+        """Refuse what does not go together (InputError)."""
+        if self.metric.shown_only is not None:
+            raise InputError(f"a gate decides nothing on {self.metric}: {WHY_SHOWN_ONLY[self.metric.shown_only]}")
+        if self.scope not in get_args(Scope):
+            raise InputError(f"unknown scope {self.scope!r}: choose population or set")
+        if self.scope == "set":
+            for value, name in ((self.margin, "margin"), (self.alpha_budget, "alpha_budget")):
+                if value is not None:
+                    raise InputError(
+                        f"{argument(name)} belongs to {argument('scope', 'population')}; {argument('scope', 'set')} is "
+                        f"exact arithmetic: give {argument('tolerance')}"
+                    )
+        elif self.tolerance is not None:
+            raise InputError(
+                f"{argument('tolerance')} belongs to {argument('scope', 'set')}; {argument('scope', 'population')} "
+                f"takes {argument('margin')}"
+            )
+        elif self.margin is None:
+            raise InputError(
+                f"the gate needs {argument('margin')}: how large a drop of {self.metric} is allowed, in absolute "
+                f"points, such as {argument('margin', 0.01)}; or learn it from repeats of the baseline with "
+                f"{argument('margin', 'auto')}; or give {argument('scope', 'set')}"
+            )
+        if isinstance(self.margin, str) and self.margin != "auto":
+            raise InputError(f"margin {self.margin!r} is no number; give one in absolute points, such as 0.01, or auto")
+        if self.margin == "auto" and self.repeats and self.aa is not None:
+            raise InputError(
+                f"{argument('repeats')} and {argument('aa')} both say which runs are the repeats; give one of them"
+            )
+        if self.margin != "auto" and (self.repeats or self.aa is not None):
+            auto = argument("margin", "auto")
+            raise InputError(
+                f"{argument('repeats')} and {argument('aa')} name the runs that {auto} learns from; add {auto}"
+            )
+        if self.alpha_budget is not None:
+            spent_alpha(1, self.alpha_budget)
+
+    @property
+    def alias(self) -> str | None:
+        """The alias that the baseline was given by, without the @."""
+        return self.baseline[1:] if self.baseline.startswith("@") else None
+
+
+def acknowledged(reason: str | None, by: str | None, *, dry_run: bool = False) -> Acknowledgement | None:
+    """Return the acknowledgement with this reason, None without one; raise InputError for an empty one.
+
+    >>> acknowledged("known: the index was rebuilt", "ada").by
+    'ada'
+    """
+    if reason is None:
+        return None
+    reason = " ".join(reason.split())
+    if not reason:
+        raise InputError(
+            f"{argument('acknowledge')} needs a reason, for the record; write for example "
+            f"{argument('acknowledge', 'known bug 42')}"
+        )
+    if dry_run:
+        raise InputError(
+            f"{argument('acknowledge')} puts an override on the record, and {argument('dry_run')} records nothing; "
+            "leave one out"
+        )
+    return Acknowledgement(reason, " ".join((by or "").split()) or "unknown")
+
+
+def gated(
+    store: Store, question: GateQuestion, acknowledgement: Acknowledgement | None = None, *, dry_run: bool = False
+) -> Gated:
+    """Return what the gate decides on two stored runs, and record it unless ``dry_run``.
+
+    The decision is made while others may write. Where they have changed what it rests on before it is recorded, the
+    gate decides again, so that every decision is the one of its number in the series. Raises: ReferenceNotFoundError;
+    NotComparableError, with the command that fixes it; InputError for a margin that cannot be learned, and for a metric
+    that allows no inference in the scope "population".
+    """
+    for _ in range(ROUNDS):
+        with store.read() as tx:
+            basis = _basis(tx, question)
+            found = _decided(tx, question, basis, acknowledgement)
+        if dry_run:
+            return found
+        with store.write() as tx:
+            if _basis(tx, question) == basis:
+                return _recorded(tx, question, basis, found)
+    with store.write() as tx:  # many gates at once: each would find the decision of another one before its own
+        basis = _basis(tx, question)
+        return _recorded(tx, question, basis, _decided(tx, question, basis, acknowledgement))
+
+
+@dataclass(frozen=True, slots=True)
+class _Basis:
+    """What a decision rests on and others may change: runs, labels, means, the alias, decisions and repeats.
+
+    ``earlier``: the decisions of this gate, oldest first. ``pin``: the alias of the baseline, None where it was given
+    otherwise. ``learned``: None for a margin that was given.
+    """
+
+    runs: RunPair
+    earlier: tuple[DecisionRecord, ...]
+    pin: AliasRecord | None
+    learned: LearnedMargin | None
+
+
+def _basis(tx: ReadTransaction, question: GateQuestion) -> _Basis:
+    """Return what the decision rests on as the database has it now; no group results are read."""
+    baseline = tx.runs.resolve(question.baseline, question.dataset)
+    candidate = tx.runs.resolve(question.candidate, question.dataset)
+    runs = resolved_pair(tx, baseline, candidate, [question.metric])
+    alias = question.alias
+    return _Basis(
+        runs,
+        tuple(of_gate(tx.decisions.all(baseline.dataset_id), str(question.metric), alias)),
+        None if alias is None else next(one for one in tx.aliases.all(baseline.dataset) if one.name == alias),
+        _learned(tx, question, runs) if question.margin == "auto" else None,
+    )
+
+
+def _decided(
+    tx: ReadTransaction, question: GateQuestion, basis: _Basis, acknowledgement: Acknowledgement | None
+) -> Gated:
+    """Return the decision; the group results of both runs are read once."""
+    runs = basis.runs
+    baseline, candidate = (side.run for side in runs.sides)
+    comparison, (results,) = compared_pair(tx, runs, CompareOptions(missing=question.missing, top=question.top))
+    if not comparison.is_comparable and comparison.metrics[0].not_comparable == "nothing_judged":
+        raise _nothing_judged(baseline, candidate, question.metric)
+    number = 1 + sum(decision.scope == question.scope for decision in basis.earlier)
+    decision = _decision(question, results, number, basis.learned)
+    if question.alias is None:
+        comparison = replace(comparison, notes=(*comparison.notes, _unpinned(baseline)))
+    if candidate.id == baseline.id:
+        comparison = replace(comparison, notes=(*comparison.notes, "candidate and baseline are one and the same run"))
+    if question.scope == "set":
+        comparison = _without_inference(comparison)
+    return Gated(
+        comparison,
+        decision,
+        number,
+        alpha_budget=question.alpha_budget,
+        learned_margin=basis.learned,
+        drift=None if basis.pin is None else drift_since_pin(basis.pin, basis.earlier, decision.delta),
+        acknowledgement=None if decision.decision == "pass" else acknowledgement,
+        candidate_means=tuple((one.metric, one.mean) for one in runs.candidate.evaluations.values()),
+        ties_could_change_decision=_hangs_on_ties(decision, results),
+    )
+
+
+def _recorded(tx: WriteTransaction, question: GateQuestion, basis: _Basis, found: Gated) -> Gated:
+    """Record a decision and return it with its number in the database."""
+    decision, runs = found.decision, basis.runs
+    acknowledgement, learned = found.acknowledgement, found.learned_margin
+    told = "" if learned is None else f" (margin learned from {len(learned.runs)} repeats: {', '.join(learned.runs)})"
+    record = tx.write.decisions.insert(
+        runs.dataset_id,
+        runs.baseline.run.id,
+        runs.candidate.run.id,
+        metric=str(question.metric),
+        label_set_id=runs.baseline.label_set.id,
+        scope=decision.scope,
+        decision=decision.decision,
+        reason=decision.reason + told,
+        baseline_alias=question.alias,
+        margin=decision.margin,
+        delta=decision.delta,
+        ci=(decision.lower, decision.upper),
+        alpha=decision.fail_alpha,
+        acknowledged_reason=None if acknowledgement is None else acknowledgement.reason,
+        acknowledged_by=None if acknowledgement is None else acknowledgement.by,
+    )
+    return replace(found, decision_id=record.id)
+
+
+def _decision(
+    question: GateQuestion, results: PairedResults, number: int, learned: LearnedMargin | None
+) -> GateDecision:
+    """Return what the arithmetic decides."""
+    delta, weights = results.pairing.delta, results.weights
+    if question.scope == "set":
+        mean = None if results.means is None else results.means[1] - results.means[0]
+        return set_decision(delta, question.tolerance or 0.0, weights=weights, mean=mean)
+    if results.no_inference:
+        raise InputError(
+            f"{question.metric}: {results.no_inference}; so no bound says anything about further groups: use "
+            f"{argument('scope', 'set')}, which judges the stored means of these groups"
+        )
+    margin = learned.margin if learned is not None else float(question.margin or 0.0)
+    budget = question.alpha_budget
+    alpha = FAIL_ALPHA if budget is None else spent_alpha(number, budget)
+    return population_decision(delta, margin, weights=weights, fail_alpha=alpha, limits=results.limits)
+
+
+def _hangs_on_ties(decision: GateDecision, results: PairedResults) -> bool:
+    """Return whether another order of tied items could give another decision, by the rule that gave this one."""
+    effect, delta = results.tie_effect, decision.delta
+    if effect is None or not effect.is_open or delta is None:
+        return False
+    return any(decision.moved(bound - delta) != decision.moved(0.0) for bound in effect.delta)
+
+
+def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> LearnedMargin:
+    """Return the margin that the repeats teach under the labels of the comparison."""
+    baseline, candidate = (side.run for side in both.sides)
+    label_set = both.baseline.label_set
+    if question.repeats:
+        named = [tx.runs.resolve(reference, baseline.dataset) for reference in question.repeats]
+        runs = list({run.id: run for run in named}.values())
+        if any(run.id == candidate.id for run in runs):
+            raise InputError(f"run {candidate.name!r} is the candidate and cannot be a repeat as well; leave it out")
+        where = f"with {argument('repeats')}"
+    else:
+        aa = question.aa if question.aa is not None else baseline.tags.get(AA_TAG)
+        if aa is None:
+            raise InputError(
+                f"{argument('margin', 'auto')} needs at least {FEWEST_REPEATS} runs of one unchanged system, and "
+                f"baseline {baseline.name!r} has no tag {AA_TAG}: name them with {argument('repeats', 'RUN')}, or "
+                f"{HOW_TO_REPEAT}"
+            )
+        runs = [run for run in tx.runs.all(baseline.dataset) if run.tags.get(AA_TAG) == aa]
+        runs = [run for run in runs if run.id != candidate.id]
+        where = f"with the tag {AA_TAG}={aa} beside the candidate"
+    if len(runs) < FEWEST_REPEATS:
+        names = f" ({', '.join(run.name for run in runs)})" if runs else ""
+        raise InputError(
+            f"{argument('margin', 'auto')} needs at least {FEWEST_REPEATS} runs of one unchanged system, and there "
+            f"{'is' if len(runs) == 1 else 'are'} {len(runs)} {where}{names}; {HOW_TO_REPEAT}"
+        )
+    text, found = str(question.metric), []
+    for run in runs:
+        evaluation = Side.of(run, label_set, tx.evaluations.of_run(run.id)).evaluations.get(text)
+        if evaluation is None or evaluation.mean is None:
+            raise NotComparableError(
+                f"repeat {run.name!r} has no {text} under labels version {label_set.version}, which both runs share; "
+                f"type: {rescore_command([run], [text])}"
+            )
+        found.append(evaluation)
+    if len({evaluation.n_groups for evaluation in found}) > 1:
+        counts = ", ".join(f"{run.name}: {one.n_groups}" for run, one in zip(runs, found, strict=True))
+        raise InputError(f"the repeats have {text} for different numbers of groups ({counts}); repeat all groups")
+    return learned_margin([run.name for run in runs], [one.mean or 0.0 for one in found])
+
+
+def _nothing_judged(baseline: RunRecord, candidate: RunRecord, metric: Metric) -> NotComparableError:
+    return NotComparableError(
+        f"runs {baseline.name!r} and {candidate.name!r} have no judged item that {metric} counts, so nothing is known "
+        f"of either; are their ids spelled as in the labels? See those with: {labels_command(baseline.dataset)}"
+    )
+
+
+def _unpinned(baseline: RunRecord) -> str:
+    words = ["ndcg-track", "alias", "set", "baseline", baseline.name, "--dataset", baseline.dataset]
+    return (
+        "the baseline is no alias: six drops of 0.004 each pass against the previous run; gate against "
+        f"@baseline, which stays where it is pinned with: {shlex.join(words)}"
+    )
+
+
+def _without_inference(comparison: Comparison) -> Comparison:
+    """Return the comparison of a fixed set of groups: the same numbers, and none about further groups."""
+    metrics = tuple(
+        replace(
+            metric,
+            ci=None,
+            p_value=None,
+            p_adjusted=None,
+            effect_size=None,
+            detectable_delta=None,
+            betting_ci=None,
+            ties_could_change_verdict=False,
+            warnings=(),
+            verdict=metric.verdict if metric.verdict in ("identical", "not_comparable") else "no_difference_detected",
+        )
+        for metric in comparison.metrics
+    )
+    return replace(comparison, metrics=metrics)
+
+
+def of_gate(decisions: Sequence[DecisionRecord], metric: str, alias: str | None) -> list[DecisionRecord]:
+    """Return the decisions of one gate, oldest first: those of a metric and a baseline alias."""
+    return [one for one in decisions if one.metric == metric and one.baseline_alias == alias]
+
+
+def drift_since_pin(pin: AliasRecord, earlier: Sequence[DecisionRecord], delta: float | None) -> Drift:
+    """Return the drift under an alias.
+
+    Parameters: ``pin``: what the alias stands for. ``earlier``: the decisions of this gate, oldest first. ``delta``: of
+    the present candidate, against the pinned run.
+    """
+    accepted = [one for one in earlier if one.decision == "pass" or one.acknowledged_by is not None]
+    against_pin = [one for one in accepted if one.baseline_run_id == pin.run_id]
+    latest = against_pin[-1] if against_pin else None
+    moves = _moves(accepted, pin.run_id)
+    deltas = [one.delta for one in moves if one.delta is not None]
+    is_known = bool(moves) and len(deltas) == len(moves)
+    moved_delta = math.fsum(deltas) if is_known else None
+    return Drift(
+        pin.name,
+        pin.run,
+        pin.updated_at_utc,
+        n_accepted=len({one.candidate_run for one in against_pin}),
+        latest_accepted=None if latest is None else latest.candidate_run,
+        latest_delta=None if latest is None else latest.delta,
+        n_moves=len(moves),
+        first_run=moves[-1].baseline_run if moves else None,
+        moved_delta=moved_delta,
+        total_delta=None if moved_delta is None or delta is None else moved_delta + delta,
+    )
+
+
+def _moves(accepted: Sequence[DecisionRecord], pinned_run_id: int) -> list[DecisionRecord]:
+    """Return the decisions whose candidates the alias was moved to, the latest first."""
+    moves: list[DecisionRecord] = []
+    target: int | None = pinned_run_id
+    for decision in reversed(accepted):
+        if target is not None and decision.candidate_run_id == target != decision.baseline_run_id:
+            moves.append(decision)
+            target = decision.baseline_run_id
+    return moves

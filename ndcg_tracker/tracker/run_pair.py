@@ -1,0 +1,280 @@
+"""Two stored runs side by side: the labels and metrics they share, and their results group by group."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.comparison.compare import PairedResults
+from ndcg_tracker.comparison.pairing import Missing, Pairing, pair
+from ndcg_tracker.comparison.tie_effect import TieBounds, TieEffect
+from ndcg_tracker.errors import InputError, NotComparableError, argument
+from ndcg_tracker.metrics.kernel.mean import summary_of
+from ndcg_tracker.metrics.language.measures import OF_THE_MISSING
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE, WHY_SHOWN_ONLY, GroupWeightsById
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import EvaluationRecord, GroupResultColumns, LabelSetRecord, RunRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A run under a label set; ``evaluations``: what is stored of it under these labels, by metric."""
+
+    run: RunRecord
+    label_set: LabelSetRecord
+    evaluations: Mapping[str, EvaluationRecord]
+
+    @classmethod
+    def of(cls, run: RunRecord, label_set: LabelSetRecord, evaluations: Sequence[EvaluationRecord]) -> Side:
+        """Return a side; ``evaluations``: those of the run under any labels."""
+        return cls(run, label_set, {one.metric: one for one in evaluations if one.label_set_id == label_set.id})
+
+
+@dataclass(frozen=True, slots=True)
+class RunPair:
+    """Two stored runs of one dataset, each under a label set, and the metrics that are asked of both.
+
+    ``metrics``: groups are reported by the first. ``newest_version``: of the dataset's labels. ``are_labels_named``:
+    whether a version was asked for.
+    """
+
+    baseline: Side
+    candidate: Side
+    metrics: tuple[Metric, ...]
+    newest_version: int
+    are_labels_named: bool = False
+
+    @property
+    def metric(self) -> Metric:
+        """The first metric."""
+        return self.metrics[0]
+
+    @property
+    def dataset_id(self) -> int:
+        """The dataset of both runs."""
+        return self.baseline.run.dataset_id
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """Baseline and candidate."""
+        return self.baseline, self.candidate
+
+    @property
+    def is_same_labels(self) -> bool:
+        """Whether both runs are evaluated under one label set."""
+        return self.baseline.label_set.id == self.candidate.label_set.id
+
+    def notes(self) -> list[str]:
+        """Return a note where the labels that both runs share are not the newest."""
+        version = self.baseline.label_set.version
+        if self.are_labels_named or not self.is_same_labels or version >= self.newest_version:
+            return []
+        command = rescore_command([side.run for side in self.sides], list(map(str, self.metrics)))
+        return [
+            f"labels version {self.newest_version} is newer than version {version}, which both runs share; to use it: "
+            + command
+        ]
+
+
+def resolved_pair(
+    tx: ReadTransaction, baseline: RunRecord, candidate: RunRecord, metrics: Sequence[Metric] = ()
+) -> RunPair:
+    """Return two runs under the newest label set under which both have the metrics, all they share if none is named.
+
+    Raises: NotComparableError, with the command that fixes it.
+    """
+    check_one_dataset(baseline, candidate, "compared")
+    runs, wanted = (baseline, candidate), list(dict.fromkeys(map(str, metrics)))
+    evaluations = [tx.evaluations.of_run(run.id) for run in runs]
+    label_sets = tx.labels.sets(baseline.dataset_id)
+    for label_set in reversed(label_sets):
+        one, other = (Side.of(run, label_set, of_run) for run, of_run in zip(runs, evaluations, strict=True))
+        shared = [text for text in one.evaluations if text in other.evaluations]
+        if shared and set(wanted) <= set(shared):
+            found = sorted(map(parse_metric, wanted or shared), key=lambda metric: metric.shown_only is not None)
+            return RunPair(one, other, tuple(found), label_sets[-1].version)
+    what = ", ".join(sorted(wanted)) if wanted else "a metric"
+    texts = wanted or list(dict.fromkeys(one.metric for of_run in evaluations for one in of_run))
+    raise NotComparableError(
+        f"runs {baseline.name!r} and {candidate.name!r} do not both have {what} under one version of the labels; type: "
+        + rescore_command(runs, texts)
+    )
+
+
+def check_one_dataset(baseline: RunRecord, candidate: RunRecord, what: str) -> None:
+    """Raise NotComparableError for runs of two datasets; ``what``: cannot be done with them."""
+    if baseline.dataset_id != candidate.dataset_id:
+        raise NotComparableError(
+            f"run {baseline.name!r} is of dataset {baseline.dataset!r} and run {candidate.name!r} of dataset "
+            f"{candidate.dataset!r}; only runs of one dataset can be {what}"
+        )
+
+
+def rescore_command(runs: Sequence[RunRecord], metrics: Sequence[str]) -> str:
+    """Return the command that evaluates runs of one dataset under metrics and the newest labels."""
+    words = ["ndcg-track", "rescore", *dict.fromkeys(run.name for run in runs), "--dataset", runs[0].dataset]
+    return shlex.join([*words, *(word for text in metrics for word in ("--metric", text))])
+
+
+def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: Missing) -> PairedResults:
+    """Return the stored results of two runs under a metric and one label set, group by group.
+
+    Raises: InputError for groups with a result in one run only, unless ``missing`` says what becomes of them; and for
+    a mean that is known of all groups only.
+    """
+    text = str(metric)
+    baseline, candidate = (side.evaluations[text] for side in both.sides)
+    one, other = tx.evaluations.results(baseline.id), tx.evaluations.results(candidate.id)
+    counts_missing = metric["missing"] in ("zero", "empty")
+    absent = _in_neither(tx, one.group_ids, baseline, candidate) if counts_missing else None
+    pairing = pair(
+        *(one.group_ids, one.values, other.group_ids, other.values), missing=missing, in_neither=absent, metric=text
+    )
+    weights_of = GroupWeightsById.of(tx, both.dataset_id) if metric["weights"] != "none" else None
+    if weights_of is not None and not (weights_of.ids.size and pairing.group_ids.size):
+        weights_of = None
+    weights = None if weights_of is None else weights_of.weights_of(pairing.group_ids)
+    sides = [_Evaluated.of(baseline, one, weights_of), _Evaluated.of(candidate, other, weights_of)]
+    if metric.summary == "mean":
+        means = _other_means(pairing, sides)
+    else:
+        means = _summaries(metric, pairing, baseline, candidate)
+    no_inference = "" if means is None else NO_INFERENCE
+    if metric.shown_only is not None:
+        no_inference = WHY_SHOWN_ONLY[metric.shown_only]
+    n_left_out = pairing.in_neither.size if missing == "skip" else 0
+    values = (pairing.baseline, pairing.candidate)
+    return PairedResults(
+        text,
+        pairing,
+        weights=weights,
+        missing_in_baseline=baseline.n_missing - n_left_out if counts_missing else 0,
+        missing_in_candidate=candidate.n_missing - n_left_out if counts_missing else 0,
+        means=means,
+        no_inference=no_inference,
+        tie_effect=_tie_effect(sides, values, weights),
+        limits=_limits_of_delta(metric, values),
+        shown_only=metric.shown_only,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Evaluated:
+    """An evaluation with the sum of its groups' weights (1 each where they weigh alike) and their (weighted) mean."""
+
+    record: EvaluationRecord
+    weight: float
+    mean: float | None
+
+    @classmethod
+    def of(cls, record: EvaluationRecord, found: GroupResultColumns, weights_of: GroupWeightsById | None) -> _Evaluated:
+        """Return an evaluation with what its groups weigh."""
+        defined = ~np.isnan(found.values)
+        values = found.values[defined]
+        weights = None if weights_of is None else weights_of.weights_of(found.group_ids[defined])
+        total = float(values.size if weights is None else weights.sum())
+        return cls(record, total, float(np.average(values, weights=weights)) if total > 0 else None)
+
+    @property
+    def is_mean_of_groups(self) -> bool:
+        """Whether the stored mean is the (weighted) mean of the groups."""
+        return self._agrees(MEANS_AGREE)
+
+    @property
+    def differs_by_rounding(self) -> bool:
+        """Whether it is that mean but for the decimals that the metric keeps."""
+        metric = parse_metric(self.record.metric)
+        is_rounded = metric["round"] != "none" and metric["round_of"] == "mean"
+        return self._agrees(10.0 ** -int(metric["round"]) if is_rounded else MEANS_AGREE)
+
+    def _agrees(self, within: float) -> bool:
+        stored = self.record.mean
+        return stored is None or self.mean is None or abs(self.mean - stored) <= within
+
+
+def _other_means(pairing: Pairing, sides: Sequence[_Evaluated]) -> tuple[float, float] | None:
+    """Return the stored means where they are no (weighted) mean of the paired results, None where they are.
+
+    They are none where items carried the weights, which are not stored, or where groups that have nothing to find were
+    added unweighted. Raises: InputError where such a mean would be asked of other groups than those it was taken over.
+    """
+    one, other = (side.record for side in sides)
+    if all(side.is_mean_of_groups for side in sides) or one.mean is None or other.mean is None:
+        return None
+    if {one.n_groups, other.n_groups} != {pairing.group_ids.size}:
+        if not pairing.group_ids.size or all(side.differs_by_rounding for side in sides):
+            return None
+        without = f", without {argument('missing', 'skip')}" if pairing.missing == "skip" else ""
+        raise InputError(
+            f"{one.metric}: {NO_INFERENCE}, and no mean over {pairing.group_ids.size:,} of the groups is known; "
+            f"compare runs of the same groups{without}"
+        )
+    return one.mean, other.mean
+
+
+def _tie_effect(sides: Sequence[_Evaluated], values: tuple[Floats, Floats], weights: Floats | None) -> TieEffect | None:
+    """Return the bounds of both means over ties; over fewer groups than were evaluated they may be too wide."""
+    bounds = []
+    for side, paired in zip(sides, values, strict=True):
+        record = side.record
+        if record.mean is None or record.worst_mean is None or record.best_mean is None:
+            return None
+        total = float(paired.size if weights is None else weights.sum())
+        if record.n_groups == paired.size or not side.is_mean_of_groups or not total:
+            bounds.append(TieBounds(record.worst_mean, record.best_mean))
+            continue
+        mean, share = float(np.average(paired, weights=weights)), side.weight / total
+        bounds.append(
+            TieBounds(mean - share * (record.mean - record.worst_mean), mean + share * (record.best_mean - record.mean))
+        )
+    return TieEffect(*bounds)
+
+
+def _limits_of_delta(metric: Metric, values: tuple[Floats, Floats]) -> tuple[float, float] | None:
+    """Return between which numbers a difference of two values lies, None where that is not known."""
+    if metric.limits is None:
+        return None
+    low, high = metric.limits
+    if any(side.size and (side.min() < low or side.max() > high) for side in values):
+        return None
+    return low - high, high - low
+
+
+def _in_neither(
+    tx: ReadTransaction, group_ids: Index, baseline: EvaluationRecord, candidate: EvaluationRecord
+) -> Index | None:
+    """Return which groups of an evaluation neither run has, None where one of them has them all."""
+    if not baseline.n_missing or not candidate.n_missing:
+        return None
+    for run_id in {baseline.run_id, candidate.run_id}:
+        group_ids = np.setdiff1d(group_ids, tx.runs.group_ids(run_id), assume_unique=True)
+    return group_ids
+
+
+def _summaries(
+    metric: Metric, pairing: Pairing, baseline: EvaluationRecord, candidate: EvaluationRecord
+) -> tuple[float, float] | None:
+    """Return what a metric makes of the paired groups that is no mean: the stored summaries where they are of these."""
+    if baseline.mean is None or candidate.mean is None:
+        return None
+    if {baseline.n_groups, candidate.n_groups} == {pairing.group_ids.size}:
+        return baseline.mean, candidate.mean
+    if pairing.missing == "zero":
+        filled = OF_THE_MISSING.get(metric.measure, 0.0)
+        sides = (
+            np.where(np.isin(pairing.group_ids, pairing.only_in_candidate), filled, pairing.baseline),
+            np.where(np.isin(pairing.group_ids, pairing.only_in_baseline), filled, pairing.candidate),
+        )
+    else:
+        sides = (pairing.baseline, pairing.candidate)
+    found = [summary_of(metric, values) for values in sides]
+    return found[0], found[1]

@@ -1,0 +1,157 @@
+"""The text form: one spelling per metric, and a way back."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.language.axes import AXES
+from ndcg_tracker.metrics.language.measures import COMPANIONS, MEASURES, NEEDS_CUTOFF, NO_CUTOFF, NO_EXPECTATION
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+
+
+@st.composite
+def metrics(draw: st.DrawFn) -> Metric:
+    measure = draw(st.sampled_from(sorted(MEASURES)))
+    axes = [axis for axis in AXES if measure in axis.measures]
+    settings = {}
+    for axis in draw(st.lists(st.sampled_from(axes), unique=True)):
+        values = [*axis.values, *([axis.pattern_example] if axis.pattern_example else [])]
+        settings[axis.name] = draw(st.sampled_from(values))
+    if measure in COMPANIONS and settings.get("unjudged") == "0.5":
+        del settings["unjudged"]
+    if (measure in NO_EXPECTATION or "depth" in settings) and settings.get("ties") == "average":
+        del settings["ties"]
+    cutoffs = {True: st.integers(1, 10_000), False: st.none() | st.integers(1, 10_000)}[measure in NEEDS_CUTOFF]
+    return Metric.of(measure, cutoff=None if measure in NO_CUTOFF else draw(cutoffs), **settings)
+
+
+@given(metrics())
+def test_every_metric_parses_back(metric: Metric) -> None:
+    assert parse_metric(str(metric)) == metric
+    assert str(parse_metric(str(metric))) == str(metric)
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("ndcg@10", "ndcg@10"),
+        (" ndcg ", "ndcg"),
+        ("ndcg()@5", "ndcg@5"),
+        ("ndcg(ties=average,gain=exp2)@10", "ndcg(gain=exp2, ties=average)@10"),
+        ("ndcg(gain=linear, ties=item_desc)@10", "ndcg@10"),
+        ("ndcg(gain={2:9,1:3.50})", "ndcg(gain={1:3.5, 2:9})"),
+        ("dcg(discount=none)@3", "cg@3"),
+        ("dcg(discount=jk10.0)", "dcg(discount=jk10)"),
+        ("ndcg@010", "ndcg@10"),
+        ("ndcg(gain={1:1, 2:2})", "ndcg"),
+        ("ndcg(gain=linear>=2.0)", "ndcg(gain=linear>=2)"),
+        ("ndcg(round_of=mean, weight_type=f32, empty_weight=one)", "ndcg"),
+        ("Judged(ties=item_asc)@5", "Judged@5"),
+        ("RR(ties=item_asc)", "RR(ties=item_asc)"),
+        ("RR(ties=item_asc)@10", "RR@10"),
+        ("RBP(p=.80)", "RBP"),
+        ("AP(rel=2.0)@10", "AP(rel=2)@10"),
+        ("RBP(p=.00001)", "RBP(p=0.00001)"),
+        ("ndcg(gain=exp2>=0.00001, unjudged=0.00002)", "ndcg(gain=exp2>=0.00001, unjudged=0.00002)"),
+        ("ndcg(gain={1:1e-05})", "ndcg(gain={1:0.00001})"),
+        ("IPrec(rel=2)@.10", "IPrec(rel=2)@0.1"),
+        ("IPrec(recall=0.25)", "IPrec@0.25"),
+        ("IPrecAvg(recalls={0.5,.2})", "IPrecAvg(recalls={0.2, 0.5})"),
+        ("NumRet(rel=any)", "NumRet"),
+        ("NumRet(rel=1)", "NumRet(rel=1)"),
+        ("NumRel(missing=empty)", "NumRel"),
+        ("ndcg(missing=empty)@10", "ndcg@10"),
+        ("SetP(relative=true)", "SetP(relative=True)"),
+        ("RBP(graded=True, rel=2)", "RBP(graded=True)"),
+        ("Utility(collection=9, worth={1, -1, 0, 0.0})", "Utility"),
+        ("P(depth=100)@10", "P@10"),
+        ("P(depth=9)@10", "P(depth=9)@10"),
+        ("P(depth=100, unjudged=drop)@10", "P(depth=100, unjudged=drop)@10"),
+        ("ndcg(\n  gain=exp2,\n  ties=average\n)@10", "ndcg(gain=exp2, ties=average)@10"),
+    ],
+)
+def test_one_spelling_per_metric(text: str, canonical: str) -> None:
+    assert str(parse_metric(text)) == canonical
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "'' is no metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10"),
+        ("ndcg@", "'ndcg@' is no metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10"),
+        ("ndcg@10@5", "'ndcg@10@5' is no metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10"),
+        ("ndgc@10", "ndgc is no metric; did you mean ndcg@10?"),
+        ("auc@10", f"auc is no metric; it is one of {', '.join(MEASURES)}"),
+        ("ndcg@0", "the cutoff @0 leaves nothing to measure; it is 1 or more"),
+        ("ndcg@" + "9" * 5000, "the cutoff is beyond every list; it is at most 1000000000, or none at all"),
+        ("ndcg(ideal=constant)@2000000", "ideal=constant adds up every rank to the cutoff; use one of at most 1000000"),
+        ("AP(rel=" + "9" * 400 + ")", "rel=" + "9" * 400 + " is no value of rel; it is one of 1, 2"),
+        ("ndcg(gain=linear>=" + "9" * 400 + ")", "gain=linear>=" + "9" * 400 + " is no value of gain; it is one of "
+         "linear, exp2, binary, {1:3.5, 2:9}"),
+        ("ndcg(gain=exp)", "gain=exp is no value of gain; did you mean gain=exp2?"),
+        ("ndcg(discount=jk1)", "discount=jk1 is no value of discount; did you mean discount=jk10?"),
+        ("ndcg(ties=random)", "ties=random is no value of ties; it is one of item_desc, item_asc, input, pessimistic, "
+         "optimistic, average"),
+        ("cg(discount=log2)", "cg has no parameter discount; it has gain, depth, ties, unjudged, negative, label_type, "
+         "label_domain, missing, extra, weights, weight_type, score_type, arithmetic, round, round_of, all_skipped"),
+        ("P", "P needs a cutoff; write P@10"),
+        ("SetP@5", "SetP has no cutoff; write SetP, or P@5"),
+        ("Bpref@10", "Bpref has no cutoff; write Bpref, or Bpref(depth=10) to read 10 ranks alone"),
+        ("NumRel@10", "NumRel has no cutoff; write NumRel"),
+        ("IPrec", "'IPrec' says nowhere what the recall is; write IPrec@0.1"),
+        ("IPrec(recall=0.1)@0.2", "'IPrec(recall=0.1)@0.2' says twice what the recall is; write IPrec@0.1"),
+        ("IPrec@2", "recall=2 is no value of recall; it is one of 0, 0.1"),
+        ("IPrec@10", "recall=10 is no value of recall; it is one of 0, 0.1"),
+        ("ndcg@0.5", "'ndcg@0.5' is no metric; a cutoff is a whole number, as in ndcg@10"),
+        ("AP(rel=any)", "AP needs to know what is relevant; rel=any is for NumRet alone, write rel=1"),
+        ("P(depth=3, ties=average)@10", "depth cuts one order off, and ties=average has many; use ties=pessimistic or "
+         "ties=optimistic"),
+        ("Utility(worth={1, 2})", "worth={1, 2} is no value of worth; did you mean worth={1, -1, 0, 0}?"),
+        ("AP(ties=average)", "AP has no closed form for ties=average; use ties=pessimistic or ties=optimistic"),
+        ("P(unjudged=1)@5", "P has no gains, so an unjudged item cannot gain something; use unjudged=drop"),
+        ("RBP(p=1)", "p=1 is no value of p; it is one of 0.8, 0.5"),
+        ("ndcg(label_domain=int)(gain=exp2)", "cannot read 'label_domain=int)(gain=exp2' in "
+         "'ndcg(label_domain=int)(gain=exp2)'; parameters look like gain=exp2, ties=average"),
+        ("ndcg(gain=exp2, gain=linear)", "'ndcg(gain=exp2, gain=linear)' names gain twice; keep one of them"),
+        ("ndcg(exp2)", "cannot read 'exp2' in 'ndcg(exp2)'; parameters look like gain=exp2, ties=average"),
+        ("ndcg(gain={1})", "gain={1} is no table of gains; write it as gain={1:3.5, 2:9}"),
+        ("ndcg(gain={1:inf})", "gain={1:inf} has an entry that is not finite; write it as gain={1:3.5, 2:9}"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_parsed_is_told_with_the_nearest_spelling(text: str, message: str) -> None:
+    with pytest.raises(MetricError, match=f"^{re.escape(message)}$"):
+        parse_metric(text)
+
+
+@given(st.text(max_size=40))
+def test_no_text_breaks_the_parser(text: str) -> None:
+    message = ""
+    try:
+        metric = parse_metric(text)
+    except MetricError as error:
+        message = str(error)
+    else:
+        assert parse_metric(str(metric)) == metric
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("ndcg(gain=exp2, ideal=retrieved)@10", (0.0, 1.0)),
+        ("ndcg(gain={1:3, 2:1}, ideal_order=label)", None),
+        ("ndcg(ideal_order=label)", (0.0, 1.0)),
+        ("ndcg(unjudged=0.5)", None),
+        ("ndcg(negative=keep)", None),
+        ("ndcg(ideal=constant)@10", None),
+        ("dcg@10", None),
+        ("AP", (0.0, 1.0)),
+        ("RBP", (0.0, 1.0)),
+    ],
+)
+def test_the_limits_of_a_metric(text: str, limits: tuple[float, float] | None) -> None:
+    assert parse_metric(text).limits == limits

@@ -1,0 +1,30 @@
+"""The rule for low information, at its limits."""
+
+import numpy as np
+import pytest
+
+from ndcg_tracker.statistics.information import Information, information_in
+
+
+@pytest.mark.parametrize(
+    ("known", "is_low", "enough"),
+    [
+        (Information(300, 0, 0.0), False, 0),
+        (Information(300, 99, 0.0), True, 304),
+        (Information(300, 100, 0.0), False, 300),
+        (Information(400, 400, 1.99), False, 397),
+        (Information(400, 400, -2.01), True, 405),
+    ],
+    ids=["nothing differs", "99", "100", "skewed just not", "skewed"],
+)
+def test_the_limits(known: Information, is_low: bool, enough: int) -> None:
+    assert known.is_low == is_low == bool(known.warning)
+    assert known.groups_for_enough == enough
+
+
+def test_weights_count_by_their_pull() -> None:
+    delta = np.array([0.5, -0.5, 0.25, 0.0, 9.0])
+    weighted = information_in(delta, np.array([1.0, 1.0, 0.0, 2.0, 0.0]))
+    assert (weighted.n, weighted.n_nonzero, weighted.skewness) == (3, 2, 0.0)
+    assert information_in(delta, np.full(5, 2.0)).skewness == pytest.approx(information_in(delta).skewness, rel=1e-12)
+    assert information_in(np.zeros(0)) == information_in(np.zeros(2), np.zeros(2)) == Information(0, 0, 0.0)

@@ -1,0 +1,111 @@
+"""Databases as every older program left them: upgraded, they show what they showed."""
+
+import json
+
+import pytest
+from migrated import catalogue_of, columns_of, migrate, rows_of
+from restored import (
+    KEPT,
+    as_kept,
+    content_of,
+    differing,
+    expected_content,
+    kept_revisions,
+    restore,
+    statements_of,
+)
+
+from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage.schema import VERSION_TABLE
+from ndcg_tracker.storage.upkeep.handshake import Kind, State
+from ndcg_tracker.storage.upkeep.revisions import known_revisions, newest_revision
+
+
+def engine_of(url: str) -> str:
+    return "sqlite" if url.startswith("sqlite") else "postgres"
+
+
+def test_a_database_of_every_revision_is_kept() -> None:
+    assert kept_revisions() == known_revisions()  # else: python tests/storage/kept/make.py REVISION
+
+
+@pytest.mark.parametrize("revision", kept_revisions())
+def test_a_kept_database_is_upgraded(database_url: str, revision: str) -> None:
+    restore(database_url, revision)
+    newest = newest_revision()
+    kind = Kind.CURRENT if revision == newest else Kind.OLDER
+    assert storage.current(database_url) == State(kind, revision)
+    columns = columns_of(database_url)
+    before = rows_of(database_url, columns)
+    assert all(before[name] for name in before), "every table has rows"
+    result = storage.upgrade(database_url)
+    assert (result.before, result.after) == (revision, newest)
+    assert rows_of(database_url, columns) == before
+    assert storage.check(database_url) == []
+    expected = expected_content(revision, engine_of(database_url))
+    assert differing(as_kept(content_of(database_url), expected), expected) == []
+
+
+@pytest.mark.parametrize("revision", [one for one in kept_revisions() if one < "0003"])
+def test_what_nobody_knows_was_asked_for_is_the_metric(database_url: str, revision: str) -> None:
+    restore(database_url, revision)
+    storage.upgrade(database_url)
+    with storage.Store.open(database_url) as store:
+        for view in ("run_summary", "group_history", "group_diff"):
+            assert store.query(f"SELECT count(*) > 0 FROM {view}").rows[0][0]
+            assert store.query(f"SELECT count(*) FROM {view} WHERE requested_as <> metric").rows == [(0,)]
+
+
+@pytest.mark.parametrize("revision", kept_revisions())
+def test_of_older_labels_nobody_knows_whether_items_are_row_numbers(database_url: str, revision: str) -> None:
+    restore(database_url, revision)
+    storage.upgrade(database_url)
+    with storage.Store.open(database_url) as store, store.read() as tx:
+        found = {
+            dataset.name: {one.by_row_number for one in tx.labels.sets(dataset.id)} for dataset in tx.datasets.all()
+        }
+    if revision < "0004":
+        assert set.union(*found.values()) == {None}
+    else:
+        assert found == {"shop": {False}, "books": {False}, "rows": {True}}
+
+
+@pytest.mark.parametrize("revision", kept_revisions())
+def test_both_engines_kept_the_same(revision: str) -> None:
+    contents = [expected_content(revision, engine) for engine in ("sqlite", "postgres")]
+    without_times = [
+        {
+            view: [[value for value in row if not (isinstance(value, str) and value.endswith("Z"))] for row in rows]
+            for view, rows in content.items()
+            if view != "compare"
+        }
+        for content in contents
+    ]
+    assert differing(*without_times) == []
+    assert differing(*[content["compare"] for content in contents]) == []
+    assert {row[0] for row in contents[0]["run_summary"]} == {"bm25", "dense", "newest"}
+    assert {one["metric"]: one["losses"] for one in contents[0]["compare"]}["AP"] == 1
+
+
+@pytest.mark.parametrize("revision", kept_revisions())
+def test_a_kept_database_has_the_schema_of_its_revision(database_url: str, other_url: str, revision: str) -> None:
+    restore(database_url, revision)
+    storage.upgrade(other_url)
+    migrate(other_url, "downgrade", revision)
+    found, expected = catalogue_of(database_url), catalogue_of(other_url)
+    assert VERSION_TABLE not in " ".join(expected)
+    assert sorted(name for name in found | expected if found.get(name) != expected.get(name)) == []
+
+
+@pytest.mark.parametrize("revision", kept_revisions())
+def test_what_is_kept_is_text(revision: str) -> None:
+    for engine in ("sqlite", "postgres"):
+        text = (KEPT / f"{revision}.{engine}.sql").read_text(encoding="utf-8")
+        assert "".join(statements_of(text)) == text
+    json.loads((KEPT / f"{revision}.json").read_text(encoding="ascii"))
+
+
+def test_half_a_statement_is_none() -> None:
+    assert statements_of("SELECT 'a;\nb';\nSELECT 2;\n") == ["SELECT 'a;\nb';\n", "SELECT 2;\n"]
+    with pytest.raises(ValueError, match="the last statement has no end: 'SELECT 2'"):
+        statements_of("SELECT 1;\nSELECT 2")
