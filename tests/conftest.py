@@ -1,12 +1,38 @@
 """Databases for the tests: a fresh SQLite file or a fresh database of a real Postgres."""
 
 import itertools
+import os
+import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from postgres_server import PostgresServer
+from preloaded import Preloaded
+
+from ndcg_tracker.storage.store import upgrade
+
+_MEMORY = Path("/dev/shm")
+_ROOM = 3 << 30
+_TEMPLATE = "with the newest schema"
+
+
+def _in_memory() -> Path | None:
+    """Where files are no disk's, if this machine has the room; PYTEST_DEBUG_TEMPROOT names another place."""
+    if os.environ.get("PYTEST_DEBUG_TEMPROOT", str(_MEMORY)) != str(_MEMORY):
+        return None
+    return _MEMORY if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ROOM else None
+
+
+_PARENT = _in_memory()  # making a database writes hundreds of files, and each commit waits for the disk
+if _PARENT is not None:
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = str(_PARENT)
+sys.dont_write_bytecode = False  # else hundreds of processes compile the package, each for itself
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+for _library in ("OMP", "OPENBLAS"):  # each worker has a core; threads that wait for one another take it
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
 settings.register_profile("untimed", deadline=None)  # how long an example takes decides no test
 settings.load_profile("untimed")
@@ -17,7 +43,7 @@ _numbers = itertools.count(1)
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[PostgresServer]:
     """The running server; without one every test that asks for it fails (it never skips)."""
-    server = PostgresServer()
+    server = PostgresServer(_PARENT)
     try:
         server.start()
         yield server
@@ -25,11 +51,25 @@ def postgres_server() -> Iterator[PostgresServer]:
         server.remove()
 
 
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: PostgresServer) -> str:
+    """The name of a database with the newest schema, made by the migrations; a copy costs a tenth of their run."""
+    postgres_server.create_database(_TEMPLATE)
+    upgrade(postgres_server.url(_TEMPLATE))
+    return _TEMPLATE
+
+
 @pytest.fixture
-def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
-    """The URL of a fresh Postgres database, dropped after the test."""
+def postgres_schema() -> None:
+    """Asked for by what needs the newest schema on Postgres: ``postgres_url`` is then a copy of the template."""
+
+
+@pytest.fixture
+def postgres_url(request: pytest.FixtureRequest, postgres_server: PostgresServer) -> Iterator[str]:
+    """The URL of a fresh Postgres database, dropped after the test; empty, but see ``postgres_schema``."""
     name = f"test_{next(_numbers)}"
-    postgres_server.create_database(name)
+    is_copy = "postgres_schema" in request.fixturenames
+    postgres_server.create_database(name, *([request.getfixturevalue("postgres_template")] if is_copy else []))
     yield postgres_server.url(name)
     postgres_server.drop_database(name)
 
@@ -45,3 +85,11 @@ def database_url(request: pytest.FixtureRequest) -> str:
     """The URL of a fresh database: the test runs once on SQLite and once on Postgres."""
     url: str = request.getfixturevalue(f"{request.param}_url")
     return url
+
+
+@pytest.fixture(scope="session")
+def preloaded_programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with the programs ``ndcg-track`` and ``preloaded-python`` that need not start."""
+    folder = tmp_path_factory.mktemp("programs")
+    with Preloaded(folder):
+        yield folder

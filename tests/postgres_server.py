@@ -38,6 +38,8 @@ _SETTINGS = {
 class PostgresServer:
     """One server with its own data folder; `start` and `stop` may be called any number of times.
 
+    ``parent``: where its folder is made; every account can enter it, and its path is short.
+
     >>> server = PostgresServer()        # doctest: +SKIP
     >>> server.start()                   # doctest: +SKIP
     >>> server.create_database("one")    # doctest: +SKIP
@@ -45,8 +47,8 @@ class PostgresServer:
     'postgresql+psycopg://ndcg@/one?host=/tmp/ndcg-pg-...'
     """
 
-    def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="ndcg-pg-", dir=_short_temporary_folder()))
+    def __init__(self, parent: Path | None = None) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="ndcg-pg-", dir=parent or _short_temporary_folder()))
         self.folder.chmod(0o755)
         self._account = _account_to_run_as()
         self._data = self.folder / "data"
@@ -119,9 +121,9 @@ class PostgresServer:
         self.stop(signal.SIGQUIT)
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def create_database(self, name: str) -> None:
-        """Create an empty database (UTF8, C collation unless the server was told otherwise)."""
-        self._administer(f'CREATE DATABASE "{name}" TEMPLATE template0')
+    def create_database(self, name: str, template: str = "template0") -> None:
+        """Create a database: an empty one (UTF8, C collation unless the server was told otherwise), or a copy."""
+        self._administer(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY file_copy')
 
     def drop_database(self, name: str) -> None:
         """Drop a database, whoever is still connected to it."""

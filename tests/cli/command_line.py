@@ -6,7 +6,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -67,9 +67,20 @@ class CommandLine:
 
 @dataclass
 class Program:
-    """Starts the real program in a process of its own."""
+    """Starts the real program in a process of its own; with ``programs``, one that need not start (``preloaded``)."""
 
     folder: Path
+    programs: Path | None = None
+
+    @property
+    def cold(self) -> Self:
+        """The same, started as a user does."""
+        return type(self)(self.folder)
+
+    @property
+    def python(self) -> str:
+        """What runs ``-c SCRIPT``."""
+        return sys.executable if self.programs is None else str(self.programs / "preloaded-python")
 
     def environment(self, **variables: str) -> dict[str, str]:
         """Return the variables that the program runs under."""
@@ -79,6 +90,8 @@ class Program:
 
     def words(self, *arguments: str) -> list[str]:
         """Return the command line of the process."""
+        if self.programs is not None:
+            return [str(self.programs / "ndcg-track"), *arguments]
         return [sys.executable, "-c", "from ndcg_tracker.cli.app import main; main()", *arguments]
 
     def start(

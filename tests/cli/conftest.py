@@ -6,8 +6,6 @@ import pytest
 from command_line import CommandLine, Program
 from small_shop import BM25, DENSE, frame_of, labels_frame, write_csv, write_qrels, write_trec
 
-from ndcg_tracker.storage.store import upgrade
-
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -19,10 +17,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def command(database_url: str, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+def command(postgres_schema: None, database_url: str, capsys: pytest.CaptureFixture[str]) -> CommandLine:
     """The command line on a database of either engine; on Postgres the schema is there."""
-    if not database_url.startswith("sqlite"):
-        upgrade(database_url)
     return CommandLine(database_url, capsys)
 
 
@@ -49,6 +45,6 @@ def shop(command: CommandLine, files: None) -> CommandLine:
 
 
 @pytest.fixture
-def program(folder: Path) -> Program:
-    """The real program, started in the folder."""
-    return Program(folder)
+def program(folder: Path, preloaded_programs: Path) -> Program:
+    """The real program, started in the folder: forked, or by ``program.cold`` as a user does."""
+    return Program(folder, preloaded_programs)

@@ -114,6 +114,7 @@ def test_bash_completes(named: CommandLine, program: Program, folder: Path) -> N
 def test_the_scripts_are_shown_and_installed(program: Program, folder: Path) -> None:
     home = folder / "home"
     home.mkdir()
+    program = program.cold
     for shell, script, startup in (
         ("bash", ".bash_completions/ndcg-track.sh", ".bashrc"),
         ("zsh", ".zfunc/_ndcg-track", ".zshrc"),
@@ -135,7 +136,7 @@ def test_the_scripts_are_shown_and_installed(program: Program, folder: Path) -> 
 
 def test_whatever_goes_wrong_is_silent(program: Program) -> None:
     variables = {"_NDCG_TRACK_COMPLETE": "bash", "COMP_LINE": "ndcg-track runs ", "COMP_POINT": "x"}
-    printed = program(variables=variables)
+    printed = program.cold(variables=variables)
     assert (printed.code, printed.out, printed.err) == (0, "", "")
 
 

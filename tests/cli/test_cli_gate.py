@@ -59,7 +59,7 @@ def n_decisions(command: CommandLine) -> int:
 def test_the_exit_codes_of_the_real_program(started: Program) -> None:
     verdicts = {0: "PASS", 3: "FAIL", 4: "INCONCLUSIVE"}
     for code, candidate in {0: "gain", 3: "drop", 4: "noisy"}.items():
-        printed = started("gate", candidate, *ASKED)
+        printed = started.cold("gate", candidate, *ASKED)
         assert (printed.code, printed.err) == (code, "")
         assert printed.out.startswith(f"{verdicts[code]}: ")
     with Tracker(str(started.folder / "ndcg-track.db")) as tracker, tracker.store().read() as tx:
@@ -77,7 +77,7 @@ def test_the_exit_codes_of_the_real_program(started: Program) -> None:
 def test_a_reader_that_goes_away_does_not_turn_fail_into_pass(started: Program) -> None:
     read, write = os.pipe()
     os.close(read)
-    process = started.start("gate", "drop", *ASKED, "--format", "json", stdout=write, stderr=subprocess.PIPE)
+    process = started.cold.start("gate", "drop", *ASKED, "--format", "json", stdout=write, stderr=subprocess.PIPE)
     os.close(write)
     _, err = process.communicate()
     assert (process.returncode, err) == (3, b"")

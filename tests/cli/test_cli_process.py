@@ -25,6 +25,7 @@ def shop(program: Program, files: None) -> Program:
 
 
 def test_the_exit_codes(shop: Program) -> None:
+    shop = shop.cold
     done = shop("compare", "bm25", "dense")
     assert (done.code, done.err) == (0, "")
     for code, arguments in {
@@ -52,6 +53,7 @@ def test_what_was_named_on_standard_error_can_be_typed(shop: Program) -> None:
 
 
 def test_standard_input(program: Program, files: None) -> None:
+    program = program.cold
     run, labels = columns(frame_of(BM25)), columns(labels_frame())
     added = program("labels", "add", "-", given=labels)
     assert (added.code, added.err) == (0, "stored as version 1 of dataset 'default': 8 labels\n")
@@ -78,7 +80,7 @@ def test_bad_standard_input(program: Program, files: None) -> None:
 
 def test_the_environment_names_the_database(program: Program, files: None) -> None:
     variables = {"NDCG_TRACK_DB": "sqlite:///named.db"}
-    assert program("ingest", "bm25.csv", "--labels", "labels.csv", variables=variables).code == 0
+    assert program.cold("ingest", "bm25.csv", "--labels", "labels.csv", variables=variables).code == 0
     assert [path.name for path in program.folder.glob("*.db")] == ["named.db"]
     assert "bm25" in program("runs", "list", variables=variables).out
     assert program("runs", "list").code == 2
@@ -107,7 +109,7 @@ def on_a_terminal(program: Program, *arguments: str, **variables: str) -> str:
 
 def test_colour_is_for_terminals_without_no_color(shop: Program) -> None:
     compare = ["compare", "bm25", "dense"]
-    assert "\x1b[" in on_a_terminal(shop, *compare)
+    assert "\x1b[" in on_a_terminal(shop.cold, *compare)
     plain = shop(*compare).out
     assert "\x1b" not in plain
     for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
@@ -119,7 +121,7 @@ def test_colour_is_for_terminals_without_no_color(shop: Program) -> None:
 def test_progress_is_for_terminals(program: Program, files: None) -> None:
     ingest = ["ingest", "bm25.csv", "--labels", "labels.csv", "--format", "json"]
     reader, writer = os.openpty()
-    process = program.start(*ingest, stdout=subprocess.PIPE, stderr=writer)
+    process = program.cold.start(*ingest, stdout=subprocess.PIPE, stderr=writer)
     os.close(writer)
     out, _ = process.communicate()
     drawn = os.read(reader, 65536)
@@ -144,6 +146,7 @@ def closed_pipe(program: Program, *arguments: str, buffered: bool) -> tuple[int,
 @pytest.mark.parametrize("buffered", [True, False])
 def test_a_reader_that_has_seen_enough_is_no_error(shop: Program, buffered: bool) -> None:
     many = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 30000) SELECT x FROM n"
+    shop = shop.cold
     for arguments in (
         ["runs", "list"],
         ["sql", many],
@@ -156,20 +159,20 @@ def test_a_reader_that_has_seen_enough_is_no_error(shop: Program, buffered: bool
 
 
 def test_what_was_stored_stays_though_nobody_reads_of_it(program: Program, files: None) -> None:
-    assert closed_pipe(program, "ingest", "bm25.csv", "--labels", "labels.csv", buffered=True) == (0, b"")
+    assert closed_pipe(program.cold, "ingest", "bm25.csv", "--labels", "labels.csv", buffered=True) == (0, b"")
     assert "bm25" in program("runs", "list").out
 
 
 def test_an_error_keeps_its_code_though_nobody_reads_of_it(shop: Program) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    process = shop.start("runs", "show", "nope", stdout=subprocess.DEVNULL, stderr=writer)
+    process = shop.cold.start("runs", "show", "nope", stdout=subprocess.DEVNULL, stderr=writer)
     os.close(writer)
     assert process.wait() == 2
 
 
 def test_an_output_that_cannot_hold_every_letter(shop: Program) -> None:
-    printed = shop("history", variables={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
+    printed = shop.cold("history", variables={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
     assert (printed.code, printed.err) == (0, "")
     assert printed.out.startswith("ndcg@10  \\u2588\\u2581\n")
 
@@ -179,7 +182,7 @@ def test_files_with_any_letters_are_the_same_in_every_locale(program: Program, f
     write_csv(program.folder / "all.csv", labels_frame(labels))
     write_csv(program.folder / "letters.csv", frame_of({**BM25, "größe 検索": {"ä": 1.0}}))
     variables = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
-    assert program("ingest", "letters.csv", "--labels", "all.csv", variables=variables).code == 0
+    assert program.cold("ingest", "letters.csv", "--labels", "all.csv", variables=variables).code == 0
     found = program("sql", "SELECT group_key FROM items WHERE item_key <> 'a' ORDER BY group_key", "--format", "json")
     assert {"group_key": "größe 検索"} in json.loads(found.out)
 

@@ -68,7 +68,7 @@ def test_a_signal_within_an_ingest(
 ) -> None:
     ingest = ["--db", command.url, "ingest", "run.csv", "--labels", "labels.csv"]
     stopped = subprocess.run(
-        [sys.executable, "-c", SIGNALLED, place, str(int(number)), *ingest],
+        [program.python, "-c", SIGNALLED, place, str(int(number)), *ingest],
         cwd=program.folder,
         env=program.environment(),
         capture_output=True,
@@ -88,7 +88,7 @@ def test_a_signal_within_an_ingest(
 def test_a_signal_from_outside_while_a_run_is_read(
     command: CommandLine, program: Program, large: None, number: signal.Signals
 ) -> None:
-    process = program.start(
+    process = program.cold.start(
         "--db", command.url, "ingest", "-", "--name", "piped", "--labels", "labels.csv",
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
@@ -116,7 +116,7 @@ def test_files_that_were_stored_before_the_signal_stay(
     before = row_counts(command.url)
     stopped = subprocess.run(
         [
-            sys.executable,
+            program.python,
             "-c",
             SIGNALLED,
             "insert_results",

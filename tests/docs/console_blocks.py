@@ -124,6 +124,7 @@ def environment_of(folder: Path, postgres_url: str | None, programs: Path | None
         "TZ": "UTC",
         "LC_ALL": "C.UTF-8",
         "PYTHONUTF8": "1",
+        "OMP_NUM_THREADS": "1",
     }
     if postgres_url:
         environment["PG_URL"] = postgres_url

@@ -89,8 +89,8 @@ def trec_of(ranks: list[int]) -> str:
     return "".join(f"{group} Q0 {item} 1 {score} system\n" for group, item, score in rows)
 
 
-def job_in(folder: Path, ranks: list[int], event: str, **values: str) -> Job:
-    """Return a job in a folder that has the program of the ranker, and a `gh`."""
+def job_in(folder: Path, programs: Path, ranks: list[int], event: str, **values: str) -> Job:
+    """Return a job in a folder that has the program of the ranker, a `gh`, and our own of the folder ``programs``."""
     folder.mkdir(exist_ok=True)
     (folder / "ranked").write_text(trec_of(ranks), encoding="utf-8")
     write_csv(folder / "labels.csv", labels_of_ranks(N_GROUPS))
@@ -102,17 +102,21 @@ def job_in(folder: Path, ranks: list[int], event: str, **values: str) -> Job:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
         path.chmod(0o755)
+    (programs_of(folder) / "ndcg-track").symlink_to(programs / "ndcg-track")
     return job
 
 
 @pytest.mark.parametrize("candidate", RUNS)
-def test_a_pull_request_is_gated_and_gets_its_comment(candidate: str, postgres_url: str, tmp_path: Path) -> None:
+def test_a_pull_request_is_gated_and_gets_its_comment(
+    candidate: str, postgres_url: str, preloaded_programs: Path, tmp_path: Path
+) -> None:
     upgrade(postgres_url)
     with nt.Tracker(postgres_url) as tracker:
         tracker.ingest(frame_of_ranks(BASE), labels=labels_of_ranks(N_GROUPS), name="released", dataset="shop")
         tracker.set_alias("prod", "released", dataset="shop")
     job = job_in(
         tmp_path / "work",
+        preloaded_programs,
         RUNS[candidate],
         "pull_request",
         **{
@@ -143,17 +147,17 @@ def test_a_pull_request_is_gated_and_gets_its_comment(candidate: str, postgres_u
     assert (decided, commits) == ([["pr-5-77-1", "prod", VERDICTS[candidate].lower()]], [["a07be52"]])
 
 
-def test_main_writes_the_file_that_pull_requests_are_gated_against(tmp_path: Path) -> None:
+def test_main_writes_the_file_that_pull_requests_are_gated_against(tmp_path: Path, preloaded_programs: Path) -> None:
     gate = SQLITE["jobs"]["gate"]
-    first = job_in(tmp_path / "first", BASE, "pull_request")
+    first = job_in(tmp_path / "first", preloaded_programs, BASE, "pull_request")
     first.run(gate)
     assert first.codes["Gate"] == 2  # no build of main has pinned a baseline yet
-    main = job_in(tmp_path / "main", BASE, "push")
+    main = job_in(tmp_path / "main", preloaded_programs, BASE, "push")
     main.run(gate)
     assert not main.has_failed, main.printed
     assert [path.name for path in main.folder.glob("*.db*")] == ["ndcg-track.db"]  # the cache takes this file alone
     for candidate, code in {"gain": 0, "drop": 3, "noisy": 4}.items():
-        job = job_in(tmp_path / candidate, RUNS[candidate], "pull_request")
+        job = job_in(tmp_path / candidate, preloaded_programs, RUNS[candidate], "pull_request")
         job.values["github.run_id"] = "78"
         (job.folder / "ndcg-track.db").write_bytes((main.folder / "ndcg-track.db").read_bytes())
         job.run(gate)

@@ -13,7 +13,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-import ranx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ingest_outcomes import listed, run_parts
@@ -115,9 +114,6 @@ ROWS = [Row(group, item, score) for group, items in NESTED.items() for item, sco
     [
         NESTED,
         {group: MappingProxyType(items) for group, items in NESTED.items()},
-        ranx.Run(
-            {str(group): {item: float(score) for item, score in items.items()} for group, items in NESTED.items()}
-        ),
         ROWS,
         (row for row in ROWS),
         [row._asdict() for row in ROWS],
@@ -137,8 +133,6 @@ def test_what_other_libraries_hold_a_run_in(frame: object) -> None:
     "frame",
     [
         {"q": {"a": 2, "b": 0}},
-        ranx.Qrels({"q": {"a": 2, "b": 0}}),
-        ranx.Qrels({"q": {"a": 2, "b": 0}}).to_dataframe(),
         [ir_measures.Qrel("q", "a", 2), ir_measures.Qrel("q", "b", 0)],
         pd.DataFrame([ir_measures.Qrel("q", "a", 2), ir_measures.Qrel("q", "b", 0)]),
     ],

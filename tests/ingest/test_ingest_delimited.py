@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ingest_outcomes import DOUBT, exact_outcome, fast_outcome, listed, run_parts, source_of
+from thorough import examples
 
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.delimited import DelimitedTable, exact_rows, fast_rows
@@ -54,7 +55,7 @@ def damaged(draw: st.DrawFn) -> bytes:
 soup = st.lists(st.sampled_from(PIECES), max_size=14).map(lambda pieces: b"group,item,score\n" + b"".join(pieces))
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 @given(st.one_of(damaged(), soup), st.integers(1, 64))
 @example(b'group,item,score\nq,"a"b,1\n', 64)
 @example(b'group,item,score\nq,a"b,1\n', 64)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ingest_outcomes import listed, run_parts
+from thorough import examples
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import Columns
@@ -407,7 +408,7 @@ PIECES = [
 ]
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.sampled_from([None, "json", "json:q", "json:"]))
 def test_any_text_gives_a_table_or_one_line_that_says_why_not(text: str, reader: str | None) -> None:
     for read_it in (run, labels):
@@ -427,7 +428,7 @@ values = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 @given(values, st.sampled_from(["json", "json:q"]))
 def test_any_document_gives_a_table_or_one_line_that_says_why_not(document: object, reader: str) -> None:
     for read_it in (run, labels):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ingest_outcomes import DOUBT, exact_outcome, fast_outcome
+from thorough import examples
 
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_TABLE, Columns
 from ndcg_tracker.ingest.jsonl import exact_rows, fast_rows
@@ -131,7 +132,7 @@ pieces = [
 ]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.lists(st.sampled_from(pieces), max_size=14).map("".join))
 def test_nothing_but_refusals_comes_out_of_any_bytes(text: str) -> None:
     for content in (text.encode(), text.encode("latin-1"), b'{"group":"q","score":1}\n' + text.encode()):
@@ -153,7 +154,7 @@ records = st.builds(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.lists(records, min_size=1, max_size=4), st.booleans(), st.integers(1, 200))
 def test_the_fast_path_reads_any_values_as_the_exact_one_or_doubts(
     rows: list[dict[str, Any]], ascii_only: bool, block_size: int
@@ -165,7 +166,7 @@ def test_the_fast_path_reads_any_values_as_the_exact_one_or_doubts(
     assert quick_outcome(content, block_size=block_size) in (DOUBT, outcome(content))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.dictionaries(st.tuples(ids, ids), st.tuples(numbers, st.none() | numbers), min_size=1, max_size=9))
 def test_the_fast_path_takes_plain_tables(rows: dict[tuple[str, str], tuple[float, float | None]]) -> None:
     lines = [
@@ -246,7 +247,7 @@ def damaged(draw: st.DrawFn) -> bytes:
     return content.encode("utf-8", "surrogatepass") if draw(st.booleans()) else content.encode("latin-1", "replace")
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(damaged(), st.integers(1, 200))
 @example(b'{"group":"q","score":1}{"group":"r","score":2}\n', 99)
 @example(b'{"group":"q","score":1}{"group":"r","score":2}\n{"group":"s",\n"score":1}', 99)

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ingest_outcomes import listed, run_parts
 from stream_outcomes import joined, streamed, whole
+from thorough import examples
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import RUN_TABLE, Columns
@@ -251,7 +252,7 @@ def flat(table: dict[str, list[Any]]) -> dict[str, list[Any]]:
     return {"group": groups, **columns}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(list_tables())
 def test_lists_say_what_one_row_per_item_says(table: dict[str, list[Any]]) -> None:
     expected = run_parts(read_frame(flat(table)))
@@ -262,14 +263,14 @@ def test_lists_say_what_one_row_per_item_says(table: dict[str, list[Any]]) -> No
     assert whole(json_lines(table), "jsonl") == expected
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(list_tables(), st.integers(1, 200), st.booleans())
 def test_a_stream_of_json_lines_is_the_run(table: dict[str, list[Any]], n_bytes: int, fast: bool) -> None:
     content = json_lines(table)
     assert streamed(content, "jsonl", n_bytes, fast=fast) == whole(content, "jsonl")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(list_tables(), st.integers(1, 9), st.integers(1, 9))
 def test_a_stream_of_parquet_is_the_run(table: dict[str, list[Any]], n_rows: int, row_group: int) -> None:
     content = parquet(table, row_group_size=row_group)
@@ -283,7 +284,7 @@ records = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(records, min_size=1, max_size=3))
 def test_the_fast_path_reads_what_the_exact_one_reads_or_doubts(rows: list[dict[str, Any]]) -> None:
     content = "\n".join(map(json.dumps, rows)).encode()

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ingest_outcomes import listed, run_parts
+from thorough import examples
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import Columns
@@ -43,7 +44,7 @@ PIECES = [
 anything = st.one_of(st.binary(max_size=30), st.lists(st.sampled_from(PIECES), max_size=10).map(b"".join))
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 @given(anything, st.sampled_from([None, *READERS]))
 def test_any_bytes_give_a_table_or_one_line_that_says_why_not(content: bytes, reader: str | None) -> None:
     for read in (read_run, read_labels):

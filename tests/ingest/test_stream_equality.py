@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stream_outcomes import AGAIN, joined, streamed, whole
+from thorough import examples
 
 from ndcg_tracker.ingest.streaming import stream_run
 
@@ -106,7 +107,7 @@ def label_qid_files(draw: st.DrawFn) -> tuple[bytes, bytes]:
     return draw(with_noise(lines, ["", " ", "# comment"])), scores
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(trec_files(), sizes, st.booleans(), st.booleans())
 def test_a_trec_stream_is_the_run(content: bytes, n_bytes: int, fast: bool, packed: bool) -> None:
     expected = whole(content, "trec")
@@ -114,7 +115,7 @@ def test_a_trec_stream_is_the_run(content: bytes, n_bytes: int, fast: bool, pack
     assert streamed(gzip.compress(content) if packed else content, "trec", n_bytes, fast=fast) == expected
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.data(), st.sampled_from(["csv", "tsv"]), sizes, st.booleans())
 def test_a_delimited_stream_is_the_run(data: st.DataObject, reader: str, n_bytes: int, fast: bool) -> None:
     content = data.draw(delimited_files("," if reader == "csv" else "\t"))
@@ -123,7 +124,7 @@ def test_a_delimited_stream_is_the_run(data: st.DataObject, reader: str, n_bytes
     assert streamed(content, reader, n_bytes, fast=fast) == expected
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(json_files(), sizes, st.booleans())
 def test_a_json_stream_is_the_run(content: bytes, n_bytes: int, fast: bool) -> None:
     expected = whole(content, "jsonl")
@@ -131,7 +132,7 @@ def test_a_json_stream_is_the_run(content: bytes, n_bytes: int, fast: bool) -> N
     assert streamed(content, "jsonl", n_bytes, fast=fast) == expected
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(label_qid_files(), sizes, st.booleans())
 def test_a_label_qid_stream_is_the_run(tmp_path_factory: Any, files: tuple[bytes, bytes], n: int, fast: bool) -> None:
     content, scores = files
@@ -142,7 +143,7 @@ def test_a_label_qid_stream_is_the_run(tmp_path_factory: Any, files: tuple[bytes
     assert streamed(content, "svmlight", n, fast=fast, scores=scores) == expected
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(tables(quoted), st.integers(1, 9), st.integers(1, 9), st.booleans(), st.booleans())
 def test_a_parquet_stream_is_the_run(rows: list[Row], n_rows: int, row_group: int, items: bool, packed: bool) -> None:
     names = ("group", "item", "score", "label", "weight")
@@ -184,7 +185,7 @@ def damaged(draw: st.DrawFn, good: bytes, most: int) -> bytes:
     return content
 
 
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(st.data(), st.sampled_from(sorted(GOOD)), st.integers(1, 3), sizes, st.booleans())
 def test_what_the_whole_reader_refuses_no_stream_accepts(
     tmp_path_factory: Any, data: st.DataObject, reader: str, most: int, n_bytes: int, fast: bool

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ingest_outcomes import DOUBT, exact_outcome, fast_outcome, listed
+from thorough import examples
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import Columns
@@ -153,7 +154,7 @@ PIECES = [
 ]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map(b"".join))
 def test_nothing_but_refusals_comes_out_of_any_bytes(content: bytes) -> None:
     outcome = exact_outcome(content, labels, labels=True)
@@ -201,7 +202,7 @@ def damaged(draw: st.DrawFn) -> bytes:
     return content
 
 
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(damaged() | st.lists(st.sampled_from(MORE), max_size=14).map(b"".join), st.integers(1, 64))
 @example(b"1 qid:1 1:1\n\xef\xbb\xbf1 qid:2\n", 5)
 @example(b"1 qid:a 1:0.5 #\rx\n", 64)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ingest_outcomes import DOUBT, exact_outcome, fast_outcome, listed
+from thorough import examples
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.places import NoPlaces
@@ -157,7 +158,7 @@ def damaged(draw: st.DrawFn, good: bytes) -> bytes:
 soup = st.lists(st.sampled_from(PIECES), max_size=14).map(b"".join)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.one_of(damaged(GOOD), soup), st.integers(1, 64))
 @example(b"q Q0 d  1.0 tag\n", 8)
 @example(b"q Q0 d 1 2.0 ", 64)
@@ -188,7 +189,7 @@ def test_all_paths_and_the_grammar_agree_on_runs(content: bytes, block_size: int
     assert fast_outcome(content, small) in (DOUBT, found)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.one_of(damaged(GOOD_QRELS), soup), st.integers(1, 64))
 def test_all_paths_and_the_grammar_agree_on_qrels(content: bytes, block_size: int) -> None:
     expected = rows_of(content, labels=True)

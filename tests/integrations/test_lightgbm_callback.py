@@ -12,7 +12,6 @@ from ranker_data import TRAIN, VALID
 
 import ndcg_tracker as nt
 from ndcg_tracker.integrations.lightgbm import TrainingRuns
-from ndcg_tracker.storage.store import upgrade
 
 PARAMETERS = {
     "objective": "lambdarank",
@@ -27,10 +26,8 @@ METRICS = ["ndcg@10", "lightgbm:ndcg@5"]
 
 
 @pytest.fixture
-def ready_url(database_url: str) -> str:
+def ready_url(postgres_schema: None, database_url: str) -> str:
     """The URL of a database that a run can be stored in."""
-    if not database_url.startswith("sqlite"):
-        upgrade(database_url)
     return database_url
 
 

@@ -21,7 +21,6 @@ from ndcg_tracker.integrations.mlflow import metric_name, pull, push
 from ndcg_tracker.integrations.mlflow.names import run_identity
 from ndcg_tracker.integrations.mlflow.tracking import shown_uri
 from ndcg_tracker.metrics.language.dialects import DIALECTS
-from ndcg_tracker.storage.store import upgrade
 
 pytestmark = MLFLOW_WARNINGS
 METRICS = ["ndcg@10", "lightgbm:ndcg@5", "AP"]
@@ -34,10 +33,8 @@ def store(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch:
 
 
 @pytest.fixture
-def tracker(database_url: str) -> Iterator[nt.Tracker]:
+def tracker(postgres_schema: None, database_url: str) -> Iterator[nt.Tracker]:
     """A database of either engine."""
-    if not database_url.startswith("sqlite"):
-        upgrade(database_url)
     with nt.Tracker(database_url) as opened:
         yield opened
 

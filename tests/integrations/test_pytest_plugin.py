@@ -45,6 +45,10 @@ def test_it_is_asked_for(ndcg_gate):
 def test_it_is_not_wanted(ndcg_gate):
     assert ndcg_gate.check("same", margin=0.01, record=False).gated.decision_id is None
 """
+WITHOUT_OTHERS = [
+    word for name in ("anyio", "hydra_pytest", "hypothesispytest", "platformdirs") for word in ("-p", f"no:{name}")
+]
+"""Plugins that other libraries bring and no test here uses; half a second of each start."""
 STRICT = ("-W", "error", "-o", "junit_family=xunit2")
 
 
@@ -93,7 +97,7 @@ def gates(tmp_path: Path, database: str) -> Callable[..., Outcome]:
         repository = str(Path(nt.__file__).parents[1])
         done = subprocess.run(
             [
-                sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs",
+                sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *WITHOUT_OTHERS, "-rs",
                 "--junitxml=report.xml", "-o", "junit_family=xunit1", "test_gates.py", *arguments,
             ],
             cwd=tmp_path,

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_rankings import SEEDS
 from rankings_of import Run, joined
+from thorough import examples
 
 from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.mean import plain_mean
@@ -39,7 +40,7 @@ def assert_alone_as_together(run: Run, labels: Run, metrics: list[Metric], parts
                 assert (str(metric), group, alone) == (str(metric), group, all_bits[group])
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(some_lists(), st.lists(some_metric(), min_size=1, max_size=4))
 def test_a_group_is_scored_alone_as_among_others(lists: tuple[Run, Run], metrics: list[Metric]) -> None:
     run, labels = lists

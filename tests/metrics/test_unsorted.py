@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_rankings import SEEDS
 from rankings_of import Run, labels_of
+from thorough import LONG, examples
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.contributions import contributions
@@ -52,25 +53,27 @@ def outcome(values: GroupValues) -> tuple[object, ...]:
     return str(values.metric), bits(values), values.n_items.tolist(), values.labelled.tolist()
 
 
-def assert_same(run: Run, labels: Run, metrics: Sequence[Metric]) -> None:
-    """Score unsorted and sorted rows, and compare to the bit."""
+def assert_same(run: Run, labels: Run, metrics: Sequence[Metric], *, alone: bool = True) -> None:
+    """Score unsorted and sorted rows, and compare to the bit; ``alone``: each metric also by itself."""
     rows, in_order = both_of(run, labels)
-    for one, other in zip(group_values(rows, metrics), group_values(in_order, metrics), strict=True):
-        assert outcome(one) == outcome(other)
+    sorted_outcomes = [outcome(values) for values in group_values(in_order, metrics)]
+    assert [outcome(values) for values in group_values(rows, metrics)] == sorted_outcomes
     with_bounds = zip(values_with_bounds(rows, metrics), values_with_bounds(in_order, metrics), strict=True)
     for own, expected in with_bounds:
         assert [outcome(one) for one in own] == [outcome(one) for one in expected]
-    for metric in metrics:  # alone, since metrics share what they can
-        assert outcome(group_values(rows, [metric])[0]) == outcome(group_values(in_order, [metric])[0])
+    for metric, together in (
+        zip(metrics, sorted_outcomes, strict=True) if alone else ()
+    ):  # since metrics share what they can
+        assert outcome(group_values(rows, [metric])[0]) == together
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(some_lists() | some_lists(NEAR_TIES), st.lists(some_metric(), min_size=1, max_size=4))
 def test_any_metric_of_any_lists(lists: tuple[Run, Run], metrics: list[Metric]) -> None:
     assert_same(*lists, metrics)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(some_lists() | some_lists(NEAR_TIES), st.integers(1, 12))
 def test_every_value_of_every_axis(lists: tuple[Run, Run], cutoff: int) -> None:
     assert_same(*lists, every_metric(cutoff))
@@ -115,7 +118,7 @@ def case(way: str, *, ties: bool, size: int) -> tuple[Run, Run]:
     rng = np.random.default_rng(size)
     run: Run = {}
     labels: Run = {}
-    for group in range(120):
+    for group in range(120 if LONG else 40):
         items = [f"d{item}" for item in range(size + group % 3)]
         scores = rng.choice(LAST_BITS, len(items)) if ties else rng.permutation(len(items)).astype(float)
         if way == IN_ORDER:
@@ -132,7 +135,7 @@ def case(way: str, *, ties: bool, size: int) -> tuple[Run, Run]:
 def test_each_way_is_taken_and_right(way: str, ties: bool, size: int) -> None:
     run, labels = case(way, ties=ties, size=size)
     assert ways_of(run, labels) == {way}
-    assert_same(run, labels, every_metric(5))
+    assert_same(run, labels, every_metric(5), alone=LONG or size == 10)  # what metrics share, no size decides
 
 
 @pytest.mark.parametrize("levels", [7, 8, 255, 256, 300, 70_000])

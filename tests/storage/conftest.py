@@ -11,20 +11,26 @@ from ndcg_tracker.storage.store import Store
 
 
 @pytest.fixture
-def store(database_url: str) -> Iterator[Store]:
+def store(postgres_schema: None, database_url: str) -> Iterator[Store]:
     """An empty store: the test runs once on SQLite and once on Postgres."""
-    storage.upgrade(database_url)
+    if database_url.startswith("sqlite"):
+        storage.upgrade(database_url)
     with Store.open(database_url) as opened:
         yield opened
 
 
 @pytest.fixture
-def both(sqlite_url: str, postgres_url: str) -> Iterator[tuple[Store, Store]]:
+def both(postgres_schema: None, sqlite_url: str, postgres_url: str) -> Iterator[tuple[Store, Store]]:
     """An empty store on SQLite and one on Postgres."""
-    for url in (sqlite_url, postgres_url):
-        storage.upgrade(url)
+    storage.upgrade(sqlite_url)
     with Store.open(sqlite_url) as sqlite, Store.open(postgres_url) as postgres:
         yield sqlite, postgres
+
+
+@pytest.fixture
+def python(preloaded_programs: Path) -> Path:
+    """What runs a script without the start of Python, for ``started``."""
+    return preloaded_programs / "preloaded-python"
 
 
 @pytest.fixture

@@ -56,11 +56,14 @@ def add_run(tx: WriteTransaction, name: str, run: Run, labels: Run = LABELS, dat
     return stored
 
 
-def started(script: str, *arguments: str) -> subprocess.Popen[str]:
-    """Start a Python process that runs a script with this repository and the tests on its path."""
+def started(script: str, *arguments: str, python: str | Path = sys.executable) -> subprocess.Popen[str]:
+    """Start a Python process that runs a script with this repository and the tests on its path.
+
+    ``python``: the one of ``preloaded_programs`` spares the imports, and many that start at once do begin at once.
+    """
     folders = [str(REPOSITORY), str(REPOSITORY / "tests"), str(Path(__file__).parent)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
-    command = [sys.executable, "-W", "error", "-c", script, *arguments]
+    command = [python, "-W", "error", "-c", script, *arguments]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

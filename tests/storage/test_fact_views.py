@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rankings_of import ranking_of
 from stored_samples import BM25, DENSE, HOSTILE, add_run
+from thorough import examples
 
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage.store import Store
@@ -47,7 +48,7 @@ def test_commits_aliases_and_decisions(both: Stores) -> None:
         )  # fmt: skip
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     parameters=FACTS,
     tags=FACTS,

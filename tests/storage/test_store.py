@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rankings_of import Run, labels_of, ranking_of
 from stored_samples import BM25, DENSE, HOSTILE, LABELS, add_run
+from thorough import examples
 
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
 from ndcg_tracker.rankings.keys import Keys
@@ -81,7 +82,7 @@ def test_details_of_a_run_come_back(store: Store) -> None:
 
 
 @pytest.mark.parametrize("small", [0, 1 << 40])
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(run=RUNS)
 def test_any_ids_and_scores_come_back(store: Store, monkeypatch: pytest.MonkeyPatch, small: int, run: Run) -> None:
     monkeypatch.setattr(json_lists, "SMALL_BLOCK", small)
@@ -252,7 +253,7 @@ def test_evaluations_come_back(store: Store) -> None:
     np.testing.assert_array_equal(whole.ideal_dcg, columns.values * 4)
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     rows=st.lists(
         st.tuples(

@@ -214,9 +214,9 @@ def test_a_second_writer_waits_and_then_says_so(store: Store, monkeypatch: pytes
     assert names(store) == []
 
 
-def test_eight_writers(database_url: str) -> None:
+def test_eight_writers(database_url: str, python: Path) -> None:
     storage.upgrade(database_url)
-    outputs_of([started(WRITER, database_url, str(number)) for number in range(8)])
+    outputs_of([started(WRITER, database_url, str(number), python=python) for number in range(8)])
     with Store.open(database_url) as store:
         found = names(store)
         with store.read() as rx:
@@ -229,22 +229,22 @@ def content_is_bm25(ranking: Ranking) -> bool:
     return ranking.digest() == ranking_of(BM25).digest()
 
 
-def test_eight_processes_store_the_same_run_once(database_url: str) -> None:
+def test_eight_processes_store_the_same_run_once(database_url: str, python: Path) -> None:
     storage.upgrade(database_url)
-    outputs = outputs_of([started(SAME, database_url) for _ in range(8)])
+    outputs = outputs_of([started(SAME, database_url, python=python) for _ in range(8)])
     assert sorted(outputs) == ["already stored\n"] * 7 + ["stored\n"]
     with Store.open(database_url) as store:
         assert names(store) == ["bm25"]
 
 
 @pytest.mark.parametrize("spill", [False, True])
-def test_a_killed_writer_leaves_nothing(database_url: str, spill: bool) -> None:
+def test_a_killed_writer_leaves_nothing(database_url: str, spill: bool, python: Path) -> None:
     storage.upgrade(database_url)
     with Store.open(database_url) as store, store.write() as tx:
         add_run(tx, "before", BM25)
     is_sqlite = database_url.startswith("sqlite")
     small_cache = "PRAGMA cache_size = 5" if is_sqlite and spill else "SELECT 1"
-    process = started(KILLED, database_url, small_cache)
+    process = started(KILLED, database_url, small_cache, python=python)
     assert process.stdout is not None
     assert process.stdout.readline() == "inside\n"
     if is_sqlite and not wal_is_safe():

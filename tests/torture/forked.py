@@ -17,13 +17,7 @@ from ndcg_tracker.cli.app import main
 
 _START_TIMEOUT = 120
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(
-    [
-        "alembic.command", "alembic.config", "psycopg", "pyarrow.compute", "pyarrow.csv", "ndcg_tracker.cli.reading",
-        "ndcg_tracker.ingest", "ndcg_tracker.reporting.formats", "ndcg_tracker.storage.bulk.postgres",
-        "ndcg_tracker.storage.store", "ndcg_tracker.tracker.tracker", __name__,
-    ]
-)  # fmt: skip
+CONTEXT.set_forkserver_preload(["whole_program", __name__])
 _numbers = itertools.count(1)
 
 

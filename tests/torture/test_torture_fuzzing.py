@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import examples
 
 from .fuzzing import READERS, Reader, Sample, defects, sample
 from .grammar import RUN, RefusedError, trec_run
@@ -14,7 +15,7 @@ from .grammar.text import decimal_number
 
 
 @pytest.mark.parametrize("reader", READERS, ids=[reader.name for reader in READERS])
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.integers(0, 2**64))
 def test_a_reader_and_the_grammar_of_its_format_agree(reader: Reader, seed: int) -> None:
     random = Random(seed)

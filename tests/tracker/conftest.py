@@ -4,15 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from ndcg_tracker.storage.store import upgrade
 from ndcg_tracker.tracker.tracker import Tracker
 
 
 @pytest.fixture
-def ready_url(database_url: str) -> str:
-    """The URL of a database that ``ingest`` can write to: on Postgres ``db upgrade`` has made the schema."""
-    if not database_url.startswith("sqlite"):
-        upgrade(database_url)
+def ready_url(postgres_schema: None, database_url: str) -> str:
+    """The URL of a database that ``ingest`` can write to: on Postgres the schema is there."""
     return database_url
 
 

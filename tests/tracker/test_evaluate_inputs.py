@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import pytrec_eval
-import ranx
 from small_shop import BM25, DENSE, LABELS, Run, frame_of, joint_frame, labels_frame, write_csv, write_qrels, write_trec
 
 import ndcg_tracker as nt
+from ndcg_tracker.ingest import read_frame, read_label_frame
 
 EXPECTED = nt.evaluate(frame_of(DENSE), "ndcg@10", labels=labels_frame()).mean["ndcg@10"]
 QRELS = {group: {item: int(grade) for item, grade in items.items()} for group, items in LABELS.items()}
@@ -84,9 +84,15 @@ def test_a_path_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64")
 def test_the_objects_of_ranx() -> None:
+    import ranx  # compiles for seconds
+
     run, labels = ranx.Run(DENSE), ranx.Qrels(QRELS)
+    assert read_frame(run).ranking.digest() == read_frame(DENSE).ranking.digest()
+    assert read_label_frame(labels).digest() == read_label_frame(QRELS).digest()
     assert mean(run, labels) == EXPECTED
-    assert mean(run.to_dataframe(), labels.to_dataframe()) == EXPECTED
+    frame = labels.to_dataframe()
+    assert frame.columns.tolist() == ["q_id", "doc_id", "score"]
+    assert mean(run.to_dataframe(), frame) == EXPECTED
     assert mean(run, labels) == pytest.approx(ranx.evaluate(labels, run, "ndcg@10", make_comparable=True))
 
 

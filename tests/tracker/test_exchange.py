@@ -44,8 +44,7 @@ def other(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[nt.Tracker
             yield tracker
         return
     server = request.getfixturevalue("postgres_server")
-    server.create_database("other")
-    upgrade(server.url("other"))
+    server.create_database("other", request.getfixturevalue("postgres_template"))
     with nt.Tracker(server.url("other")) as tracker:
         yield tracker
     server.drop_database("other")

@@ -19,7 +19,7 @@ CLEAR = {**TIED, "score": [3.0, 2.0, 1.0, 3.0]}
 
 
 @pytest.fixture
-def tracker(database_url: str) -> nt.Tracker:
+def tracker(postgres_schema: None, database_url: str) -> nt.Tracker:
     store.upgrade(database_url)
     tracker = nt.Tracker(database_url)
     tracker.ingest(TIED, name="tied", metrics=["ndcg@1"])

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from rankings_of import labels_of, ranking_of
 from small_shop import BM25, DENSE, LABELS, Run
 from stored_rows import row_counts
+from thorough import examples
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError
@@ -96,7 +97,7 @@ RUNS = st.dictionaries(st.sampled_from([f"q{n}" for n in range(8)]), ITEMS.filte
 LABELINGS = st.dictionaries(st.sampled_from([f"q{n}" for n in range(8)]), GRADES, min_size=1)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(first=RUNS, second=RUNS, labels=LABELINGS, size=st.integers(1, 4))
 def test_given_labels(shared: nt.Tracker, first: Run, second: Run, labels: Run, size: int) -> None:
     once, streamed = (f"{next(NUMBERS)}" for _ in range(2))
@@ -107,7 +108,7 @@ def test_given_labels(shared: nt.Tracker, first: Run, second: Run, labels: Run, 
     assert everything(shared, streamed) == everything(shared, once)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(first=RUNS, second=RUNS, labels=LABELINGS, more=LABELINGS, size=st.integers(1, 4), held=st.booleans())
 def test_labels_of_its_own(
     shared: nt.Tracker, first: Run, second: Run, labels: Run, more: Run, size: int, held: bool

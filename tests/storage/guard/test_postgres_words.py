@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from postgres_server import PostgresServer
 from psycopg.pq import TransactionStatus
+from thorough import examples
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.storage.guard.postgres import identifiers
@@ -90,7 +91,7 @@ def connection(postgres_server: PostgresServer) -> Iterator[psycopg.Connection]:
         yield opened
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=examples(1500), deadline=None)
 @given(before=fragments, middle=fragments, call=st.sampled_from(CALLS), separator=st.sampled_from(["", ", ", "||"]))
 def test_no_spelling_hides_a_call_that_postgres_makes(
     connection: psycopg.Connection, before: str, middle: str, call: str, separator: str

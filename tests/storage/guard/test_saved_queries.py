@@ -16,7 +16,7 @@ BY_NAME = {query.name: query for query in SAVED_QUERIES}
 
 
 @pytest.fixture
-def tracker(database_url: str) -> nt.Tracker:
+def tracker(postgres_schema: None, database_url: str) -> nt.Tracker:
     """Two runs of a shop, one under two versions of the labels, and a run of another dataset after them."""
     upgrade(database_url)
     tracker = nt.Tracker(database_url)

@@ -155,14 +155,14 @@ def test_a_newer_program_upgrades_while_an_older_one_is_open(
             tx.write.datasets.ensure("shop")
 
 
-def test_eight_processes_upgrade_at_once(database_url: str) -> None:
-    outputs_of([started(UPGRADE, database_url) for _ in range(8)])
+def test_eight_processes_upgrade_at_once(database_url: str, python: Path) -> None:
+    outputs_of([started(UPGRADE, database_url, python=python) for _ in range(8)])
     assert storage.current(database_url) == State(Kind.CURRENT, "0004")
     assert storage.check(database_url) == []
 
 
-def test_eight_processes_create_one_file(sqlite_url: str) -> None:
-    outputs_of([started(CREATE, sqlite_url) for _ in range(8)])
+def test_eight_processes_create_one_file(sqlite_url: str, python: Path) -> None:
+    outputs_of([started(CREATE, sqlite_url, python=python) for _ in range(8)])
     with Store.open(sqlite_url) as store, store.read() as rx:
         assert [dataset.name for dataset in rx.datasets.all()] == ["shop"]
 

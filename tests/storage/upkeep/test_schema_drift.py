@@ -11,6 +11,8 @@ from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.schema import metadata
 from ndcg_tracker.storage.views import VIEWS
 
+pytestmark = pytest.mark.usefixtures("postgres_schema")
+
 
 def test_models_and_migrations_agree(database_url: str, other_url: str) -> None:
     storage.upgrade(database_url)

@@ -1,0 +1,175 @@
+"""``ndcg-track`` and Python without their start: a process that has imported the program forks one child per call.
+
+The tests call the program some hundreds of times, and most of each call is Python's and the libraries' start. The
+programs that ``Preloaded`` puts into a folder hand their arguments, environment, folder and standard streams to the
+process that waits, pass SIGINT and SIGTERM on, and end as the child does. Each command is a process of its own, as
+ever; what is not tried here is the start itself, and the end of Python: README's commands,
+tests/cli/test_cli_process.py and every test that asks for ``Program.cold`` try them for real.
+"""
+
+import array
+import io
+import marshal
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import NoReturn, Self
+
+PROGRAMS = ("ndcg-track", "preloaded-python")  # the documents find no other `python` there
+_CLIENT = """#!{python} -IS
+import _signal, _socket, array, marshal, os, sys
+link = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+link.connect({address!r})
+said = marshal.dumps(({program!r}, sys.argv[1:], os.getcwd(), dict(os.environ)))
+streams = array.array("i", [0, 1, 2])
+link.sendmsg([len(said).to_bytes(8, "big")], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, streams)])
+while said:
+    said = said[link.send(said):]
+child = int(link.recv(8) or b"0")
+for number in (_signal.SIGINT, _signal.SIGTERM) if child else ():
+    _signal.signal(number, lambda number, frame: os.kill(child, number))
+code = int(link.recv(8) or b"70")
+if code < 0:
+    _signal.signal(-code, _signal.SIG_DFL) if code != -9 else None
+    os.kill(os.getpid(), -code)
+os._exit(code)
+"""
+
+
+class Preloaded:
+    """The waiting process; ``folder`` gets the programs (use it in a ``with`` statement)."""
+
+    def __init__(self, folder: Path) -> None:
+        address = str(folder / "socket")
+        for name in PROGRAMS:
+            text = _CLIENT.format(python=sys.executable, address=address, program=name)
+            (folder / name).write_text(text, encoding="utf-8")
+            (folder / name).chmod(0o755)
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, address], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+        )
+
+    def __enter__(self) -> Self:
+        stream = self._process.stdout
+        assert stream is not None
+        assert stream.readline() == b"ready\n"
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.terminate()
+        self._process.communicate()
+
+
+def _serve(address: str) -> NoReturn:
+    import whole_program  # noqa: F401
+
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(address)
+    listening.listen()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks for the children that answer a call
+    print("ready", flush=True)
+    while True:
+        link, _ = listening.accept()
+        if not os.fork():
+            listening.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _answer(link)
+        link.close()
+
+
+def _answer(link: socket.socket) -> NoReturn:
+    """Run what a client asks for in a process of its own, and tell its number and its exit code."""
+    streams = array.array("i")
+    size, ancillary, _, _ = link.recvmsg(8, socket.CMSG_LEN(3 * streams.itemsize))
+    streams.frombytes(ancillary[0][2])
+    said = b""
+    while len(said) < int.from_bytes(size, "big"):
+        said += link.recv(1 << 16)
+    child = os.fork()
+    if child:
+        for stream in streams:
+            os.close(stream)  # else whoever waits for their end waits for this process
+        _tell(link, child)
+        _kill_if_left(link, child)
+        _tell(link, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        os._exit(0)
+    link.close()
+    program, arguments, folder, environment = marshal.loads(said)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    time.tzset()
+    _open_standard_streams()
+    code = 1
+    try:
+        _ndcg_track(arguments) if program == "ndcg-track" else _python(arguments)
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
+
+
+def _tell(link: socket.socket, number: int) -> None:
+    with suppress(OSError):  # the client is gone
+        link.sendall(str(number).encode().ljust(8))
+
+
+def _kill_if_left(link: socket.socket, child: int) -> None:
+    """Wait for the end of the child, and kill it where the client is gone: somebody has killed that (Linux only)."""
+    if not hasattr(os, "pidfd_open"):
+        return
+    watched = select.poll()
+    watched.register(link, select.POLLIN)
+    watched.register(ended := os.pidfd_open(child), select.POLLIN)
+    if ended not in [descriptor for descriptor, _ in watched.poll()]:
+        os.kill(child, signal.SIGKILL)
+
+
+def _open_standard_streams() -> None:
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0)), encoding="utf-8", errors="surrogateescape")
+    sys.stdout = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w")), encoding="utf-8")
+    error = io.BufferedWriter(io.FileIO(2, "w"))
+    sys.stderr = io.TextIOWrapper(error, encoding="utf-8", errors="backslashreplace", line_buffering=True)
+
+
+def _ndcg_track(arguments: list[str]) -> None:
+    sys.argv = ["ndcg-track", *arguments]
+    from ndcg_tracker.cli.app import main
+
+    main()
+
+
+def _python(arguments: list[str]) -> None:
+    """Run ``preloaded-python [-W error] -c SCRIPT ARGUMENTS``."""
+    if arguments[:2] == ["-W", "error"]:
+        warnings.simplefilter("error")
+        arguments = arguments[2:]
+    option, script, *rest = arguments
+    if option != "-c":
+        raise SystemExit(f"{option} is not understood here")
+    sys.argv = ["-c", *rest]
+    sys.path[:0] = ["", *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    main = ModuleType("__main__")
+    sys.modules["__main__"] = main
+    exec(compile(script, "<string>", "exec"), main.__dict__)
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1])
