@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self, TypeVar
+from typing import Any, BinaryIO, Self, TypeVar
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest import json_documents, parquet
@@ -122,9 +122,8 @@ def stream_run(
 
 def in_blocks_or_whole(
     path: str,
+    use: Callable[[Iterable[RankedTable]], T],
     *,
-    of_blocks: Callable[[RunStream], T],
-    of_table: Callable[[RankedTable], T],
     stream: bool | None = None,
     reader: str | None = None,
     columns: Columns = DEFAULT_COLUMNS,
@@ -132,29 +131,26 @@ def in_blocks_or_whole(
     labels_apart: bool = False,
     progress: Progress | None = None,
 ) -> T:
-    """Return what one of two functions makes of the run that a file holds (see ``stream_run`` and ``read_run``).
+    """Return what a function makes of the blocks of a run: those of ``stream_run``, or one that ``read_run`` reads.
 
     Parameters: ``stream``: whether to read block by block; None for files that are large, as long as the rows of each
-    group stand together. ``of_blocks`` must leave nothing behind when it raises.
+    group stand together. ``use`` is called again with the whole where they do not, and must leave nothing behind when
+    it raises.
     """
+    given: dict[str, Any] = {
+        "reader": reader,
+        "columns": columns,
+        "scores_path": scores_path,
+        "labels_apart": labels_apart,
+    }
     if stream or (stream is None and is_large(path)):
         try:
-            with stream_run(
-                path,
-                reader=reader,
-                columns=columns,
-                scores_path=scores_path,
-                labels_apart=labels_apart,
-                progress=progress,
-            ) as blocks:
-                return of_blocks(blocks)
+            with stream_run(path, progress=progress, **given) as blocks:
+                return use(blocks)
         except ScatteredGroupError:
             if stream:
                 raise
-    table = read_run(
-        path, reader=reader, columns=columns, scores_path=scores_path, labels_apart=labels_apart, progress=progress
-    )
-    return of_table(table)
+    return use([read_run(path, progress=progress, **given)])
 
 
 def is_large(path: str) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from ndcg_tracker.errors import DatabaseError, InputError
 from ndcg_tracker.integrations.validation_rows import ValidationRows
 from ndcg_tracker.storage.names import checked_name
-from ndcg_tracker.tracker.ingestion import IngestResult
+from ndcg_tracker.tracker.ingest import IngestResult
 from ndcg_tracker.tracker.opened import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.tracker.tracker import Tracker
 

@@ -11,7 +11,7 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.group_table import GroupTable
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.tracker.datasets import known_dataset
-from ndcg_tracker.tracker.known_labels import label_source
+from ndcg_tracker.tracker.labels import label_source
 from ndcg_tracker.tracker.rescoring import stored_scores
 from ndcg_tracker.tracker.scoring import stored_weights
 

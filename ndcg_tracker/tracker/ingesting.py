@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.ingest.frames import NullScores
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.rankings.ranking import LabelLists
-    from ndcg_tracker.tracker.ingestion import IngestResult, RunDetails
+    from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
     from ndcg_tracker.tracker.rescoring import RescoredRun
 
 
@@ -56,8 +56,8 @@ class Ingesting(Housekeeping):
         """
         from ndcg_tracker.ingest.detection import default_run_name
         from ndcg_tracker.storage.names import checked_name
-        from ndcg_tracker.tracker.evaluation import Names, of_input, path_of
-        from ndcg_tracker.tracker.ingestion import RunDetails, source_name
+        from ndcg_tracker.tracker.evaluation import Input, Names, path_of
+        from ndcg_tracker.tracker.ingest import RunDetails, source_name
 
         path = path_of(frame)
         if name is None:
@@ -68,37 +68,18 @@ class Ingesting(Housekeeping):
         checked_name("dataset", dataset)
         source = None if path is None else source_name(path)
         details = RunDetails(name, dataset, source, git_commit, dict(parameters or {}), dict(tags or {}))
-        return of_input(
+        given = Input(
             frame,
             labels,
             Names(group, item, score, label, weight),
-            null_scores=null_scores,
+            null_scores,
             reader=reader,
-            header=columns,
+            columns=columns,
             scores=scores,
-            of_blocks=partial(self.ingest_stream, details=details, metrics=metrics, replace=replace),
-            of_table=partial(self.ingest_table, details=details, metrics=metrics, replace=replace),
         )
+        return given.used_by(partial(self.ingest_blocks, details=details, metrics=metrics, replace=replace))
 
-    def ingest_table(
-        self,
-        table: RankedTable,
-        labels: LabelLists | None,
-        details: RunDetails,
-        metrics: str | Sequence[str],
-        *,
-        replace: bool = False,
-    ) -> IngestResult:
-        """Store a run that a reader has read (see ``ingest``)."""
-        from ndcg_tracker.tracker.evaluation import only_numbered, parsed_metrics, refuse_row_numbers
-        from ndcg_tracker.tracker.ingestion import store_run
-
-        refuse_row_numbers(table, labels)
-        if table.by_row_number and labels is None and table.labels is None:
-            raise only_numbered()
-        return store_run(self.store(create=True), table, labels, details, parsed_metrics(metrics), replace=replace)
-
-    def ingest_stream(
+    def ingest_blocks(
         self,
         blocks: Iterable[RankedTable],
         labels: LabelLists | None,
@@ -107,15 +88,15 @@ class Ingesting(Housekeeping):
         *,
         replace: bool = False,
     ) -> IngestResult:
-        """Store a run that a reader reads block by block (see ``ingest`` and ``ndcg_tracker.ingest.stream_run``)."""
+        """Store a run that a reader has read whole, as one block, or reads block by block (see ``ingest``)."""
         from ndcg_tracker.overlap.ahead import reading_ahead
         from ndcg_tracker.tracker.evaluation import fitting, parsed_metrics
-        from ndcg_tracker.tracker.streaming import digested, store_stream
+        from ndcg_tracker.tracker.ingest import digested, store_run
 
         parsed = parsed_metrics(metrics)
         coming = digested(fitting(blocks, labels))
         with reading_ahead(coming) as read:  # the first blocks are read while the store opens
-            return store_stream(self.store(create=True), read, labels, details, parsed, replace=replace)
+            return store_run(self.store(create=True), read, labels, details, parsed, replace=replace)
 
     def rescore(
         self, references: Sequence[str] = (), *, metrics: str | Sequence[str] = (), dataset: str | None = None
