@@ -21,7 +21,8 @@ from ndcg_tracker.ingest.list_columns import has_lists, unfolded
 from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces
 from ndcg_tracker.ingest.rows import Rows
 
-_BRACE, _NEWLINE = 0x7B, 0x0A
+_BRACE = 0x7B
+_NEWLINE = 0x0A
 
 
 def json_rows(

@@ -11,7 +11,10 @@ from ndcg_tracker.ingest.text_blocks import is_plain_text
 from ndcg_tracker.rankings.types import Bytes
 
 _WINDOW = 1 << 18  # bytes looked at a time: the temporaries stay in the cache
-_BLANK, _NEWLINE, _QUOTE, _HASH = 0x20, 0x0A, 0x22, 0x23
+_BLANK = 0x20
+_NEWLINE = 0x0A
+_QUOTE_BYTE = 0x22
+_HASH = 0x23
 _COMMENTS = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
 _TAB_TO_BLANK = bytes.maketrans(b"\t", b" ")
 
@@ -82,7 +85,7 @@ def quotes_are_simple(block: bytes, delimiter: bytes) -> bool:
     if b'"' not in block:
         return True
     data = np.frombuffer(block, dtype=np.uint8)
-    quotes = np.flatnonzero(data == _QUOTE)
+    quotes = np.flatnonzero(data == _QUOTE_BYTE)
     if quotes.size % 2:
         return False
     outside = np.concatenate([[_NEWLINE], data, [_NEWLINE]])

@@ -21,7 +21,8 @@ _LARGEST = int(np.iinfo(np.int32).max)
 _WHOLE = re.compile(rb"-?[0-9]{1,4000}")
 _HEXADECIMAL = re.compile(rb"0[xX][0-9a-fA-F]{1,8}")  # Arrow takes it for a number, so every way of reading does
 _MOST_DIGITS = 9  # so many always fit
-_ZERO, _NINE = 0x30, 9
+_ZERO = 0x30
+_NINE = 9
 
 
 @dataclass(frozen=True, slots=True)

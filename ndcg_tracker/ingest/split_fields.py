@@ -12,7 +12,8 @@ from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Bytes, Floats, Index
 
-_BLANK, _NEWLINE = 0x20, 0x0A
+_BLANK = 0x20
+_NEWLINE = 0x0A
 _OF_NUMBERS = b"0123456789+-.eE"
 
 
