@@ -34,7 +34,7 @@ def in_blocks_or_whole(
 
     The parameters are those of ``ndcg_tracker.ingest.in_blocks_or_whole``.
     """
-    from ndcg_tracker.ingest.streaming import in_blocks_or_whole as read
+    from ndcg_tracker.ingest.reading import in_blocks_or_whole as read
 
     with _progress(path) as progress, _warnings_as_notes():
         return read(

@@ -14,10 +14,8 @@ from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.ingest.columns import ONE_TABLE, Columns, header_of
 from ndcg_tracker.ingest.frames import NullScores, read_frame, read_label_frame
 from ndcg_tracker.ingest.places import shown
-from ndcg_tracker.ingest.ranks import joined_notes
-from ndcg_tracker.ingest.reading import may_have_columns, read_labels
-from ndcg_tracker.ingest.streaming import in_blocks_or_whole
-from ndcg_tracker.ingest.table import RankedTable
+from ndcg_tracker.ingest.reading import in_blocks_or_whole, may_have_columns, read_labels
+from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.kernel.results import GroupResults
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
@@ -34,7 +32,7 @@ from ndcg_tracker.tracker.scoring import NO_ITEMS, NOTHING_JUDGED, GatheredValue
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndcg_tracker.ingest.ranks import RunFact
+    from ndcg_tracker.ingest.table import RunFact
 
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.group_table import GroupTable
+from ndcg_tracker.ingest.groups import GroupTable
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.tracker.datasets import known_dataset
 from ndcg_tracker.tracker.labels import label_source

@@ -112,7 +112,7 @@ class Housekeeping(OpenedStore):
         the weight away; what the frame does not name stays. Means that rest on a weight that changes are computed
         again. Raises: InputError for a frame that cannot be taken, and where the dataset has none of its groups.
         """
-        from ndcg_tracker.ingest.group_table import GroupColumns, GroupTable, read_group_frame
+        from ndcg_tracker.ingest.groups import GroupColumns, GroupTable, read_group_frame
         from ndcg_tracker.tracker.group_facts import store_group_facts
 
         columns = GroupColumns(group, weight, None if attributes is None else tuple(attributes))

@@ -8,8 +8,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import NameTakenError, argument
-from ndcg_tracker.ingest.ranks import joined_notes
-from ndcg_tracker.ingest.table import RankedTable
+from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
@@ -20,7 +19,7 @@ from ndcg_tracker.tracker.rescoring import stored_scores
 from ndcg_tracker.tracker.scoring import NOTHING_JUDGED, Scores, StoredMetric, settle_weights, store_scores
 
 if TYPE_CHECKING:
-    from ndcg_tracker.ingest.ranks import RunFact
+    from ndcg_tracker.ingest.table import RunFact
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 

@@ -11,7 +11,7 @@ from command_line import CommandLine
 
 from ndcg_tracker.cli.reading import in_blocks_or_whole
 from ndcg_tracker.ingest.columns import Columns
-from ndcg_tracker.ingest.streaming import BLOCK_ROWS, BYTES_PER_ROW
+from ndcg_tracker.ingest.reading import BLOCK_ROWS, BYTES_PER_ROW
 from ndcg_tracker.ingest.table import RankedTable
 
 

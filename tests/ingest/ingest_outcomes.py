@@ -8,9 +8,8 @@ from typing import Any
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces
-from ndcg_tracker.ingest.ranks import NoScores
-from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.table import label_lists, ranked_table
+from ndcg_tracker.ingest.source import Source
+from ndcg_tracker.ingest.table import NoScores, label_lists, ranked_table
 from ndcg_tracker.rankings.ranking import GroupedItems
 
 DOUBT = "doubt"

@@ -9,13 +9,11 @@ from ingest_outcomes import run_parts
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import Columns
+from ndcg_tracker.ingest.formats.svmlight import Scores
 from ndcg_tracker.ingest.group_blocks import text_group_blocks
-from ndcg_tracker.ingest.ranks import joined_notes
-from ndcg_tracker.ingest.reading import read_run
-from ndcg_tracker.ingest.scores import Scores
-from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.streaming import ranked_blocks, text_table
-from ndcg_tracker.ingest.table import RankedTable
+from ndcg_tracker.ingest.reading import ranked_blocks, read_run, text_table
+from ndcg_tracker.ingest.source import Source
+from ndcg_tracker.ingest.table import RankedTable, joined_notes
 
 AGAIN = "comes again after another group; sort the file by group first, or read it whole instead of block by block"
 

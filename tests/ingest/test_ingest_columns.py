@@ -19,8 +19,7 @@ from ingest_outcomes import listed, run_parts
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, ColumnWarning, Wanted
 from ndcg_tracker.ingest.frames import read_frame, read_label_frame
-from ndcg_tracker.ingest.reading import read_labels, read_run
-from ndcg_tracker.ingest.streaming import stream_run
+from ndcg_tracker.ingest.reading import read_labels, read_run, stream_run
 
 PLAIN = Columns()
 

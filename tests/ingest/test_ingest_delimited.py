@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from ingest_outcomes import DOUBT, exact_outcome, fast_outcome, listed, run_parts, source_of
 
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_TABLE, Columns, Wanted
-from ndcg_tracker.ingest.delimited import DelimitedTable, exact_rows, fast_rows
+from ndcg_tracker.ingest.formats.delimited import DelimitedTable, exact_rows, fast_rows
 from ndcg_tracker.ingest.group_blocks import text_group_blocks
 from ndcg_tracker.ingest.places import NoPlaces
-from ndcg_tracker.ingest.reading import read_labels
-from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.streaming import ranked_blocks
+from ndcg_tracker.ingest.reading import ranked_blocks, read_labels
+from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import ranked_table
 
 

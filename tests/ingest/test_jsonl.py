@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from ingest_outcomes import DOUBT, exact_outcome, fast_outcome
 
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_TABLE, Columns
-from ndcg_tracker.ingest.jsonl import exact_rows, fast_rows
-from ndcg_tracker.ingest.sources import Source
+from ndcg_tracker.ingest.formats.jsonl import exact_rows, fast_rows
+from ndcg_tracker.ingest.source import Source
 
 
 def outcome(content: bytes, columns: Columns = Columns()) -> Any:

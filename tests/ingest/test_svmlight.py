@@ -12,9 +12,9 @@ from ingest_outcomes import DOUBT, exact_outcome, fast_outcome, listed
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import Columns
+from ndcg_tracker.ingest.formats.svmlight import exact_rows, fast_rows
 from ndcg_tracker.ingest.reading import read_labels, read_run
-from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.svmlight import exact_rows, fast_rows
+from ndcg_tracker.ingest.source import Source
 
 LETOR = b"# made by hand\n2 qid:a 1:0.5 2:1e-3 # doc7\r\n\n0 qid:a\t1:.5\n1 qid:b # x\n-1  qid:a 1:2\n"
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from ingest_outcomes import DOUBT, exact_outcome, fast_outcome, listed
 
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest.formats.trec import QRELS, RUN, exact_rows, fast_rows, small_rows
 from ndcg_tracker.ingest.places import NoPlaces
-from ndcg_tracker.ingest.ranks import RankConflict
 from ndcg_tracker.ingest.reading import read_labels, read_run
-from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.trec import QRELS, RUN, exact_rows, fast_rows, small_rows
+from ndcg_tracker.ingest.source import Source
+from ndcg_tracker.ingest.table import RankConflict
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ndcg_tracker.ingest import delimited, jsonl, svmlight, trec
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_TABLE, Columns
+from ndcg_tracker.ingest.formats import delimited, jsonl, svmlight, trec
 from ndcg_tracker.ingest.places import DoubtfulError
 from ndcg_tracker.ingest.rows import Rows
-from ndcg_tracker.ingest.sources import Source
+from ndcg_tracker.ingest.source import Source
 
 from .grammar.table import RUN, Role
 

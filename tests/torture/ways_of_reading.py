@@ -14,11 +14,10 @@ from typing import Any
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import Columns
 from ndcg_tracker.ingest.detection import detect_reader
+from ndcg_tracker.ingest.formats.svmlight import Scores
 from ndcg_tracker.ingest.group_blocks import text_group_blocks
-from ndcg_tracker.ingest.reading import Paths, assembled, read_labels, read_run
-from ndcg_tracker.ingest.scores import Scores
-from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.streaming import ranked_blocks, stream_run, text_table
+from ndcg_tracker.ingest.reading import Paths, assembled, ranked_blocks, read_labels, read_run, stream_run, text_table
+from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_table
 from ndcg_tracker.rankings.ranking import GroupedItems
 

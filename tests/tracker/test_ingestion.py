@@ -13,7 +13,7 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, joint_frame, labels_f
 from stored_rows import row_counts
 
 import ndcg_tracker as nt
-from ndcg_tracker.ingest.streaming import stream_run
+from ndcg_tracker.ingest.reading import stream_run
 from ndcg_tracker.tracker.ingest import RunDetails
 from ndcg_tracker.tracker.scoring import NOTHING_JUDGED
 

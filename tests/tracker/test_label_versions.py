@@ -9,8 +9,7 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, joint_frame, labels_f
 from stored_rows import row_counts
 
 import ndcg_tracker as nt
-from ndcg_tracker.ingest.reading import read_labels, read_run
-from ndcg_tracker.ingest.streaming import stream_run
+from ndcg_tracker.ingest.reading import read_labels, read_run, stream_run
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.tracker.ingest import RunDetails
 

@@ -53,7 +53,7 @@ def test_the_first_text_stays(asked: nt.Tracker) -> None:
 
 
 def test_a_run_read_in_blocks_keeps_it_too(tracker: nt.Tracker, tmp_path: Path) -> None:
-    from ndcg_tracker.ingest.streaming import stream_run
+    from ndcg_tracker.ingest.reading import stream_run
     from ndcg_tracker.tracker.ingest import RunDetails
 
     write_trec(tmp_path / "bm25.run", BM25)

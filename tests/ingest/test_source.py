@@ -18,7 +18,7 @@ from ingest_outcomes import listed, source_of
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.reading import read_labels, read_run
-from ndcg_tracker.ingest.sources import Source
+from ndcg_tracker.ingest.source import Source
 
 RUN = b"q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 1.5 tag\nq2 Q0 d1 1 .5 tag\n"
 ROWS = [("q1", "d1", 2.5), ("q1", "d2", 1.5), ("q2", "d1", 0.5)]

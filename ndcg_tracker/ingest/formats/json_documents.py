@@ -14,12 +14,11 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.columns import FRAME_AS_DICT, Columns, Wanted, is_frame_as_dict
-from ndcg_tracker.ingest.json_record import json_id, json_integer, json_kind, json_number
-from ndcg_tracker.ingest.jsonl import JsonTable
+from ndcg_tracker.ingest.formats.jsonl import JsonTable, json_id, json_integer, json_kind, json_number
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import Places, shown
 from ndcg_tracker.ingest.rows import Rows
-from ndcg_tracker.ingest.sources import BOM, Source
+from ndcg_tracker.ingest.source import BOM, Source
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Floats, Index
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
+from ndcg_tracker.ingest.arrow import has_lists
 from ndcg_tracker.ingest.columns import Columns, Wanted
 from ndcg_tracker.ingest.group_blocks import GroupBlock
-from ndcg_tracker.ingest.list_columns import has_lists
 from ndcg_tracker.ingest.places import Places, RowPlaces, shown_name
 from ndcg_tracker.ingest.rows import Rows
-from ndcg_tracker.ingest.sources import Source
+from ndcg_tracker.ingest.source import Source
 
 _BATCH = 1 << 18  # rows
 _MOST_ROWS_PER_BYTE = 1000  # run-length encoding can promise any number of rows in a few bytes
@@ -26,7 +26,7 @@ def exact_rows(source: Source, columns: Columns, wanted: Wanted) -> tuple[Rows, 
     """
     import pyarrow as pa
 
-    from ndcg_tracker.ingest.arrow_columns import Collected
+    from ndcg_tracker.ingest.arrow import Collected
 
     places = RowPlaces(source.name)
     collected = Collected(places)
@@ -53,7 +53,7 @@ def group_blocks(source: Source, columns: Columns, wanted: Wanted, n_rows: int) 
 def _group_blocks(
     file: str | IO[bytes], source: Source, columns: Columns, wanted: Wanted, n_rows: int
 ) -> Iterator[GroupBlock]:
-    from ndcg_tracker.ingest.arrow_columns import Collected
+    from ndcg_tracker.ingest.arrow import Collected
 
     parts: list[Rows] = []
     n_read = n_done = 0
@@ -99,7 +99,7 @@ def _batches(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from ndcg_tracker.ingest.arrow_values import converted, scores_of_ranks
+    from ndcg_tracker.ingest.arrow import converted, scores_of_ranks
 
     n_done = n_values = 0
     try:

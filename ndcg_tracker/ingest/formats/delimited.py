@@ -7,14 +7,18 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
+import numpy as np
+
 from ndcg_tracker.errors import argument
+from ndcg_tracker.ingest.blocks import Lines, TextBlock, plain_lines
 from ndcg_tracker.ingest.columns import NUMBERS, Columns, Refused, Wanted
-from ndcg_tracker.ingest.gathering import GatheredRows
+from ndcg_tracker.ingest.formats.trec import (
+    _NEWLINE,
+)
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces
-from ndcg_tracker.ingest.rows import Rows, with_ranks_as_scores
-from ndcg_tracker.ingest.sources import BLOCK, LONGEST_LINE, Source
-from ndcg_tracker.ingest.text_blocks import Lines, TextBlock
+from ndcg_tracker.ingest.rows import GatheredRows, Rows, with_ranks_as_scores
+from ndcg_tracker.ingest.source import BLOCK, LONGEST_LINE, Source
 
 _NULL = float("nan")
 _QUOTE = b'"'
@@ -104,7 +108,6 @@ class DelimitedTable:
     def parsed(self, blocks: Iterator[bytes], *, has_header: bool = True) -> Rows:
         """Return the rows of neighbouring blocks, read by Arrow's parser (raises: see ``fast_rows``)."""
         from ndcg_tracker.ingest.arrow_csv import ArrowCsv
-        from ndcg_tracker.ingest.blocks import simple_quotes
 
         if has_header and self._columns.header is None:
             blocks = self._after_header(blocks)
@@ -234,3 +237,38 @@ def _cells(line: bytes, delimiter: bytes, next_line: Callable[[], bytes]) -> lis
         if end >= len(line):
             return cells
         at = end + 1
+
+
+_QUOTE_BYTE = 0x22
+
+
+def simple_quotes(block: bytes, delimiter: bytes) -> bytes:
+    """Return the lines of a delimited file with bare newlines, unless Arrow might see other cells in them.
+
+    Raises: DoubtfulError for a quote inside a cell and a cell of several lines, and see ``plain_lines``.
+    """
+    block = plain_lines(block)
+    if not quotes_are_simple(block, delimiter):
+        raise DoubtfulError("a quote inside a cell, or a cell of several lines")
+    return block
+
+
+def quotes_are_simple(block: bytes, delimiter: bytes) -> bool:
+    """Return whether every quote opens a cell or closes one, no cell holding a quote or a newline.
+
+    >>> [quotes_are_simple(line, b",") for line in (b'"a,b",1', b'"a""b",1', b'5",1')]
+    [True, False, False]
+    """
+    if b'"' not in block:
+        return True
+    data = np.frombuffer(block, dtype=np.uint8)
+    quotes = np.flatnonzero(data == _QUOTE_BYTE)
+    if quotes.size % 2:
+        return False
+    outside = np.concatenate([[_NEWLINE], data, [_NEWLINE]])
+    ends = (_NEWLINE, delimiter[0])
+    if not (np.isin(outside[quotes[::2]], ends).all() and np.isin(outside[quotes[1::2] + 2], ends).all()):
+        return False
+    newlines = np.flatnonzero(data == _NEWLINE)
+    lines = np.searchsorted(newlines, quotes)
+    return bool((lines[::2] == lines[1::2]).all())

@@ -13,9 +13,16 @@ from stream_outcomes import AGAIN, joined, streamed, whole
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import Columns
 from ndcg_tracker.ingest.group_blocks import text_group_blocks
-from ndcg_tracker.ingest.reading import read_run
-from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.streaming import BLOCK_ROWS, BYTES_PER_ROW, is_large, ranked_blocks, stream_run, text_table
+from ndcg_tracker.ingest.reading import (
+    BLOCK_ROWS,
+    BYTES_PER_ROW,
+    is_large,
+    ranked_blocks,
+    read_run,
+    stream_run,
+    text_table,
+)
+from ndcg_tracker.ingest.source import Source
 
 
 def lines_of(n_groups: int, n_items: int) -> list[bytes]:

@@ -6,19 +6,20 @@ As trec_eval 10 has it, words may follow the tag of a run's line, and the rank d
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
+import numpy as np
+
 from ndcg_tracker.errors import argument
-from ndcg_tracker.ingest.gathering import GatheredRows
-from ndcg_tracker.ingest.numbers import number
+from ndcg_tracker.ingest.blocks import Lines, TextBlock, plain_lines
+from ndcg_tracker.ingest.numbers import NO_RANK, number, rank_of, ranks_of
 from ndcg_tracker.ingest.places import KEEP_ONE, DoubtfulError, LinePlaces
-from ndcg_tracker.ingest.ranks import NO_RANK, rank_of
-from ndcg_tracker.ingest.rows import Rows
-from ndcg_tracker.ingest.sources import BLOCK, Source
-from ndcg_tracker.ingest.split_fields import split_rows
-from ndcg_tracker.ingest.text_blocks import Lines, TextBlock
+from ndcg_tracker.ingest.rows import GatheredRows, Rows
+from ndcg_tracker.ingest.source import BLOCK, Source
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Bytes, Floats, Index
 
 _BLANKS = b" \t\r\n"
 _ONE_JUDGE = f"{KEEP_ONE}, and of several judges (trec_eval -R qrels_jg) the lines of one"
@@ -88,7 +89,6 @@ def fast_rows(source: Source, layout: Layout, block_size: int = BLOCK) -> Rows:
 
 def small_rows(source: Source, layout: Layout) -> Rows:
     """Return the same rows as ``exact_rows``, all lines split at once (errors: see ``fast_rows``)."""
-    from ndcg_tracker.ingest.blocks import trec_lines
 
     text = trec_lines(b"".join(source.blocks()))
     n_fields = _n_fields(text, layout, is_first=True)
@@ -119,7 +119,6 @@ class TrecTable:
 
 def _parsed(blocks: Iterable[bytes], layout: Layout, *, is_first: bool) -> Rows:
     from ndcg_tracker.ingest.arrow_csv import ArrowCsv
-    from ndcg_tracker.ingest.blocks import trec_lines
 
     blocks = iter(blocks)
     first = next(blocks, b"")
@@ -202,3 +201,129 @@ def _wrong_fields(fields: list[bytes], layout: Layout) -> str:
     elif layout is RUN and found > len(RUN.fields):
         hint = "words may follow the tag, but no second row; ids have no blanks, and the rank is a whole number"
     return f"{what}; {hint}"
+
+
+_WINDOW = 1 << 18  # bytes looked at a time: the temporaries stay in the cache
+_BLANK = 0x20
+_NEWLINE = 0x0A
+_HASH = 0x23
+_COMMENTS = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
+_TAB_TO_BLANK = bytes.maketrans(b"\t", b" ")
+
+
+def single_blanks(block: bytes) -> bytes:
+    """Return the lines of a TREC file with one blank between fields and none around them, blank lines left out.
+
+    Raises: see ``plain_lines``.
+
+    >>> single_blanks(b" 1 \\t0  d3 1 \\n\\n2 0 d4 0\\n")
+    b'1 0 d3 1\\n2 0 d4 0\\n'
+    """
+    block = plain_lines(block)
+    if b"\t" in block:
+        block = block.translate(_TAB_TO_BLANK)
+    data = np.frombuffer(block, dtype=np.uint8)
+    if not _has_double_blanks(data):
+        return block
+    before = _before(data)
+    data = data[(data != _BLANK) | ((before != _BLANK) & (before != _NEWLINE))]
+    after = np.append(data[1:], np.uint8(_NEWLINE))
+    data = data[(data != _BLANK) | (after != _NEWLINE)]
+    data = data[(data != _NEWLINE) | (_before(data) != _NEWLINE)]
+    return bytes(data)
+
+
+def trec_lines(block: bytes) -> bytes:
+    """Return the lines of a TREC file as ``single_blanks`` does, those that begin with ``#`` left out, too.
+
+    >>> trec_lines(b"# by hand\\n1 0 d#3 1\\n\\t#2 0 d4 0\\n")
+    b'1 0 d#3 1\\n'
+    """
+    block = single_blanks(block)
+    return _COMMENTS.sub(b"", block) if _has_comments(block) else block
+
+
+def _has_double_blanks(data: Bytes) -> bool:
+    """Return whether two blanks or control bytes stand side by side, or one at the start or, no newline, the end."""
+    if data.size and (data[0] <= _BLANK or (data[-1] <= _BLANK and data[-1] != _NEWLINE)):
+        return True
+    for first in range(0, data.size, _WINDOW):
+        low = data[first : first + _WINDOW + 1] <= _BLANK
+        if (low[1:] & low[:-1]).any():
+            return True
+    return False
+
+
+def _has_comments(block: bytes) -> bool:
+    """Return whether a line begins with ``#``; looking for the two bytes together takes ten times as long."""
+    if b"#" not in block:
+        return False
+    data = np.frombuffer(block, dtype=np.uint8)
+    if data[0] == _HASH:
+        return True
+    for first in range(0, data.size, _WINDOW):
+        window = data[first : first + _WINDOW + 1]
+        if ((window[1:] == _HASH) & (window[:-1] == _NEWLINE)).any():
+            return True
+    return False
+
+
+def _before(data: Bytes) -> Bytes:
+    """Return the byte before each byte, a newline before the first."""
+    return np.concatenate([np.array([_NEWLINE], dtype=np.uint8), data[:-1]])
+
+
+_OF_NUMBERS = b"0123456789+-.eE"
+
+
+def split_rows(text: bytes, n_fields: int, columns: Mapping[str, int]) -> Rows:
+    """Return the rows of lines of fields with one blank between them, as ``trec_lines`` makes them.
+
+    Parameters: ``n_fields``: how many each line has. ``columns``: the place of each role: group, item, one of score
+    and label, and rank if it is to be looked at. Raises: DoubtfulError for lines of another number of fields and for
+    what is no finite number.
+
+    >>> rows = split_rows(b"q1 0 d1 2\\nq1 0 d2 0\\n", 4, {"group": 0, "item": 2, "label": 3})
+    >>> rows.run_keys.to_list(), rows.items.to_list(), rows.grades.tolist()
+    (['q1'], ['d1', 'd2'], [2.0, 0.0])
+    """
+    if not text.endswith(b"\n"):
+        text += b"\n"
+    data = np.frombuffer(text, dtype=np.uint8)
+    ends = np.flatnonzero((data == _BLANK) | (data == _NEWLINE))
+    if ends.size % n_fields or not _is_between_fields(data[ends].reshape(-1, n_fields)):
+        raise DoubtfulError("another number of fields")
+    starts = np.append(0, ends[:-1] + 1)
+    bounds = {role: (starts[at::n_fields], ends[at::n_fields]) for role, at in columns.items()}
+    ranks = ranks_of(data, *bounds.pop("rank")) if "rank" in bounds else None
+    fields = {role: _column(data, *found) for role, found in bounds.items()}
+    groups, items = fields.pop("group"), fields.pop("item")
+    later = np.arange(1, len(groups))
+    firsts = np.flatnonzero(np.append(True, ~groups.equal(later, groups, later - 1)))
+    numbers = {role: _numbers(found) for role, found in fields.items()}
+    lengths = np.diff(firsts, append=len(groups))
+    return Rows(groups.take(firsts), lengths, items, numbers.get("score"), numbers.get("label"), ranks=ranks)
+
+
+def _is_between_fields(separators: Bytes) -> bool:
+    """Return whether a newline stands behind the last field of each line, and a blank behind the others."""
+    return bool((separators[:, :-1] == _BLANK).all() and (separators[:, -1] == _NEWLINE).all())
+
+
+def _column(data: Bytes, starts: Index, ends: Index) -> Keys:
+    """Return a column of fields, without what stands between them."""
+    bounds = np.append(np.stack([starts, ends], axis=1).ravel(), ends[-1:])
+    return Keys(data, bounds).take(np.arange(0, 2 * starts.size, 2))
+
+
+def _numbers(texts: Keys) -> Floats:
+    """Return the doubles of a column of texts of the strict grammar (see ``numbers``)."""
+    if texts.data.tobytes().translate(None, _OF_NUMBERS):
+        raise DoubtfulError("no number")
+    try:
+        found = np.array([float(text) for text in texts.to_bytes_list()])
+    except ValueError:
+        raise DoubtfulError("no number") from None
+    if not np.isfinite(found).all():
+        raise DoubtfulError("no finite number")
+    return found

@@ -19,7 +19,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.group_table import GroupColumns, GroupTable, read_group_frame, read_groups
+from ndcg_tracker.ingest.groups import GroupColumns, GroupTable, read_group_frame, read_groups
 
 DEFAULTS = GroupColumns()
 Parts = tuple[list[str], list[float | None] | None, dict[str, list[Any]]]
