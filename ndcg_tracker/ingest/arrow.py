@@ -212,13 +212,6 @@ def number_array(array: Any, name: str, role: str, places: Places) -> Any:
     return array.cast(pa.float64(), safe=False)
 
 
-def scores_of_ranks(array: Any) -> Any:
-    """Return float64 ranks, from 1 for the best, as scores that put items in this order."""
-    import pyarrow.compute as pc
-
-    return pc.subtract(0.0, array)
-
-
 def _decoded(array: Any) -> Any:
     """Return the values of a dictionary array: pandas' categories, polars' Categorical and Enum."""
     import pyarrow as pa

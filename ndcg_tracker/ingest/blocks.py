@@ -24,6 +24,10 @@ class Lines(Protocol):
         """The file's name, as messages show it."""
 
     @property
+    def first_line(self) -> int:
+        """The number of its first line, from 1."""
+
+    @property
     def first_row(self) -> int:
         """How many rows stand before it in the file."""
 
@@ -40,6 +44,9 @@ class Lines(Protocol):
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield the number, from 1, and the bytes of every line, without its end; checked to be UTF-8 without NUL."""
+
+    def pieces(self, n_bytes: int) -> Iterator[bytes]:
+        """Yield the text in pieces of whole lines, of about ``n_bytes`` bytes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
-from ndcg_tracker.ingest.blocks import TextBlock
+from ndcg_tracker.ingest.blocks import Lines, TextBlock
+from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces, Places
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Source
@@ -18,24 +19,33 @@ from ndcg_tracker.rankings.types import Hash, Index
 
 _PIECE = 1 << 22  # bytes read at a time
 
+T = TypeVar("T")
 
-class TextTable(Protocol):
-    """A format of lines whose rows can be read block by block, each block beginning with a line that begins a row."""
 
-    def exact(self, block: TextBlock) -> tuple[Rows, LinePlaces]:
-        """Return the rows of a block, read line by line, without a last one that is not whole.
+class Table(Protocol):
+    """A format of lines, with one table in it; ``exact`` alone decides what its grammar is.
+
+    A table may be read whole or block by block, each block beginning with a line that begins a row.
+    """
+
+    def exact(self, lines: Lines) -> tuple[Rows, LinePlaces]:
+        """Return the rows of some lines, read line by line, without a last one that is not whole.
 
         Raises: InputError naming the line.
         """
 
-    def fast(self, block: TextBlock) -> Rows:
-        """Return the same rows, read quickly. Raises: DoubtfulError for whatever the exact way has to judge."""
+    def fast(self, lines: Lines) -> Rows:
+        """Return the same rows, read quickly. Raises: DoubtfulError for whatever ``exact`` has to judge."""
+
+    @property
+    def small(self) -> Callable[[Lines], Rows] | None:
+        """What does as ``fast`` does for a text too small to import Arrow for, None where ``exact`` is for those."""
 
     def n_rows_of(self, line: bytes) -> int:
         """Return how many rows a line of a block that was read quickly holds: none if it is blank or a comment."""
 
-    def finish(self, source: Source, n_rows: int) -> None:
-        """Refuse, with InputError, what only the end of a file shows."""
+    def finish(self, n_rows: int, refused: Refused) -> None:
+        """Raise what ``refused`` makes of what only the end shows; ``n_rows``: how many rows there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +56,43 @@ class GroupBlock:
     places: Places
     exact: Callable[[], tuple[Rows, Places]] | None = None
 
+    def assembled(self, assemble: Callable[[Rows, Places], T]) -> T:
+        """Return what ``assemble`` makes of the rows, read exactly if it has doubts."""
+        try:
+            return assemble(self.rows, self.places)
+        except DoubtfulError:
+            if self.exact is None:
+                raise
+            return assemble(*self.exact())
 
-def fast_table_rows(source: Source, table: TextTable, n_bytes: int) -> Rows:
-    """Return all rows of a file, read quickly in blocks of about ``n_bytes`` bytes (raises: see ``TextTable.fast``)."""
-    parts = [table.fast(TextBlock(source.name, (text,))) for text in source.blocks(n_bytes)]
-    if not parts:
-        raise DoubtfulError("no lines")
-    return Rows.joined(parts)
+
+def whole_block(source: Source, new_table: Callable[[], Table], *, is_small: bool) -> GroupBlock:
+    """Return all rows of a text file as one block, read the quick way for its size if it is beyond doubt."""
+
+    def exact() -> tuple[Rows, LinePlaces]:
+        table = new_table()
+        rows, places = table.exact(source)
+        table.finish(rows.n_rows, source.error)
+        return rows, places
+
+    table = new_table()
+    quick = table.small if is_small else table.fast
+    if quick is not None:
+        try:
+            rows = quick(source)
+            table.finish(rows.n_rows, NoPlaces().whole)
+            return GroupBlock(rows, NoPlaces(), exact)
+        except DoubtfulError:
+            pass  # the exact way says what is wrong and where, or that all is well
+    return GroupBlock(*exact())
 
 
-def text_group_blocks(source: Source, table: TextTable, n_bytes: int, *, fast: bool) -> Iterator[GroupBlock]:
+def text_group_blocks(source: Source, table: Table, n_bytes: int, *, fast: bool) -> Iterator[GroupBlock]:
     """Yield a text file's rows in blocks of whole groups, of about ``n_bytes`` bytes or one larger group each.
 
     ``fast``: whether to read quickly what is beyond doubt. At least one block is yielded, perhaps one without rows.
     """
-    pieces = source.blocks(min(n_bytes, _PIECE))
+    pieces = source.pieces(min(n_bytes, _PIECE))
     block = TextBlock(source.name, (), is_last=False)
     n_wanted = n_bytes
     while not block.is_last:
@@ -77,7 +109,7 @@ def text_group_blocks(source: Source, table: TextTable, n_bytes: int, *, fast: b
         yield GroupBlock(kept, places or NoPlaces(), None if places else partial(table.exact, whole))
         block = replace(rest, first_row=block.first_row + kept.n_rows)
         del rows, places, kept, whole, rest  # not to be held while the next block is read
-    table.finish(source, block.first_row)
+    table.finish(block.first_row, source.error)
 
 
 def _grown(block: TextBlock, pieces: Iterator[bytes], n_bytes: int) -> TextBlock:
@@ -94,7 +126,7 @@ def _grown(block: TextBlock, pieces: Iterator[bytes], n_bytes: int) -> TextBlock
     return replace(block, parts=tuple(part for part in parts if part), is_last=is_last)
 
 
-def _parsed(table: TextTable, block: TextBlock, *, fast: bool) -> tuple[Rows, LinePlaces | None]:
+def _parsed(table: Table, block: TextBlock, *, fast: bool) -> tuple[Rows, LinePlaces | None]:
     """Return a block's rows, and their places unless they were read quickly."""
     if fast:
         try:
@@ -105,7 +137,7 @@ def _parsed(table: TextTable, block: TextBlock, *, fast: bool) -> tuple[Rows, Li
     return table.exact(block)
 
 
-def _start_of_row(table: TextTable, block: TextBlock, rows: Rows, row: int, places: LinePlaces | None) -> int:
+def _start_of_row(table: Table, block: TextBlock, rows: Rows, row: int, places: LinePlaces | None) -> int:
     """Return where the line of a row begins in a block's text."""
     if places is not None:
         text, start = block.text, 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,9 @@ import numpy as np
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.columns import Refused, absent_column
 from ndcg_tracker.ingest.detection import detect_reader
+from ndcg_tracker.ingest.formats.delimited import cells_of
 from ndcg_tracker.ingest.formats.jsonl import json_record
+from ndcg_tracker.ingest.formats.parquet import opened_parquet
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import LinePlaces, Places, RowPlaces, shown
 from ndcg_tracker.ingest.source import Progress, Source
@@ -92,7 +93,7 @@ def read_groups(
                 f"this is read as {name}, which has no columns for groups; name another with "
                 f"{argument('reader')} ({choice})"
             )
-        return _table(delimited_records(source, "," if name == "csv" else "\t"), columns)
+        return _table(delimited_records(source, b"," if name == "csv" else b"\t"), columns)
 
 
 def read_group_frame(frame: object, columns: GroupColumns = DEFAULT_GROUP_COLUMNS) -> GroupTable:
@@ -331,13 +332,14 @@ class Records:
     is_text: bool = False
 
 
-def delimited_records(source: Source, delimiter: str) -> Records:
-    """Return the records of a CSV or TSV file: RFC 4180 quoting, blank lines left out.
+def delimited_records(source: Source, delimiter: bytes) -> Records:
+    """Return the records of a CSV or TSV file (see ``formats.delimited``).
 
     Raises: InputError naming the line, here or in a row, for a wrong number of cells and a quote out of place.
     """
-    read = _cells(source, delimiter)
-    header_line, header = next(read, (1, []))
+    read = cells_of(source, delimiter)
+    header_line, names = next(read, (1, []))
+    header = [name.decode() for name in names]
     lines: list[int] = []
 
     def rows(wanted: Sequence[int]) -> Iterator[Row]:
@@ -346,7 +348,7 @@ def delimited_records(source: Source, delimiter: str) -> Records:
                 count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
                 raise source.error(f"{count} where the header has {len(header)}; correct the line", line)
             lines.append(line)
-            yield [cells[place] for place in wanted]
+            yield [cells[place].decode() for place in wanted]
 
     places = LinePlaces(source.name, lines)
     return Records(header, rows, places, lambda what: source.error(what, header_line), is_text=True)
@@ -358,20 +360,20 @@ def json_records(source: Source) -> Records:
     Raises: InputError naming the line for what is no JSON object.
     """
     lines: list[int] = []
-    records: list[dict[str, Any]] = []
+    found: list[dict[str, Any]] = []
     for line, text in source.lines():
         if not text.strip(b" \t"):
             continue
         try:
-            records.append(json_record(text))
+            found.append(json_record(text))
         except ValueError as error:
             raise source.error(str(error), line) from None
         lines.append(line)
-    header = list(dict.fromkeys(name for record in records for name in record))
+    header = list(dict.fromkeys(name for record in found for name in record))
 
     def rows(wanted: Sequence[int]) -> Iterator[Row]:
         names = [header[place] for place in wanted]
-        return ([record.get(name) for name in names] for record in records)
+        return ([record.get(name) for name in names] for record in found)
 
     return Records(header, rows, LinePlaces(source.name, lines), source.error)
 
@@ -382,28 +384,17 @@ def parquet_records(source: Source) -> Records:
     Raises: InputError, here or in a row, for a file that is broken.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     file = source.file_path() or pa.BufferReader(source.content())
-    failures = (pa.ArrowException, OSError, UnicodeDecodeError)
-
-    def broken(error: Exception) -> InputError:
-        reason = " ".join(str(error).split())[:100]
-        return source.error(f"no readable Parquet file ({reason}); write it again")
 
     def rows(wanted: Sequence[int]) -> Iterator[Row]:
-        try:
-            with pq.ParquetFile(file, page_checksum_verification=True) as opened:
-                for batch in opened.iter_batches(columns=[header[place] for place in wanted]):
-                    columns = [batch.column(header[place]).to_pylist() for place in wanted]
-                    yield from zip(*columns, strict=True)
-        except failures as error:
-            raise broken(error) from None
+        with opened_parquet(file, source) as opened:
+            for batch in opened.iter_batches(columns=[header[place] for place in wanted]):
+                columns = [batch.column(header[place]).to_pylist() for place in wanted]
+                yield from zip(*columns, strict=True)
 
-    try:
-        header = [str(name) for name in pq.read_schema(file).names]
-    except failures as error:
-        raise broken(error) from None
+    with opened_parquet(file, source) as opened:
+        header = [str(name) for name in opened.schema_arrow.names]
     return Records(header, rows, RowPlaces(source.name), source.error)
 
 
@@ -425,22 +416,6 @@ def frame_records(frame: object) -> Records:
 
     places = RowPlaces()
     return Records(header, rows, places, places.whole)
-
-
-def _cells(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the first line and the cells of every record."""
-    reader = csv.reader((line.decode() + "\n" for _, line in source.lines()), delimiter=delimiter, strict=True)
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            what = f"no readable record ({error}); close every quote, and double those inside a cell"
-            raise source.error(what, line) from None
-        if len(cells) > 1 or "".join(cells).strip(" "):
-            yield line, cells
 
 
 def _opened(frame: object) -> tuple[list[str], Callable[[int], Sequence[object]], bool]:

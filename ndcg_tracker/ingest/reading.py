@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, nullcontext
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
@@ -12,14 +13,14 @@ from typing import Any, BinaryIO, Self, TypeVar
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, detect_delimited, detect_reader
-from ndcg_tracker.ingest.formats import delimited, json_documents, jsonl, parquet, svmlight, trec
-from ndcg_tracker.ingest.formats.delimited import DelimitedTable
+from ndcg_tracker.ingest.formats import json_documents, parquet
+from ndcg_tracker.ingest.formats.delimited import Delimited
 from ndcg_tracker.ingest.formats.ir_datasets import IR_DATASETS, ir_datasets_labels
-from ndcg_tracker.ingest.formats.jsonl import JsonTable
-from ndcg_tracker.ingest.formats.svmlight import LabelQidTable, Scores, needed_scores
-from ndcg_tracker.ingest.formats.trec import RUN, TrecTable
-from ndcg_tracker.ingest.group_blocks import GroupBlock, SeenGroups, TextTable, text_group_blocks
-from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces, Places, shown
+from ndcg_tracker.ingest.formats.jsonl import JsonLines
+from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
+from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
+from ndcg_tracker.ingest.group_blocks import GroupBlock, SeenGroups, Table, text_group_blocks, whole_block
+from ndcg_tracker.ingest.places import Places, shown
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import NO_ROW, NO_SCORE, RankedTable, label_lists, ranked_table
@@ -30,18 +31,6 @@ from ndcg_tracker.rankings.types import Floats
 SMALL = 1 << 21  # bytes up to which a way without Arrow is faster than importing it
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Paths:
-    """The ways to read one input: ``exact`` has the last word, the others may raise DoubtfulError.
-
-    ``fast`` is for what is large enough to be worth importing Arrow, ``small`` for the rest.
-    """
-
-    exact: Callable[[], tuple[Rows, Places]]
-    fast: Callable[[], Rows] | None = None
-    small: Callable[[], Rows] | None = None
 
 
 def read_run(
@@ -64,17 +53,19 @@ def read_run(
     ``progress``: called with the bytes done and the bytes there are (None: unknown). Raises: InputError, one line,
     ``FILE:LINE: what; what to do``.
     """
-    with Source(path, stdin=stdin, progress=progress) as source:
-        head, name = run_reader(source, reader, columns, scores_path)
-        small = len(head) <= SMALL
-        if name != "svmlight":
-            paths = _paths(source, name, columns, run_table(labels_apart=labels_apart), trec.RUN)
-            return assembled(paths, ranked_table, small=small)
-        with Source(needed_scores(source, scores_path), stdin=stdin) as scores:
-            paths = Paths(
-                lambda: svmlight.scored_rows(source, scores), lambda: svmlight.fast_scored_rows(source, scores)
-            )
-            return assembled(paths, ranked_table, small=small)
+    blocks = stream_run(
+        path,
+        reader=reader,
+        columns=columns,
+        scores_path=scores_path,
+        labels_apart=labels_apart,
+        stdin=stdin,
+        progress=progress,
+        block_rows=None,
+    )
+    with blocks:
+        [table] = blocks
+    return table
 
 
 def read_labels(
@@ -93,8 +84,8 @@ def read_labels(
         return ir_datasets_labels(path.removeprefix(IR_DATASETS))
     with Source(path, stdin=stdin, progress=progress) as source:
         head, name = _reader(source, reader, columns)
-        paths = _paths(source, name, columns, LABEL_TABLE, trec.QRELS)
-        return assembled(paths, label_lists, small=len(head) <= SMALL)
+        [block] = _group_blocks(source, name, columns, LABEL_TABLE, None, is_small=len(head) <= SMALL)
+        return block.assembled(label_lists)
 
 
 def run_table(*, labels_apart: bool) -> Wanted:
@@ -132,17 +123,6 @@ def run_reader(source: Source, reader: str | None, columns: Columns, scores_path
     return head, name
 
 
-def assembled(paths: Paths, assemble: Callable[[Rows, Places], T], *, small: bool) -> T:
-    """Return what ``assemble`` makes of an input: read the quick way for its size, if beyond doubt, else exactly."""
-    quick = paths.small if small else paths.fast
-    if quick is not None:
-        try:
-            return assemble(quick(), NoPlaces())
-        except DoubtfulError:
-            pass  # the exact path says what is wrong and where, or that all is well
-    return assemble(*paths.exact())
-
-
 def _reader(source: Source, reader: str | None, columns: Columns) -> tuple[bytes, str]:
     """Return the beginning of the content, one byte more than is small, and the name of its reader."""
     if reader is not None and reader not in READERS and not reader.startswith("json:"):
@@ -157,31 +137,6 @@ def _reader(source: Source, reader: str | None, columns: Columns) -> tuple[bytes
         what = f"{argument('columns')} names the columns of a csv or tsv file without header, this is read as {name}"
         raise source.error(f"{what}; leave it out")
     return head, name
-
-
-def _paths(source: Source, reader: str, columns: Columns, wanted: Wanted, layout: trec.Layout) -> Paths:
-    """Return how to read what holds one table, whether a run or labels."""
-    if reader == "trec":
-        return Paths(
-            lambda: trec.exact_rows(source, layout),
-            lambda: trec.fast_rows(source, layout),
-            lambda: trec.small_rows(source, layout),
-        )
-    if reader == "jsonl":
-        return Paths(
-            lambda: jsonl.exact_rows(source, columns, wanted), lambda: jsonl.fast_rows(source, columns, wanted)
-        )
-    if reader.startswith("json"):
-        return Paths(lambda: json_documents.exact_rows(source, columns, wanted, reader[len("json:") :]))
-    if reader == "parquet":
-        return Paths(lambda: parquet.exact_rows(source, columns, wanted))
-    if reader == "svmlight":
-        return Paths(lambda: svmlight.exact_rows(source), lambda: svmlight.fast_rows(source))
-    delimiter = b"," if reader == "csv" else b"\t"
-    return Paths(
-        lambda: delimited.exact_rows(source, delimiter, columns, wanted),
-        lambda: delimited.fast_rows(source, delimiter, columns, wanted),
-    )
 
 
 BLOCK_ROWS = 1 << 20
@@ -237,15 +192,15 @@ def stream_run(
     labels_apart: bool = False,
     stdin: BinaryIO | None = None,
     progress: Progress | None = None,
-    block_rows: int = BLOCK_ROWS,
+    block_rows: int | None = BLOCK_ROWS,
 ) -> RunStream:
     """Return the run that a file holds block by block, for files that are larger than memory.
 
     The rows of a group must stand together. Memory: a few times the size of a block, and 16 bytes and its id for each
     group so far. Parameters: ``block_rows``: about how many rows a block has, at least 1; of text files, the rows in
-    that many times 32 bytes. A group that is larger makes a larger block. The others: see ``read_run``; standard input
-    is read as it comes, and nothing of it kept. Raises: InputError as ``read_run`` does, some of it while iterating,
-    and for a group that comes again after another one.
+    that many times 32 bytes; None for one block, as ``read_run`` reads it. A group that is larger makes a larger
+    block. The others: see ``read_run``; standard input is read as it comes, and nothing of it kept. Raises: InputError
+    as ``read_run`` does, some of it while iterating, and for a group that comes again after another one.
 
     >>> import io
     >>> run = io.BytesIO(b"".join(b"q%d Q0 a 1 0.5 t\\n" % group for group in range(6)))
@@ -255,24 +210,18 @@ def stream_run(
     """
     files = ExitStack()
     try:
-        source = files.enter_context(Source(path, stdin=stdin, progress=progress, once=True))
+        source = files.enter_context(Source(path, stdin=stdin, progress=progress, once=block_rows is not None))
         head, name = run_reader(source, reader, columns, scores_path)
         scores = None
         if name == "svmlight":
             scores_path = needed_scores(source, scores_path)
             scores = Scores(files.enter_context(Source(scores_path, stdin=stdin, once=True)))
-        if name == "parquet":
-            blocks = parquet.group_blocks(source, columns, run_table(labels_apart=labels_apart), block_rows)
-        elif name.startswith("json") and name != "jsonl":
-            wanted = run_table(labels_apart=labels_apart)
-            blocks = iter([GroupBlock(*json_documents.exact_rows(source, columns, wanted, name[len("json:") :]))])
-        else:
-            table = text_table(source, name, columns, labels_apart=labels_apart)
-            blocks = text_group_blocks(source, table, block_rows * BYTES_PER_ROW, fast=len(head) > SMALL)
+        wanted = run_table(labels_apart=labels_apart)
+        blocks = _group_blocks(source, name, columns, wanted, block_rows, is_small=len(head) <= SMALL)
     except BaseException:
         files.close()
         raise
-    return RunStream(ranked_blocks(source, blocks, scores), files)
+    return RunStream(ranked_blocks(source, blocks, scores, is_whole=block_rows is None), files)
 
 
 def in_blocks_or_whole(
@@ -316,36 +265,55 @@ def is_large(path: str) -> bool:
         return False
 
 
-def text_table(source: Source, name: str, columns: Columns, *, labels_apart: bool = False) -> TextTable:
-    """Return the table of rows that a run is in a text format."""
-    wanted = run_table(labels_apart=labels_apart)
-    if name == "trec":
-        return TrecTable(RUN)
-    if name == "jsonl":
-        return JsonTable(columns, wanted)
-    if name == "svmlight":
-        return LabelQidTable(source)
-    return DelimitedTable(b"," if name == "csv" else b"\t", columns, wanted)
+def _group_blocks(
+    source: Source, reader: str, columns: Columns, wanted: Wanted, n_rows: int | None, *, is_small: bool
+) -> Iterable[GroupBlock]:
+    """Return what holds one table, a run or labels, in blocks of about ``n_rows`` rows, None for one block."""
+    if reader == "parquet":
+        return parquet.group_blocks(source, columns, wanted, n_rows)
+    if reader.startswith("json") and reader != "jsonl":
+        return [GroupBlock(*json_documents.exact_rows(source, columns, wanted, reader[len("json:") :]))]
+    new_table = partial(text_table, source, reader, columns, wanted)
+    if n_rows is None:
+        return [whole_block(source, new_table, is_small=is_small)]
+    return text_group_blocks(source, new_table(), n_rows * BYTES_PER_ROW, fast=not is_small)
+
+
+def text_table(source: Source, reader: str, columns: Columns, wanted: Wanted) -> Table:
+    """Return the table, of a run or of labels, in a file of lines."""
+    if reader == "trec":
+        return Trec(QRELS if wanted is LABEL_TABLE else RUN)
+    if reader == "jsonl":
+        return JsonLines(columns, wanted)
+    if reader == "svmlight":
+        return LabelQid(source)
+    return Delimited(b"," if reader == "csv" else b"\t", columns, wanted)
 
 
 def ranked_blocks(
-    source: Source, blocks: Iterable[GroupBlock], scores: Scores | None
+    source: Source, blocks: Iterable[GroupBlock], scores: Scores | None, *, is_whole: bool = False
 ) -> Generator[RankedTable, None, None]:
-    """Yield what blocks of whole groups hold, checked, with the scores of a file of their own if there is one."""
+    """Yield what blocks of whole groups hold, checked, with the scores of a file of their own if there is one.
+
+    ``is_whole``: whether there is one block, in which the rows of a group need not stand together.
+    """
     seen = SeenGroups()
     n_rows = n_items = 0
-    with reading_ahead(blocks) as parsed:  # parsed by one thread, checked by another
+    with nullcontext(blocks) if is_whole else reading_ahead(blocks) as parsed:  # parsed by one thread, checked here
         for block in parsed:
             block_scores = None if scores is None else scores.take(block.rows.n_rows)
             n_rows += block.rows.n_rows
-            if not block.rows.n_rows:
+            if is_whole and scores is not None:
+                scores.finish(source, n_rows)
+            if not block.rows.n_rows and not is_whole:
                 continue
-            table = _ranked(block, block_scores, seen)
+            checked = partial(_checked, scores=block_scores, seen=None if is_whole else seen)
+            table = block.assembled(checked)
             seen.add(block.rows.run_keys)
-            n_items += table.ranking.n_items
+            n_items += table.run.n_items
             yield table
             del table, block  # not to be held while the next block is read
-    if scores is not None:
+    if scores is not None and not is_whole:
         scores.finish(source, n_rows)
     if not n_rows:
         raise source.error(NO_ROW)
@@ -353,20 +321,12 @@ def ranked_blocks(
         raise source.error(NO_SCORE)
 
 
-def _ranked(block: GroupBlock, scores: Floats | None, seen: SeenGroups) -> RankedTable:
-    try:
-        return _checked(block.rows, block.places, scores, seen)
-    except DoubtfulError:
-        if block.exact is None:
-            raise
-        return _checked(*block.exact(), scores, seen)
-
-
-def _checked(rows: Rows, places: Places, scores: Floats | None, seen: SeenGroups) -> RankedTable:
+def _checked(rows: Rows, places: Places, *, scores: Floats | None, seen: SeenGroups | None) -> RankedTable:
+    """Return the table that some rows are; ``seen``: the groups of the rows before, None where these are all."""
     if scores is not None:
         rows = replace(rows, scores=scores)
-    table = ranked_table(rows, places, is_part=True)
-    again = seen.first_repeat(rows.run_keys)
+    table = ranked_table(rows, places, is_part=seen is not None)
+    again = -1 if seen is None else seen.first_repeat(rows.run_keys)
     if again >= 0:
         what = f"group {shown(rows.run_keys.bytes_at(again))} comes again after another group"
         advice = "sort the file by group first, or read it whole instead of block by block"

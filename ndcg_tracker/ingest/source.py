@@ -44,7 +44,7 @@ class Source:
     other ways to read. Raises: InputError for what cannot be opened.
     """
 
-    first_row = 0
+    first_line, first_row = 1, 0
     is_first = is_last = True  # a whole file, where a part of one is asked for
 
     def __init__(
@@ -130,11 +130,11 @@ class Source:
             done += len(part)
             self.report()
 
-    def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
-        """Yield the content in blocks of about ``size`` bytes that end with a line; a leading BOM is dropped."""
+    def pieces(self, n_bytes: int = BLOCK) -> Iterator[bytes]:
+        """Yield the content in pieces of whole lines, of about ``n_bytes`` bytes; a leading BOM is dropped."""
         stream, rest, done, n_lines = self._stream(is_final=True), b"", 0, 0
-        while block := self._read(stream, size, done):
-            if done == 0 and size < len(BOM):
+        while block := self._read(stream, n_bytes, done):
+            if done == 0 and n_bytes < len(BOM):
                 block += self._read(stream, len(BOM), done)
             whole = block.removeprefix(BOM) if done == 0 else block
             done += len(block)
@@ -157,7 +157,7 @@ class Source:
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield the number, from 1, and the bytes of every line, without its end; checked to be UTF-8 without NUL."""
         number = 1
-        for block in self.blocks(1 << 20):
+        for block in self.pieces(1 << 20):
             last = number - 1
             for last, line in TextBlock(self.name, (block,), number).lines():
                 yield last, line

@@ -240,7 +240,7 @@ def test_ranks_that_are_given_as_scores_are_told() -> None:
     ),
     st.sampled_from([RUN_TABLE, RUN_APART, LABEL_TABLE]),
 )
-@pytest.mark.filterwarnings("ignore::ndcg_tracker.ingest.ColumnWarning")
+@pytest.mark.filterwarnings("ignore::ndcg_tracker.ingest.columns.ColumnWarning")
 def test_whatever_is_found_is_there_and_serves_one_role(header: list[str], wanted: Wanted) -> None:
     try:
         found = names(header, wanted)

@@ -11,43 +11,21 @@ from typing import Any
 import numpy as np
 
 from ndcg_tracker.ingest.arrow import Collected, has_lists, list_rows, unfolded
-from ndcg_tracker.ingest.blocks import Lines, TextBlock, plain_lines
+from ndcg_tracker.ingest.blocks import Lines, plain_lines
 from ndcg_tracker.ingest.columns import IDS, NUMBERS, Columns, Refused, Wanted
-from ndcg_tracker.ingest.group_blocks import fast_table_rows
 from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces, RecordPlaces, shown
 from ndcg_tracker.ingest.rows import GatheredRows, Rows, with_ranks_as_scores
-from ndcg_tracker.ingest.source import BLOCK, Source
+from ndcg_tracker.ingest.source import BLOCK
 
 
-def exact_rows(source: Source, columns: Columns, wanted: Wanted) -> tuple[Rows, LinePlaces]:
-    """Return the rows of a JSON lines file and their lines.
-
-    Raises: InputError naming the line for what is no JSON object (NaN, Infinity and keys that stand twice included)
-    and for a value of another type: ids are text or whole numbers, scores, labels and weights finite numbers.
-    """
-    table = JsonTable(columns, wanted)
-    rows = table.exact(source)
-    table.finish(source)
-    return rows
-
-
-def fast_rows(source: Source, columns: Columns, wanted: Wanted, block_size: int = BLOCK) -> Rows:
-    """Return the same rows as ``exact_rows``, read by Arrow's parser block by block.
-
-    Raises: DoubtfulError for whatever the exact path has to judge, and InputError as ``source`` does.
-    """
-    table = JsonTable(columns, wanted)
-    rows = fast_table_rows(source, table, block_size)
-    table.check_columns(NoPlaces().whole)
-    return rows
-
-
-class JsonTable:
-    """The rows of a JSON lines file block by block (see ``TextTable``).
+class JsonLines:
+    """A JSON lines file (see ``Table``); what is beyond doubt is read by Arrow's parser.
 
     Which columns there are is known when all is read. Until then a column that no row had is absent, and where it
     turns up later, the rows before it lack it. What a convention calls a column is taken from the first row.
     """
+
+    small = None
 
     def __init__(self, columns: Columns, wanted: Wanted) -> None:
         self._columns = columns
@@ -60,24 +38,28 @@ class JsonTable:
         self._seen: dict[str, None] = {}
         self._lacking: dict[str, int] = {}
 
-    def exact(self, block: Lines) -> tuple[Rows, LinePlaces]:
-        """Return the rows of a block, read line by line."""
+    def exact(self, lines: Lines) -> tuple[Rows, LinePlaces]:
+        """Return the rows and their lines.
+
+        Raises: InputError naming the line for what is no JSON object (NaN, Infinity and keys that stand twice included)
+        and for a value of another type: ids are text or whole numbers, scores, labels and weights finite numbers.
+        """
         gathered = GatheredRows(self._number_roles)
-        for line_number, line in block.lines():
+        for line_number, line in lines.lines():
             if not line.strip(b" \t"):
                 continue
             try:
-                self._add(gathered, line_number, json_record(line), partial(block.error, line=line_number))
+                self._add(gathered, line_number, json_record(line), partial(lines.error, line=line_number))
             except ValueError as error:
-                raise block.error(str(error), line_number) from None
-        rows, places = gathered.rows(block.name, without=self._unseen())
+                raise lines.error(str(error), line_number) from None
+        rows, places = gathered.rows(lines.name, without=self._unseen())
         if len(gathered):
-            if self._names["group"] not in self._seen and not block.is_last:
-                self.finish(block)  # no group, so no place to cut: the end is too far away
+            if self._names["group"] not in self._seen and not lines.is_last:
+                self.finish(0, lines.error)  # no group, so no place to cut: the end is too far away
             late = self._late_column(places.line_of(0))
             if late is not None:
                 what = f"the {late}{' id' if late in IDS else ''} is empty; every row needs one"
-                raise block.error(what, self._lacking[late])
+                raise lines.error(what, self._lacking[late])
         return self._with_scores(rows), places
 
     def of_records(self, source: Lines, records: Sequence[object]) -> tuple[Rows, RecordPlaces]:
@@ -91,7 +73,7 @@ class JsonTable:
             except ValueError as error:
                 raise ValueError(f"record {place}: {error}") from None
         if records:
-            self.finish(source)
+            self.finish(0, source.error)
         rows, places = gathered.rows(source.name, without=self._unseen())
         return self._with_scores(rows), RecordPlaces(source.name, places)
 
@@ -117,9 +99,12 @@ class JsonTable:
     def _unseen(self) -> set[str]:
         return {role for role, name in self._names.items() if name not in self._seen}
 
-    def fast(self, block: TextBlock) -> Rows:
-        """Return the rows of a block, read by Arrow's parser."""
-        return Rows.joined([self._piece_rows(text, block.first_line) for text in block.pieces(BLOCK)])
+    def fast(self, lines: Lines) -> Rows:
+        """Return the rows, read by Arrow's parser."""
+        parts = [self._piece_rows(text, lines.first_line) for text in lines.pieces(BLOCK)]
+        if not parts:
+            raise DoubtfulError("no lines")
+        return Rows.joined(parts)
 
     def _piece_rows(self, text: bytes, first_line: int) -> Rows:
 
@@ -145,11 +130,7 @@ class JsonTable:
         found = [record.get(name) for name in self._names.values()]
         return next((len(value) for value in found if isinstance(value, list)), 1)
 
-    def finish(self, source: Lines, n_rows: int = 0) -> None:
-        """Refuse a file in which no row has a column that is needed or was named (see ``check_columns``)."""
-        self.check_columns(source.error)
-
-    def check_columns(self, refused: Refused) -> None:
+    def finish(self, n_rows: int, refused: Refused) -> None:
         """Raise what ``refused`` makes of an absent column, and of one whose name the first row does not tell."""
         for role, name in self._columns.names(list(self._seen), self._wanted, refused).items():
             if self._names[role] != name:

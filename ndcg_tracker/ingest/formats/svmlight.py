@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import chain, count, islice, repeat
 from pathlib import Path
 
 import numpy as np
 
 from ndcg_tracker.errors import argument
-from ndcg_tracker.ingest.blocks import Lines, TextBlock, count_lines, plain_lines
+from ndcg_tracker.ingest.blocks import Lines, count_lines, plain_lines
+from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.compression import COMPRESSIONS, without_compression
-from ndcg_tracker.ingest.group_blocks import fast_table_rows
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, shown, shown_name
 from ndcg_tracker.ingest.rows import GatheredRows, Rows
@@ -34,49 +33,38 @@ _FEATURE = re.compile(rb"[0-9]+:[^ \t#:]+")
 _SIZE = re.compile(rb"[0-9]{1,15}")
 
 
-def exact_rows(source: Source) -> tuple[Rows, LinePlaces]:
-    """Return the rows of a label/qid file and their lines; items are known by their row's number within the group.
+class LabelQid:
+    """A label/qid file (see ``Table``); items are known by their row's number within the group.
 
     Without ``qid:`` fields the sizes of the groups stand in the file's sibling ``FILE.query``, as LightGBM has it,
-    and a group's id is its number from 1. Raises: InputError naming the line for what is no label/qid line and for a
-    grade that is no number; also for group sizes that do not fit the rows.
+    and a group's id is its number from 1. What is beyond doubt is found by one expression for many lines.
     """
-    table = LabelQidTable(source)
-    rows, places = table.exact(source)
-    table.finish(source, rows.n_rows)
-    return rows, places
 
-
-def fast_rows(source: Source, block_size: int = BLOCK) -> Rows:
-    """Return the same rows as ``exact_rows``, read block by block.
-
-    Raises: DoubtfulError for whatever the exact path has to judge, and InputError as ``source`` does.
-    """
-    return fast_table_rows(source, LabelQidTable(source), block_size)
-
-
-class LabelQidTable:
-    """The rows of a label/qid file block by block (see ``TextTable``)."""
+    small = None
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._first_line = 0
         self._sizes: Index | None = None
 
-    def exact(self, block: Lines) -> tuple[Rows, LinePlaces]:
-        """Return the rows of a block, read line by line."""
+    def exact(self, lines: Lines) -> tuple[Rows, LinePlaces]:
+        """Return the rows and their lines.
+
+        Raises: InputError naming the line for what is no label/qid line and for a grade that is no number; also where
+        the group sizes are needed and cannot be read.
+        """
         gathered = GatheredRows(["label"])
-        groups = self._groups_from(block.first_row)
-        for line_number, line in block.lines():
+        groups = self._groups_from(lines.first_row)
+        for line_number, line in lines.lines():
             match = _LINE.fullmatch(line)
             if match is None:
                 if _NO_ROW.fullmatch(line) is None:
-                    raise block.error(_wrong_line(line), line_number)
+                    raise lines.error(_wrong_line(line), line_number)
                 continue
             try:
                 grade = number(match[1])
             except ValueError as error:
-                raise block.error(f"label {error}", line_number) from None
+                raise lines.error(f"label {error}", line_number) from None
             group = match[2]
             if not self._first_line:
                 self._first_line = line_number
@@ -85,30 +73,36 @@ class LabelQidTable:
                     groups = self._groups_from(0)
             if (group is None) != (self._sizes is not None):
                 there, here = (" has one", "no qid: field, but") if group is None else ("", "a qid: field, but none in")
-                raise block.error(f"{here} line {self._first_line}{there}; use one form", line_number)
+                raise lines.error(f"{here} line {self._first_line}{there}; use one form", line_number)
             gathered.add(line_number, next(groups) if group is None else group, None, (grade,))
-        return gathered.rows(block.name)
+        return gathered.rows(lines.name)
 
-    def fast(self, block: TextBlock) -> Rows:
-        """Return the rows of a block whose rows all have a qid: field, found by one expression."""
-        rows = Rows.joined([_found_rows(text) for text in block.pieces(BLOCK)])
+    def fast(self, lines: Lines) -> Rows:
+        """Return the rows, all of which have a qid: field."""
+        parts = []
+        for text in lines.pieces(BLOCK):
+            parts.append(_found_rows(text))
+            if not self._first_line:
+                first = _LINES.search(plain_lines(text))
+                self._first_line = lines.first_line + (
+                    0 if first is None else count_lines(first.string[: first.start()])
+                )
         if self._sizes is not None:
             raise DoubtfulError("group sizes beside the file, and qid: fields")
-        if not self._first_line:
-            first = _LINES.search(plain_lines(block.text))
-            self._first_line = block.first_line + (0 if first is None else count_lines(first.string[: first.start()]))
-        return rows
+        if not parts:
+            raise DoubtfulError("no lines")
+        return Rows.joined(parts)
 
     def n_rows_of(self, line: bytes) -> int:
         """Return whether a line is not blank and no comment."""
         return _NO_ROWS.fullmatch(line) is None
 
-    def finish(self, source: Source, n_rows: int) -> None:
+    def finish(self, n_rows: int, refused: Refused) -> None:
         """Refuse group sizes that do not fit the rows."""
         if self._sizes is not None and sum(self._sizes.tolist()) != n_rows:
             total = sum(self._sizes.tolist())
-            raise source.error(
-                f"{n_rows} rows, but the group sizes in {source.name}.query sum to {total}; make them fit"
+            raise refused(
+                f"{n_rows} rows, but the group sizes in {self._source.name}.query sum to {total}; make them fit"
             )
 
     def _groups_from(self, row: int) -> Iterator[bytes]:
@@ -123,27 +117,6 @@ class LabelQidTable:
         known = chain.from_iterable(repeat(b"%d" % group, size) for group, size in enumerate(lengths, first + 1))
         beyond = 0 if lengths else row - sum(self._sizes.tolist())
         return chain(known, (b"%d" % group for group in count(self._sizes.size + 1 + beyond)))
-
-
-def scored_rows(source: Source, scores: Source) -> tuple[Rows, LinePlaces]:
-    """Return the rows of ``exact_rows`` with the scores that stand in another file, one per line.
-
-    Raises: InputError also for a line that is no number and for another number of scores than rows.
-    """
-    rows, places = exact_rows(source)
-    return _with_scores(source, rows, scores), places
-
-
-def fast_scored_rows(source: Source, scores: Source) -> Rows:
-    """Return the same rows as ``scored_rows``, those of the label/qid file read as ``fast_rows`` does."""
-    return _with_scores(source, fast_rows(source), scores)
-
-
-def _with_scores(source: Source, rows: Rows, file: Source) -> Rows:
-    scores = Scores(file)
-    found = scores.take(rows.n_rows)
-    scores.finish(source, rows.n_rows)
-    return replace(rows, scores=found)
 
 
 def _found_rows(text: bytes) -> Rows:

@@ -6,18 +6,19 @@ As trec_eval 10 has it, words may follow the tag of a run's line, and the rank d
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 
 from ndcg_tracker.errors import argument
-from ndcg_tracker.ingest.blocks import Lines, TextBlock, plain_lines
+from ndcg_tracker.ingest.blocks import Lines, plain_lines
+from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.numbers import NO_RANK, number, rank_of, ranks_of
 from ndcg_tracker.ingest.places import KEEP_ONE, DoubtfulError, LinePlaces
 from ndcg_tracker.ingest.rows import GatheredRows, Rows
-from ndcg_tracker.ingest.source import BLOCK, Source
+from ndcg_tracker.ingest.source import BLOCK
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Bytes, Floats, Index
 
@@ -52,103 +53,86 @@ RUN = Layout("run", ("group", "Q0", "item", "rank", "score", "tag"), 2, 4, "scor
 QRELS = Layout("labels", ("group", "iteration", "item", "grade"), 2, 3, "label")
 
 
-def exact_rows(source: Lines, layout: Layout) -> tuple[Rows, LinePlaces]:
-    """Return the rows of a TREC file, or a part of it, read line by line, and their lines.
+class Trec:
+    """A TREC file of one kind (see ``Table``).
 
-    Raises: InputError naming the line for a wrong number of fields and for a text that is no number; also for a file
-    that is of another kind, if only its first line tells.
+    What is beyond doubt is read by Arrow's parser, or split by NumPy where the file is too small to import Arrow for.
     """
-    n_fields, item_field, number_field, rank_field = len(layout.fields), layout.item, layout.number, layout.rank
-    gathered = GatheredRows([layout.role] if rank_field is None else [layout.role, "rank"])
-    for line_number, line in source.lines():
-        fields = line.split(b" ")
-        if len(fields) != n_fields or b"" in fields or b"\t" in line or line.startswith(b"#"):
-            fields = _fields(line)
-            if not fields:
-                continue
-            if len(fields) != n_fields and (b"\r" in line or not _goes_on(fields, layout)):
-                raise source.error(_wrong_fields(fields, layout), line_number)
-        if not len(gathered) and source.is_first:
-            _refuse_other_kinds(source, line, line_number, layout)
-        try:
-            value = number(fields[number_field])
-        except ValueError as error:
-            raise source.error(f"{layout.role} {error}", line_number) from None
-        numbers = (value,) if rank_field is None else (value, rank_of(fields[rank_field]))
-        gathered.add(line_number, fields[0], fields[item_field], numbers)
-    return gathered.rows(source.name, if_twice=_ONE_JUDGE if layout is QRELS else KEEP_ONE)
-
-
-def fast_rows(source: Source, layout: Layout, block_size: int = BLOCK) -> Rows:
-    """Return the same rows as ``exact_rows``, read by Arrow's parser block by block.
-
-    Raises: DoubtfulError for whatever the exact path has to judge, and InputError as ``source`` does.
-    """
-    return _parsed(source.blocks(block_size), layout, is_first=True)
-
-
-def small_rows(source: Source, layout: Layout) -> Rows:
-    """Return the same rows as ``exact_rows``, all lines split at once (errors: see ``fast_rows``)."""
-
-    text = trec_lines(b"".join(source.blocks()))
-    n_fields = _n_fields(text, layout, is_first=True)
-    return _beyond_doubt(split_rows(text, n_fields, layout.columns), n_fields, layout)
-
-
-class TrecTable:
-    """The rows of a TREC file block by block (see ``TextTable``)."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
 
-    def exact(self, block: TextBlock) -> tuple[Rows, LinePlaces]:
-        """Return the rows of a block, read line by line."""
-        return exact_rows(block, self._layout)
+    def exact(self, lines: Lines) -> tuple[Rows, LinePlaces]:
+        """Return the rows and their lines.
 
-    def fast(self, block: TextBlock) -> Rows:
-        """Return the rows of a block, read by Arrow's parser."""
-        return _parsed(block.pieces(BLOCK), self._layout, is_first=block.is_first)
+        Raises: InputError naming the line for a wrong number of fields and for a text that is no number; also for a
+        file that is of another kind, if only its first line tells.
+        """
+        layout = self._layout
+        n_fields, item_field, number_field, rank_field = len(layout.fields), layout.item, layout.number, layout.rank
+        gathered = GatheredRows([layout.role] if rank_field is None else [layout.role, "rank"])
+        for line_number, line in lines.lines():
+            fields = line.split(b" ")
+            if len(fields) != n_fields or b"" in fields or b"\t" in line or line.startswith(b"#"):
+                fields = _fields(line)
+                if not fields:
+                    continue
+                if len(fields) != n_fields and (b"\r" in line or not _goes_on(fields, layout)):
+                    raise lines.error(_wrong_fields(fields, layout), line_number)
+            if not len(gathered) and lines.is_first:
+                _refuse_other_kinds(lines, line, line_number, layout)
+            try:
+                value = number(fields[number_field])
+            except ValueError as error:
+                raise lines.error(f"{layout.role} {error}", line_number) from None
+            numbers = (value,) if rank_field is None else (value, rank_of(fields[rank_field]))
+            gathered.add(line_number, fields[0], fields[item_field], numbers)
+        return gathered.rows(lines.name, if_twice=_ONE_JUDGE if layout is QRELS else KEEP_ONE)
+
+    def fast(self, lines: Lines) -> Rows:
+        """Return the rows, read by Arrow's parser."""
+        from ndcg_tracker.ingest.arrow_csv import ArrowCsv
+
+        blocks = lines.pieces(BLOCK)
+        first = next(blocks, b"")
+        n_fields = self._n_fields(first, lines)
+        parser = ArrowCsv(b" ", n_fields, self._layout.columns, quoting=False, checked=trec_lines)
+        return self._beyond_doubt(parser.rows(chain([first], blocks)), n_fields)
+
+    def small(self, lines: Lines) -> Rows:
+        """Return the rows, all lines split at once."""
+        text = trec_lines(b"".join(lines.pieces(BLOCK)))
+        n_fields = self._n_fields(text, lines)
+        return self._beyond_doubt(split_rows(text, n_fields, self._layout.columns), n_fields)
 
     def n_rows_of(self, line: bytes) -> int:
         """Return whether a line is not blank and no comment."""
         return bool(_fields(line.strip(_BLANKS)))
 
-    def finish(self, source: Source, n_rows: int) -> None:
+    def finish(self, n_rows: int, refused: Refused) -> None:
         """Do nothing: all that can be wrong shows in some line."""
 
+    def _n_fields(self, text: bytes, lines: Lines) -> int:
+        """Return how many fields each line of a text should have: as many as the first, if so many can be right.
 
-def _parsed(blocks: Iterable[bytes], layout: Layout, *, is_first: bool) -> Rows:
-    from ndcg_tracker.ingest.arrow_csv import ArrowCsv
+        Raises: DoubtfulError where a file's first line is of another kind of file.
+        """
+        layout, start = self._layout, 0
+        while start < len(text):
+            end = text.find(b"\n", start)
+            end = len(text) if end < 0 else end
+            line = text[start:end].strip(_BLANKS)
+            if fields := _fields(line):
+                if lines.is_first and layout is QRELS and _ZSCORES.fullmatch(line):
+                    raise DoubtfulError("z-scores")
+                return len(fields) if _goes_on(fields, layout) and len(fields) < _OF_TWO_ROWS else len(layout.fields)
+            start = end + 1
+        return len(layout.fields)
 
-    blocks = iter(blocks)
-    first = next(blocks, b"")
-    n_fields = _n_fields(first, layout, is_first=is_first)
-    parser = ArrowCsv(b" ", n_fields, layout.columns, quoting=False, checked=trec_lines)
-    return _beyond_doubt(parser.rows(chain([first], blocks)), n_fields, layout)
-
-
-def _n_fields(text: bytes, layout: Layout, *, is_first: bool) -> int:
-    """Return how many fields each line of a text should have: as many as the first, if so many can be right.
-
-    Raises: DoubtfulError where a file's first line is of another kind of file.
-    """
-    start = 0
-    while start < len(text):
-        end = text.find(b"\n", start)
-        end = len(text) if end < 0 else end
-        line = text[start:end].strip(_BLANKS)
-        if fields := _fields(line):
-            if is_first and layout is QRELS and _ZSCORES.fullmatch(line):
-                raise DoubtfulError("z-scores")
-            return len(fields) if _goes_on(fields, layout) and len(fields) < _OF_TWO_ROWS else len(layout.fields)
-        start = end + 1
-    return len(layout.fields)
-
-
-def _beyond_doubt(rows: Rows, n_fields: int, layout: Layout) -> Rows:
-    if n_fields > len(layout.fields) and rows.ranks is not None and (rows.ranks == NO_RANK).any():
-        raise DoubtfulError("a blank in an id, or words behind the tag")
-    return rows
+    def _beyond_doubt(self, rows: Rows, n_fields: int) -> Rows:
+        if n_fields > len(self._layout.fields) and rows.ranks is not None and (rows.ranks == NO_RANK).any():
+            raise DoubtfulError("a blank in an id, or words behind the tag")
+        return rows
 
 
 def _fields(line: bytes) -> list[bytes]:
