@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self, TypeVar
+from typing import BinaryIO, Self, TypeVar
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
@@ -29,6 +29,8 @@ from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.types import Floats
 
 SMALL = 1 << 21  # bytes up to which a way without Arrow is faster than importing it
+BLOCK_ROWS = 1 << 20
+BYTES_PER_ROW = 32
 
 T = TypeVar("T")
 
@@ -63,8 +65,7 @@ def read_run(
         progress=progress,
         block_rows=None,
     )
-    with blocks:
-        [table] = blocks
+    [table] = _all(blocks)
     return table
 
 
@@ -88,11 +89,6 @@ def read_labels(
         return block.assembled(label_lists)
 
 
-def run_table(*, labels_apart: bool) -> Wanted:
-    """Return what a table of a run has, if its labels stand in another table, and if not."""
-    return RUN_APART if labels_apart else RUN_TABLE
-
-
 def may_have_columns(path: str) -> bool:
     """Return whether a file may be of a format with named columns, as far as its name tells.
 
@@ -107,7 +103,7 @@ def may_have_columns(path: str) -> bool:
         return True
 
 
-def run_reader(source: Source, reader: str | None, columns: Columns, scores_path: str | None) -> tuple[bytes, str]:
+def _run_reader(source: Source, reader: str | None, columns: Columns, scores_path: str | None) -> tuple[bytes, str]:
     """Return the beginning of a run, one byte more than is small, and the name of its reader (see ``read_run``)."""
     head, name = _reader(source, reader, columns)
     role = columns.any_given()
@@ -137,10 +133,6 @@ def _reader(source: Source, reader: str | None, columns: Columns) -> tuple[bytes
         what = f"{argument('columns')} names the columns of a csv or tsv file without header, this is read as {name}"
         raise source.error(f"{what}; leave it out")
     return head, name
-
-
-BLOCK_ROWS = 1 << 20
-BYTES_PER_ROW = 32
 
 
 class ScatteredGroupError(InputError):
@@ -211,12 +203,12 @@ def stream_run(
     files = ExitStack()
     try:
         source = files.enter_context(Source(path, stdin=stdin, progress=progress, once=block_rows is not None))
-        head, name = run_reader(source, reader, columns, scores_path)
+        head, name = _run_reader(source, reader, columns, scores_path)
         scores = None
         if name == "svmlight":
             scores_path = needed_scores(source, scores_path)
             scores = Scores(files.enter_context(Source(scores_path, stdin=stdin, once=True)))
-        wanted = run_table(labels_apart=labels_apart)
+        wanted = RUN_APART if labels_apart else RUN_TABLE
         blocks = _group_blocks(source, name, columns, wanted, block_rows, is_small=len(head) <= SMALL)
     except BaseException:
         files.close()
@@ -241,20 +233,29 @@ def in_blocks_or_whole(
     group stand together. ``use`` is called again with the whole where they do not, and must leave nothing behind when
     it raises.
     """
-    given: dict[str, Any] = {
-        "reader": reader,
-        "columns": columns,
-        "scores_path": scores_path,
-        "labels_apart": labels_apart,
-    }
+    opened = partial(
+        stream_run,
+        path,
+        reader=reader,
+        columns=columns,
+        scores_path=scores_path,
+        labels_apart=labels_apart,
+        progress=progress,
+    )
     if stream or (stream is None and is_large(path)):
         try:
-            with stream_run(path, progress=progress, **given) as blocks:
+            with opened() as blocks:
                 return use(blocks)
         except ScatteredGroupError:
             if stream:
                 raise
-    return use([read_run(path, progress=progress, **given)])
+    return use(_all(opened(block_rows=None)))
+
+
+def _all(blocks: RunStream) -> list[RankedTable]:
+    """Return all blocks of a run, so that what only the end shows is known before any is used."""
+    with blocks:
+        return list(blocks)
 
 
 def is_large(path: str) -> bool:
@@ -309,7 +310,8 @@ def ranked_blocks(
                 continue
             checked = partial(_checked, scores=block_scores, seen=None if is_whole else seen)
             table = block.assembled(checked)
-            seen.add(block.rows.run_keys)
+            if not is_whole:
+                seen.add(block.rows.run_keys)
             n_items += table.run.n_items
             yield table
             del table, block  # not to be held while the next block is read

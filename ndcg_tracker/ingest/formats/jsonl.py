@@ -19,7 +19,9 @@ from ndcg_tracker.ingest.source import BLOCK
 
 
 class JsonLines:
-    """A JSON lines file (see ``Table``); what is beyond doubt is read by Arrow's parser.
+    """A JSON lines file (see ``Table``).
+
+    What is beyond doubt is read by Arrow's parser: 500,000 rows (29 MB) take it 0.23 s, the exact way 2.1 s.
 
     Which columns there are is known when all is read. Until then a column that no row had is absent, and where it
     turns up later, the rows before it lack it. What a convention calls a column is taken from the first row.
@@ -270,6 +272,11 @@ def json_rows(
     Parameters: ``names``, the column of each role; ``first_record``, what the first line holds; ``known``, columns
     that earlier rows have. Items and weights that are neither known nor named in any line are left out. Raises:
     DoubtfulError for whatever is not surely fine.
+
+    Left alone Arrow's parser skips keys that it was not told of without a look at their values, takes NaN and Infinity
+    for numbers, and minds neither two objects in a line nor one object in two lines. So all keys are told to it, as
+    they stand in the first line, numbers have to be finite, and every line has to begin with a brace and to give one
+    row.
     """
     text = plain_lines(block).rstrip(b"\n")
     types = _types(names, first_record)
