@@ -25,7 +25,7 @@ def store_runs(database: str, workload: str, n_runs: int, top: int) -> None:
     from ndcg_tracker import Tracker
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.rankings.ranking import Ranking
-    from ndcg_tracker.tracker.ingestion import RunDetails
+    from ndcg_tracker.tracker.ingest import RunDetails
 
     table = workloads.table(workload)
     whole, labels = table.ranking(), table.labels()
@@ -39,7 +39,7 @@ def store_runs(database: str, workload: str, n_runs: int, top: int) -> None:
             noisy = (scores + random.normal(0.0, 0.1 * scores.std(), scores.size)).round(6)
             ranking = Ranking.from_groups(whole.group_keys, offsets, items, noisy)
             details = RunDetails(f"run{number}")
-            tracker.ingest_table(RankedTable(ranking, None, None), None if number else labels, details, [METRIC])
+            tracker.ingest_blocks([RankedTable(ranking, None, None)], None if number else labels, details, [METRIC])
             sizes.append(Path(database).stat().st_size)
     say({"bytes": sizes, "n_items": int(kept.size), "n_groups": whole.n_groups})
 

@@ -12,7 +12,7 @@ from small_shop import BM25, DENSE, frame_of, labels_frame
 import ndcg_tracker as nt
 from ndcg_tracker.cli.app import run
 from ndcg_tracker.errors import NameTakenError
-from ndcg_tracker.ingest.group_table import GroupColumns, read_groups
+from ndcg_tracker.ingest.groups import GroupColumns, read_groups
 from ndcg_tracker.ingest.reading import read_labels, read_run
 from ndcg_tracker.storage.store import upgrade
 

@@ -38,7 +38,7 @@ def evaluate(
     from ndcg_tracker.ingest.reading import may_have_columns
     from ndcg_tracker.reporting.whole_file import whole_file
     from ndcg_tracker.tracker.database import DEFAULT_METRIC
-    from ndcg_tracker.tracker.evaluation import NoLabelsError, evaluate_stream, evaluate_table
+    from ndcg_tracker.tracker.evaluation import NoLabelsError, evaluate_blocks
 
     if scores is not None and len(files) > 1:
         raise InputError("--scores belongs to one file, but there are several; evaluate them one by one")
@@ -69,8 +69,7 @@ def evaluate(
                     columns=run_columns,
                     scores=scores,
                     labels_apart=given is not None,
-                    of_blocks=partial(evaluate_stream, labels=given, metrics=metrics),
-                    of_table=partial(evaluate_table, labels=given, metrics=metrics),
+                    use=partial(evaluate_blocks, labels=given, metrics=metrics),
                 )
             except NoLabelsError:
                 raise InputError(f"{path} has no labels of its own; give them with --labels FILE") from None

@@ -39,7 +39,7 @@ def set_groups(
     or weight away; what the file does not name stays as it is. Stored means that rest on a weight that changes are
     computed again.
     """
-    from ndcg_tracker.ingest.group_table import GroupColumns, read_groups
+    from ndcg_tracker.ingest.groups import GroupColumns, read_groups
 
     columns = GroupColumns(group, weight, tuple(attribute) if attribute else None)
     table = read_groups(file, reader=reader, columns=columns)

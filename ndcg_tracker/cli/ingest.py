@@ -12,7 +12,7 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
-    from ndcg_tracker.tracker.ingestion import IngestResult
+    from ndcg_tracker.tracker.ingest import IngestResult
 
 _COLUMNS = (
     "run",
@@ -64,7 +64,7 @@ def ingest(
     from ndcg_tracker.reporting.json import metrics_json as metrics_text
     from ndcg_tracker.reporting.whole_file import whole_file
     from ndcg_tracker.tracker.database import DEFAULT_METRIC
-    from ndcg_tracker.tracker.ingestion import RunDetails, source_name
+    from ndcg_tracker.tracker.ingest import RunDetails, source_name
 
     if scores is not None and len(files) > 1:
         raise InputError("--scores belongs to one file, but there are several; ingest them one by one")
@@ -99,12 +99,7 @@ def ingest(
                     columns=run_columns,
                     scores=scores,
                     labels_apart=given is not None,
-                    of_blocks=partial(
-                        tracker.ingest_stream, labels=given, details=details, metrics=metrics, replace=replace
-                    ),
-                    of_table=partial(
-                        tracker.ingest_table, labels=given, details=details, metrics=metrics, replace=replace
-                    ),
+                    use=partial(tracker.ingest_blocks, labels=given, details=details, metrics=metrics, replace=replace),
                 )
                 for note in result.notes:
                     options.say(f"note: {result.run}: {note}")

@@ -28,7 +28,7 @@ def add_labels(
     """
     from ndcg_tracker.cli.reading import labels_of
     from ndcg_tracker.ingest.columns import Columns, header_of
-    from ndcg_tracker.tracker.ingestion import source_name
+    from ndcg_tracker.tracker.ingest import source_name
 
     found = Columns(group=group, item=item, label=label, header=header_of(columns))
     lists = labels_of(file, reader=reader, columns=found)

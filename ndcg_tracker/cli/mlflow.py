@@ -10,7 +10,7 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.cli.runs import Run
 
 if TYPE_CHECKING:
-    from ndcg_tracker.tracker.ingestion import IngestResult
+    from ndcg_tracker.tracker.ingest import IngestResult
 
 push_app = typer.Typer(help="Runs to other trackers.", no_args_is_help=True, rich_markup_mode=None)
 pull_app = typer.Typer(help="Runs from other trackers.", no_args_is_help=True, rich_markup_mode=None)

@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ndcg_tracker.ingest.columns import Columns
-    from ndcg_tracker.ingest.streaming import RunStream
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.rankings.ranking import LabelLists
 
@@ -28,21 +27,19 @@ def in_blocks_or_whole(
     reader: str | None,
     columns: Columns,
     scores: str | None,
-    of_blocks: Callable[[RunStream], T],
-    of_table: Callable[[RankedTable], T],
+    use: Callable[[Iterable[RankedTable]], T],
     labels_apart: bool = False,
 ) -> T:
-    """Return the run of a file, ``-`` for standard input, as one of two functions reads it.
+    """Return what a function makes of the blocks of a run that a file holds, ``-`` being standard input.
 
     The parameters are those of ``ndcg_tracker.ingest.in_blocks_or_whole``.
     """
-    from ndcg_tracker.ingest.streaming import in_blocks_or_whole as read
+    from ndcg_tracker.ingest.reading import in_blocks_or_whole as read
 
     with _progress(path) as progress, _warnings_as_notes():
         return read(
             path,
-            of_blocks=of_blocks,
-            of_table=of_table,
+            use,
             stream=stream,
             reader=reader,
             columns=columns,

@@ -1,19 +1,160 @@
-"""Blocks of bytes made fit for Arrow's CSV parser: whole lines, plain text, one delimiter between fields."""
+"""Lines of text with their numbers, checked; and the part of a file that is held at a time."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.places import DoubtfulError
-from ndcg_tracker.ingest.text_blocks import is_plain_text
-from ndcg_tracker.rankings.types import Bytes
 
+_AT_ONCE = 1 << 20  # bytes cut into lines at a time
 _WINDOW = 1 << 18  # bytes looked at a time: the temporaries stay in the cache
-_BLANK, _NEWLINE, _QUOTE, _HASH = 0x20, 0x0A, 0x22, 0x23
-_COMMENTS = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
-_TAB_TO_BLANK = bytes.maketrans(b"\t", b" ")
+_NEWLINE = 0x0A
+
+
+class Lines(Protocol):
+    """A file, or a part of it, that can be read line by line."""
+
+    @property
+    def name(self) -> str:
+        """The file's name, as messages show it."""
+
+    @property
+    def first_line(self) -> int:
+        """The number of its first line, from 1."""
+
+    @property
+    def first_row(self) -> int:
+        """How many rows stand before it in the file."""
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it begins with the file."""
+
+    @property
+    def is_last(self) -> bool:
+        """Whether nothing comes after it, so that its last record is whole."""
+
+    def error(self, what: str, line: int | None = None) -> InputError:
+        """Return the error that says ``what`` is wrong here."""
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the number, from 1, and the bytes of every line, without its end; checked to be UTF-8 without NUL."""
+
+    def pieces(self, n_bytes: int) -> Iterator[bytes]:
+        """Yield the text in pieces of whole lines, of about ``n_bytes`` bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """Whole lines of a file; ``first_line`` is the number of the first of them (for the rest see ``Lines``).
+
+    ``parts``: the text as it was read, in parts that end with a line each: a copy of it all would leave the cache.
+    """
+
+    name: str
+    parts: tuple[bytes, ...]
+    first_line: int = 1
+    first_row: int = 0
+    is_last: bool = True
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it begins with the file."""
+        return self.first_line == 1
+
+    @property
+    def text(self) -> bytes:
+        """All of the text in one piece."""
+        return b"".join(self.parts)
+
+    @property
+    def n_bytes(self) -> int:
+        """How many bytes the text has."""
+        return sum(map(len, self.parts))
+
+    def error(self, what: str, line: int | None = None) -> InputError:
+        """Return the error that says ``what`` is wrong here."""
+        return InputError(f"{self.name}: {what}" if line is None else f"{self.name}:{line}: {what}")
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the number and the bytes of every line (see ``Lines``)."""
+        number = self.first_line - 1
+        for part in self.pieces(_AT_ONCE):
+            plain = is_plain_text(part)
+            lines = part.split(b"\n")
+            if not lines[-1]:
+                lines.pop()
+            for line in lines:
+                number += 1
+                if not plain:
+                    self._check_text(line, number)
+                yield number, line[:-1] if line.endswith(b"\r") else line
+
+    def pieces(self, n_bytes: int) -> Iterator[bytes]:
+        """Yield the text in pieces of whole lines: of each part, at least ``n_bytes`` bytes but for the last one."""
+        for part in self.parts:
+            start = 0
+            while start < len(part):
+                end = part.find(b"\n", start + n_bytes - 1) + 1 or len(part)
+                yield part if end - start == len(part) else part[start:end]
+                start = end
+
+    def divided(self, end: int) -> tuple[TextBlock, TextBlock]:
+        """Return the block's first ``end`` bytes, which end with a line, and what follows them."""
+        before: list[bytes] = []
+        after = list(self.parts)
+        while after and end >= len(after[0]):
+            end -= len(after[0])
+            before.append(after.pop(0))
+        if end:
+            before.append(after[0][:end])
+            after[0] = after[0][end:]
+        n_lines = sum(map(count_lines, before))
+        return (
+            replace(self, parts=tuple(before), is_last=True),
+            replace(self, parts=tuple(after), first_line=self.first_line + n_lines),
+        )
+
+    def _check_text(self, line: bytes, number: int) -> None:
+        if b"\0" in line:
+            raise self.error("a NUL byte; write the file again as text without it", number)
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            raise self.error(f"byte 0x{line[error.start]:02x} is not UTF-8; save the file as UTF-8", number) from None
+
+
+def count_lines(text: bytes) -> int:
+    """Return how many lines end in a text.
+
+    >>> count_lines(b"a\\nb\\nc")
+    2
+    """
+    data = np.frombuffer(text, dtype=np.uint8)
+    windows = range(0, data.size, _WINDOW)
+    return sum(int(np.count_nonzero(data[first : first + _WINDOW] == _NEWLINE)) for first in windows)
+
+
+def is_plain_text(block: bytes) -> bool:
+    """Return whether a block is UTF-8 without NUL bytes.
+
+    >>> is_plain_text("größer".encode()), is_plain_text(b"\\xff")
+    (True, False)
+    """
+    if b"\0" in block:
+        return False
+    if block.isascii():
+        return True
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def plain_lines(block: bytes) -> bytes:
@@ -28,97 +169,3 @@ def plain_lines(block: bytes) -> bytes:
         if b"\r" in block:
             raise DoubtfulError("a carriage return inside a line")
     return block
-
-
-def single_blanks(block: bytes) -> bytes:
-    """Return the lines of a TREC file with one blank between fields and none around them, blank lines left out.
-
-    Raises: see ``plain_lines``.
-
-    >>> single_blanks(b" 1 \\t0  d3 1 \\n\\n2 0 d4 0\\n")
-    b'1 0 d3 1\\n2 0 d4 0\\n'
-    """
-    block = plain_lines(block)
-    if b"\t" in block:
-        block = block.translate(_TAB_TO_BLANK)
-    data = np.frombuffer(block, dtype=np.uint8)
-    if not _has_double_blanks(data):
-        return block
-    before = _before(data)
-    data = data[(data != _BLANK) | ((before != _BLANK) & (before != _NEWLINE))]
-    after = np.append(data[1:], np.uint8(_NEWLINE))
-    data = data[(data != _BLANK) | (after != _NEWLINE)]
-    data = data[(data != _NEWLINE) | (_before(data) != _NEWLINE)]
-    return bytes(data)
-
-
-def trec_lines(block: bytes) -> bytes:
-    """Return the lines of a TREC file as ``single_blanks`` does, those that begin with ``#`` left out, too.
-
-    >>> trec_lines(b"# by hand\\n1 0 d#3 1\\n\\t#2 0 d4 0\\n")
-    b'1 0 d#3 1\\n'
-    """
-    block = single_blanks(block)
-    return _COMMENTS.sub(b"", block) if _has_comments(block) else block
-
-
-def simple_quotes(block: bytes, delimiter: bytes) -> bytes:
-    """Return the lines of a delimited file with bare newlines, unless Arrow might see other cells in them.
-
-    Raises: DoubtfulError for a quote inside a cell and a cell of several lines, and see ``plain_lines``.
-    """
-    block = plain_lines(block)
-    if not quotes_are_simple(block, delimiter):
-        raise DoubtfulError("a quote inside a cell, or a cell of several lines")
-    return block
-
-
-def quotes_are_simple(block: bytes, delimiter: bytes) -> bool:
-    """Return whether every quote opens a cell or closes one, no cell holding a quote or a newline.
-
-    >>> [quotes_are_simple(line, b",") for line in (b'"a,b",1', b'"a""b",1', b'5",1')]
-    [True, False, False]
-    """
-    if b'"' not in block:
-        return True
-    data = np.frombuffer(block, dtype=np.uint8)
-    quotes = np.flatnonzero(data == _QUOTE)
-    if quotes.size % 2:
-        return False
-    outside = np.concatenate([[_NEWLINE], data, [_NEWLINE]])
-    ends = (_NEWLINE, delimiter[0])
-    if not (np.isin(outside[quotes[::2]], ends).all() and np.isin(outside[quotes[1::2] + 2], ends).all()):
-        return False
-    newlines = np.flatnonzero(data == _NEWLINE)
-    lines = np.searchsorted(newlines, quotes)
-    return bool((lines[::2] == lines[1::2]).all())
-
-
-def _has_double_blanks(data: Bytes) -> bool:
-    """Return whether two blanks or control bytes stand side by side, or one at the start or, no newline, the end."""
-    if data.size and (data[0] <= _BLANK or (data[-1] <= _BLANK and data[-1] != _NEWLINE)):
-        return True
-    for first in range(0, data.size, _WINDOW):
-        low = data[first : first + _WINDOW + 1] <= _BLANK
-        if (low[1:] & low[:-1]).any():
-            return True
-    return False
-
-
-def _has_comments(block: bytes) -> bool:
-    """Return whether a line begins with ``#``; looking for the two bytes together takes ten times as long."""
-    if b"#" not in block:
-        return False
-    data = np.frombuffer(block, dtype=np.uint8)
-    if data[0] == _HASH:
-        return True
-    for first in range(0, data.size, _WINDOW):
-        window = data[first : first + _WINDOW + 1]
-        if ((window[1:] == _HASH) & (window[:-1] == _NEWLINE)).any():
-            return True
-    return False
-
-
-def _before(data: Bytes) -> Bytes:
-    """Return the byte before each byte, a newline before the first."""
-    return np.concatenate([np.array([_NEWLINE], dtype=np.uint8), data[:-1]])

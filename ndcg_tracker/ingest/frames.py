@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.ingest.arrow import list_array
 from ndcg_tracker.ingest.columns import (
     DEFAULT_COLUMNS,
     FRAME_AS_DICT,
@@ -23,7 +24,6 @@ from ndcg_tracker.ingest.columns import (
     Wanted,
     is_frame_as_dict,
 )
-from ndcg_tracker.ingest.list_columns import list_array
 from ndcg_tracker.ingest.places import Places, RowPlaces, shown
 from ndcg_tracker.ingest.rows import Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_table
@@ -103,8 +103,7 @@ _NOT_SCORES = frozenset(NUMBERS) - {"score"}
 def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullScores = "error") -> Rows:
     import pyarrow as pa
 
-    from ndcg_tracker.ingest.arrow_columns import Collected
-    from ndcg_tracker.ingest.arrow_values import converted
+    from ndcg_tracker.ingest.arrow import Collected, converted
 
     places = frame.places
     names = (DEFAULT_COLUMNS if frame.is_plain else columns).names(frame.header, wanted, places.whole)

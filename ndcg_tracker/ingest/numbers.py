@@ -1,10 +1,14 @@
-"""Numbers as files may write them: a strict ASCII grammar, narrower than Python's float()."""
+"""Numbers as files may write them: a strict ASCII grammar for scores and grades, and ranks."""
 
 from __future__ import annotations
 
 import re
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ndcg_tracker.ingest.places import shown
+from ndcg_tracker.rankings.types import Bytes, Index
 
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _fits = _NUMBER.fullmatch
@@ -31,3 +35,54 @@ def number(text: bytes) -> float:
 def not_a_number(text: bytes | str) -> str:
     """Return the message for a text that is not a number."""
     return f"{shown(text)} is not a number; write it like 0.5, -2 or 1e-3"
+
+
+Ranks = NDArray[np.int32]
+
+NO_RANK = int(np.iinfo(np.int32).min)
+_LARGEST = int(np.iinfo(np.int32).max)
+_WHOLE = re.compile(rb"-?[0-9]{1,4000}")
+_HEXADECIMAL = re.compile(rb"0[xX][0-9a-fA-F]{1,8}")  # Arrow takes it for a number, so every way of reading does
+_MOST_DIGITS = 9  # so many always fit
+_ZERO = 0x30
+_NINE = 9
+
+
+def rank_of(text: bytes) -> int:
+    """Return the rank that a field holds, ``NO_RANK`` where it holds none.
+
+    >>> rank_of(b"12"), rank_of(b"-") == rank_of(b"1.5") == NO_RANK
+    (12, True)
+    """
+    if text.isdigit() and len(text) <= _MOST_DIGITS:
+        return int(text)
+    if _WHOLE.fullmatch(text):
+        rank = int(text)
+        return rank if -_LARGEST <= rank <= _LARGEST else NO_RANK
+    if _HEXADECIMAL.fullmatch(text):
+        rank = int(text, 16)
+        return rank if rank <= _LARGEST else rank - 2 * (_LARGEST + 1)
+    return NO_RANK
+
+
+def ranks_of(data: Bytes, starts: Index, ends: Index) -> Ranks:
+    """Return the rank that each field of a column holds (see ``rank_of``), none of them empty.
+
+    >>> ranks_of(np.frombuffer(b"7 12 -", dtype=np.uint8), np.array([0, 2]), np.array([1, 4])).tolist()
+    [7, 12]
+    """
+    width = int((ends - starts).max(initial=0))
+    ranks = np.zeros(starts.size, dtype=np.int32)
+    for place in range(width if width <= _MOST_DIGITS else 0):
+        at = ends - (place + 1)
+        digits = data[at] - np.uint8(_ZERO)
+        if place:
+            digits[at < starts] = 0
+        if int(digits.max()) > _NINE:
+            break
+        ranks += digits.astype(np.int32) * 10**place
+    else:
+        if width <= _MOST_DIGITS:
+            return ranks
+    text = data.tobytes()
+    return np.array([rank_of(text[start:end]) for start, end in zip(starts, ends, strict=True)], dtype=np.int32)

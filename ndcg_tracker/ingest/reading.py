@@ -1,38 +1,38 @@
-"""The way into the layer: a path to a run or to labels, through the reader its format needs."""
+"""The way into the layer: a path to a run, whole or block by block, or to labels, through the reader it needs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import BinaryIO, TypeVar
+from collections.abc import Callable, Generator, Iterable
+from contextlib import ExitStack, nullcontext
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self, TypeVar
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest import delimited, json_documents, jsonl, parquet, svmlight, trec
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, detect_delimited, detect_reader
-from ndcg_tracker.ingest.ir_datasets_labels import IR_DATASETS, ir_datasets_labels
-from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces, Places
+from ndcg_tracker.ingest.formats import json_documents, parquet
+from ndcg_tracker.ingest.formats.delimited import Delimited
+from ndcg_tracker.ingest.formats.ir_datasets import IR_DATASETS, ir_datasets_labels
+from ndcg_tracker.ingest.formats.jsonl import JsonLines
+from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
+from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
+from ndcg_tracker.ingest.group_blocks import GroupBlock, SeenGroups, Table, text_group_blocks, whole_block
+from ndcg_tracker.ingest.places import Places, shown
 from ndcg_tracker.ingest.rows import Rows
-from ndcg_tracker.ingest.scores import needed_scores
-from ndcg_tracker.ingest.sources import Progress, Source
-from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_table
+from ndcg_tracker.ingest.source import Progress, Source
+from ndcg_tracker.ingest.table import NO_ROW, NO_SCORE, RankedTable, label_lists, ranked_table
+from ndcg_tracker.overlap.ahead import reading_ahead
 from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.rankings.types import Floats
 
 SMALL = 1 << 21  # bytes up to which a way without Arrow is faster than importing it
+BLOCK_ROWS = 1 << 20
+BYTES_PER_ROW = 32
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Paths:
-    """The ways to read one input: ``exact`` has the last word, the others may raise DoubtfulError.
-
-    ``fast`` is for what is large enough to be worth importing Arrow, ``small`` for the rest.
-    """
-
-    exact: Callable[[], tuple[Rows, Places]]
-    fast: Callable[[], Rows] | None = None
-    small: Callable[[], Rows] | None = None
 
 
 def read_run(
@@ -56,17 +56,19 @@ def read_run(
     ``progress``: called with the bytes done and the bytes there are (None: unknown). ``name``: what errors call the
     file, None for its path. Raises: InputError, one line, ``FILE:LINE: what; what to do``.
     """
-    with Source(path, stdin=stdin, progress=progress, name=name) as source:
-        head, format = run_reader(source, reader, columns, scores_path)
-        small = len(head) <= SMALL
-        if format != "svmlight":
-            paths = _paths(source, format, columns, run_table(labels_apart=labels_apart), trec.RUN)
-            return assembled(paths, ranked_table, small=small)
-        with Source(needed_scores(source, scores_path), stdin=stdin) as scores:
-            paths = Paths(
-                lambda: svmlight.scored_rows(source, scores), lambda: svmlight.fast_scored_rows(source, scores)
-            )
-            return assembled(paths, ranked_table, small=small)
+    blocks = stream_run(
+        path,
+        reader=reader,
+        columns=columns,
+        scores_path=scores_path,
+        labels_apart=labels_apart,
+        stdin=stdin,
+        progress=progress,
+        block_rows=None,
+        name=name,
+    )
+    [table] = _all(blocks)
+    return table
 
 
 def read_labels(
@@ -85,13 +87,8 @@ def read_labels(
         return ir_datasets_labels(path.removeprefix(IR_DATASETS))
     with Source(path, stdin=stdin, progress=progress) as source:
         head, name = _reader(source, reader, columns)
-        paths = _paths(source, name, columns, LABEL_TABLE, trec.QRELS)
-        return assembled(paths, label_lists, small=len(head) <= SMALL)
-
-
-def run_table(*, labels_apart: bool) -> Wanted:
-    """Return what a table of a run has, if its labels stand in another table, and if not."""
-    return RUN_APART if labels_apart else RUN_TABLE
+        [block] = _group_blocks(source, name, columns, LABEL_TABLE, None, is_small=len(head) <= SMALL)
+        return block.assembled(label_lists)
 
 
 def may_have_columns(path: str) -> bool:
@@ -108,7 +105,7 @@ def may_have_columns(path: str) -> bool:
         return True
 
 
-def run_reader(source: Source, reader: str | None, columns: Columns, scores_path: str | None) -> tuple[bytes, str]:
+def _run_reader(source: Source, reader: str | None, columns: Columns, scores_path: str | None) -> tuple[bytes, str]:
     """Return the beginning of a run, one byte more than is small, and the name of its reader (see ``read_run``)."""
     head, name = _reader(source, reader, columns)
     role = columns.any_given()
@@ -122,17 +119,6 @@ def run_reader(source: Source, reader: str | None, columns: Columns, scores_path
             f"drop it or use {argument('reader', 'svmlight')}"
         )
     return head, name
-
-
-def assembled(paths: Paths, assemble: Callable[[Rows, Places], T], *, small: bool) -> T:
-    """Return what ``assemble`` makes of an input: read the quick way for its size, if beyond doubt, else exactly."""
-    quick = paths.small if small else paths.fast
-    if quick is not None:
-        try:
-            return assemble(quick(), NoPlaces())
-        except DoubtfulError:
-            pass  # the exact path says what is wrong and where, or that all is well
-    return assemble(*paths.exact())
 
 
 def _reader(source: Source, reader: str | None, columns: Columns) -> tuple[bytes, str]:
@@ -151,26 +137,205 @@ def _reader(source: Source, reader: str | None, columns: Columns) -> tuple[bytes
     return head, name
 
 
-def _paths(source: Source, reader: str, columns: Columns, wanted: Wanted, layout: trec.Layout) -> Paths:
-    """Return how to read what holds one table, whether a run or labels."""
-    if reader == "trec":
-        return Paths(
-            lambda: trec.exact_rows(source, layout),
-            lambda: trec.fast_rows(source, layout),
-            lambda: trec.small_rows(source, layout),
-        )
-    if reader == "jsonl":
-        return Paths(
-            lambda: jsonl.exact_rows(source, columns, wanted), lambda: jsonl.fast_rows(source, columns, wanted)
-        )
-    if reader.startswith("json"):
-        return Paths(lambda: json_documents.exact_rows(source, columns, wanted, reader[len("json:") :]))
-    if reader == "parquet":
-        return Paths(lambda: parquet.exact_rows(source, columns, wanted))
-    if reader == "svmlight":
-        return Paths(lambda: svmlight.exact_rows(source), lambda: svmlight.fast_rows(source))
-    delimiter = b"," if reader == "csv" else b"\t"
-    return Paths(
-        lambda: delimited.exact_rows(source, delimiter, columns, wanted),
-        lambda: delimited.fast_rows(source, delimiter, columns, wanted),
+class ScatteredGroupError(InputError):
+    """The rows of a group do not stand together, so a stream cannot hold the group as a whole."""
+
+
+class RunStream:
+    """A run's blocks, in the order of its file; iterate over it once, in a ``with`` statement or to its end.
+
+    Each block is the ``RankedTable`` that ``read_run`` would return for its groups alone, but that its ranking may be
+    empty. What only a whole file shows, no row having a score for one, is refused after the last block: until the
+    iteration has ended, nothing that came out of it is sure. Raises, while iterating: InputError (see ``stream_run``).
+    """
+
+    def __init__(self, blocks: Generator[RankedTable, None, None], files: ExitStack) -> None:
+        self._blocks = blocks
+        self._files = files
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> RankedTable:
+        try:
+            return next(self._blocks)
+        except BaseException:  # the end of the blocks included
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files, temporary ones included; no more blocks come."""
+        self._blocks.close()
+        self._files.close()
+
+
+def stream_run(
+    path: str,
+    *,
+    reader: str | None = None,
+    columns: Columns = DEFAULT_COLUMNS,
+    scores_path: str | None = None,
+    labels_apart: bool = False,
+    stdin: BinaryIO | None = None,
+    progress: Progress | None = None,
+    block_rows: int | None = BLOCK_ROWS,
+    name: str | None = None,
+) -> RunStream:
+    """Return the run that a file holds block by block, for files that are larger than memory.
+
+    The rows of a group must stand together. Memory: a few times the size of a block, and 16 bytes and its id for each
+    group so far. Parameters: ``block_rows``: about how many rows a block has, at least 1; of text files, the rows in
+    that many times 32 bytes; None for one block, as ``read_run`` reads it. A group that is larger makes a larger
+    block. The others: see ``read_run``; standard input is read as it comes, and nothing of it kept. Raises: InputError
+    as ``read_run`` does, some of it while iterating, and for a group that comes again after another one.
+
+    >>> import io
+    >>> run = io.BytesIO(b"".join(b"q%d Q0 a 1 0.5 t\\n" % group for group in range(6)))
+    >>> with stream_run("-", reader="trec", stdin=run, block_rows=2) as blocks:
+    ...     [block.ranking.group_keys.to_list() for block in blocks]
+    [['q0', 'q1', 'q2'], ['q3', 'q4', 'q5']]
+    """
+    files = ExitStack()
+    try:
+        once = block_rows is not None
+        source = files.enter_context(Source(path, stdin=stdin, progress=progress, once=once, name=name))
+        head, format = _run_reader(source, reader, columns, scores_path)
+        scores = None
+        if format == "svmlight":
+            scores_path = needed_scores(source, scores_path)
+            scores = Scores(files.enter_context(Source(scores_path, stdin=stdin, once=True)))
+        wanted = RUN_APART if labels_apart else RUN_TABLE
+        blocks = _group_blocks(source, format, columns, wanted, block_rows, is_small=len(head) <= SMALL)
+    except BaseException:
+        files.close()
+        raise
+    return RunStream(ranked_blocks(source, blocks, scores, is_whole=block_rows is None), files)
+
+
+def in_blocks_or_whole(
+    path: str,
+    use: Callable[[Iterable[RankedTable]], T],
+    *,
+    stream: bool | None = None,
+    reader: str | None = None,
+    columns: Columns = DEFAULT_COLUMNS,
+    scores_path: str | None = None,
+    labels_apart: bool = False,
+    progress: Progress | None = None,
+) -> T:
+    """Return what a function makes of the blocks of a run: those of ``stream_run``, or one that ``read_run`` reads.
+
+    Parameters: ``stream``: whether to read block by block; None for files that are large, as long as the rows of each
+    group stand together. ``use`` is called again with the whole where they do not, and must leave nothing behind when
+    it raises.
+    """
+    opened = partial(
+        stream_run,
+        path,
+        reader=reader,
+        columns=columns,
+        scores_path=scores_path,
+        labels_apart=labels_apart,
+        progress=progress,
     )
+    if stream or (stream is None and is_large(path)):
+        try:
+            with opened() as blocks:
+                return use(blocks)
+        except ScatteredGroupError:
+            if stream:
+                raise
+    return use(_all(opened(block_rows=None)))
+
+
+def _all(blocks: RunStream) -> list[RankedTable]:
+    """Return all blocks of a run, so that what only the end shows is known before any is used."""
+    with blocks:
+        return list(blocks)
+
+
+def is_large(path: str) -> bool:
+    """Return whether a run fills more than a block or so, and can be read twice: then it is worth streaming."""
+    try:
+        return Path(path).is_file() and Path(path).stat().st_size > BLOCK_ROWS * BYTES_PER_ROW
+    except (OSError, ValueError):
+        return False
+
+
+def _group_blocks(
+    source: Source, reader: str, columns: Columns, wanted: Wanted, n_rows: int | None, *, is_small: bool
+) -> Iterable[GroupBlock]:
+    """Return what holds one table, a run or labels, in blocks of about ``n_rows`` rows, None for one block."""
+    if reader == "parquet":
+        return parquet.group_blocks(source, columns, wanted, n_rows)
+    if reader.startswith("json") and reader != "jsonl":
+        return [GroupBlock(*json_documents.exact_rows(source, columns, wanted, reader[len("json:") :]))]
+    new_table = partial(text_table, source, reader, columns, wanted)
+    if n_rows is None:
+        return [whole_block(source, new_table, is_small=is_small)]
+    return text_group_blocks(source, new_table(), n_rows * BYTES_PER_ROW, fast=not is_small)
+
+
+def text_table(source: Source, reader: str, columns: Columns, wanted: Wanted) -> Table:
+    """Return the table, of a run or of labels, in a file of lines."""
+    if reader == "trec":
+        return Trec(QRELS if wanted is LABEL_TABLE else RUN)
+    if reader == "jsonl":
+        return JsonLines(columns, wanted)
+    if reader == "svmlight":
+        return LabelQid(source)
+    return Delimited(b"," if reader == "csv" else b"\t", columns, wanted)
+
+
+def ranked_blocks(
+    source: Source, blocks: Iterable[GroupBlock], scores: Scores | None, *, is_whole: bool = False
+) -> Generator[RankedTable, None, None]:
+    """Yield what blocks of whole groups hold, checked, with the scores of a file of their own if there is one.
+
+    ``is_whole``: whether there is one block, in which the rows of a group need not stand together.
+    """
+    seen = SeenGroups()
+    n_rows = n_items = 0
+    with nullcontext(blocks) if is_whole else reading_ahead(blocks) as parsed:  # parsed by one thread, checked here
+        for block in parsed:
+            block_scores = None if scores is None else scores.take(block.rows.n_rows)
+            n_rows += block.rows.n_rows
+            if is_whole and scores is not None:
+                scores.finish(source, n_rows)
+            if not block.rows.n_rows and not is_whole:
+                continue
+            checked = partial(_checked, scores=block_scores, seen=None if is_whole else seen)
+            table = block.assembled(checked)
+            if not is_whole:
+                seen.add(block.rows.run_keys)
+            n_items += table.run.n_items
+            yield table
+            del table, block  # not to be held while the next block is read
+    if scores is not None and not is_whole:
+        scores.finish(source, n_rows)
+    if not n_rows:
+        raise source.error(NO_ROW)
+    if not n_items:
+        raise source.error(NO_SCORE)
+
+
+def _checked(rows: Rows, places: Places, *, scores: Floats | None, seen: SeenGroups | None) -> RankedTable:
+    """Return the table that some rows are; ``seen``: the groups of the rows before, None where these are all."""
+    if scores is not None:
+        rows = replace(rows, scores=scores)
+    table = ranked_table(rows, places, is_part=seen is not None)
+    again = -1 if seen is None else seen.first_repeat(rows.run_keys)
+    if again >= 0:
+        what = f"group {shown(rows.run_keys.bytes_at(again))} comes again after another group"
+        advice = "sort the file by group first, or read it whole instead of block by block"
+        error = places.error(int(rows.run_starts[again]), f"{what}; {advice}")
+        raise ScatteredGroupError(error.message) if isinstance(error, InputError) else error  # a doubt knows no place
+    return table

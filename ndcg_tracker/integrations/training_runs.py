@@ -15,7 +15,7 @@ from ndcg_tracker.errors import DatabaseError, InputError
 from ndcg_tracker.integrations.validation_rows import ValidationRows
 from ndcg_tracker.storage.names import checked_name
 from ndcg_tracker.tracker.database import DEFAULT_DATASET, DEFAULT_METRIC
-from ndcg_tracker.tracker.ingestion import IngestResult
+from ndcg_tracker.tracker.ingest import IngestResult
 from ndcg_tracker.tracker.tracker import Tracker
 
 

@@ -14,12 +14,10 @@ from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.ingest.columns import ONE_TABLE, Columns, header_of
 from ndcg_tracker.ingest.frames import NullScores, read_frame, read_label_frame
 from ndcg_tracker.ingest.places import shown
-from ndcg_tracker.ingest.ranks import joined_notes
-from ndcg_tracker.ingest.reading import may_have_columns, read_labels
-from ndcg_tracker.ingest.streaming import in_blocks_or_whole
-from ndcg_tracker.ingest.table import RankedTable
+from ndcg_tracker.ingest.reading import in_blocks_or_whole, may_have_columns, read_labels
+from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.kernel.results import GroupResults
-from ndcg_tracker.metrics.kernel.values import group_results, group_values
+from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import metric_texts, parse_metrics
 from ndcg_tracker.overlap.ahead import reading_ahead
@@ -28,13 +26,13 @@ from ndcg_tracker.rankings.keys import KeyIndex
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
 from ndcg_tracker.tracker.database import GROUP, LABEL, SCORE, OwnName
-from ndcg_tracker.tracker.known_labels import NO_LABELS, HeldLabels
+from ndcg_tracker.tracker.labels import NO_LABELS, HeldLabels
 from ndcg_tracker.tracker.scoring import NO_ITEMS, NOTHING_JUDGED, GatheredValues
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndcg_tracker.ingest.ranks import RunFact
+    from ndcg_tracker.ingest.table import RunFact
 
 
 T = TypeVar("T")
@@ -142,17 +140,16 @@ def evaluate(
     >>> nt.evaluate({"q": {"a": 2.0, "b": 1.0}}, "ndcg@10", labels={"q": {"b": 1}}).mean.round(4).to_dict()
     {'ndcg@10': 0.6309}
     """
-    evaluation = of_input(
+    given = Input(
         frame,
         labels,
         Names(group, item, score, label, weight),
-        null_scores=null_scores,
+        null_scores,
         reader=reader,
-        header=columns,
+        columns=columns,
         scores=scores,
-        of_blocks=partial(evaluate_stream, metrics=metrics),
-        of_table=partial(evaluate_table, metrics=metrics),
     )
+    evaluation = given.used_by(partial(evaluate_blocks, metrics=metrics))
     for note in evaluation.notes:
         warn(NdcgTrackerWarning(f"the run: {note}"))
     return evaluation
@@ -180,51 +177,57 @@ class Names:
         return Columns(**given)
 
 
-def of_input(
-    frame: object,
-    labels: object | None,
-    names: Names,
-    *,
-    null_scores: NullScores,
-    reader: str | None,
-    header: str | Sequence[str] | None,
-    scores: str | os.PathLike[str] | None,
-    of_blocks: Callable[[Iterable[RankedTable], LabelLists | None], T],
-    of_table: Callable[[RankedTable, LabelLists | None], T],
-) -> T:
-    """Return what one of two functions makes of a run, in blocks or whole, and its labels (see ``evaluate``)."""
-    given, serves_labels = None, False
-    if labels is not None:
-        if names.item is False or names.item == "":
+@dataclass(frozen=True)
+class Input:
+    """A run and its labels as ``evaluate`` and ``Tracker.ingest`` take them (see ``evaluate``)."""
+
+    frame: object
+    labels: object | None
+    names: Names
+    null_scores: NullScores = "error"
+    reader: str | None = None
+    columns: str | Sequence[str] | None = None
+    scores: str | os.PathLike[str] | None = None
+
+    def used_by(self, use: Callable[[Iterable[RankedTable], LabelLists | None], T]) -> T:
+        """Return what a function makes of the run's blocks and its labels; it is called again if it must be."""
+        labels, names = self._read_labels(), self.names
+        of_run = ("group", "item", "score", "weight", *(("label",) if labels is None else ()))
+        path = path_of(self.frame)
+        if path is None:
+            of_files = {"reader": self.reader, "columns": self.columns, "scores": self.scores}
+            for name in (name for name, value in of_files.items() if value is not None):
+                kind = type(self.frame).__name__
+                raise InputError(f"{argument(name)} is for files, and this is a {kind}; leave it out")
+            columns = names.columns(*of_run)
+            table = read_frame(self.frame, columns, labels_apart=labels is not None, null_scores=self.null_scores)
+            return use([table], labels)
+        if self.null_scores != "error":
+            raise InputError(
+                f"{argument('null_scores')} is for frames: in a file null is not retrieved and NaN is an error"
+            )
+        given = path_of(self.labels)
+        is_shared = self.labels is not None and (given is None or may_have_columns(given))
+        return in_blocks_or_whole(
+            path,
+            lambda blocks: use(blocks, labels),
+            reader=self.reader,
+            columns=replace(names.columns(*of_run), is_shared=is_shared, header=header_of(self.columns)),
+            scores_path=None if self.scores is None else os.fspath(self.scores),
+            labels_apart=labels is not None,
+        )
+
+    def _read_labels(self) -> LabelLists | None:
+        if self.labels is None:
+            return None
+        if self.names.item is False or self.names.item == "":
             raise InputError(
                 f"{argument('item', False)} knows items by row numbers, which do not fit the second table of "
                 f"{argument('labels')}; name the item column with {argument('item')}"
             )
-        columns = names.columns("group", "item", "label")
-        path = path_of(labels)
-        serves_labels = path is None or may_have_columns(path)
-        given = read_label_frame(labels, columns) if path is None else read_labels(path, columns=columns)
-    of_run = ("group", "item", "score", "weight", *(("label",) if labels is None else ()))
-    path = path_of(frame)
-    if path is not None and null_scores != "error":
-        raise InputError(
-            f"{argument('null_scores')} is for frames: in a file null is not retrieved and NaN is an error"
-        )
-    if path is not None:
-        return in_blocks_or_whole(
-            path,
-            of_blocks=lambda blocks: of_blocks(blocks, given),
-            of_table=lambda table: of_table(table, given),
-            reader=reader,
-            columns=replace(names.columns(*of_run), is_shared=serves_labels, header=header_of(header)),
-            scores_path=None if scores is None else os.fspath(scores),
-            labels_apart=given is not None,
-        )
-    of_files = {"reader": reader, "columns": header, "scores": scores}
-    for name in (name for name, value in of_files.items() if value is not None):
-        raise InputError(f"{argument(name)} is for files, and this is a {type(frame).__name__}; leave it out")
-    table = read_frame(frame, names.columns(*of_run), labels_apart=given is not None, null_scores=null_scores)
-    return of_table(table, given)
+        columns = self.names.columns("group", "item", "label")
+        path = path_of(self.labels)
+        return read_label_frame(self.labels, columns) if path is None else read_labels(path, columns=columns)
 
 
 def path_of(given: object) -> str | None:
@@ -234,25 +237,13 @@ def path_of(given: object) -> str | None:
     return given if isinstance(given, str) else None
 
 
-def evaluate_table(table: RankedTable, labels: LabelLists | None, metrics: str | Sequence[str]) -> Evaluation:
-    """Return some metrics of a table that a reader made; ``labels`` given take the place of the table's own."""
-    texts = tuple(metric_texts(metrics))
-    parsed = parsed_metrics(texts)
-    refuse_row_numbers(table, labels)
-    labels = labels if labels is not None else table.labels
-    if labels is None:
-        raise NoLabelsError
-    both = judged(table.run, labels)
-    matches = _Matches()
-    matches.add(both)
-    notes = (*matches.notes(), *map(str, joined_notes(table.notes, has_labels=table.labels is not None)))
-    return Evaluation(texts, tuple(group_results(both, parsed, table.weights)), notes)
-
-
-def evaluate_stream(
+def evaluate_blocks(
     blocks: Iterable[RankedTable], labels: LabelLists | None, metrics: str | Sequence[str]
 ) -> Evaluation:
-    """Return what ``evaluate_table`` does of a table that comes in blocks of whole groups, in little memory."""
+    """Return some metrics of a run in blocks of whole groups; one that is read whole is one block.
+
+    ``labels`` given take the place of those that come with the blocks.
+    """
     texts = tuple(metric_texts(metrics))
     parsed = parsed_metrics(texts)
     held = None if labels is None else HeldLabels(labels)
@@ -312,7 +303,7 @@ def _have_the_same_rows(table: RankedTable, labels: LabelLists) -> bool:
 
 
 def fitting(blocks: Iterable[RankedTable], labels: LabelLists | None) -> Iterator[RankedTable]:
-    """Yield the blocks of a run, each held against ``refuse_row_numbers``; refuse one that is ``only_numbered``."""
+    """Yield the blocks of a run, each held against ``refuse_row_numbers``; refuse one of row numbers without labels."""
     is_numbered = any_labels = False
     for block in blocks:
         refuse_row_numbers(block, labels)
@@ -321,15 +312,10 @@ def fitting(blocks: Iterable[RankedTable], labels: LabelLists | None) -> Iterato
         yield block
         del block  # not to be held while the next one is read
     if is_numbered and labels is None and not any_labels:
-        raise only_numbered()
-
-
-def only_numbered() -> InputError:
-    """Return the error for a run without item ids and without labels of its own."""
-    return InputError(
-        f"the run has no item column and no labels of its own; {ONE_TABLE}: name the item column with "
-        f"{argument('item')}"
-    )
+        raise InputError(
+            f"the run has no item column and no labels of its own; {ONE_TABLE}: name the item column with "
+            f"{argument('item')}"
+        )
 
 
 SWAPPED = "its scores are whole numbers and the labels are not: are the run and the labels exchanged?"

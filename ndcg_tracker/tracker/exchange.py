@@ -18,7 +18,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.types import Index
 from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights
-from ndcg_tracker.tracker.label_versions import add_labels
+from ndcg_tracker.tracker.labels import add_labels
 from ndcg_tracker.tracker.scoring import settle_weights
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.tracker.database import known_dataset
 
 if TYPE_CHECKING:
-    from ndcg_tracker.ingest.group_table import GroupTable
+    from ndcg_tracker.ingest.groups import GroupTable
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, RunRecord
@@ -127,7 +127,7 @@ def _weight_of(tx: ReadTransaction, dataset: DatasetRecord) -> dict[int, float]:
 def _recompute_means(tx: WriteTransaction, dataset: DatasetRecord, changed: Index) -> int:
     """Take the stored means again that rest on the weight of a group that has changed, and return how many."""
     # not for every comparison that is sliced by an attribute
-    from ndcg_tracker.tracker.known_labels import label_source
+    from ndcg_tracker.tracker.labels import label_source
     from ndcg_tracker.tracker.rescoring import stored_scores
     from ndcg_tracker.tracker.scoring import stored_weights
 

@@ -12,8 +12,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.weights import GroupWeights
-from ndcg_tracker.tracker.known_labels import KnownLabels, label_source
-from ndcg_tracker.tracker.label_versions import add_labels
+from ndcg_tracker.tracker.labels import KnownLabels, add_labels, label_source
 from ndcg_tracker.tracker.scoring import Scores, StoredMetric, store_scores, stored_weights
 
 if TYPE_CHECKING:

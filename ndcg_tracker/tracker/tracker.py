@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.gate_result import GateResult
     from ndcg_tracker.tracker.groups import GroupRecord, GroupsSet
     from ndcg_tracker.tracker.history import History, HistoryFilter
-    from ndcg_tracker.tracker.ingestion import IngestResult, RunDetails
+    from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
     from ndcg_tracker.tracker.rescoring import RescoredRun
     from ndcg_tracker.tracker.results import ComparisonResult
 
@@ -144,8 +144,8 @@ class Tracker:
         """
         from ndcg_tracker.ingest.detection import default_run_name
         from ndcg_tracker.storage.names import checked_name
-        from ndcg_tracker.tracker.evaluation import Names, of_input, path_of
-        from ndcg_tracker.tracker.ingestion import RunDetails, source_name
+        from ndcg_tracker.tracker.evaluation import Input, Names, path_of
+        from ndcg_tracker.tracker.ingest import RunDetails, source_name
 
         path = path_of(frame)
         if name is None:
@@ -156,37 +156,18 @@ class Tracker:
         checked_name("dataset", dataset)
         source = None if path is None else source_name(path)
         details = RunDetails(name, dataset, source, git_commit, dict(parameters or {}), dict(tags or {}))
-        return of_input(
+        given = Input(
             frame,
             labels,
             Names(group, item, score, label, weight),
-            null_scores=null_scores,
+            null_scores,
             reader=reader,
-            header=columns,
+            columns=columns,
             scores=scores,
-            of_blocks=partial(self.ingest_stream, details=details, metrics=metrics, replace=replace),
-            of_table=partial(self.ingest_table, details=details, metrics=metrics, replace=replace),
         )
+        return given.used_by(partial(self.ingest_blocks, details=details, metrics=metrics, replace=replace))
 
-    def ingest_table(
-        self,
-        table: RankedTable,
-        labels: LabelLists | None,
-        details: RunDetails,
-        metrics: str | Sequence[str],
-        *,
-        replace: bool = False,
-    ) -> IngestResult:
-        """Store a run that a reader has read (see ``ingest``)."""
-        from ndcg_tracker.tracker.evaluation import only_numbered, parsed_metrics, refuse_row_numbers
-        from ndcg_tracker.tracker.ingestion import store_run
-
-        refuse_row_numbers(table, labels)
-        if table.by_row_number and labels is None and table.labels is None:
-            raise only_numbered()
-        return store_run(self.store(create=True), table, labels, details, parsed_metrics(metrics), replace=replace)
-
-    def ingest_stream(
+    def ingest_blocks(
         self,
         blocks: Iterable[RankedTable],
         labels: LabelLists | None,
@@ -195,15 +176,15 @@ class Tracker:
         *,
         replace: bool = False,
     ) -> IngestResult:
-        """Store a run that a reader reads block by block (see ``ingest`` and ``ndcg_tracker.ingest.stream_run``)."""
+        """Store a run that a reader has read whole, as one block, or reads block by block (see ``ingest``)."""
         from ndcg_tracker.overlap.ahead import reading_ahead
         from ndcg_tracker.tracker.evaluation import fitting, parsed_metrics
-        from ndcg_tracker.tracker.streaming import digested, store_stream
+        from ndcg_tracker.tracker.ingest import digested, store_run
 
         parsed = parsed_metrics(metrics)
         coming = digested(fitting(blocks, labels))
         with reading_ahead(coming) as read:  # the first blocks are read while the store opens
-            return store_stream(self.store(create=True), read, labels, details, parsed, replace=replace)
+            return store_run(self.store(create=True), read, labels, details, parsed, replace=replace)
 
     def rescore(
         self, references: Sequence[str] = (), *, metrics: str | Sequence[str] = (), dataset: str | None = None
@@ -468,7 +449,7 @@ class Tracker:
         the weight away; what the frame does not name stays. Means that rest on a weight that changes are computed
         again. Raises: InputError for a frame that cannot be taken, and where the dataset has none of its groups.
         """
-        from ndcg_tracker.ingest.group_table import GroupColumns, GroupTable, read_group_frame
+        from ndcg_tracker.ingest.groups import GroupColumns, GroupTable, read_group_frame
         from ndcg_tracker.tracker.groups import store_group_facts
 
         columns = GroupColumns(group, weight, None if attributes is None else tuple(attributes))

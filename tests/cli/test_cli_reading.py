@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -10,22 +11,18 @@ from command_line import CommandLine
 
 from ndcg_tracker.cli.reading import in_blocks_or_whole
 from ndcg_tracker.ingest.columns import Columns
-from ndcg_tracker.ingest.streaming import BLOCK_ROWS, BYTES_PER_ROW, RunStream
+from ndcg_tracker.ingest.reading import BLOCK_ROWS, BYTES_PER_ROW
 from ndcg_tracker.ingest.table import RankedTable
 
 
 def way(path: Path, stream: bool | None) -> str:
     """Return how a file is read in the end, and how many items come."""
 
-    def of_blocks(blocks: RunStream) -> str:
-        return f"blocks of {sum(block.ranking.n_items for block in blocks)}"
+    def use(blocks: Iterable[RankedTable]) -> str:
+        way = "a table" if isinstance(blocks, list) else "blocks"
+        return f"{way} of {sum(block.ranking.n_items for block in blocks)}"
 
-    def of_table(table: RankedTable) -> str:
-        return f"a table of {table.ranking.n_items}"
-
-    return in_blocks_or_whole(
-        str(path), stream=stream, reader="trec", columns=Columns(), scores=None, of_blocks=of_blocks, of_table=of_table
-    )
+    return in_blocks_or_whole(str(path), stream=stream, reader="trec", columns=Columns(), scores=None, use=use)
 
 
 def run_file(path: Path, tag: bytes, n_groups: int, *, again: bool = False) -> Path:

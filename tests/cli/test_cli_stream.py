@@ -8,7 +8,7 @@ import pytest
 from command_line import CommandLine
 from small_shop import BM25, DENSE, LABELS, joint_frame, write_csv, write_trec
 
-from ndcg_tracker.ingest.streaming import is_large
+from ndcg_tracker.ingest.reading import is_large
 
 
 def test_a_streamed_ingest_is_the_run_itself(command: CommandLine, files: None) -> None:

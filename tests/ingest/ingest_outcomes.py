@@ -7,10 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces
-from ndcg_tracker.ingest.ranks import NoScores
-from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.table import label_lists, ranked_table
+from ndcg_tracker.ingest.blocks import TextBlock
+from ndcg_tracker.ingest.group_blocks import Table
+from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces, Places
+from ndcg_tracker.ingest.rows import Rows
+from ndcg_tracker.ingest.source import BLOCK, Source
+from ndcg_tracker.ingest.table import NoScores, label_lists, ranked_table
 from ndcg_tracker.rankings.ranking import GroupedItems
 
 DOUBT = "doubt"
@@ -42,6 +44,26 @@ def run_parts(table: Any) -> tuple[Any, ...]:
     )
     notes = [note for note in table.notes if not isinstance(note, NoScores)]
     return listed(table.ranking), listed(table.labels), weights, *notes
+
+
+def exact_rows(source: Source, table: Table) -> tuple[Rows, Places]:
+    """Return what the exact way to read makes of a source, and the places of the rows."""
+    rows, places = table.exact(source)
+    table.finish(rows.n_rows, source.error)
+    return rows, places
+
+
+def fast_rows(source: Source, table: Table, n_bytes: int = BLOCK) -> Rows:
+    """Return what the fast way makes of a source in pieces of so many bytes."""
+    rows = table.fast(TextBlock(source.name, tuple(source.pieces(n_bytes))))
+    table.finish(rows.n_rows, NoPlaces().whole)
+    return rows
+
+
+def small_rows(source: Source, table: Table) -> Rows:
+    """Return what the way for small files makes of a source."""
+    assert table.small is not None
+    return table.small(source)
 
 
 def exact_outcome(content: bytes, rows: Callable[[Source], Any], *, labels: bool = False) -> Any:

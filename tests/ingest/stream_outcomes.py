@@ -8,14 +8,12 @@ from typing import Any
 from ingest_outcomes import run_parts
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.columns import Columns
+from ndcg_tracker.ingest.columns import RUN_TABLE, Columns
+from ndcg_tracker.ingest.formats.svmlight import Scores
 from ndcg_tracker.ingest.group_blocks import text_group_blocks
-from ndcg_tracker.ingest.ranks import joined_notes
-from ndcg_tracker.ingest.reading import read_run
-from ndcg_tracker.ingest.scores import Scores
-from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.streaming import ranked_blocks, text_table
-from ndcg_tracker.ingest.table import RankedTable
+from ndcg_tracker.ingest.reading import ranked_blocks, read_run, text_table
+from ndcg_tracker.ingest.source import Source
+from ndcg_tracker.ingest.table import RankedTable, joined_notes
 
 AGAIN = "comes again after another group; sort the file by group first, or read it whole instead of block by block"
 
@@ -43,7 +41,7 @@ def streamed(content: bytes, reader: str, n_bytes: int, *, fast: bool, scores: b
     """Return what comes out of a stream of blocks of so many bytes, or its refusal."""
     try:
         with Source("-", stdin=io.BytesIO(content), once=True) as source:
-            blocks = text_group_blocks(source, text_table(source, reader, Columns()), n_bytes, fast=fast)
+            blocks = text_group_blocks(source, text_table(source, reader, Columns(), RUN_TABLE), n_bytes, fast=fast)
             if scores is None:
                 return joined(list(ranked_blocks(source, blocks, None)))
             with Source("-", stdin=io.BytesIO(scores), once=True) as file:

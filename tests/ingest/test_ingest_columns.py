@@ -19,8 +19,7 @@ from ingest_outcomes import listed, run_parts
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, ColumnWarning, Wanted
 from ndcg_tracker.ingest.frames import read_frame, read_label_frame
-from ndcg_tracker.ingest.reading import read_labels, read_run
-from ndcg_tracker.ingest.streaming import stream_run
+from ndcg_tracker.ingest.reading import read_labels, read_run, stream_run
 
 PLAIN = Columns()
 
@@ -241,7 +240,7 @@ def test_ranks_that_are_given_as_scores_are_told() -> None:
     ),
     st.sampled_from([RUN_TABLE, RUN_APART, LABEL_TABLE]),
 )
-@pytest.mark.filterwarnings("ignore::ndcg_tracker.ingest.ColumnWarning")
+@pytest.mark.filterwarnings("ignore::ndcg_tracker.ingest.columns.ColumnWarning")
 def test_whatever_is_found_is_there_and_serves_one_role(header: list[str], wanted: Wanted) -> None:
     try:
         found = names(header, wanted)

@@ -9,27 +9,26 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from ingest_outcomes import DOUBT, exact_outcome, fast_outcome, listed, run_parts, source_of
+from ingest_outcomes import DOUBT, exact_outcome, exact_rows, fast_outcome, fast_rows, listed, run_parts, source_of
 from thorough import examples
 
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_TABLE, Columns, Wanted
-from ndcg_tracker.ingest.delimited import DelimitedTable, exact_rows, fast_rows
+from ndcg_tracker.ingest.formats.delimited import Delimited
 from ndcg_tracker.ingest.group_blocks import text_group_blocks
 from ndcg_tracker.ingest.places import NoPlaces
-from ndcg_tracker.ingest.reading import read_labels
-from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.streaming import ranked_blocks
+from ndcg_tracker.ingest.reading import ranked_blocks, read_labels
+from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import ranked_table
 
 
 def exact(delimiter: bytes = b",", columns: Columns = Columns(), wanted: Wanted = RUN_TABLE) -> Callable[[Source], Any]:
-    return lambda source: exact_rows(source, delimiter, columns, wanted)
+    return lambda source: exact_rows(source, Delimited(delimiter, columns, wanted))
 
 
 def fast(
     delimiter: bytes = b",", columns: Columns = Columns(), wanted: Wanted = RUN_TABLE, block_size: int = 1 << 24
 ) -> Callable[[Source], Any]:
-    return lambda source: fast_rows(source, delimiter, columns, wanted, block_size)
+    return lambda source: fast_rows(source, Delimited(delimiter, columns, wanted), block_size)
 
 
 PIECES = [
@@ -144,11 +143,11 @@ def test_a_table_without_header_whose_columns_are_named(size: int, start: bytes)
     expected = ([("007", "NA", 1.0), ("q", "c", 3.0), ("q", "b", 2.0)], None, None)
     assert exact_outcome(content, exact(columns=HEADER)) == expected
     with source_of(content) as source:
-        rows = fast_rows(source, b",", HEADER, RUN_TABLE, size)
+        rows = fast_rows(source, Delimited(b",", HEADER, RUN_TABLE), size)
     assert run_parts(ranked_table(rows, NoPlaces())) == expected
     for is_fast in (False, True):
         with source_of(content) as source:
-            table = DelimitedTable(b",", HEADER, RUN_TABLE)
+            table = Delimited(b",", HEADER, RUN_TABLE)
             blocks = list(ranked_blocks(source, text_group_blocks(source, table, size, fast=is_fast), None))
         assert [row for block in blocks for row in listed(block.ranking) or ()] == expected[0]
 
@@ -257,7 +256,9 @@ def test_long_headers_are_listed_in_part() -> None:
 
 def test_quepid_judgments_are_labels_and_a_query_without_any_is_left_out() -> None:
     def rows(text: str, columns: Columns = Columns()) -> Any:
-        return exact_outcome(text.encode(), lambda source: exact_rows(source, b",", columns, LABEL_TABLE), labels=True)
+        return exact_outcome(
+            text.encode(), lambda source: exact_rows(source, Delimited(b",", columns, LABEL_TABLE)), labels=True
+        )
 
     assert rows('query,docid,rating\ntent,7,3\nlamp,,\n"red, big",8,0.5\ntent,9,\n') == [
         ("tent", "7", 3.0),

@@ -17,8 +17,7 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import Columns
 from ndcg_tracker.ingest.detection import detect_reader
 from ndcg_tracker.ingest.frames import read_frame
-from ndcg_tracker.ingest.reading import read_labels, read_run
-from ndcg_tracker.ingest.streaming import stream_run
+from ndcg_tracker.ingest.reading import read_labels, read_run, stream_run
 
 RUN = {"q1": {"a": 1, "b": 2.5}, "q2": {}, "q3": {"c": -1e-3}}
 RANKED = [("q1", "b", 2.5), ("q1", "a", 1.0), ("q3", "c", -1e-3)]

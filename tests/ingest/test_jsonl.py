@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from ingest_outcomes import DOUBT, exact_outcome, fast_outcome
+from ingest_outcomes import DOUBT, exact_outcome, exact_rows, fast_outcome, fast_rows
 from thorough import examples
 
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_TABLE, Columns
-from ndcg_tracker.ingest.jsonl import exact_rows, fast_rows
-from ndcg_tracker.ingest.sources import Source
+from ndcg_tracker.ingest.formats.jsonl import JsonLines
+from ndcg_tracker.ingest.source import Source
 
 
 def outcome(content: bytes, columns: Columns = Columns()) -> Any:
     def rows(source: Source) -> Any:
-        return exact_rows(source, columns, RUN_TABLE)
+        return exact_rows(source, JsonLines(columns, RUN_TABLE))
 
     return exact_outcome(content, rows)
 
@@ -57,7 +57,7 @@ def test_without_items_rows_are_numbered() -> None:
 
 def test_labels_need_no_score() -> None:
     content = b'{"group": "q", "item": "a", "label": 2}\n{"group": "q", "item": "b"}\n'
-    rows = exact_outcome(content, lambda source: exact_rows(source, Columns(), LABEL_TABLE), labels=True)
+    rows = exact_outcome(content, lambda source: exact_rows(source, JsonLines(Columns(), LABEL_TABLE)), labels=True)
     assert rows == [("q", "a", 2.0)]
 
 
@@ -141,7 +141,7 @@ def test_nothing_but_refusals_comes_out_of_any_bytes(text: str) -> None:
 
 
 def quick_outcome(content: bytes, columns: Columns = Columns(), block_size: int = 1 << 24) -> Any:
-    return fast_outcome(content, lambda source: fast_rows(source, columns, RUN_TABLE, block_size))
+    return fast_outcome(content, lambda source: fast_rows(source, JsonLines(columns, RUN_TABLE), block_size))
 
 
 values = st.none() | st.booleans() | numbers | ids | st.just("score") | st.lists(st.integers(), max_size=1)

@@ -17,8 +17,7 @@ from ingest_outcomes import listed, run_parts
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import Columns
-from ndcg_tracker.ingest.reading import read_labels, read_run
-from ndcg_tracker.ingest.streaming import stream_run
+from ndcg_tracker.ingest.reading import read_labels, read_run, stream_run
 
 TABLE = {"group": ["007", "007", "r"], "item": ["NA", "b", "NA"], "score": [1.0, 2.0, None], "label": [1, None, 0]}
 ROWS = [("007", "b", 2.0), ("007", "NA", 1.0)]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from stream_outcomes import AGAIN, joined, streamed, whole
 from thorough import examples
 
-from ndcg_tracker.ingest.streaming import stream_run
+from ndcg_tracker.ingest.reading import stream_run
 
 Row = tuple[str, str, float | None, float | None, float]
 

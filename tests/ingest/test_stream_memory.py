@@ -15,8 +15,7 @@ def peak():
             return int(line.split()[1]) * 1024
 
 import io
-import ndcg_tracker.ingest
-from ndcg_tracker.ingest import read_run, stream_run
+from ndcg_tracker.ingest.reading import read_run, stream_run
 
 way, path = sys.argv[1:]
 warm = b"q Q0 d 1 1 t\\n" + b"r Q0 d 1 1 " + b"t" * (1 << 22) + b"\\n"

@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from ingest_outcomes import DOUBT, exact_outcome, fast_outcome, listed
+from ingest_outcomes import DOUBT, exact_outcome, exact_rows, fast_outcome, fast_rows, listed
 from thorough import examples
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import Columns
+from ndcg_tracker.ingest.formats.svmlight import LabelQid
 from ndcg_tracker.ingest.reading import read_labels, read_run
-from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.svmlight import exact_rows, fast_rows
+from ndcg_tracker.ingest.source import Source
 
 LETOR = b"# made by hand\n2 qid:a 1:0.5 2:1e-3 # doc7\r\n\n0 qid:a\t1:.5\n1 qid:b # x\n-1  qid:a 1:2\n"
 
 
 def labels(source: Source) -> Any:
-    return exact_rows(source)
+    return exact_rows(source, LabelQid(source))
 
 
 def written(folder: Path, name: str, content: bytes) -> str:
@@ -170,7 +170,7 @@ def test_a_long_line_that_almost_fits_is_refused_in_linear_time() -> None:
 
 
 def quick(content: bytes, block_size: int = 1 << 24) -> Any:
-    return fast_outcome(content, lambda source: fast_rows(source, block_size), labels=True)
+    return fast_outcome(content, lambda source: fast_rows(source, LabelQid(source), block_size), labels=True)
 
 
 GOOD = b"2 qid:a 1:0.5 2:1e-3 # doc7\r\n0.5 qid:a\t1:.5\n# x\n\n1 qid:b # x\n-1  qid:c 1:2"

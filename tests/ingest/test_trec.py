@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from ingest_outcomes import DOUBT, exact_outcome, fast_outcome, listed
+from ingest_outcomes import DOUBT, exact_outcome, exact_rows, fast_outcome, fast_rows, listed, small_rows
 from thorough import examples
 
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
 from ndcg_tracker.ingest.places import NoPlaces
-from ndcg_tracker.ingest.ranks import RankConflict
 from ndcg_tracker.ingest.reading import read_labels, read_run
-from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.trec import QRELS, RUN, exact_rows, fast_rows, small_rows
+from ndcg_tracker.ingest.source import Source
+from ndcg_tracker.ingest.table import RankConflict
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
@@ -79,15 +79,15 @@ def conflicts_of(rows: list[tuple[str, str, float, int | None]]) -> list[str]:
 
 
 def exact(source: Source) -> object:
-    return exact_rows(source, RUN)
+    return exact_rows(source, Trec(RUN))
 
 
 def fast(source: Source) -> object:
-    return fast_rows(source, RUN)
+    return fast_rows(source, Trec(RUN))
 
 
 def small(source: Source) -> object:
-    return small_rows(source, RUN)
+    return Trec(RUN).small(source)
 
 
 PIECES = [
@@ -184,7 +184,7 @@ def test_all_paths_and_the_grammar_agree_on_runs(content: bytes, block_size: int
         assert {(group, item): score for group, item, score in found[0]} == {row[:2]: row[2] for row in expected}
         wrong = conflicts_of(expected)
         assert found[3:] == ((RankConflict(len(wrong), wrong[0]),) if wrong else ())
-    quick = fast_outcome(content, lambda source: fast_rows(source, RUN, block_size))
+    quick = fast_outcome(content, lambda source: fast_rows(source, Trec(RUN), block_size))
     assert quick in (DOUBT, found)
     assert fast_outcome(content, small) in (DOUBT, found)
 
@@ -193,14 +193,14 @@ def test_all_paths_and_the_grammar_agree_on_runs(content: bytes, block_size: int
 @given(st.one_of(damaged(GOOD_QRELS), soup), st.integers(1, 64))
 def test_all_paths_and_the_grammar_agree_on_qrels(content: bytes, block_size: int) -> None:
     expected = rows_of(content, labels=True)
-    found = exact_outcome(content, lambda source: exact_rows(source, QRELS), labels=True)
+    found = exact_outcome(content, lambda source: exact_rows(source, Trec(QRELS)), labels=True)
     if expected is None:
         assert isinstance(found, str)
     else:
         assert {(group, item): grade for group, item, grade in found} == {row[:2]: row[2] for row in expected}
-    quick = fast_outcome(content, lambda source: fast_rows(source, QRELS, block_size), labels=True)
+    quick = fast_outcome(content, lambda source: fast_rows(source, Trec(QRELS), block_size), labels=True)
     assert quick in (DOUBT, found)
-    assert fast_outcome(content, lambda source: small_rows(source, QRELS), labels=True) in (DOUBT, found)
+    assert fast_outcome(content, lambda source: Trec(QRELS).small(source), labels=True) in (DOUBT, found)
 
 
 ids = st.text(st.characters(codec="utf-8", exclude_characters=" \t\n\r\0"), min_size=1, max_size=9).filter(
@@ -224,7 +224,7 @@ def test_well_formed_runs_come_back_the_same_through_all_paths(
     content = (end.join(lines) + end).encode()
     found = exact_outcome(content, exact)
     assert {(group, item): score for group, item, score in found[0]} == rows
-    assert fast_outcome(content, lambda source: fast_rows(source, RUN, block_size)) == found
+    assert fast_outcome(content, lambda source: fast_rows(source, Trec(RUN), block_size)) == found
     assert fast_outcome(content, small) == found
 
 
@@ -312,9 +312,9 @@ def test_comments_and_words_behind_the_tag_are_passed_over() -> None:
     assert every_way(uneven) == [([("q", "a", 2.0), ("q", "b", 1.0)], None, None), DOUBT, DOUBT]
     qrels = b"# judged in May\nq 0 a 1\n#q 0 b 1\n"
     for rows in (exact_rows, small_rows, fast_rows):
-        assert exact_outcome(qrels, lambda source, rows=rows: rows_and_places(rows(source, QRELS)), labels=True) == [
-            ("q", "a", 1.0)
-        ]
+        assert exact_outcome(
+            qrels, lambda source, rows=rows: rows_and_places(rows(source, Trec(QRELS))), labels=True
+        ) == [("q", "a", 1.0)]
 
 
 def rows_and_places(found: object) -> object:
@@ -363,9 +363,9 @@ def test_a_conflict_as_text() -> None:
 
 def refusals_of_labels(content: bytes) -> object:
     """Return what the exact path says of labels, and that the others leave it to that."""
-    found = exact_outcome(content, lambda source: exact_rows(source, QRELS), labels=True)
+    found = exact_outcome(content, lambda source: exact_rows(source, Trec(QRELS)), labels=True)
     for rows in (fast_rows, small_rows):
-        assert fast_outcome(content, lambda source, rows=rows: rows(source, QRELS), labels=True) == DOUBT
+        assert fast_outcome(content, lambda source, rows=rows: rows(source, Trec(QRELS)), labels=True) == DOUBT
     return found
 
 
@@ -407,7 +407,7 @@ def test_qrels_as_they_are_in_the_wild(tmp_path: Path) -> None:
     expected = [("1", "010vptx3", 2.0), ("1", "02f0opkr", 1.0), ("1", "04ftw7k9", -1.0), ("50", "a", 0.0)]
     assert listed(read_labels(str(path))) == expected
     content = path.read_bytes()
-    assert fast_outcome(content, lambda source: fast_rows(source, QRELS), labels=True) == expected
+    assert fast_outcome(content, lambda source: fast_rows(source, Trec(QRELS)), labels=True) == expected
 
 
 def test_a_large_file_is_read_the_same_way_and_its_defect_is_found(tmp_path: Path) -> None:

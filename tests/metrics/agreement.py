@@ -16,7 +16,7 @@ from ndcg_tracker.ingest.columns import Columns
 from ndcg_tracker.ingest.frames import read_frame
 from ndcg_tracker.ingest.table import RankedTable
 from ndcg_tracker.metrics.language.dialects import DIALECTS
-from ndcg_tracker.tracker.evaluation import Evaluation, evaluate_table
+from ndcg_tracker.tracker.evaluation import Evaluation, evaluate_blocks
 
 DATA = Path(__file__).parent / "conformance"
 PRINTED = 5e-5 + 1e-12
@@ -94,7 +94,7 @@ def evaluation(case: str, metric: str, alone: str | None = None) -> Evaluation |
     """Return what a metric says of a case, or of one of its groups; None where it is refused."""
     table = _table(case, alone)
     try:
-        return None if table is None else evaluate_table(table, None, [metric])
+        return None if table is None else evaluate_blocks([table], None, [metric])
     except InputError:
         return None
 

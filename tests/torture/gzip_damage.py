@@ -12,8 +12,7 @@ from pathlib import Path
 from random import Random
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.reading import read_labels, read_run
-from ndcg_tracker.ingest.streaming import stream_run
+from ndcg_tracker.ingest.reading import read_labels, read_run, stream_run
 from ndcg_tracker.ingest.table import RankedTable
 
 from .report import Outcome, Setting

@@ -12,13 +12,13 @@ from random import Random
 from typing import Any
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.columns import Columns
+from ndcg_tracker.ingest.columns import RUN_TABLE, Columns
 from ndcg_tracker.ingest.detection import detect_reader
-from ndcg_tracker.ingest.group_blocks import text_group_blocks
-from ndcg_tracker.ingest.reading import Paths, assembled, read_labels, read_run
-from ndcg_tracker.ingest.scores import Scores
-from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.streaming import ranked_blocks, stream_run, text_table
+from ndcg_tracker.ingest.formats.svmlight import Scores
+from ndcg_tracker.ingest.group_blocks import GroupBlock, text_group_blocks
+from ndcg_tracker.ingest.places import NoPlaces
+from ndcg_tracker.ingest.reading import ranked_blocks, read_labels, read_run, stream_run, text_table
+from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_table
 from ndcg_tracker.rankings.ranking import GroupedItems
 
@@ -106,7 +106,7 @@ def _streamed(reader: str, path: str, one: Sample, options: dict[str, Any], n_by
         scores = None
         if options:
             scores = Scores(files.enter_context(Source(options["scores_path"], once=True)))
-        blocks = text_group_blocks(source, text_table(source, reader, Columns()), n_bytes, fast=fast)
+        blocks = text_group_blocks(source, text_table(source, reader, Columns(), RUN_TABLE), n_bytes, fast=fast)
         return _parts(list(ranked_blocks(source, blocks, scores)))
 
 
@@ -130,10 +130,10 @@ def _judged(reader: Reader, rows: Any) -> Any:
         raise _LeftError
 
     try:
-        paths = Paths(exact, lambda: rows)
+        block = GroupBlock(rows, NoPlaces(), exact)
         if reader.role == LABELS:
-            return None, _listed(assembled(paths, label_lists, small=False)), None
-        return _parts([assembled(paths, ranked_table, small=False)])
+            return None, _listed(block.assembled(label_lists)), None
+        return _parts([block.assembled(ranked_table)])
     except _LeftError:
         return None
 

@@ -9,10 +9,9 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, joint_frame, labels_f
 from stored_rows import row_counts
 
 import ndcg_tracker as nt
-from ndcg_tracker.ingest.reading import read_labels, read_run
-from ndcg_tracker.ingest.streaming import stream_run
+from ndcg_tracker.ingest.reading import read_labels, read_run, stream_run
 from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.tracker.ingestion import RunDetails
+from ndcg_tracker.tracker.ingest import RunDetails
 
 NUMBERED_HERE = (
     "the labels of dataset 'default' have item ids, and here items are known by row numbers, which stand for items "
@@ -145,12 +144,12 @@ Ingest = Callable[[nt.Tracker, str, Path, "LabelLists | None"], object]
 
 def whole(tracker: nt.Tracker, name: str, path: Path, labels: LabelLists | None) -> object:
     table = read_run(str(path), labels_apart=labels is not None)
-    return tracker.ingest_table(table, labels, RunDetails(name), ["ndcg@10"])
+    return tracker.ingest_blocks([table], labels, RunDetails(name), ["ndcg@10"])
 
 
 def streamed(tracker: nt.Tracker, name: str, path: Path, labels: LabelLists | None) -> object:
     with stream_run(str(path), block_rows=1, labels_apart=labels is not None) as blocks:
-        return tracker.ingest_stream(blocks, labels, RunDetails(name), ["ndcg@10"])
+        return tracker.ingest_blocks(blocks, labels, RunDetails(name), ["ndcg@10"])
 
 
 @pytest.fixture

@@ -53,12 +53,12 @@ def test_the_first_text_stays(asked: nt.Tracker) -> None:
 
 
 def test_a_run_read_in_blocks_keeps_it_too(tracker: nt.Tracker, tmp_path: Path) -> None:
-    from ndcg_tracker.ingest.streaming import stream_run
-    from ndcg_tracker.tracker.ingestion import RunDetails
+    from ndcg_tracker.ingest.reading import stream_run
+    from ndcg_tracker.tracker.ingest import RunDetails
 
     write_trec(tmp_path / "bm25.run", BM25)
     blocks = stream_run(str(tmp_path / "bm25.run"))
-    found = tracker.ingest_stream(blocks, labels_of(LABELS), RunDetails("bm25", "default"), ["map", "P_1"])
+    found = tracker.ingest_blocks(blocks, labels_of(LABELS), RunDetails("bm25", "default"), ["map", "P_1"])
     assert [one.requested_as for one in found.metrics] == ["map", "P_1"]
 
 

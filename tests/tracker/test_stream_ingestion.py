@@ -22,8 +22,8 @@ from ndcg_tracker.errors import ConflictError, InputError
 from ndcg_tracker.ingest.table import RankedTable
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.weights import GroupWeights
-from ndcg_tracker.tracker import known_labels
-from ndcg_tracker.tracker.ingestion import NOTHING_JUDGED, IngestResult, RunDetails
+from ndcg_tracker.tracker import labels as labels_module
+from ndcg_tracker.tracker.ingest import NOTHING_JUDGED, IngestResult, RunDetails
 
 METRICS = ("ndcg@10", "AP", "catboost:NDCG:top=3;type=Exp")
 VIEWS = ("run_summary", "group_history", "items", "labels", "label_coverage")
@@ -53,7 +53,7 @@ def ingest_at_once(
     tracker: nt.Tracker, name: str, table: RankedTable, given: Run | None = None, dataset: str = "default"
 ) -> IngestResult:
     lists = None if given is None else labels_of(given)
-    return tracker.ingest_table(table, lists, RunDetails(name, dataset), METRICS)
+    return tracker.ingest_blocks([table], lists, RunDetails(name, dataset), METRICS)
 
 
 def ingest_blocks(
@@ -66,7 +66,7 @@ def ingest_blocks(
     replace: bool = False,
 ) -> IngestResult:
     lists = None if given is None else labels_of(given)
-    return tracker.ingest_stream(blocks, lists, RunDetails(name, dataset), METRICS, replace=replace)
+    return tracker.ingest_blocks(blocks, lists, RunDetails(name, dataset), METRICS, replace=replace)
 
 
 def everything(tracker: nt.Tracker, dataset: str = "default") -> dict[str, list[Any]]:
@@ -116,8 +116,8 @@ def test_labels_of_its_own(
     more = {group: more.get(group, {}) | labels.get(group, {}) for group in {**labels, **more}}
     once, streamed = (f"{next(NUMBERS)}" for _ in range(2))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(known_labels, "HELD_LABELS", 1 << 22 if held else 0)
-        patch.setattr(known_labels, "GROUPS_AT_ONCE", 2)
+        patch.setattr(labels_module, "HELD_LABELS", 1 << 22 if held else 0)
+        patch.setattr(labels_module, "GROUPS_AT_ONCE", 2)
         for name, run, own in (("first", first, labels), ("second", second, more), ("third", second, more)):
             outcomes: list[object] = []
             for ingest in (
@@ -147,8 +147,8 @@ def test_stored_labels_are_read_group_by_group_on_both_engines(
 ) -> None:
     ingest_at_once(tracker, "bm25", table_of(BM25, None, None), LABELS)
     expected = ingest_at_once(tracker, "at once", table_of(DENSE, None, None))
-    monkeypatch.setattr(known_labels, "HELD_LABELS", 0)
-    monkeypatch.setattr(known_labels, "GROUPS_AT_ONCE", 1)
+    monkeypatch.setattr(labels_module, "HELD_LABELS", 0)
+    monkeypatch.setattr(labels_module, "GROUPS_AT_ONCE", 1)
     found = ingest_blocks(tracker, "dense", blocks_of(DENSE, 3))
     assert found.metrics == expected.metrics
     wider = {**LABELS, "q4": {"g": 0, "x": 2}, "q9": {"a": 1}}
@@ -168,7 +168,7 @@ def test_the_same_content_adds_nothing_but_new_metrics(tracker: nt.Tracker, read
     assert (again.outcome, again.run_id) == ("already stored", first.run_id)
     assert row_counts(ready_url) == before
     for replaced in (False, True):
-        further = tracker.ingest_stream(
+        further = tracker.ingest_blocks(
             blocks_of(backwards, 3),
             None,
             RunDetails("bm25"),

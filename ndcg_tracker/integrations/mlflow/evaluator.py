@@ -21,7 +21,7 @@ from ndcg_tracker.tracker.tracker import Tracker
 if TYPE_CHECKING:
     from mlflow.entities import Run
 
-    from ndcg_tracker.tracker.ingestion import IngestResult
+    from ndcg_tracker.tracker.ingest import IngestResult
 
 _log = logging.getLogger(__name__)
 

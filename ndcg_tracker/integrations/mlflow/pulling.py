@@ -15,13 +15,13 @@ from ndcg_tracker.integrations.mlflow.stored_run import FACTS
 from ndcg_tracker.integrations.mlflow.tracking import live_run, mlflow_client, shown_uri
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
 from ndcg_tracker.tracker.database import DEFAULT_DATASET, DEFAULT_METRIC
-from ndcg_tracker.tracker.ingestion import RunDetails
+from ndcg_tracker.tracker.ingest import RunDetails
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Run
 
-    from ndcg_tracker.tracker.ingestion import IngestResult
+    from ndcg_tracker.tracker.ingest import IngestResult
     from ndcg_tracker.tracker.tracker import Tracker
 
 _COLUMNS = ("group", "item", "score", "label")
@@ -130,7 +130,7 @@ def _stored(
     )
     texts = facts.get("requested_as", {})
     metrics = [asked_for(metric, texts.get(metric)) or metric for metric in facts.get("metrics") or [DEFAULT_METRIC]]
-    result = tracker.ingest_table(table, None, details, metrics, replace=replace)
+    result = tracker.ingest_blocks([table], None, details, metrics, replace=replace)
     return PulledRun(result, source.info.run_id, (*result.notes, *_differences(result, source, prefix)))
 
 

@@ -14,12 +14,11 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.columns import FRAME_AS_DICT, Columns, Wanted, is_frame_as_dict
-from ndcg_tracker.ingest.json_record import json_id, json_integer, json_kind, json_number
-from ndcg_tracker.ingest.jsonl import JsonTable
+from ndcg_tracker.ingest.formats.jsonl import JsonLines, json_id, json_integer, json_kind, json_number
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import Places, shown
 from ndcg_tracker.ingest.rows import Rows
-from ndcg_tracker.ingest.sources import BOM, Source
+from ndcg_tracker.ingest.source import BOM, Source
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Floats, Index
 
@@ -42,7 +41,7 @@ def exact_rows(source: Source, columns: Columns, wanted: Wanted, chosen: str = "
         if isinstance(document, list):
             if chosen:
                 raise ValueError(f"is an array of records, so there is nothing to choose; leave out {shown(chosen)}")
-            return JsonTable(columns, wanted).of_records(source, document)
+            return JsonLines(columns, wanted).of_records(source, document)
         role = "score" if "score" in wanted.roles else "label"
         named = columns.any_given()
         if named is not None and role == "score":

@@ -18,7 +18,7 @@ from ingest_outcomes import listed, source_of
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.reading import read_labels, read_run
-from ndcg_tracker.ingest.sources import Source
+from ndcg_tracker.ingest.source import Source
 
 RUN = b"q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 1.5 tag\nq2 Q0 d1 1 .5 tag\n"
 ROWS = [("q1", "d1", 2.5), ("q1", "d2", 1.5), ("q2", "d1", 0.5)]
@@ -155,7 +155,7 @@ def test_large_compressed_files_come_whole(name: str, ending: str, packed: Packe
     content = b"".join(b"%d %r\n" % (line, random.Random(line).random()) for line in range(50_000))
     with Source("-", stdin=io.BytesIO(packed(content)), once=True) as source:
         assert source.head(1 << 20) == content[: 1 << 20]
-        assert b"".join(source.blocks(1 << 17)) == content
+        assert b"".join(source.pieces(1 << 17)) == content
 
 
 @packers
@@ -164,7 +164,7 @@ def test_a_bomb_is_not_unfolded(tmp_path: Path, name: str, ending: str, packed: 
     path.write_bytes(packed(b"q Q0 d 1 1 t" + b" " * ((1 << 20) - 13) + b"\n") * 300)
     expected = f"{path}: the {name} data grows to more than 100 times its size; decompress it yourself if you trust it"
     with pytest.raises(InputError) as caught, Source(str(path)) as source:
-        for _ in source.blocks():
+        for _ in source.pieces():
             pass
     assert str(caught.value) == expected
 
@@ -219,7 +219,7 @@ def test_a_byte_order_mark_is_dropped_once() -> None:
 @given(st.binary(max_size=40), st.integers(1, 50))
 def test_blocks_are_the_content_cut_after_lines(content: bytes, size: int) -> None:
     with source_of(b"x" + content) as source:
-        blocks = list(source.blocks(size))
+        blocks = list(source.pieces(size))
         assert b"".join(blocks) == b"x" + content == source.content()
         assert all(block.endswith(b"\n") for block in blocks[:-1])
 
@@ -246,14 +246,14 @@ def test_what_is_gone_through_once_can_be_looked_at_before() -> None:
         with Source("-", stdin=io.BytesIO(content), once=True) as source:
             assert source.size is None
             assert source.head(40) == source.head(40) == RUN[:40]
-            assert b"".join(source.blocks(100)) == RUN * 1000
+            assert b"".join(source.pieces(100)) == RUN * 1000
         with Source("-", stdin=io.BytesIO(content), once=True) as source, source.copy() as copy:
             assert copy.read() == RUN * 1000
 
 
 def test_what_was_not_kept_cannot_be_read_again() -> None:
     with Source("-", stdin=io.BytesIO(RUN * 1000), once=True) as source:
-        assert len(list(source.blocks(1 << 14))) > 2
+        assert len(list(source.pieces(1 << 14))) > 2
         with pytest.raises(ValueError, match="cannot be read again"):
             source.head(1)
 
@@ -261,5 +261,5 @@ def test_what_was_not_kept_cannot_be_read_again() -> None:
 def test_a_line_without_end_is_refused_in_a_pipe_too() -> None:
     content = RUN + b"x" * (20 << 20)
     with Source("-", stdin=io.BytesIO(content), once=True) as source, pytest.raises(InputError) as caught:
-        list(source.blocks(1 << 20))
+        list(source.pieces(1 << 20))
     assert str(caught.value) == "<stdin>:4: a line longer than 16 MiB; check that this is the right file"

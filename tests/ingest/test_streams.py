@@ -11,11 +11,18 @@ from ingest_outcomes import listed, run_parts
 from stream_outcomes import AGAIN, joined, streamed, whole
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.columns import Columns
+from ndcg_tracker.ingest.columns import RUN_TABLE, Columns
 from ndcg_tracker.ingest.group_blocks import text_group_blocks
-from ndcg_tracker.ingest.reading import read_run
-from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.streaming import BLOCK_ROWS, BYTES_PER_ROW, is_large, ranked_blocks, stream_run, text_table
+from ndcg_tracker.ingest.reading import (
+    BLOCK_ROWS,
+    BYTES_PER_ROW,
+    is_large,
+    ranked_blocks,
+    read_run,
+    stream_run,
+    text_table,
+)
+from ndcg_tracker.ingest.source import Source
 
 
 def lines_of(n_groups: int, n_items: int) -> list[bytes]:
@@ -160,7 +167,7 @@ def test_groups_in_which_nothing_was_retrieved_come_with_an_empty_ranking() -> N
     judged_only = [f"r{row},a,,1\n" for row in range(50)]
     content = "".join(["group,item,score,label\n", "q,a,1,0\n", *judged_only, "s,a,2,\n"]).encode()
     with Source("-", stdin=io.BytesIO(content)) as source:
-        blocks = list(text_group_blocks(source, text_table(source, "csv", Columns()), 60, fast=False))
+        blocks = list(text_group_blocks(source, text_table(source, "csv", Columns(), RUN_TABLE), 60, fast=False))
         tables = list(ranked_blocks(source, iter(blocks), None))
     assert joined(tables) == whole(content, "csv")
     empty = tables[2]

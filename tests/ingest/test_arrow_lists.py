@@ -14,18 +14,17 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ingest_outcomes import listed, run_parts
+from ingest_outcomes import fast_rows, listed, run_parts
 from stream_outcomes import joined, streamed, whole
 from thorough import examples
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import RUN_TABLE, Columns
+from ndcg_tracker.ingest.formats.jsonl import JsonLines
 from ndcg_tracker.ingest.frames import read_frame, read_label_frame
-from ndcg_tracker.ingest.jsonl import fast_rows
 from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces
-from ndcg_tracker.ingest.reading import read_labels, read_run
-from ndcg_tracker.ingest.sources import Source
-from ndcg_tracker.ingest.streaming import stream_run
+from ndcg_tracker.ingest.reading import read_labels, read_run, stream_run
+from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import ranked_table
 
 LISTS: dict[str, Any] = {
@@ -290,7 +289,7 @@ def test_the_fast_path_reads_what_the_exact_one_reads_or_doubts(rows: list[dict[
     content = "\n".join(map(json.dumps, rows)).encode()
     try:
         with Source("-", stdin=io.BytesIO(content)) as source:
-            quick = run_parts(ranked_table(fast_rows(source, Columns(), RUN_TABLE), NoPlaces()))
+            quick = run_parts(ranked_table(fast_rows(source, JsonLines(Columns(), RUN_TABLE)), NoPlaces()))
     except DoubtfulError:
         return
     assert quick == whole(content, "jsonl")
@@ -298,4 +297,4 @@ def test_the_fast_path_reads_what_the_exact_one_reads_or_doubts(rows: list[dict[
 
 def test_the_fast_path_takes_plain_lists() -> None:
     with Source("-", stdin=io.BytesIO(json_lines(LISTS))) as source:
-        assert run_parts(ranked_table(fast_rows(source, Columns(), RUN_TABLE), NoPlaces())) == EXPECTED
+        assert run_parts(ranked_table(fast_rows(source, JsonLines(Columns(), RUN_TABLE)), NoPlaces())) == EXPECTED

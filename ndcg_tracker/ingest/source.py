@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import IO, BinaryIO, Self
 
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest.blocks import TextBlock, count_lines
 from ndcg_tracker.ingest.compression import (
     N_TELLING,
     BrokenDataError,
@@ -23,8 +24,6 @@ from ndcg_tracker.ingest.compression import (
     compression_of,
 )
 from ndcg_tracker.ingest.places import shown_name
-from ndcg_tracker.ingest.single_pass import SinglePass
-from ndcg_tracker.ingest.text_blocks import TextBlock, count_lines
 
 Progress = Callable[[int, int | None], None]
 
@@ -45,7 +44,7 @@ class Source:
     other ways to read. ``name``: what errors call it, None for the path. Raises: InputError for what cannot be opened.
     """
 
-    first_row = 0
+    first_line, first_row = 1, 0
     is_first = is_last = True  # a whole file, where a part of one is asked for
 
     def __init__(
@@ -137,11 +136,11 @@ class Source:
             done += len(part)
             self.report()
 
-    def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
-        """Yield the content in blocks of about ``size`` bytes that end with a line; a leading BOM is dropped."""
+    def pieces(self, n_bytes: int = BLOCK) -> Iterator[bytes]:
+        """Yield the content in pieces of whole lines, of about ``n_bytes`` bytes; a leading BOM is dropped."""
         stream, rest, done, n_lines = self._stream(is_final=True), b"", 0, 0
-        while block := self._read(stream, size, done):
-            if done == 0 and size < len(BOM):
+        while block := self._read(stream, n_bytes, done):
+            if done == 0 and n_bytes < len(BOM):
                 block += self._read(stream, len(BOM), done)
             whole = block.removeprefix(BOM) if done == 0 else block
             done += len(block)
@@ -164,7 +163,7 @@ class Source:
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield the number, from 1, and the bytes of every line, without its end; checked to be UTF-8 without NUL."""
         number = 1
-        for block in self.blocks(1 << 20):
+        for block in self.pieces(1 << 20):
             last = number - 1
             for last, line in TextBlock(self.name, (block,), number).lines():
                 yield last, line
@@ -239,3 +238,55 @@ class Source:
             raise self.error(f"{self._packed} is broken ({reason}); fetch or compress the file again") from None
         except OSError as error:
             raise self.error(f"cannot be read ({error.strerror or error}); check the disk and try again") from None
+
+
+class SinglePass:
+    """A stream that can be gone back to its start until it is released; what was read before then is kept.
+
+    ``closes``: whether closing this closes the stream.
+
+    >>> import io
+    >>> stream = SinglePass(io.BytesIO(b"abcd"))
+    >>> stream.read(2), stream.seek(0), stream.release(), stream.read(3), stream.read(3), stream.tell()
+    (b'ab', 0, None, b'abc', b'd', 4)
+    """
+
+    def __init__(self, stream: IO[bytes], *, closes: bool = False) -> None:
+        self._stream = stream
+        self._closes = closes
+        self._at_once = getattr(stream, "read1", stream.read)  # what is there: a signal need not wait for more
+        self._kept = bytearray()
+        self._at = 0
+        self._is_released = False
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next ``size`` bytes, fewer only at the end."""
+        parts = [bytes(self._kept[self._at : self._at + size])]
+        missing = size - len(parts[0])
+        while missing and (part := self._at_once(missing)):
+            parts.append(part)
+            missing -= len(part)
+            if not self._is_released:
+                self._kept += part
+        self._at += size - missing
+        return b"".join(parts)
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        """Go back to the start, the one place to go to. Raises: ValueError once bytes have gone by unkept."""
+        if offset or whence or self._at > len(self._kept):
+            raise ValueError("a stream that was released cannot be read again")
+        self._at = 0
+        return 0
+
+    def release(self) -> None:
+        """Keep no more than was kept so far."""
+        self._is_released = True
+
+    def tell(self) -> int:
+        """Return how many bytes were read."""
+        return self._at
+
+    def close(self) -> None:
+        """Close the stream, if that was asked for."""
+        if self._closes:
+            self._stream.close()

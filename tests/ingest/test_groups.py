@@ -19,7 +19,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.group_table import GroupColumns, GroupTable, read_group_frame, read_groups
+from ndcg_tracker.ingest.groups import GroupColumns, GroupTable, read_group_frame, read_groups
 
 DEFAULTS = GroupColumns()
 Parts = tuple[list[str], list[float | None] | None, dict[str, list[Any]]]
@@ -202,12 +202,11 @@ def test_a_frame_is_not_changed() -> None:
         (b"group,a\nq,\xff\n", "<stdin>:2: byte 0xff is not UTF-8; save the file as UTF-8"),
         (
             'group,a\nq,1\nr,"x\ny\n',
-            "<stdin>:3: no readable record (unexpected end of data); close every quote, and double those inside a cell",
+            "<stdin>:3: a quote that is never closed; close it or double it",
         ),
         (
             'group,a\n"q"x,1\n',
-            "<stdin>:2: no readable record (',' expected after '\"'); "
-            "close every quote, and double those inside a cell",
+            "<stdin>:2: text after a closing quote; double the quotes inside a cell",
         ),
         (
             "group,a\n" + "q" * 2001 + ",1\n",

@@ -1,0 +1,368 @@
+"""Arrow columns of any type, of lists too, to the columns of a table, without a Python object per row."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+
+from ndcg_tracker.ingest.columns import IDS
+from ndcg_tracker.ingest.numbers import Ranks
+from ndcg_tracker.ingest.places import Places, RowPlaces, shown
+from ndcg_tracker.ingest.rows import Rows
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Bytes, Floats, Index
+
+
+class Collected:
+    """Grows a table chunk by chunk from Arrow arrays.
+
+    ``places`` says what a wrong value's row is called; ``nan_is_null``: the roles in which NaN means null instead of
+    being one of the wrong values.
+    """
+
+    def __init__(self, places: Places, *, nan_is_null: Container[str] = ()) -> None:
+        self._places = places
+        self._nan_is_null = nan_is_null
+        self._groups = _GrowingKeys()
+        self._items = _GrowingKeys()
+        self._lengths: list[Index] = []
+        self._numbers: dict[str, list[Floats]] = {}
+        self._ranks: list[Ranks] = []
+        self.n_rows = 0
+
+    def add(self, columns: dict[str, Any]) -> None:
+        """Add rows: per role an Arrow array of equal length, ids as string or binary, numbers as float64, ranks
+        as int32.
+
+        Groups may be in a dictionary. Raises: what ``places`` makes of an id that is null and of a number that is NaN
+        or infinite.
+        """
+        groups = columns["group"]
+        if not len(groups):
+            return
+        self._refuse_null_ids(groups, "group")
+        if hasattr(groups, "dictionary"):
+            codes = _view(groups.indices, np.int32)
+            firsts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
+            known = _GrowingKeys()
+            known.add(groups.dictionary)
+            self._groups.add_keys(known.keys().take(codes[firsts]))
+            self._lengths.append(np.diff(firsts, append=codes.size))
+        else:
+            import pyarrow.compute as pc  # it takes a while, and CSV does without
+
+            runs = pc.run_end_encode(groups)
+            self._groups.add(runs.values)
+            self._lengths.append(np.diff(_view(runs.run_ends, np.int32), prepend=0).astype(np.int64))
+        if "item" in columns:
+            self._refuse_null_ids(columns["item"], "item")
+            self._items.add(columns["item"])
+        for role in ("score", "label", "weight"):
+            if role in columns:
+                self._numbers.setdefault(role, []).append(self._finite(columns[role], role))
+        if "rank" in columns:
+            self._ranks.append(_view(columns["rank"], np.int32))
+        self.n_rows += len(groups)
+
+    def rows(self) -> Rows:
+        """Return the table; the collection is empty afterwards, so that nothing is held twice."""
+        lengths = np.concatenate(self._lengths) if self._lengths else np.zeros(0, dtype=np.int64)
+        numbers = {role: np.concatenate(self._numbers.pop(role)) for role in list(self._numbers)}
+        items = self._items.keys() if self._items.n_keys or not self.n_rows else None
+        return Rows(
+            self._groups.keys(),
+            lengths,
+            items,
+            numbers.get("score"),
+            numbers.get("label"),
+            numbers.get("weight"),
+            np.concatenate(self._ranks) if self._ranks else None,
+        )
+
+    def _refuse_null_ids(self, array: Any, role: str) -> None:
+        if array.null_count:
+            row = int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
+            raise self._places.error(self.n_rows + row, f"the {role} id is empty; every row needs one")
+
+    def _finite(self, array: Any, role: str) -> Floats:
+        values: Floats = array.to_numpy(zero_copy_only=False) if array.null_count else _view(array, np.float64)
+        wrong = np.isinf(values) if role in self._nan_is_null else ~np.isfinite(values)
+        if array.null_count:
+            wrong &= array.is_valid().to_numpy(zero_copy_only=False)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            what = f"the {role} is {values[row]}; use a finite number, or null for none"
+            raise self._places.error(self.n_rows + row, what)
+        return values
+
+
+class _GrowingKeys:
+    """A column of ids that grows by Arrow arrays."""
+
+    def __init__(self) -> None:
+        self._data: list[Bytes] = []
+        self._offsets: list[Index] = []
+        self._n_bytes = 0
+        self.n_keys = 0
+
+    def add(self, array: Any) -> None:
+        """Add the ids of a string, large_string, binary or large_binary array without nulls."""
+        if not len(array):
+            return
+        wide = str(array.type).startswith("large_")
+        _, offset_buffer, data_buffer = array.buffers()
+        dtype = np.int64 if wide else np.int32
+        every_offset = np.frombuffer(offset_buffer, dtype=dtype)
+        offsets = every_offset[array.offset : array.offset + len(array) + 1].astype(np.int64)
+        data = np.zeros(0, dtype=np.uint8) if data_buffer is None else np.frombuffer(data_buffer, dtype=np.uint8)
+        self.add_keys(Keys(data, offsets))
+
+    def add_keys(self, keys: Keys) -> None:
+        """Add the ids of a column."""
+        start, end = int(keys.offsets[0]), int(keys.offsets[-1])
+        if end > start:
+            self._data.append(keys.data[start:end])
+        self._offsets.append(keys.offsets[1:] + (self._n_bytes - start))
+        self._n_bytes += end - start
+        self.n_keys += len(keys)
+
+    def keys(self) -> Keys:
+        """Return all ids as one column; nothing is left here."""
+        offsets = np.concatenate([np.zeros(1, dtype=np.int64), *self._offsets])
+        self._offsets.clear()
+        data = np.concatenate(self._data) if self._data else np.zeros(0, dtype=np.uint8)
+        self._data.clear()
+        return Keys(data, offsets)
+
+
+def _view(array: Any, dtype: type[np.generic]) -> Any:
+    """Return the values of a primitive array without nulls; unlike ``to_numpy`` this does not import pandas."""
+    return np.frombuffer(array.buffers()[1], dtype=dtype, count=array.offset + len(array))[array.offset :]
+
+
+def converted(arrays: Mapping[str, Any], names: Mapping[str, str], places: Places, n_before: int) -> dict[str, Any]:
+    """Return the next columns of a table as ``Collected`` takes them: one value per item, ids as text, doubles.
+
+    Parameters: ``arrays``: an Arrow array per role, of any type or of lists of it; ``names``: their columns; ``places``
+    of the table's rows, which takes notice of lists; ``n_before``: how many rows came before. Raises: see ``id_array``,
+    ``number_array`` and ``ndcg_tracker.ingest.arrow.unfolded``.
+    """
+    found = dict(arrays)
+    if isinstance(places, RowPlaces) and has_lists(array.type for array in arrays.values()):
+        of_lists = places.of_lists()
+        found["group"] = id_array(arrays["group"], names["group"], of_lists, 0)
+        found, lengths = unfolded(found, names, of_lists)
+        places.unfold(lengths)
+    else:
+        found["group"] = id_array(arrays["group"], names["group"], places, n_before)
+    for role in found.keys() - {"group"}:
+        if role == "item":
+            found[role] = id_array(found[role], names[role], places, n_before)
+        else:
+            found[role] = number_array(found[role], names[role], role, places)
+    return found
+
+
+def id_array(array: Any, name: str, places: Places, first_row: int) -> Any:
+    """Return an Arrow array of ids as valid UTF-8 strings; whole numbers become their decimal text.
+
+    Parameters: ``array``, an Arrow array; ``name``, its column's name; ``first_row``, the row its first value stands
+    in. Raises: what ``places`` makes of a type that holds no ids and of bytes that are no UTF-8.
+    """
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        array = _decoded(array)
+    kind = array.type
+    if pa.types.is_integer(kind) or pa.types.is_null(kind):
+        return array.cast(pa.string())
+    if kind in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary()):
+        text = array
+    elif str(kind) in ("string_view", "binary_view") or pa.types.is_fixed_size_binary(kind):
+        text = array.cast(pa.large_binary())
+    else:
+        what = "write them as text" if not pa.types.is_floating(kind) else "convert it to whole numbers or text"
+        raise places.whole(f"column {shown(name)} holds {kind}; ids are text or whole numbers: {what}")
+    data = text.buffers()[2]
+    if data is not None and (np.frombuffer(data, dtype=np.uint8) > 127).any():
+        _check_utf8(text, places, first_row)
+    return text
+
+
+def number_array(array: Any, name: str, role: str, places: Places) -> Any:
+    """Return an Arrow array of numbers as float64.
+
+    Raises: what ``places`` makes of a type that holds no numbers. Labels may be true or false.
+    """
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        array = _decoded(array)
+    kind = array.type
+    if pa.types.is_boolean(kind) and role == "label":
+        return array.cast(pa.int8()).cast(pa.float64())
+    numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
+    if not any(is_type(kind) for is_type in numeric):
+        raise places.whole(f"column {shown(name)} holds {kind}; the {role} column needs numbers: convert it")
+    if pa.types.is_decimal(kind):
+        array = array.cast(pa.string())  # Arrow's own way to double may miss the nearest one
+    return array.cast(pa.float64(), safe=False)
+
+
+def _decoded(array: Any) -> Any:
+    """Return the values of a dictionary array: pandas' categories, polars' Categorical and Enum."""
+    import pyarrow as pa
+
+    values = array.dictionary
+    if str(values.type) in ("string_view", "binary_view"):  # Arrow takes no rows of these
+        plain = pa.large_string() if str(values.type) == "string_view" else pa.large_binary()
+        array = pa.DictionaryArray.from_arrays(array.indices, values.cast(plain))
+    return array.dictionary_decode()
+
+
+def _check_utf8(array: Any, places: Places, first_row: int) -> None:
+    import pyarrow as pa
+
+    for row, value in enumerate(array.cast(pa.large_binary()).to_pylist()):
+        try:
+            _ = value is not None and value.decode()
+        except UnicodeDecodeError as error:
+            byte = value[error.start]
+            raise places.error(first_row + row, f"byte 0x{byte:02x} is not UTF-8; write ids as UTF-8") from None
+
+
+_LISTS = (list, tuple, np.ndarray)
+_OBJECT = np.dtype(object)
+_ONE_FOR_ALL = ("group", "weight")
+
+
+def list_rows(values: Mapping[str, object], names: Mapping[str, str], group: bytes) -> Iterator[tuple[object, ...]]:
+    """Return the rows of one record with lists: its values in the order of ``values``, of which None is null.
+
+    Parameters: ``values``: by role, some of them lists; a weight may be one for all. ``names``: the columns' names.
+    Raises: ValueError naming the group for lists of unequal lengths.
+
+    >>> list(list_rows({"item": ["a", "b"], "score": [2, 1]}, {"item": "docs", "score": "scores"}, b"q"))
+    [('a', 2), ('b', 1)]
+    """
+    lists = {role: value for role, value in values.items() if isinstance(value, list)}
+    lengths = {role: len(value) for role, value in lists.items()}
+    length = next(iter(lengths.values()))
+    if set(lengths.values()) != {length}:
+        raise ValueError(_unequal(lengths, names, group))
+    columns = []
+    for role, value in values.items():
+        if role in lists:
+            columns.append(iter(lists[role]))
+        elif value is None or role in _ONE_FOR_ALL:
+            columns.append(repeat(value, length))
+        else:
+            raise ValueError(_no_list(role, next(iter(lists)), names))
+    return zip(*columns, strict=True)
+
+
+def list_array(values: Any) -> Any | None:
+    """Return a column of Python lists or NumPy arrays as an Arrow array of lists, None if it is no such column.
+
+    Null for what is no list; NaN among the numbers of a list stays. Raises: what pyarrow does of mixed types.
+    """
+    import pyarrow as pa
+
+    if getattr(values, "ndim", 1) == 1 and getattr(values, "dtype", _OBJECT) != _OBJECT:
+        return None
+    first = next((value for value in values if isinstance(value, _LISTS) or not _is_null(value)), None)
+    if not isinstance(first, _LISTS) or not all(isinstance(value, _LISTS) or _is_null(value) for value in values):
+        return None
+    lists = [value if isinstance(value, _LISTS) else None for value in values]
+    try:
+        return pa.array(lists, from_pandas=False)
+    except (
+        pa.ArrowInvalid,
+        pa.ArrowNotImplementedError,
+    ):  # an empty NumPy array is one of doubles, though the others are of text
+        return pa.array([value.tolist() if isinstance(value, np.ndarray) else value for value in lists])
+
+
+def _is_null(value: object) -> bool:
+    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ == "NAType"
+
+
+def has_lists(kinds: Iterable[Any]) -> bool:
+    """Return whether some of the Arrow types is one of lists."""
+    return any(_is_list(kind) for kind in kinds)
+
+
+def unfolded(arrays: Mapping[str, Any], names: Mapping[str, str], places: Places) -> tuple[dict[str, Any], Index]:
+    """Return Arrow arrays of one value per item, made of arrays that hold lists, and each row's number of items.
+
+    Parameters: ``arrays``: by role, of equal length, some with lists; ``group`` holds ids as text. A list of numbers
+    that is null is as many nulls. The groups come back in a dictionary. Raises: what ``places`` makes of a row whose
+    lists are not of one length, naming its group, and of a column that cannot be unfolded.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    of_lists = {role: array for role, array in arrays.items() if _is_list(array.type)}
+    first = next(iter(of_lists))
+    for role in arrays.keys() - of_lists.keys() - set(_ONE_FOR_ALL):
+        if arrays[role].null_count < len(arrays[role]):
+            raise places.whole(_no_list(role, first, names))
+    groups = arrays["group"]
+    if groups.null_count:
+        row = int(np.argmax(groups.is_null().to_numpy(zero_copy_only=False)))
+        raise places.error(row, "the group id is empty; every row needs one")
+    given = {
+        role: pc.list_value_length(array).fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        for role, array in of_lists.items()
+    }
+    lengths = np.maximum.reduce([np.zeros(len(groups), dtype=np.int64), *given.values()])
+    for role, found in given.items():
+        wrong = (found != lengths) & ((found >= 0) | (role in IDS))
+        wrong &= lengths > 0
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            held = {role: int(found[row]) for role, found in given.items()}
+            raise places.error(row, _unequal(held, names, groups[row].as_py()))
+    rows = np.repeat(np.arange(len(groups)), lengths)
+    codes = pa.array(rows, pa.int32())
+    found_arrays: dict[str, Any] = {}
+    for role, array in arrays.items():
+        if role == "group":
+            found_arrays[role] = pa.DictionaryArray.from_arrays(codes, array)
+        elif role in of_lists:
+            found_arrays[role] = _elements(array, given[role], rows)
+        else:
+            found_arrays[role] = array.take(codes)
+    return found_arrays, lengths
+
+
+def _elements(array: Any, lengths: Index, rows: Index) -> Any:
+    """Return the elements of lists, nulls in the place of a list that is null."""
+    import pyarrow as pa
+
+    values = array.flatten()
+    missing = lengths[rows] < 0
+    if not missing.any():
+        return values
+    places = np.cumsum(~missing) - 1
+    return values.take(pa.array(np.maximum(places, 0), mask=missing))
+
+
+def _is_list(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)) or str(
+        kind
+    ).startswith(("list_view<", "large_list_view<"))
+
+
+def _unequal(lengths: Mapping[str, int], names: Mapping[str, str], group: str | bytes) -> str:
+    listed = ", ".join(f"{shown(names[role])} {length if length >= 0 else 'null'}" for role, length in lengths.items())
+    return f"the lists of group {shown(group)} differ in length ({listed}); give one value per item in each"
+
+
+def _no_list(role: str, listed: str, names: Mapping[str, str]) -> str:
+    return f"{shown(names[role])} holds single values beside the lists of {shown(names[listed])}; give lists in both"

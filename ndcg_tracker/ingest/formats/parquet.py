@@ -1,0 +1,125 @@
+"""Parquet files, row group by row group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+from ndcg_tracker.ingest.arrow import Collected, converted, has_lists
+from ndcg_tracker.ingest.columns import Columns, Wanted
+from ndcg_tracker.ingest.group_blocks import GroupBlock
+from ndcg_tracker.ingest.places import RowPlaces, shown_name
+from ndcg_tracker.ingest.rows import Rows, with_ranks_as_scores
+from ndcg_tracker.ingest.source import Source
+
+_BATCH = 1 << 18  # rows
+_MOST_ROWS_PER_BYTE = 1000  # run-length encoding can promise any number of rows in a few bytes
+_SURELY_FINE = 100_000_000  # rows
+_VALUES_PER_LIST = 256
+_READ_AT_ONCE = 1 << 20  # bytes of a column
+
+
+def group_blocks(source: Source, columns: Columns, wanted: Wanted, n_rows: int | None) -> Iterator[GroupBlock]:
+    """Yield the rows of a Parquet file in blocks of whole groups, of about ``n_rows`` rows or one larger group each.
+
+    ``n_rows``: None for one block of all rows. A file that is compressed once more, or comes through a pipe, is first
+    copied to a temporary one, because a Parquet file is read from its end. Raises: InputError for a file that is
+    broken or lacks a column, and naming the row, from 1, for a NaN or infinite number.
+    """
+    path = source.file_path()
+    if path is not None:
+        yield from _group_blocks(path, source, columns, wanted, n_rows)
+        return
+    with source.copy() as copy:
+        yield from _group_blocks(copy, source, columns, wanted, n_rows)
+
+
+@contextmanager
+def opened_parquet(file: Any, source: Source, **options: Any) -> Iterator[Any]:
+    """Give a file as pyarrow has it; whatever shows that it is broken is raised as InputError."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(file, page_checksum_verification=True, **options) as opened:
+            yield opened
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        reason = shown_name(" ".join(str(error).split())[:100])
+        raise source.error(f"no readable Parquet file ({reason}); write it again") from None
+
+
+def _group_blocks(
+    file: str | IO[bytes], source: Source, columns: Columns, wanted: Wanted, n_rows: int | None
+) -> Iterator[GroupBlock]:
+    places = RowPlaces(source.name)
+    # without these two a whole row group is fetched before its first row comes
+    options: dict[str, Any] = {} if n_rows is None else {"pre_buffer": False, "buffer_size": _READ_AT_ONCE}
+    with opened_parquet(file, source, **options) as opened:
+        header = opened.schema_arrow.names
+        names = {role: header[place] for role, place in columns.positions(header, wanted, source.error).items()}
+        batches = _batches(opened, names, source, places, n_rows or _BATCH)
+        for rows, n_before in [_whole(batches, places)] if n_rows is None else _parts(batches, places, n_rows):
+            scored = with_ranks_as_scores(rows) if columns.are_ranks(names) else rows
+            yield GroupBlock(scored, places.after(n_before))
+            del rows, scored
+
+
+def _whole(batches: Iterable[dict[str, Any]], places: RowPlaces) -> tuple[Rows, int]:
+    collected = Collected(places)
+    for arrays in batches:
+        collected.add(arrays)
+    return collected.rows(), 0
+
+
+def _parts(batches: Iterable[dict[str, Any]], places: RowPlaces, n_rows: int) -> Iterator[tuple[Rows, int]]:
+    """Yield the rows of whole groups, about so many at a time, and how many rows came before them."""
+    parts: list[Rows] = []
+    n_read = n_done = 0
+    for arrays in batches:
+        collected = Collected(places.after(n_read))
+        collected.add(arrays)
+        parts.append(collected.rows())
+        n_read += parts[-1].n_rows
+        if n_read - n_done >= n_rows and _begins_a_group(parts):
+            rows = Rows.joined(parts)
+            n_kept = len(rows.run_keys) - 1
+            parts = [Rows.joined([rows.runs(n_kept, n_kept + 1)])]
+            yield rows.runs(0, n_kept), n_done
+            n_done = n_read - parts[0].n_rows
+            del rows
+    if parts:
+        yield Rows.joined(parts), n_done
+
+
+def _begins_a_group(parts: list[Rows]) -> bool:
+    """Return whether the last part has rows of another group than the part before it ends with."""
+    keys = parts[-1].run_keys
+    if len(keys) > 1 or len(parts) == 1:
+        return len(keys) > 1
+    before = parts[-2].run_keys
+    return keys.bytes_at(0) != before.bytes_at(len(before) - 1)
+
+
+def _batches(
+    opened: Any, names: dict[str, str], source: Source, places: RowPlaces, n_rows: int
+) -> Iterator[dict[str, Any]]:
+    """Yield per role an Arrow array of the next rows, at most ``n_rows``; ``places`` takes notice of lists."""
+    n_done = n_values = 0
+    n_bytes = source.n_bytes_read
+    n_all = opened.metadata.num_rows
+    if n_all > max(_SURELY_FINE, _MOST_ROWS_PER_BYTE * n_bytes):
+        raise source.error(f"promises {n_all} rows in {n_bytes} bytes; write it again if it is right")
+    n_rows = min(_BATCH, n_rows)
+    if has_lists(opened.schema_arrow.field(name).type for name in names.values()):
+        n_rows = max(1, n_rows // _VALUES_PER_LIST)
+    for batch in opened.iter_batches(n_rows, columns=list(names.values())):
+        arrays = {role: batch.column(batch.schema.get_field_index(name)) for role, name in names.items()}
+        n_done += batch.num_rows
+        arrays = converted(arrays, names, places, n_values)
+        n_values += len(arrays["group"])
+        if len(arrays["group"]):  # rows whose lists are empty have none
+            yield arrays
+        source.report(n_bytes * n_done // n_all)
+    if n_done != n_all:  # the shortest column ends the batches, without a word
+        raise source.error(f"has {n_done} of the {n_all} rows that it promises; write it again")

@@ -1,0 +1,271 @@
+"""How a run gets into the store: labels settled, metrics computed, everything written in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.errors import NameTakenError, argument
+from ndcg_tracker.ingest.table import RankedTable, joined_notes
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings.join import judged
+from ndcg_tracker.rankings.keys import joined_digest
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
+from ndcg_tracker.tracker.labels import RunLabels, label_source
+from ndcg_tracker.tracker.rescoring import stored_scores
+from ndcg_tracker.tracker.scoring import NOTHING_JUDGED, Scores, StoredMetric, settle_weights, store_scores
+
+if TYPE_CHECKING:
+    from ndcg_tracker.ingest.table import RunFact
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.store import Store
+    from ndcg_tracker.storage.write import WriteTransaction
+
+
+@dataclass(frozen=True)
+class RunDetails:
+    """What is kept of a run beside its content."""
+
+    name: str
+    dataset: str = "default"
+    source: str | None = None
+    git_commit: str | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class IngestResult:
+    """What became of an ingested run.
+
+    ``outcome``: "stored", "replaced", or "already stored" (nothing was added but the metrics marked new). ``notes``:
+    what else to know, in words.
+    """
+
+    run: str
+    run_id: int
+    dataset: str
+    outcome: str
+    n_groups: int
+    n_items: int
+    label_set_version: int
+    metrics: tuple[StoredMetric, ...]
+    notes: tuple[str, ...]
+
+
+class _Coming:
+    """A run and its labels while its blocks come, and what is known of it in the end."""
+
+    def __init__(self, blocks: Iterable[RankedTable], labels: RunLabels) -> None:
+        self._blocks = iter(blocks)
+        self.labels = labels
+        self.digest = joined_digest([])
+        self.n_groups = self.n_items = 0
+        self._weights: list[GroupWeights] = []
+        self._notes: list[RunFact] = []
+        self._has_labels = False
+
+    def whole_digest(self) -> str | None:
+        """Return the digest of the content before any of it is used, None where it comes in several blocks."""
+        first = list(islice(self._blocks, 2))
+        self._blocks = chain(first, self._blocks)
+        return first[0].ranking.digest() if len(first) == 1 else None
+
+    def blocks(self) -> Iterator[tuple[Ranking, LabelLists]]:
+        """Yield the items and the labels of one block after the other."""
+        for block in self._blocks:
+            ranking = block.ranking
+            self.digest = joined_digest([self.digest, ranking.digest()])
+            self.n_groups += ranking.n_groups
+            self.n_items += ranking.n_items
+            if block.weights is not None:
+                self._weights.append(block.weights)
+            self._notes += block.notes
+            self._has_labels |= block.labels is not None
+            labels = self.labels.of(block)
+            del block  # neither is to be held while the next block is read
+            yield ranking, labels
+            del ranking, labels
+
+    @property
+    def notes(self) -> list[str]:
+        """What its reader has found that one should know."""
+        return [str(note) for note in joined_notes(self._notes, has_labels=self._has_labels)]
+
+    @property
+    def weights(self) -> GroupWeights | None:
+        """The weights of the groups that came, None where none has one."""
+        return joined_weights(self._weights) if self._weights else None
+
+
+def digested(blocks: Iterable[RankedTable]) -> Iterator[RankedTable]:
+    """Yield the blocks once their content digests are made, which they keep: work for the thread that reads ahead."""
+    for block in blocks:
+        block.ranking.digest()
+        yield block
+        del block  # not to be held while the next one is read
+
+
+def store_run(
+    store: Store,
+    blocks: Iterable[RankedTable],
+    labels: LabelLists | None,
+    details: RunDetails,
+    metrics: Sequence[Metric],
+    *,
+    replace: bool = False,
+) -> IngestResult:
+    """Store a run with its labels, metrics and group results in one transaction, and return what became of it.
+
+    Parameters: ``blocks``: of whole groups; a run that is read whole is one block. Held in memory are the blocks in
+    use, ``labels``, and per group its id and its results. The transaction is open while the blocks are read. Raises:
+    ConflictError where the name is taken by other content or a label contradicts a stored one; InputError where there
+    are no labels; what the blocks raise.
+    """
+    wanted = list(dict.fromkeys(metrics))
+    with store.write() as tx:
+        dataset = tx.write.datasets.ensure(details.dataset)
+        coming = _Coming(blocks, RunLabels(tx, dataset, labels, details.source))
+        run, outcome, moved, scores = _settled_run(tx, dataset, coming, details, wanted, replace)
+        label_set, is_new = coming.labels.settled()
+        weights = settle_weights(tx, dataset, coming.weights)
+        notes = _twin_notes(tx, dataset, run.digest, run.name)
+        done = _stored_metrics(tx, run, label_set)
+        new = [metric for metric in wanted if str(metric) not in done]
+        if new:
+            if scores is None:  # ties stand in the order that was stored first
+                scores = stored_scores(tx, run, new, label_source(tx, label_set)())
+            done |= {one.metric: one for one in store_scores(tx, run, label_set, scores, weights)}
+            if not scores.any_judged:
+                notes.append(NOTHING_JUDGED)
+    notes += [*coming.notes, *_moved_notes(moved, run), *_label_notes(label_set, is_new)]
+    metrics_of_run = tuple(done[str(metric)] for metric in wanted)
+    return IngestResult(
+        run.name,
+        run.id,
+        dataset.name,
+        outcome,
+        run.n_groups,
+        run.n_items,
+        label_set.version,
+        metrics_of_run,
+        tuple(notes),
+    )
+
+
+def source_name(path: str) -> str:
+    """Return a path as it is stored: what is no UTF-8 in it, which no database keeps, as an escape."""
+    return path.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _settled_run(
+    tx: WriteTransaction,
+    dataset: DatasetRecord,
+    coming: _Coming,
+    details: RunDetails,
+    metrics: Sequence[Metric],
+    replace: bool,
+) -> tuple[RunRecord, str, list[str], Scores | None]:
+    """Return the run that holds the content, how it came to be, the aliases that moved to it, and its scores.
+
+    The scores are None for a run that is already stored.
+    """
+    existing = tx.runs.named(dataset.id, details.name)
+    if existing is None:
+        run, scores = _written(tx, dataset, coming, details, metrics)
+        return run, "stored", [], scores
+    if not replace or coming.whole_digest() == existing.digest:
+        for _ in coming.blocks():
+            pass
+        if coming.digest != existing.digest:
+            raise _other_content(dataset, details)
+        return existing, "already stored", [], None
+    aside = f"{existing.name[:100]} {existing.digest}"  # until it is known whether the content is another
+    tx.write.runs.rename(existing.id, aside)
+    run, scores = _written(tx, dataset, coming, details, metrics)
+    if run.digest == existing.digest:
+        tx.write.runs.delete(run.id)
+        return tx.write.runs.rename(existing.id, existing.name), "already stored", [], None
+    moved = _taken_aliases(tx, dataset, existing)
+    tx.write.runs.delete(existing.id)
+    for alias in moved:
+        tx.write.aliases.set(dataset.id, alias, run.id)
+    return run, "replaced", moved, scores
+
+
+def _written(
+    tx: WriteTransaction, dataset: DatasetRecord, coming: _Coming, details: RunDetails, metrics: Sequence[Metric]
+) -> tuple[RunRecord, Scores]:
+    """Store and score the blocks as they come."""
+    run_id = tx.write.runs.begin(
+        dataset.id,
+        details.name,
+        source=details.source,
+        git_commit=details.git_commit,
+        parameters=dict(details.parameters),
+        tags=dict(details.tags),
+    )
+    scores = Scores(metrics)
+    for ranking, labels in coming.blocks():
+        scores.add(judged(ranking, labels))
+        tx.write.runs.append(run_id, dataset.id, ranking)
+    scores.add_missing(coming.labels.rest())
+    scores.arrange(coming.labels.places)
+    return tx.write.runs.finish(run_id, coming.digest, coming.n_groups, coming.n_items), scores
+
+
+def _stored_metrics(tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecord) -> dict[str, StoredMetric]:
+    """Return the metrics that a run has under a label set, by canonical text."""
+    return {
+        one.metric: StoredMetric(
+            one.metric,
+            one.mean,
+            one.n_groups,
+            one.n_missing,
+            one.n_undefined,
+            is_new=False,
+            requested_as=one.requested_as,
+        )
+        for one in tx.evaluations.of_run(run.id)
+        if one.label_set_id == label_set.id
+    }
+
+
+def _other_content(dataset: DatasetRecord, details: RunDetails) -> NameTakenError:
+    """Return the error for a name that other content has."""
+    return NameTakenError(
+        f"run {details.name!r} of dataset {dataset.name!r} is already stored with other content; keep both with "
+        f"{argument('name', details.name + '-2')}, or put this one in its place with {argument('replace', True)}"
+    )
+
+
+def _taken_aliases(tx: WriteTransaction, dataset: DatasetRecord, run: RunRecord) -> list[str]:
+    """Return the aliases of a run, taken from it."""
+    names = [alias.name for alias in tx.aliases.all(dataset.name) if alias.run_id == run.id]
+    for name in names:
+        tx.write.aliases.delete(dataset.id, name)
+    return names
+
+
+def _twin_notes(tx: ReadTransaction, dataset: DatasetRecord, digest: str, name: str) -> list[str]:
+    """Return a note where another run has this content."""
+    twins = [run.name for run in tx.runs.with_digest(dataset.id, digest) if run.name != name]
+    return [f"its content equals that of run {twins[0]!r}"] if twins else []
+
+
+def _moved_notes(moved: list[str], run: RunRecord) -> list[str]:
+    """Return a note per alias that stands for another run now."""
+    return [f"alias @{alias} now points at the new content (run {run.id})" for alias in moved]
+
+
+def _label_notes(label_set: LabelSetRecord, is_new: bool) -> list[str]:
+    """Return a note where a run has brought new labels."""
+    if is_new and label_set.version > 1:
+        return [
+            f"its labels are new: version {label_set.version} of the dataset; older runs need rescore to be comparable"
+        ]
+    return []
