@@ -48,7 +48,7 @@ def statistics_of(database: str) -> None:
     """Time what ``compare`` computes, on results that are read and paired beforehand."""
     from ndcg_tracker import Tracker
     from ndcg_tracker.comparison.compare import ComparedRuns, PairedResults, compare_runs
-    from ndcg_tracker.comparison.pairing import pair
+    from ndcg_tracker.comparison.pair import pair
     from ndcg_tracker.comparison.results import LabelSetRef, RunRef
 
     with Tracker(database) as tracker, tracker.store().read() as tx:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ndcg_tracker.comparison.inference import NOTHING, Methods, infer
-from ndcg_tracker.comparison.notes import Note, coverage_notes, metric_warnings
-from ndcg_tracker.comparison.pairing import Pairing
+from ndcg_tracker.comparison.notes import Note, metric_warnings
+from ndcg_tracker.comparison.pair import Pairing
 from ndcg_tracker.comparison.results import (
     Comparison,
     GroupCounts,
@@ -23,6 +23,7 @@ from ndcg_tracker.comparison.results import (
     ShownOnly,
     SliceComparison,
     Verdict,
+    coverage_notes,
 )
 from ndcg_tracker.comparison.slices import Slicing, compare_slices, worst_first
 from ndcg_tracker.comparison.tie_effect import TieEffect

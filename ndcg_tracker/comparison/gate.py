@@ -3,18 +3,132 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
 
 import numpy as np
 
-from ndcg_tracker.comparison.decisions import ROUNDING, BoundMethod, GateDecision
-from ndcg_tracker.comparison.notes import low_information
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.comparison.notes import Note, low_information
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.statistics.equivalence import checked_margin
 from ndcg_tracker.statistics.information import information_in
 from ndcg_tracker.statistics.power import groups_needed
+from ndcg_tracker.statistics.t_distribution import two_sided_t
 from ndcg_tracker.statistics.t_test import checked_weights, finite, paired_t, t_lower_bound, t_upper_bound, weighted_t
+
+Decision = Literal["pass", "fail", "inconclusive"]
+Scope = Literal["set", "population"]
+BoundMethod = Literal["t", "betting"]
+ROUNDING = 1e-12
+"""What rounding may do to a mean difference; it decides nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateDecision:
+    """A decision with everything it rests on; a number that is undefined is None.
+
+    ``decision``: what was decided. ``scope``: "population" or "set". ``margin``: the drop that is
+    allowed (the tolerance of a set). ``n``: the groups that count. ``delta``: their (weighted) mean difference.
+    ``lower``: the one-sided bound at ``pass_level`` that PASS was decided by, ``lower_method`` how it was
+    found; ``upper``, ``upper_method``: the same for FAIL, at 1 - ``fail_alpha``. ``t_lower``, ``betting_lower``,
+    ``t_upper``, ``betting_upper``: both kinds of bounds, the latter where information is low, or all differences are
+    the same. ``low_information``: why the t bounds were not trusted alone, None if they were. ``is_small_drop``: a PASS
+    whose upper bound lies below 0. ``n_needed``: about how many groups like these would decide, ``n_needed_for`` what;
+    ``margin_needed``: the margin above which these groups would PASS. ``is_identical``: whether no group differs.
+    """
+
+    decision: Decision
+    scope: Scope
+    margin: float
+    n: int
+    delta: float | None
+    lower: float | None = None
+    lower_method: BoundMethod | None = None
+    upper: float | None = None
+    upper_method: BoundMethod | None = None
+    t_lower: float | None = None
+    betting_lower: float | None = None
+    t_upper: float | None = None
+    betting_upper: float | None = None
+    pass_level: float | None = None
+    fail_alpha: float | None = None
+    low_information: Note | None = None
+    is_small_drop: bool = False
+    n_needed: int | None = None
+    n_needed_for: Literal["pass", "fail"] | None = None
+    margin_needed: float | None = None
+    is_identical: bool = False
+
+    def moved(self, by: float) -> Decision:
+        """Return what would have been decided with delta, and its bounds, moved by so much.
+
+        >>> GateDecision("pass", "population", 0.01, 9, 0.0, lower=-0.005, upper=0.005).moved(-0.25)
+        'fail'
+        """
+        if self.delta is None:
+            return self.decision
+        if self.scope == "set":
+            return "pass" if self.delta + by >= -self.margin - ROUNDING else "fail"
+        if self.lower is None and self.upper is None and not self.delta:  # identical, and no bound is known
+            return "inconclusive" if by < -self.margin else self.decision
+        if self.lower is not None and self.lower + by > -self.margin:
+            return "pass"
+        return "fail" if self.upper is not None and self.upper + by < 0 else "inconclusive"
+
+
+FEWEST_REPEATS = 3
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedMargin:
+    """A margin and what it was learned from.
+
+    ``margin``: below which the means of two further repeats lie apart, with confidence ``level``. ``runs``: the names
+    of the repeats. ``n_pairs``: the pairs they make. ``sd``: the standard deviation of their means. ``largest``: the
+    largest difference of means among the pairs.
+    """
+
+    margin: float
+    runs: tuple[str, ...]
+    n_pairs: int
+    sd: float
+    largest: float
+    level: float
+
+
+def learned_margin(runs: Sequence[str], means: Sequence[float], *, level: float = 0.95) -> LearnedMargin:
+    """Return the margin that repeats of one system teach: the upper bound of |difference| between two of them.
+
+    margin = t((1 + level) / 2; k - 1) * sd * sqrt(2), sd the standard deviation of the k means: the difference of two
+    further repeats, which has the variance 2 sd^2, lies within it with this confidence. Few repeats give a wide one.
+
+    Parameters: ``runs``: the names of k >= 3 repeats. ``means``: the mean of each, finite, over the same groups.
+    ``level``: in (0, 1). Returns: the margin, > 0. Raises: InputError below 3 repeats, and where all means are equal.
+    Source: the prediction interval of a difference of two normal numbers; Student, Biometrika 6, 1908.
+
+    >>> found = learned_margin(["a", "b", "c"], [0.650, 0.652, 0.651])
+    >>> round(found.margin, 4), found.n_pairs, round(found.largest, 3)
+    (0.0061, 3, 0.002)
+    """
+    k = len(means)
+    if k < FEWEST_REPEATS:
+        raise InputError(f"a margin is learned from {FEWEST_REPEATS} repeats or more, not from {k}")
+    mean = math.fsum(means) / k
+    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in means) / (k - 1))
+    differences = [abs(one - other) for one, other in combinations(means, 2)]
+    if max(differences) <= _ROUNDING:
+        raise InputError(
+            f"the {k} repeats have the same mean, so there is no chance to learn a margin from; for a system that "
+            f"always gives the same results use {argument('scope', 'set')}, or give {argument('margin')} a number"
+        )
+    margin = two_sided_t(1 - level, k - 1.0) * sd * math.sqrt(2)
+    return LearnedMargin(margin, tuple(runs), len(differences), sd, max(differences), level)
+
 
 PASS_LEVEL = 0.95
 FAIL_ALPHA = 0.01

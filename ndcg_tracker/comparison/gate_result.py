@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ndcg_tracker.comparison.decisions import GateDecision
-from ndcg_tracker.comparison.repeat_margin import LearnedMargin
+from ndcg_tracker.comparison.gate import GateDecision, LearnedMargin
 from ndcg_tracker.comparison.results import Comparison, MetricComparison
 
 

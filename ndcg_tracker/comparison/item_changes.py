@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.comparison.moves import ItemMove
+from ndcg_tracker.comparison.results import ItemMove
 from ndcg_tracker.metrics.contributions import Contributions
 from ndcg_tracker.rankings.join import matching_rows
 from ndcg_tracker.rankings.keys import Keys

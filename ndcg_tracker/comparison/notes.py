@@ -10,10 +10,7 @@ from ndcg_tracker.statistics.information import FEW_DIFFERENCES
 
 if TYPE_CHECKING:
     from ndcg_tracker.comparison.inference import Inference
-    from ndcg_tracker.comparison.results import JudgedShare
     from ndcg_tracker.statistics.information import Information
-
-COVERAGE_GAP = 0.01
 
 Kind = Literal[
     "weightless",
@@ -109,32 +106,3 @@ def low_information(known: Information) -> Note | None:
     if known.are_few:
         return Note("low_information", {"n": known.n, "n_nonzero": known.n_nonzero, "enough": FEW_DIFFERENCES})
     return Note("low_information", {"n": known.n, "skewness": known.skewness}) if known.is_low else None
-
-
-def coverage_notes(coverage: Sequence[JudgedShare]) -> list[Note]:
-    """Return a note for each run that has clearly fewer judged items, with the cutoffs at which it has.
-
-    >>> from ndcg_tracker.comparison.results import JudgedShare
-    >>> coverage_notes([JudgedShare(10, 0.98, 0.975)])
-    []
-    >>> coverage_notes([JudgedShare(10, 0.98, 0.9), JudgedShare(None, 0.98, 0.9)])[0].facts
-    {'run': 'candidate', 'cutoffs': [10, None]}
-    >>> coverage_notes([JudgedShare(10, 0.98, 0.0)])[1]
-    Note(kind='none_judged', facts={'run': 'candidate'}, command=())
-    """
-    found: dict[str, list[int | None]] = {}
-    for share in coverage:
-        if share.baseline is None or share.candidate is None:
-            continue
-        gap = share.baseline - share.candidate
-        if abs(gap) >= COVERAGE_GAP:
-            found.setdefault("candidate" if gap > 0 else "baseline", []).append(share.cutoff)
-    notes = [Note("fewer_judged", {"run": run, "cutoffs": cutoffs}) for run, cutoffs in found.items()]
-    shares = {
-        "baseline": [share.baseline for share in coverage],
-        "candidate": [share.candidate for share in coverage],
-    }
-    for run, other in (("baseline", "candidate"), ("candidate", "baseline")):
-        if shares[run] and not any(share != 0 for share in shares[run]) and any(shares[other]):
-            notes.append(Note("none_judged", {"run": run}))
-    return notes

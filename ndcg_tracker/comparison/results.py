@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ndcg_tracker.comparison.moves import ItemMove
 from ndcg_tracker.comparison.notes import Note
-from ndcg_tracker.comparison.pairing import Missing
+from ndcg_tracker.comparison.pair import Missing
 from ndcg_tracker.comparison.tie_effect import GroupTieBounds, TieEffect
 from ndcg_tracker.statistics.equivalence import Equivalence
 
@@ -17,12 +17,36 @@ NotComparable = Literal["no_group", "nothing_judged"]
 ShownOnly = Literal["diagnostic", "no_mean_of_groups"]
 
 
+COVERAGE_GAP = 0.01
+
+
 @dataclass(frozen=True, slots=True)
 class RunRef:
     """A run as reports name it: its name and its id in the database."""
 
     name: str
     run_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ItemMove:
+    """One item of a group in two runs.
+
+    ``grade``: None where it is unjudged. ``rank_baseline``, ``rank_candidate``: from 1, None where the run does not
+    have it. ``contribution_baseline``, ``contribution_candidate``: its part of the group's result in each run;
+    ``contribution``: the second minus the first, its part of the group's delta.
+
+    >>> ItemMove("sku-1", 3.0, 1, None, 0.5, 0.0, -0.5).contribution
+    -0.5
+    """
+
+    item: str
+    grade: float | None
+    rank_baseline: int | None
+    rank_candidate: int | None
+    contribution_baseline: float
+    contribution_candidate: float
+    contribution: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,3 +211,43 @@ class Comparison:
     def is_comparable(self) -> bool:
         """Whether anything could be compared at all."""
         return any(metric.verdict != "not_comparable" for metric in self.metrics)
+
+
+def coverage_notes(coverage: Sequence[JudgedShare]) -> list[Note]:
+    """Return a note for each run that has clearly fewer judged items, with the cutoffs at which it has.
+
+    >>> coverage_notes([JudgedShare(10, 0.98, 0.975)])
+    []
+    >>> coverage_notes([JudgedShare(10, 0.98, 0.9), JudgedShare(None, 0.98, 0.9)])[0].facts
+    {'run': 'candidate', 'cutoffs': [10, None]}
+    >>> coverage_notes([JudgedShare(10, 0.98, 0.0)])[1]
+    Note(kind='none_judged', facts={'run': 'candidate'}, command=())
+    """
+    found: dict[str, list[int | None]] = {}
+    for share in coverage:
+        if share.baseline is None or share.candidate is None:
+            continue
+        gap = share.baseline - share.candidate
+        if abs(gap) >= COVERAGE_GAP:
+            found.setdefault("candidate" if gap > 0 else "baseline", []).append(share.cutoff)
+    notes = [Note("fewer_judged", {"run": run, "cutoffs": cutoffs}) for run, cutoffs in found.items()]
+    shares = {
+        "baseline": [share.baseline for share in coverage],
+        "candidate": [share.candidate for share in coverage],
+    }
+    for run, other in (("baseline", "candidate"), ("candidate", "baseline")):
+        if shares[run] and not any(share != 0 for share in shares[run]) and any(shares[other]):
+            notes.append(Note("none_judged", {"run": run}))
+    return notes
+
+
+def most_telling(moves: Iterable[ItemMove], delta: float, n: int) -> tuple[ItemMove, ...]:
+    """Return the items that explain most of a group's delta: those that pulled its way, the largest pull first.
+
+    Parameters: ``delta``: of the group. ``n``: how many at most. Items that pulled the other way come behind.
+
+    >>> lost, less, won = (ItemMove(name, 1.0, 1, 2, 0.0, 0.0, part) for name, part in zip("abc", (-0.5, -0.1, 0.4)))
+    >>> [move.item for move in most_telling([won, less, lost], -0.2, 2)]
+    ['a', 'b']
+    """
+    return tuple(sorted(moves, key=lambda move: (move.contribution * delta <= 0, -abs(move.contribution)))[:n])

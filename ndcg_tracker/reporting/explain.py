@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ndcg_tracker.comparison.change_parts import ChangeParts, GroupDifferences, LabelDifferences
-from ndcg_tracker.comparison.change_totals import ChangeTotals, ItemTotal, RankTotal
-from ndcg_tracker.comparison.explanation import (
-    ExplainedItem,
-    Explanation,
-    GroupExplanation,
-    RunExplanation,
-    Subject,
+from ndcg_tracker.comparison.explain import ExplainedItem, Explanation, GroupExplanation, RunExplanation, Subject
+from ndcg_tracker.comparison.explain_parts import (
+    ChangeParts,
+    ChangeTotals,
+    GroupDifferences,
+    ItemTotal,
+    LabelDifferences,
+    RankTotal,
 )
 from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.reporting.csv import csv_text

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 from xml.etree import ElementTree
 
-from ndcg_tracker.comparison.decisions import GateDecision
+from ndcg_tracker.comparison.gate import GateDecision
 from ndcg_tracker.comparison.gate_result import Drift, Gated
 from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.errors import Spelling, in_python

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ndcg_tracker.comparison.moves import ItemMove
-from ndcg_tracker.comparison.results import Comparison, GroupDelta, SliceComparison, Verdict
+from ndcg_tracker.comparison.results import Comparison, GroupDelta, ItemMove, SliceComparison, Verdict
 from ndcg_tracker.reporting.notes import few_or_skewed
 from ndcg_tracker.reporting.numbers import counted, interval, p_text, points
 from ndcg_tracker.reporting.report import Column, Table, columns, marks

@@ -35,7 +35,7 @@ def as_object(value: Any) -> Any:
 
     A dataclass becomes a dict of its fields, or of what ``shape_of`` says; a note becomes its sentence.
 
-    >>> from ndcg_tracker.comparison.moves import ItemMove
+    >>> from ndcg_tracker.comparison.results import ItemMove
     >>> as_object((ItemMove("sku-1", 3.0, 1, None, 0.5, 0.0, -0.5),))[0]["rank_baseline"]
     1
     """

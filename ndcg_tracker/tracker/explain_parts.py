@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.comparison.change_parts import (
+from ndcg_tracker.comparison.explain import RunExplanation, Subject
+from ndcg_tracker.comparison.explain_parts import (
     ChangeParts,
     GroupDifferences,
     LabelDifferences,
     labels_of_one,
     with_grades_of,
 )
-from ndcg_tracker.comparison.explanation import RunExplanation, Subject
 from ndcg_tracker.comparison.results import LabelSetRef, RunRef
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.contributions import Contributions

@@ -8,12 +8,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
-from ndcg_tracker.comparison.decisions import GateDecision, Scope
-from ndcg_tracker.comparison.gate import FAIL_ALPHA, population_decision, set_decision, spent_alpha
+from ndcg_tracker.comparison.gate import (
+    FAIL_ALPHA,
+    FEWEST_REPEATS,
+    GateDecision,
+    LearnedMargin,
+    Scope,
+    learned_margin,
+    population_decision,
+    set_decision,
+    spent_alpha,
+)
 from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
 from ndcg_tracker.comparison.notes import Note
-from ndcg_tracker.comparison.pairing import Missing
-from ndcg_tracker.comparison.repeat_margin import FEWEST_REPEATS, LearnedMargin, learned_margin
+from ndcg_tracker.comparison.pair import Missing
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric

@@ -1,10 +1,12 @@
-"""What the tracker hands to Python users: the typed rows of a comparison as frame, dict and notebook table."""
+"""What the tracker returns to Python users: results as frame, dict and notebook report."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ndcg_tracker.comparison.explain import Explanation
+from ndcg_tracker.comparison.gate_result import Gated
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.reporting.compare import (
     comparison_as,
@@ -13,10 +15,20 @@ from ndcg_tracker.reporting.compare import (
     metric_rows,
     slice_rows,
 )
+from ndcg_tracker.reporting.explain import (
+    explanation_as,
+    explanation_columns,
+    explanation_html,
+    explanation_object,
+    explanation_rows,
+)
+from ndcg_tracker.reporting.gate import gate_as, gate_html, gate_object, gate_row, reason
 from ndcg_tracker.reporting.notes import note_text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ndcg_tracker.comparison.gate import Decision
 
 
 @dataclass(frozen=True)
@@ -85,3 +97,96 @@ class ComparisonResult:
 
     def __str__(self) -> str:
         return comparison_as("text", *self.comparisons)
+
+
+@dataclass(frozen=True)
+class ExplanationResult:
+    """Why two runs differ, in one group or over all; notebooks show it as a report.
+
+    ``explanation``: the typed rows, a ``GroupExplanation`` or a ``RunExplanation``.
+    """
+
+    explanation: Explanation
+
+    @property
+    def delta(self) -> float:
+        """Candidate minus baseline: of the group, or of the means."""
+        return self.explanation.delta
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know, in words."""
+        return tuple(map(note_text, self.explanation.notes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track explain --format json`` prints."""
+        return explanation_object(self.explanation)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return what ``ndcg-track explain --format csv`` prints: one row per item, or per row of the tables."""
+        import pandas as pd
+
+        columns = explanation_columns(self.explanation)
+        rows = [dict(zip(columns, row, strict=True)) for row in explanation_rows(self.explanation)]
+        return pd.DataFrame(rows, columns=list(columns))
+
+    def to_html(self) -> str:
+        """Return the report as a piece of HTML with its tables, in which ids are text and never markup."""
+        return explanation_html(self.explanation)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return explanation_as("text", self.explanation)
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """The decision on one candidate; notebooks show it as a report.
+
+    ``gated``: the typed row with everything the decision stands on.
+    """
+
+    gated: Gated
+
+    @property
+    def decision(self) -> Decision:
+        """What was decided: "pass", "fail" or "inconclusive"."""
+        return self.gated.decision.decision
+
+    @property
+    def reason(self) -> str:
+        """Why, in words, and what would decide an open question."""
+        return reason(self.gated.decision)
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the candidate may replace the baseline: PASS, or overridden."""
+        return self.gated.is_accepted
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track gate --format json`` prints."""
+        return gate_object(self.gated)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row: both runs, the metric, and the decision with its numbers."""
+        import pandas as pd
+
+        return pd.DataFrame([gate_row(self.gated)])
+
+    def to_html(self) -> str:
+        """Return the report as a piece of HTML, in which ids are text and never markup."""
+        return gate_html(self.gated)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return gate_as("text", self.gated)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ndcg_tracker.comparison.compare import PairedResults
 from ndcg_tracker.comparison.notes import Note
-from ndcg_tracker.comparison.pairing import Missing, Pairing, pair
+from ndcg_tracker.comparison.pair import Missing, Pairing, pair
 from ndcg_tracker.comparison.tie_effect import TieBounds, TieEffect
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.kernel.mean import summary_of

@@ -28,9 +28,9 @@ from ndcg_tracker.tracker.database import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndcg_tracker.comparison.decisions import Scope
+    from ndcg_tracker.comparison.gate import Scope
     from ndcg_tracker.comparison.inference import CiMethod, TestName
-    from ndcg_tracker.comparison.pairing import Missing
+    from ndcg_tracker.comparison.pair import Missing
     from ndcg_tracker.ingest.frames import NullScores
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.rankings.ranking import LabelLists
@@ -39,14 +39,12 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import Store
     from ndcg_tracker.tracker.conventions import Convention
     from ndcg_tracker.tracker.exchange import Exported, Imported
-    from ndcg_tracker.tracker.explanation_result import ExplanationResult
     from ndcg_tracker.tracker.gate import Margin
-    from ndcg_tracker.tracker.gate_result import GateResult
     from ndcg_tracker.tracker.groups import GroupRecord, GroupsSet
     from ndcg_tracker.tracker.history import History, HistoryFilter
     from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
     from ndcg_tracker.tracker.rescoring import RescoredRun
-    from ndcg_tracker.tracker.results import ComparisonResult
+    from ndcg_tracker.tracker.results import ComparisonResult, ExplanationResult, GateResult
 
 # What answers a question is imported where it is asked: most of a small command's time is its start.
 
@@ -268,7 +266,7 @@ class Tracker:
         without a result; NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.tracker.explain import explained_pair, group_explanation, run_explanation
-        from ndcg_tracker.tracker.explanation_result import ExplanationResult
+        from ndcg_tracker.tracker.results import ExplanationResult
 
         parsed = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
@@ -309,7 +307,7 @@ class Tracker:
         NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.tracker.gate import GateQuestion, acknowledged, gated
-        from ndcg_tracker.tracker.gate_result import GateResult
+        from ndcg_tracker.tracker.results import GateResult
 
         question = GateQuestion(
             candidate,

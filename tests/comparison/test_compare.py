@@ -21,7 +21,7 @@ from ndcg_tracker.comparison.compare import (
 )
 from ndcg_tracker.comparison.inference import Methods
 from ndcg_tracker.comparison.notes import Note
-from ndcg_tracker.comparison.pairing import pair
+from ndcg_tracker.comparison.pair import pair
 from ndcg_tracker.comparison.results import Comparison, JudgedShare, LabelSetRef, MetricComparison, RunRef
 from ndcg_tracker.comparison.slices import Slicing
 from ndcg_tracker.errors import InputError

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from populations import Record, repeats
 
-from ndcg_tracker.comparison.repeat_margin import learned_margin
+from ndcg_tracker.comparison.gate import learned_margin
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.reporting.rows import as_object
 

@@ -7,7 +7,7 @@ import pytest
 
 from ndcg_tracker.comparison.compare import PairedResults, compare_metrics
 from ndcg_tracker.comparison.inference import Methods, TestName
-from ndcg_tracker.comparison.pairing import pair
+from ndcg_tracker.comparison.pair import pair
 from ndcg_tracker.comparison.results import MetricComparison
 from ndcg_tracker.comparison.tie_effect import TieBounds, TieEffect
 

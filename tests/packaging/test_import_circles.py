@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FREE_OF_CIRCLES = ("exchange", "storage")
+PACKAGE = ROOT / "ndcg_tracker"
 
 
 def imports_within(package: Path, root: Path) -> dict[str, set[str]]:
@@ -27,10 +27,9 @@ def imports_within(package: Path, root: Path) -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize("package", FREE_OF_CIRCLES)
-def test_a_package_has_no_circle_of_imports(package: str) -> None:
-    order = [*TopologicalSorter(imports_within(ROOT / "ndcg_tracker" / package, ROOT)).static_order()]
-    assert len(order) > 3
+def test_the_package_has_no_circle_of_imports() -> None:
+    order = [*TopologicalSorter(imports_within(PACKAGE, ROOT)).static_order()]
+    assert len(order) > 100
 
 
 def test_a_circle_is_found(tmp_path: Path) -> None:

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from ndcg_tracker.comparison.moves import ItemMove
 from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.results import (
     Comparison,
     GroupCounts,
     GroupDelta,
+    ItemMove,
     JudgedShare,
     LabelSetRef,
     MetricComparison,

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from ndcg_tracker.comparison.change_parts import ChangeParts, GroupDifferences, LabelDifferences
-from ndcg_tracker.comparison.change_totals import ChangeTotals, GradeTotal, ItemTotal, KindTotal, RankTotal
-from ndcg_tracker.comparison.explanation import ExplainedItem, GroupExplanation, RunExplanation, Subject
-from ndcg_tracker.comparison.moves import ItemMove
+from ndcg_tracker.comparison.explain import ExplainedItem, GroupExplanation, RunExplanation, Subject
+from ndcg_tracker.comparison.explain_parts import (
+    ChangeParts,
+    ChangeTotals,
+    GradeTotal,
+    GroupDifferences,
+    ItemTotal,
+    KindTotal,
+    LabelDifferences,
+    RankTotal,
+)
 from ndcg_tracker.comparison.notes import Note
-from ndcg_tracker.comparison.results import LabelSetRef, RunRef
+from ndcg_tracker.comparison.results import ItemMove, LabelSetRef, RunRef
 
 
 def subject(text: str | None = None, *, versions: tuple[int, int] = (1, 1), metric: str = "ndcg@10") -> Subject:

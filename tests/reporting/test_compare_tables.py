@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from ndcg_tracker.comparison.moves import ItemMove
-from ndcg_tracker.comparison.results import Comparison
+from ndcg_tracker.comparison.results import Comparison, ItemMove
 from ndcg_tracker.reporting.compare import comparison_as
 from ndcg_tracker.reporting.groups import SLICES_SHOWN
 from ndcg_tracker.reporting.terminal import display_width

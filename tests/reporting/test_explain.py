@@ -12,7 +12,7 @@ import markdown_it
 import pytest
 from explained import group_explanation, groups_explanation, parts_explanation, run_explanation
 
-from ndcg_tracker.comparison.explanation import Explanation
+from ndcg_tracker.comparison.explain import Explanation
 from ndcg_tracker.reporting.explain import (
     explanation_as,
     explanation_columns,

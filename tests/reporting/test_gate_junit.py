@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ndcg_tracker.comparison.decisions import GateDecision
+from ndcg_tracker.comparison.gate import GateDecision
 from ndcg_tracker.comparison.gate_result import Acknowledgement, Gated
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.reporting.gate import Outcome, gate_as, gate_junit

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 from explained import group_explanation, run_explanation
 
-from ndcg_tracker.comparison.decisions import GateDecision
+from ndcg_tracker.comparison.gate import GateDecision
 from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.reporting.compare import comparison_html

@@ -16,8 +16,7 @@ from small_shop import BM25, DENSE, frame_of, labels_frame
 from stored_rows import row_counts
 
 import ndcg_tracker as nt
-from ndcg_tracker.comparison.gate import population_decision, spent_alpha
-from ndcg_tracker.comparison.repeat_margin import learned_margin
+from ndcg_tracker.comparison.gate import learned_margin, population_decision, spent_alpha
 from ndcg_tracker.ingest.frames import read_label_frame
 from ndcg_tracker.reporting.notes import sentence
 from ndcg_tracker.reporting.rows import as_object

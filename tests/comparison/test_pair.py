@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ndcg_tracker.comparison.pairing import Missing, pair
+from ndcg_tracker.comparison.pair import Missing, pair
 from ndcg_tracker.errors import InputError
 
 GROUP_RESULTS = st.dictionaries(

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ndcg_tracker.comparison.change_parts import ChangeParts
-from ndcg_tracker.comparison.change_totals import ChangeTotals
+from ndcg_tracker.comparison.explain_parts import ChangeParts, ChangeTotals
 from ndcg_tracker.comparison.item_changes import KINDS, ItemChanges, Kind, remainder_of
-from ndcg_tracker.comparison.moves import ItemMove
 from ndcg_tracker.comparison.notes import Note
-from ndcg_tracker.comparison.results import LabelSetRef, RunRef
+from ndcg_tracker.comparison.results import ItemMove, LabelSetRef, RunRef
 from ndcg_tracker.rankings.types import Index
 
 

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from rankings_of import Run, labels_of, ranking_of
 from sums_of_items import long_labels, long_lists, some_labels, some_run, some_sum
 
-from ndcg_tracker.comparison.change_parts import ChangeParts, LabelDifferences, with_grades_of
-from ndcg_tracker.comparison.change_totals import RANK_ENDS, ChangeTotals, change_totals
-from ndcg_tracker.comparison.explanation import (
-    GroupExplanation,
-    Subject,
-    explained_items,
-    moves_by_group,
+from ndcg_tracker.comparison.explain import GroupExplanation, Subject, explained_items, moves_by_group
+from ndcg_tracker.comparison.explain_parts import (
+    RANK_ENDS,
+    ChangeParts,
+    ChangeTotals,
+    LabelDifferences,
+    change_totals,
+    with_grades_of,
 )
 from ndcg_tracker.comparison.item_changes import ItemChanges, item_changes, joined_changes, remainder_of
 from ndcg_tracker.comparison.results import LabelSetRef, RunRef
