@@ -1,4 +1,4 @@
-"""Writes the generated parts of the docs: the schema page, the axes on the metrics page, a page per dialect.
+"""Writes the generated parts of the docs: the schema, the axes on the metrics page, the dialects, the floors.
 
 python docs/generate.py            # writes them
 python docs/generate.py --check    # writes nothing; exit code 1 where one is out of date
@@ -6,6 +6,7 @@ python docs/generate.py --check    # writes nothing; exit code 1 where one is ou
 
 import re
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -20,6 +21,7 @@ DOCS = Path(__file__).resolve().parent
 DIALECT_PAGES = DOCS / "dialects"
 BEGIN, END = "<!-- generated: axes -->\n", "<!-- end of generated: axes -->\n"
 PLAIN_CUTOFF = 10
+_WIDTH, _FLOOR = 900, 50
 
 
 def pages() -> dict[Path, str]:
@@ -29,10 +31,35 @@ def pages() -> dict[Path, str]:
     _, _, after = rest.partition(END)
     return {
         DOCS / "schema.md": schema_page(),
+        DOCS / "images" / "layers.svg": layers_picture(),
         metrics: before + BEGIN + "\n" + _page(axes_table()) + "\n" + END + after,
         DIALECT_PAGES / "index.md": _page(dialect_index()),
         **{DIALECT_PAGES / f"{dialect.name}.md": _page(dialect_page(dialect)) for dialect in DIALECTS.values()},
     }
+
+
+def layers_picture() -> str:
+    """Return an SVG of the floors of the program, as import-linter enforces them and CONTRIBUTING.md describes them."""
+    repository = DOCS.parent
+    contracts = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    floors = next(one["layers"] for one in contracts["contracts"] if one["type"] == "layers")
+    text = (repository / "CONTRIBUTING.md").read_text(encoding="utf-8").split("```layers\n", 1)[1].split("```", 1)[0]
+    said = dict(re.split(r"\s{2,}", line.strip(), maxsplit=1) for line in text.splitlines() if line.strip())
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {len(floors) * _FLOOR}" role="img">',
+        "<title>The floors of the program: what stands higher may import what stands lower</title>",
+        "<style>rect{fill:#e8eef7;stroke:#5b7bb0}text{font:14px sans-serif;fill:#1c2733}.what{font-size:11px}"
+        "@media(prefers-color-scheme:dark){rect{fill:#22304a}text{fill:#e6edf5}}</style>",
+    ]
+    for floor, layer in enumerate(floors):
+        parts = [part.strip() for part in layer.split("|")]
+        width, each = _WIDTH / len(parts), said[layer].split("; ") if len(parts) > 1 else [said[layer]]
+        for place, (part, what) in enumerate(zip(parts, each, strict=True)):
+            x, y = place * width + 2, floor * _FLOOR + 2
+            lines.append(f'<rect x="{x:.0f}" y="{y}" width="{width - 4:.0f}" height="{_FLOOR - 4}" rx="4"/>')
+            lines.append(f'<text x="{x + 10:.0f}" y="{y + 19}">{part}</text>')
+            lines.append(f'<text class="what" x="{x + 10:.0f}" y="{y + 36}">{what}</text>')
+    return "\n".join([*lines, "</svg>"]) + "\n"
 
 
 def axes_table() -> Iterator[str]:

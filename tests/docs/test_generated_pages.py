@@ -12,7 +12,13 @@ from ndcg_tracker.metrics.language.dialects import DIALECTS
 from ndcg_tracker.metrics.language.text import parse_metric
 
 DOCS = REPOSITORY / "docs"
-GENERATED = ["schema.md", "metrics.md", "dialects/index.md", *(f"dialects/{name}.md" for name in DIALECTS)]
+GENERATED = [
+    "schema.md",
+    "images/layers.svg",
+    "metrics.md",
+    "dialects/index.md",
+    *(f"dialects/{name}.md" for name in DIALECTS),
+]
 
 
 @pytest.fixture(scope="module")
