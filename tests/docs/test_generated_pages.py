@@ -46,7 +46,7 @@ def test_no_page_is_left_over_from_a_dialect_that_is_gone() -> None:
     assert pages == {name for name in GENERATED if name.startswith("dialects/")}
 
 
-@pytest.mark.parametrize("name", GENERATED)
+@pytest.mark.parametrize("name", [name for name in GENERATED if name.endswith(".md")])
 def test_the_menu_has_the_page(name: str) -> None:
     assert f": {name}\n" in (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8")
 

@@ -61,6 +61,11 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"cutoff": None, "baseline": 1200, "candidate": 0},
         "unjudged items in the lists: 1,200 in the baseline, 0 in the candidate",
     ),
+    "no_item_judged": (
+        {"cutoff": 10, "baseline": 2, "candidate": 3},
+        "no item among the first 10 has a label (2 in the baseline, 3 in the candidate), so nothing is compared; do "
+        "the ids match?",
+    ),
     "no_split": (
         {},
         "no split into ranking, labels and coverage: the group has no value in one of the steps between",

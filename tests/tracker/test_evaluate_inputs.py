@@ -19,7 +19,7 @@ import pytrec_eval
 from small_shop import BM25, DENSE, LABELS, Run, frame_of, joint_frame, labels_frame, write_csv, write_qrels, write_trec
 
 import ndcg_tracker as nt
-from ndcg_tracker.ingest import read_frame, read_label_frame
+from ndcg_tracker.ingest.frames import read_frame, read_label_frame
 
 EXPECTED = nt.evaluate(frame_of(DENSE), "ndcg@10", labels=labels_frame()).mean["ndcg@10"]
 QRELS = {group: {item: int(grade) for item, grade in items.items()} for group, items in LABELS.items()}
