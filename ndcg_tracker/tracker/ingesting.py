@@ -94,8 +94,10 @@ class Ingesting(Housekeeping):
         from ndcg_tracker.tracker.ingest import digested, store_run
 
         parsed = parsed_metrics(metrics)
-        coming = digested(fitting(blocks, labels))
-        with reading_ahead(coming) as read:  # the first blocks are read while the store opens
+        coming = fitting(blocks, labels)
+        if isinstance(blocks, list):  # a run that was read whole is refused before a database is created for it
+            coming = iter(list(coming))
+        with reading_ahead(digested(coming)) as read:  # the first blocks are read while the store opens
             return store_run(self.store(create=True), read, labels, details, parsed, replace=replace)
 
     def rescore(
