@@ -77,9 +77,9 @@ class Ingesting(Housekeeping):
             columns=columns,
             scores=scores,
         )
-        return given.used_by(partial(self.ingest_blocks, details=details, metrics=metrics, replace=replace))
+        return given.used_by(partial(self.ingest_stream, details=details, metrics=metrics, replace=replace))
 
-    def ingest_blocks(
+    def ingest_stream(
         self,
         blocks: Iterable[RankedTable],
         labels: LabelLists | None,
@@ -99,6 +99,18 @@ class Ingesting(Housekeeping):
             coming = iter(list(coming))
         with reading_ahead(digested(coming)) as read:  # the first blocks are read while the store opens
             return store_run(self.store(create=True), read, labels, details, parsed, replace=replace)
+
+    def ingest_table(
+        self,
+        table: RankedTable,
+        labels: LabelLists | None,
+        details: RunDetails,
+        metrics: str | Sequence[str],
+        *,
+        replace: bool = False,
+    ) -> IngestResult:
+        """Store a run that a reader has read whole: a stream of one block (see ``ingest``)."""
+        return self.ingest_stream([table], labels, details, metrics, replace=replace)
 
     def rescore(
         self, references: Sequence[str] = (), *, metrics: str | Sequence[str] = (), dataset: str | None = None
