@@ -99,7 +99,7 @@ def ingest(
                     columns=run_columns,
                     scores=scores,
                     labels_apart=given is not None,
-                    use=partial(tracker.ingest_blocks, labels=given, details=details, metrics=metrics, replace=replace),
+                    use=partial(tracker.ingest_stream, labels=given, details=details, metrics=metrics, replace=replace),
                 )
                 for note in result.notes:
                     options.say(f"note: {result.run}: {note}")

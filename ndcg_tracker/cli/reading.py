@@ -32,7 +32,7 @@ def in_blocks_or_whole(
 ) -> T:
     """Return what a function makes of the blocks of a run that a file holds, ``-`` being standard input.
 
-    The parameters are those of ``ndcg_tracker.ingest.in_blocks_or_whole``.
+    The parameters are those of ``ndcg_tracker.ingest.reading.in_blocks_or_whole``.
     """
     from ndcg_tracker.ingest.reading import in_blocks_or_whole as read
 

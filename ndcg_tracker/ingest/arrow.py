@@ -15,6 +15,10 @@ from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Bytes, Floats, Index
 
+_LISTS = (list, tuple, np.ndarray)
+_OBJECT = np.dtype(object)
+_ONE_FOR_ALL = ("group", "weight")
+
 
 class Collected:
     """Grows a table chunk by chunk from Arrow arrays.
@@ -232,11 +236,6 @@ def _check_utf8(array: Any, places: Places, first_row: int) -> None:
         except UnicodeDecodeError as error:
             byte = value[error.start]
             raise places.error(first_row + row, f"byte 0x{byte:02x} is not UTF-8; write ids as UTF-8") from None
-
-
-_LISTS = (list, tuple, np.ndarray)
-_OBJECT = np.dtype(object)
-_ONE_FOR_ALL = ("group", "weight")
 
 
 def list_rows(values: Mapping[str, object], names: Mapping[str, str], group: bytes) -> Iterator[tuple[object, ...]]:

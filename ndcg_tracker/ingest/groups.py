@@ -28,6 +28,9 @@ from ndcg_tracker.rankings.weights import MAX_WEIGHT
 GROUP_READERS = ("csv", "tsv", "jsonl", "parquet")
 
 _HEAD = 1 << 16  # bytes that tell the format
+Attribute = str | int | float
+_KINDS = {bool: "true or false", float: "a fraction", str: "text", list: "an array", dict: "an object"}
+Row = Sequence[object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +194,6 @@ def _place(header: Sequence[str], name: str, role: str, refused: Refused) -> int
     return header.index(name)
 
 
-Attribute = str | int | float
-
-_KINDS = {bool: "true or false", float: "a fraction", str: "text", list: "an array", dict: "an object"}
-
-
 def group_id(value: object) -> str:
     """Return the group id that a cell holds; whole numbers become their decimal text.
 
@@ -312,9 +310,6 @@ def plain(value: object, *, nan_is_null: bool) -> object:
 
 def _kind(value: object) -> str:
     return _KINDS.get(type(value), f"a {type(value).__name__}")
-
-
-Row = Sequence[object]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,14 @@ from ndcg_tracker.rankings.types import Bytes, Index
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _fits = _NUMBER.fullmatch
 _INFINITY = float("inf")
+Ranks = NDArray[np.int32]
+NO_RANK = int(np.iinfo(np.int32).min)
+_LARGEST = int(np.iinfo(np.int32).max)
+_WHOLE = re.compile(rb"-?[0-9]{1,4000}")
+_HEXADECIMAL = re.compile(rb"0[xX][0-9a-fA-F]{1,8}")  # Arrow takes it for a number, so every way of reading does
+_MOST_DIGITS = 9  # so many always fit
+_ZERO = 0x30
+_NINE = 9
 
 
 def number(text: bytes) -> float:
@@ -35,17 +43,6 @@ def number(text: bytes) -> float:
 def not_a_number(text: bytes | str) -> str:
     """Return the message for a text that is not a number."""
     return f"{shown(text)} is not a number; write it like 0.5, -2 or 1e-3"
-
-
-Ranks = NDArray[np.int32]
-
-NO_RANK = int(np.iinfo(np.int32).min)
-_LARGEST = int(np.iinfo(np.int32).max)
-_WHOLE = re.compile(rb"-?[0-9]{1,4000}")
-_HEXADECIMAL = re.compile(rb"0[xX][0-9a-fA-F]{1,8}")  # Arrow takes it for a number, so every way of reading does
-_MOST_DIGITS = 9  # so many always fit
-_ZERO = 0x30
-_NINE = 9
 
 
 def rank_of(text: bytes) -> int:

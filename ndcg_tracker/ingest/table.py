@@ -20,6 +20,11 @@ from ndcg_tracker.rankings.sorting import descending_order
 from ndcg_tracker.rankings.types import Floats, Index, Mask
 from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights, single_means
 
+LONGEST_ID = 2000  # bytes; beyond 2.7 kB a Postgres index refuses an id
+NO_ROW = "there are no rows; give at least one"
+TOO_HEAVY = f"the weight is above {MAX_WEIGHT:g}; give weights of a common size, such as 1 for most groups"
+NO_SCORE = "no row has a score; name the score column, or read the file as labels"
+
 
 @dataclass(frozen=True, slots=True)
 class RankConflict:
@@ -111,12 +116,6 @@ def _falls(values: Ranks | Floats, offsets: Index) -> bool:
         n_falls += int(np.count_nonzero(block[1:] < block[:-1]))
     starts = offsets[1:-1]
     return bool(n_falls > np.count_nonzero(values[starts] < values[starts - 1]))
-
-
-LONGEST_ID = 2000  # bytes; beyond 2.7 kB a Postgres index refuses an id
-NO_ROW = "there are no rows; give at least one"
-TOO_HEAVY = f"the weight is above {MAX_WEIGHT:g}; give weights of a common size, such as 1 for most groups"
-NO_SCORE = "no row has a score; name the score column, or read the file as labels"
 
 
 @dataclass(frozen=True, slots=True)

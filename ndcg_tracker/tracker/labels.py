@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -54,11 +55,18 @@ class HeldLabels:
 
     def __init__(self, lists: LabelLists) -> None:
         self._lists = lists
-        self._index = KeyIndex(lists.group_keys)
         self._seen = np.zeros(lists.n_groups, dtype=np.bool_)
+
+    @cached_property
+    def _index(self) -> KeyIndex:
+        return KeyIndex(self._lists.group_keys)
 
     def of(self, keys: Keys) -> LabelLists:
         """Return the labels of some groups."""
+        rows = np.arange(len(keys))
+        if rows.size == self._lists.n_groups and keys.equal(rows, self._lists.group_keys, rows).all():
+            self._seen[:] = True
+            return self._lists
         places = self._index.places(keys)
         places = places[places >= 0]
         self._seen[places] = True

@@ -163,9 +163,9 @@ class Tracker:
             columns=columns,
             scores=scores,
         )
-        return given.used_by(partial(self.ingest_blocks, details=details, metrics=metrics, replace=replace))
+        return given.used_by(partial(self.ingest_stream, details=details, metrics=metrics, replace=replace))
 
-    def ingest_blocks(
+    def ingest_stream(
         self,
         blocks: Iterable[RankedTable],
         labels: LabelLists | None,
@@ -180,9 +180,23 @@ class Tracker:
         from ndcg_tracker.tracker.ingest import digested, store_run
 
         parsed = parsed_metrics(metrics)
-        coming = digested(fitting(blocks, labels))
-        with reading_ahead(coming) as read:  # the first blocks are read while the store opens
+        coming = fitting(blocks, labels)
+        if isinstance(blocks, list):  # a run that was read whole is refused before a database is created for it
+            coming = iter(list(coming))
+        with reading_ahead(digested(coming)) as read:  # the first blocks are read while the store opens
             return store_run(self.store(create=True), read, labels, details, parsed, replace=replace)
+
+    def ingest_table(
+        self,
+        table: RankedTable,
+        labels: LabelLists | None,
+        details: RunDetails,
+        metrics: str | Sequence[str],
+        *,
+        replace: bool = False,
+    ) -> IngestResult:
+        """Store a run that a reader has read whole: a stream of one block (see ``ingest``)."""
+        return self.ingest_stream([table], labels, details, metrics, replace=replace)
 
     def rescore(
         self, references: Sequence[str] = (), *, metrics: str | Sequence[str] = (), dataset: str | None = None

@@ -356,7 +356,7 @@ def test_a_stream_of_row_numbers_needs_labels_of_its_own(tracker: nt.Tracker, re
     path.write_text("group,score\nq1,1\nq2,1\n", encoding="utf-8")
     before = row_counts(ready_url)
     with stream_run(str(path), block_rows=1) as blocks, pytest.raises(nt.InputError) as caught:
-        tracker.ingest_blocks(blocks, None, RunDetails("numbered"), ["ndcg@10"])
+        tracker.ingest_stream(blocks, None, RunDetails("numbered"), ["ndcg@10"])
     assert str(caught.value).startswith("the run has no item column and no labels of its own; ")
     assert row_counts(ready_url) == before
 

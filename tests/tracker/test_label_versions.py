@@ -144,12 +144,12 @@ Ingest = Callable[[nt.Tracker, str, Path, "LabelLists | None"], object]
 
 def whole(tracker: nt.Tracker, name: str, path: Path, labels: LabelLists | None) -> object:
     table = read_run(str(path), labels_apart=labels is not None)
-    return tracker.ingest_blocks([table], labels, RunDetails(name), ["ndcg@10"])
+    return tracker.ingest_table(table, labels, RunDetails(name), ["ndcg@10"])
 
 
 def streamed(tracker: nt.Tracker, name: str, path: Path, labels: LabelLists | None) -> object:
     with stream_run(str(path), block_rows=1, labels_apart=labels is not None) as blocks:
-        return tracker.ingest_blocks(blocks, labels, RunDetails(name), ["ndcg@10"])
+        return tracker.ingest_stream(blocks, labels, RunDetails(name), ["ndcg@10"])
 
 
 @pytest.fixture

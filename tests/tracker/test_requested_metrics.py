@@ -58,7 +58,7 @@ def test_a_run_read_in_blocks_keeps_it_too(tracker: nt.Tracker, tmp_path: Path) 
 
     write_trec(tmp_path / "bm25.run", BM25)
     blocks = stream_run(str(tmp_path / "bm25.run"))
-    found = tracker.ingest_blocks(blocks, labels_of(LABELS), RunDetails("bm25", "default"), ["map", "P_1"])
+    found = tracker.ingest_stream(blocks, labels_of(LABELS), RunDetails("bm25", "default"), ["map", "P_1"])
     assert [one.requested_as for one in found.metrics] == ["map", "P_1"]
 
 

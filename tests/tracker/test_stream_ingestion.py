@@ -53,10 +53,10 @@ def ingest_at_once(
     tracker: nt.Tracker, name: str, table: RankedTable, given: Run | None = None, dataset: str = "default"
 ) -> IngestResult:
     lists = None if given is None else labels_of(given)
-    return tracker.ingest_blocks([table], lists, RunDetails(name, dataset), METRICS)
+    return tracker.ingest_table(table, lists, RunDetails(name, dataset), METRICS)
 
 
-def ingest_blocks(
+def ingest_stream(
     tracker: nt.Tracker,
     name: str,
     blocks: Iterable[RankedTable],
@@ -66,7 +66,7 @@ def ingest_blocks(
     replace: bool = False,
 ) -> IngestResult:
     lists = None if given is None else labels_of(given)
-    return tracker.ingest_blocks(blocks, lists, RunDetails(name, dataset), METRICS, replace=replace)
+    return tracker.ingest_stream(blocks, lists, RunDetails(name, dataset), METRICS, replace=replace)
 
 
 def everything(tracker: nt.Tracker, dataset: str = "default") -> dict[str, list[Any]]:
@@ -103,7 +103,7 @@ def test_given_labels(shared: nt.Tracker, first: Run, second: Run, labels: Run, 
     once, streamed = (f"{next(NUMBERS)}" for _ in range(2))
     for name, run in (("first", first), ("second", second)):
         expected = ingest_at_once(shared, name, table_of(run, None, None), labels, once)
-        found = ingest_blocks(shared, name, blocks_of(run, size), labels, streamed)
+        found = ingest_stream(shared, name, blocks_of(run, size), labels, streamed)
         assert unnumbered(found) == unnumbered(expected)
     assert everything(shared, streamed) == everything(shared, once)
 
@@ -122,7 +122,7 @@ def test_labels_of_its_own(
             outcomes: list[object] = []
             for ingest in (
                 partial(ingest_at_once, shared, name, table_of(run, own, None), dataset=once),
-                partial(ingest_blocks, shared, name, blocks_of(run, size, own), dataset=streamed),
+                partial(ingest_stream, shared, name, blocks_of(run, size, own), dataset=streamed),
             ):
                 try:
                     outcomes.append(unnumbered(ingest()))
@@ -133,7 +133,7 @@ def test_labels_of_its_own(
 
 
 def test_both_engines_store_a_stream(tracker: nt.Tracker) -> None:
-    found = ingest_blocks(tracker, "bm25", blocks_of(BM25, 2), LABELS)
+    found = ingest_stream(tracker, "bm25", blocks_of(BM25, 2), LABELS)
     assert (found.outcome, found.n_groups, found.n_items, found.label_set_version) == ("stored", 5, 11, 1)
     streamed = everything(tracker)
     tracker.delete_run("bm25")
@@ -149,10 +149,10 @@ def test_stored_labels_are_read_group_by_group_on_both_engines(
     expected = ingest_at_once(tracker, "at once", table_of(DENSE, None, None))
     monkeypatch.setattr(labels_module, "HELD_LABELS", 0)
     monkeypatch.setattr(labels_module, "GROUPS_AT_ONCE", 1)
-    found = ingest_blocks(tracker, "dense", blocks_of(DENSE, 3))
+    found = ingest_stream(tracker, "dense", blocks_of(DENSE, 3))
     assert found.metrics == expected.metrics
     wider = {**LABELS, "q4": {"g": 0, "x": 2}, "q9": {"a": 1}}
-    more = ingest_blocks(tracker, "more", blocks_of({**DENSE, "q9": {"a": 1.0}}, 2, wider))
+    more = ingest_stream(tracker, "more", blocks_of({**DENSE, "q9": {"a": 1.0}}, 2, wider))
     assert (more.label_set_version, len(more.notes)) == (2, 1)
     labels = tracker.sql("SELECT group_key, item_key, grade FROM labels WHERE label_set_version = 2")
     assert {tuple(row) for row in labels.itertuples(index=False)} == {
@@ -161,14 +161,14 @@ def test_stored_labels_are_read_group_by_group_on_both_engines(
 
 
 def test_the_same_content_adds_nothing_but_new_metrics(tracker: nt.Tracker, ready_url: str) -> None:
-    first = ingest_blocks(tracker, "bm25", blocks_of(BM25, 2), LABELS)
+    first = ingest_stream(tracker, "bm25", blocks_of(BM25, 2), LABELS)
     before = row_counts(ready_url)
     backwards = dict(reversed(BM25.items()))
-    again = ingest_blocks(tracker, "bm25", blocks_of(backwards, 1), LABELS)
+    again = ingest_stream(tracker, "bm25", blocks_of(backwards, 1), LABELS)
     assert (again.outcome, again.run_id) == ("already stored", first.run_id)
     assert row_counts(ready_url) == before
     for replaced in (False, True):
-        further = tracker.ingest_blocks(
+        further = tracker.ingest_stream(
             blocks_of(backwards, 3),
             None,
             RunDetails("bm25"),
@@ -181,17 +181,17 @@ def test_the_same_content_adds_nothing_but_new_metrics(tracker: nt.Tracker, read
 
 
 def test_other_content_under_a_name_is_refused_or_replaces(tracker: nt.Tracker, ready_url: str) -> None:
-    first = ingest_blocks(tracker, "shop", blocks_of(BM25, 2), LABELS)
+    first = ingest_stream(tracker, "shop", blocks_of(BM25, 2), LABELS)
     tracker.set_alias("prod", "shop")
     before = row_counts(ready_url)
     with pytest.raises(ConflictError) as refused:
-        ingest_blocks(tracker, "shop", blocks_of(DENSE, 2), LABELS)
+        ingest_stream(tracker, "shop", blocks_of(DENSE, 2), LABELS)
     assert str(refused.value) == (
         "run 'shop' of dataset 'default' is already stored with other content; keep both with name='shop-2', or put "
         "this one in its place with replace=True"
     )
     assert row_counts(ready_url) == before
-    found = ingest_blocks(tracker, "shop", blocks_of(DENSE, 2), LABELS, replace=True)
+    found = ingest_stream(tracker, "shop", blocks_of(DENSE, 2), LABELS, replace=True)
     assert (found.outcome, found.run) == ("replaced", "shop")
     assert found.run_id > first.run_id
     assert found.notes == (f"alias @prod now points at the new content (run {found.run_id})",)
@@ -207,22 +207,22 @@ def test_a_stream_that_breaks_off_stores_nothing(tracker: nt.Tracker, ready_url:
     ingest_at_once(tracker, "bm25", table_of(BM25, None, None), LABELS)
     before = row_counts(ready_url)
     with pytest.raises(InputError, match=r"^shop\.run:7: the score is empty"):
-        ingest_blocks(tracker, "dense", failing(blocks_of(DENSE, 2)), LABELS)
+        ingest_stream(tracker, "dense", failing(blocks_of(DENSE, 2)), LABELS)
     assert row_counts(ready_url) == before
 
 
 def test_without_labels_nothing_is_stored(tracker: nt.Tracker, ready_url: str) -> None:
     with pytest.raises(InputError, match=r"^dataset 'default' has no labels yet; give them with labels=FILE$"):
-        ingest_blocks(tracker, "bm25", blocks_of(BM25, 2))
+        ingest_stream(tracker, "bm25", blocks_of(BM25, 2))
     counts = row_counts(ready_url)
     assert counts["runs"] == counts["datasets"] == counts["groups"] == 0
 
 
 def test_a_grade_that_contradicts_a_stored_one_is_refused(tracker: nt.Tracker, ready_url: str) -> None:
-    ingest_blocks(tracker, "bm25", blocks_of(BM25, 2, LABELS))
+    ingest_stream(tracker, "bm25", blocks_of(BM25, 2, LABELS))
     before = row_counts(ready_url)
     with pytest.raises(ConflictError) as refused:
-        ingest_blocks(tracker, "dense", blocks_of(DENSE, 2, {**LABELS, "q3": {"e": 2}}))
+        ingest_stream(tracker, "dense", blocks_of(DENSE, 2, {**LABELS, "q3": {"e": 2}}))
     assert str(refused.value) == (
         "item 'e' of group 'q3' has the label 2 here and 1 in the newest labels of dataset 'default'; to change "
         "labels, make a new version with ndcg-track labels add FILE"
@@ -232,7 +232,7 @@ def test_a_grade_that_contradicts_a_stored_one_is_refused(tracker: nt.Tracker, r
 
 def test_weights_count_as_they_do_at_once(tracker: nt.Tracker) -> None:
     weights = {group: 1.0 + number for number, group in enumerate(BM25)}
-    streamed = ingest_blocks(tracker, "bm25", blocks_of(BM25, 2, None, weights), LABELS)
+    streamed = ingest_stream(tracker, "bm25", blocks_of(BM25, 2, None, weights), LABELS)
     tracker.delete_run("bm25")
     assert streamed.metrics == ingest_at_once(tracker, "bm25", table_of(BM25, None, weights), LABELS).metrics
     unweighted = nt.evaluate({"group": ["q"], "score": [1.0], "label": [1]}, METRICS[2])
@@ -240,7 +240,7 @@ def test_weights_count_as_they_do_at_once(tracker: nt.Tracker) -> None:
 
 
 def test_nothing_judged_is_noted(tracker: nt.Tracker) -> None:
-    found = ingest_blocks(tracker, "bm25", blocks_of({"q1": {"y": 1.0}, "q2": {"z": 1.0}}, 1), LABELS)
+    found = ingest_stream(tracker, "bm25", blocks_of({"q1": {"y": 1.0}, "q2": {"z": 1.0}}, 1), LABELS)
     assert found.notes == (NOTHING_JUDGED,)
 
 
@@ -248,6 +248,6 @@ def test_a_union_that_equals_an_older_version_is_that_version(tracker: nt.Tracke
     fewer = {**LABELS, "q1": {"a": 3}}
     assert tracker.add_labels(labels_of(LABELS)) == (1, True)
     assert tracker.add_labels(labels_of(fewer)) == (2, True)
-    found = ingest_blocks(tracker, "bm25", blocks_of(BM25, 2, LABELS))
+    found = ingest_stream(tracker, "bm25", blocks_of(BM25, 2, LABELS))
     assert (found.label_set_version, found.notes) == (1, ())
     assert tracker.sql("SELECT max(label_set_version) AS newest FROM labels").newest.tolist() == [2]

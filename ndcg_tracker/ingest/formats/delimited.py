@@ -23,6 +23,7 @@ from ndcg_tracker.ingest.source import BLOCK, LONGEST_LINE
 _NULL = float("nan")
 _QUOTE = b'"'
 _QUEPID = [b"query", b"docid"]  # how its judgments begin; then comes the rating, or one per judge
+_QUOTE_BYTE = 0x22
 
 
 class _OpenQuoteError(ValueError):
@@ -227,9 +228,6 @@ def _cells(line: bytes, delimiter: bytes, next_line: Callable[[], bytes]) -> lis
         if end >= len(line):
             return cells
         at = end + 1
-
-
-_QUOTE_BYTE = 0x22
 
 
 def simple_quotes(block: bytes, delimiter: bytes) -> bytes:

@@ -17,6 +17,20 @@ from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces, Reco
 from ndcg_tracker.ingest.rows import GatheredRows, Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.source import BLOCK
 
+_MOST_DIGITS = 400  # a double ends at 309
+_NULL = float("nan")
+_INFINITY = float("inf")
+_KINDS = {
+    str: "string",
+    bool: "true or false",
+    int: "number",
+    float: "fraction",
+    list: "array",
+    dict: "object",
+}
+_BRACE = 0x7B
+_NEWLINE = 0x0A
+
 
 class JsonLines:
     """A JSON lines file (see ``Table``).
@@ -160,19 +174,6 @@ class JsonLines:
         return None
 
 
-_MOST_DIGITS = 400  # a double ends at 309
-_NULL = float("nan")
-_INFINITY = float("inf")
-_KINDS = {
-    str: "string",
-    bool: "true or false",
-    int: "number",
-    float: "fraction",
-    list: "array",
-    dict: "object",
-}
-
-
 def json_record(line: bytes) -> dict[str, Any]:
     """Return the JSON object in a line of UTF-8.
 
@@ -258,10 +259,6 @@ def _refused_constant(text: str) -> float:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=json_integer, parse_constant=_refused_constant)
-
-
-_BRACE = 0x7B
-_NEWLINE = 0x0A
 
 
 def json_rows(

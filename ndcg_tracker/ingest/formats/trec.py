@@ -26,6 +26,13 @@ _BLANKS = b" \t\r\n"
 _ONE_JUDGE = f"{KEEP_ONE}, and of several judges (trec_eval -R qrels_jg) the lines of one"
 _OF_TWO_ROWS = 11  # a line of so many fields may be two rows with no line end between them
 _ZSCORES = re.compile(rb"[^ \t]+[ \t]+[A-Za-z][A-Za-z0-9_.]*[ \t]+-?[0-9]+\.[0-9]{4}[ \t]+-?[0-9]+\.[0-9]{4}[ \t]*")
+_WINDOW = 1 << 18  # bytes looked at a time: the temporaries stay in the cache
+_BLANK = 0x20
+_NEWLINE = 0x0A
+_HASH = 0x23
+_COMMENTS = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
+_TAB_TO_BLANK = bytes.maketrans(b"\t", b" ")
+_OF_NUMBERS = b"0123456789+-.eE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,14 +196,6 @@ def _wrong_fields(fields: list[bytes], layout: Layout) -> str:
     return f"{what}; {hint}"
 
 
-_WINDOW = 1 << 18  # bytes looked at a time: the temporaries stay in the cache
-_BLANK = 0x20
-_NEWLINE = 0x0A
-_HASH = 0x23
-_COMMENTS = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
-_TAB_TO_BLANK = bytes.maketrans(b"\t", b" ")
-
-
 def single_blanks(block: bytes) -> bytes:
     """Return the lines of a TREC file with one blank between fields and none around them, blank lines left out.
 
@@ -257,9 +256,6 @@ def _has_comments(block: bytes) -> bool:
 def _before(data: Bytes) -> Bytes:
     """Return the byte before each byte, a newline before the first."""
     return np.concatenate([np.array([_NEWLINE], dtype=np.uint8), data[:-1]])
-
-
-_OF_NUMBERS = b"0123456789+-.eE"
 
 
 def split_rows(text: bytes, n_fields: int, columns: Mapping[str, int]) -> Rows:

@@ -130,7 +130,7 @@ def _stored(
     )
     texts = facts.get("requested_as", {})
     metrics = [asked_for(metric, texts.get(metric)) or metric for metric in facts.get("metrics") or [DEFAULT_METRIC]]
-    result = tracker.ingest_blocks([table], None, details, metrics, replace=replace)
+    result = tracker.ingest_table(table, None, details, metrics, replace=replace)
     return PulledRun(result, source.info.run_id, (*result.notes, *_differences(result, source, prefix)))
 
 
