@@ -198,6 +198,19 @@ def test_other_content_under_a_name_is_refused_or_replaces(tracker: nt.Tracker, 
     assert [run.name for run in tracker.runs()] == ["shop"]
 
 
+@pytest.mark.parametrize("size", [1, len(BM25)])
+def test_the_same_content_is_not_replaced(tracker: nt.Tracker, ready_url: str, size: int) -> None:
+    first = ingest_stream(tracker, "shop", blocks_of(BM25, size), LABELS)
+    tracker.set_alias("prod", "shop")
+    before = row_counts(ready_url)
+    again = ingest_stream(tracker, "shop", blocks_of(BM25, size), LABELS, replace=True)
+    assert (again.outcome, again.run_id, again.notes) == ("already stored", first.run_id, ())
+    assert row_counts(ready_url) == before
+    later = ingest_stream(tracker, "later", blocks_of(DENSE, size), LABELS)
+    if size == len(BM25):  # of a whole run nothing is written: no id was used up in between
+        assert later.run_id == first.run_id + 1
+
+
 def failing(blocks: Iterator[RankedTable]) -> Iterator[RankedTable]:
     yield next(blocks)
     raise InputError("shop.run:7: the score is empty; every row needs one")

@@ -64,8 +64,8 @@ class Trec:
     """A TREC file of one kind (see ``Table``).
 
     What is beyond doubt is read by Arrow's parser: 500,000 lines (17 MB) take it 0.05 s, the exact way 1.0 s. A file
-    too small to import Arrow for is split by NumPy: ``evaluate`` of 50,000 lines (1.9 MB) takes 0.29 s of processor
-    time and 67 MB in all, with Arrow 0.35 s and 99 MB, read exactly 0.41 s.
+    too small to import Arrow for is split by NumPy: ``evaluate`` of 50,000 lines (1.9 MB) takes 0.25 s of processor
+    time and 66 MB in all, with Arrow 0.29 s and 98 MB, read exactly 0.37 s.
     """
 
     def __init__(self, layout: Layout) -> None:
