@@ -1,4 +1,4 @@
-"""How much of what a run shows has been judged at all."""
+"""The share of a run's top items that are judged."""
 
 from __future__ import annotations
 

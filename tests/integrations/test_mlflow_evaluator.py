@@ -260,7 +260,7 @@ def test_settings_that_cannot_be_taken(store: MlflowStore, config: dict[str, Any
 def test_an_unknown_metric(store: MlflowStore) -> None:
     with pytest.raises(MetricError) as refused:
         evaluated(store, frame_of(), {"group": "qid", "metrics": ["ndgc@10"]})
-    assert str(refused.value) == "ndgc is no metric; did you mean ndcg@10?"
+    assert str(refused.value) == "ndgc is not a metric; did you mean ndcg@10?"
 
 
 def test_labels_scores_and_models_that_are_missing_or_wrong(store: MlflowStore) -> None:
