@@ -1,4 +1,4 @@
-"""``ndcg-track runs``: the runs that are stored, and their housekeeping."""
+"""``ndcg-track runs``: lists, shows, renames, tags and deletes stored runs."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def show_run(run: Run, dataset: options.AnyDataset = None, format: options.Outpu
 def rename_run(
     run: Run, name: Annotated[str, typer.Argument(help="The new name.")], dataset: options.AnyDataset = None
 ) -> None:
-    """Give a run another name."""
+    """Rename a run."""
     with options.tracker() as tracker:
         before = tracker.rename_run(run, name, dataset)
     options.say(f"run {before.id} is now {name!r}; it was {before.name!r}")
@@ -96,20 +96,22 @@ def tag_run(
 @app.command("delete")
 def delete_run(
     run: Run,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")] = False,
     dataset: options.AnyDataset = None,
 ) -> None:
     """Delete a run with its items, metrics and group results.
 
-    There is no way back.
+    This cannot be undone.
     """
     from ndcg_tracker.errors import InputError
+    from ndcg_tracker.reporting.numbers import counted
 
     with options.tracker() as tracker:
         found, evaluations = tracker.run(run, dataset)
-        what = f"run {found.name!r} ({found.id}) of dataset {found.dataset!r} and its {len(evaluations)} evaluations"
+        n_evaluations = counted(len(evaluations), "evaluation")
+        what = f"run {found.name!r} ({found.id}) of dataset {found.dataset!r} with {n_evaluations}"
         if not yes and not _agreed(f"delete {what}?"):
-            raise InputError(f"{what} was not deleted; add --yes to delete it without being asked")
+            raise InputError(f"nothing was deleted: {what}; add --yes to delete without confirmation")
         tracker.delete_run(found.id)
     options.say(f"deleted {what}")
 

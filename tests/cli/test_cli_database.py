@@ -14,7 +14,7 @@ from ndcg_tracker.storage.upkeep.revisions import newest_revision
 def test_upgrade_makes_the_schema_once(database_url: str, capsys: pytest.CaptureFixture[str]) -> None:
     command = CommandLine(database_url, capsys)
     assert command.rows("db", "current")[0]["state"] in ("missing", "empty")
-    assert command.said("db", "upgrade") == f"made schema {newest_revision()}\n"
+    assert command.said("db", "upgrade") == f"created schema {newest_revision()}\n"
     assert command.said("db", "upgrade") == f"nothing to do: the schema is {newest_revision()}, the newest\n"
     assert command.rows("db", "current") == [{"state": "current", "detail": newest_revision()}]
     assert command.rows("runs", "list") == []
@@ -44,7 +44,7 @@ def test_nothing_else_makes_a_database(sqlite_command: CommandLine, folder: Path
 
 
 def test_check_of_a_whole_database(shop: CommandLine) -> None:
-    assert shop.said("db", "check") == "the database is whole\n"
+    assert shop.said("db", "check") == "the database is intact\n"
 
 
 def test_check_of_a_damaged_database(sqlite_command: CommandLine, files: None, folder: Path) -> None:
@@ -57,7 +57,7 @@ def test_check_of_a_damaged_database(sqlite_command: CommandLine, files: None, f
     *damage, last = printed.err.splitlines()
     assert (printed.code, printed.out) == (2, "")
     assert damage
-    assert last == "error: the database is damaged; restore a backup, or report what the lines above say"
+    assert last == "error: the database is damaged; restore a backup, or report the lines above"
 
 
 def test_backup(sqlite_command: CommandLine, files: None, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,7 +68,7 @@ def test_backup(sqlite_command: CommandLine, files: None, folder: Path, capsys: 
     )
     copy = CommandLine("copy.db", capsys)
     assert copy.rows("runs", "list") == sqlite_command.rows("runs", "list")
-    assert copy.said("db", "check") == "the database is whole\n"
+    assert copy.said("db", "check") == "the database is intact\n"
 
 
 def test_backup_of_postgres_is_for_its_own_tool(postgres_url: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,4 +21,4 @@ def test_what_is_bad_is_exit_2(program: Program, folder: Path) -> None:
     assert printed.code == 2
     assert "bad   not a SQLite database, it is a file of another kind" in printed.out
     assert "→ give --db another path" in printed.out
-    assert printed.err == "error: not well: schema; what to do stands in the table\n"
+    assert printed.err == "error: problems found: schema; see the advice above\n"

@@ -78,7 +78,7 @@ def test_tag(shop: CommandLine) -> None:
 
 def test_delete_with_yes(shop: CommandLine) -> None:
     assert shop.said("runs", "delete", "den", "--yes") == (
-        "deleted run 'dense' (2) of dataset 'shop' and its 1 evaluations\n"
+        "deleted run 'dense' (2) of dataset 'shop' with 1 evaluation\n"
     )
     assert [row["run"] for row in shop.rows("runs", "list")] == ["bm25"]
 
@@ -90,28 +90,28 @@ def test_delete_takes_the_run_that_it_named(shop: CommandLine) -> None:
 
 
 def test_delete_asks_on_a_terminal(shop: CommandLine, typing: int) -> None:
-    question = "delete run 'dense' (2) of dataset 'shop' and its 1 evaluations? [y/N]\n"
+    question = "delete run 'dense' (2) of dataset 'shop' with 1 evaluation? [y/N]\n"
     for answer in (b"n\n", b"\n", b"yep\n", b"\x04"):
         os.write(typing, answer)
         printed = shop("runs", "delete", "dense")
         assert (printed.code, printed.out) == (2, "")
         assert printed.err == (
-            f"{question}error: run 'dense' (2) of dataset 'shop' and its 1 evaluations was not deleted; "
-            "add --yes to delete it without being asked\n"
+            f"{question}error: nothing was deleted: run 'dense' (2) of dataset 'shop' with 1 evaluation; "
+            "add --yes to delete without confirmation\n"
         )
     os.write(typing, b"Y\n")
     printed = shop("runs", "delete", "dense")
     assert (printed.code, printed.err) == (
         0,
-        f"{question}deleted run 'dense' (2) of dataset 'shop' and its 1 evaluations\n",
+        f"{question}deleted run 'dense' (2) of dataset 'shop' with 1 evaluation\n",
     )
 
 
 def test_delete_does_not_ask_where_nobody_answers(shop: CommandLine) -> None:
     before = row_counts(shop.url)
     assert shop.refused("runs", "delete", "dense") == (
-        "run 'dense' (2) of dataset 'shop' and its 1 evaluations was not deleted; "
-        "add --yes to delete it without being asked"
+        "nothing was deleted: run 'dense' (2) of dataset 'shop' with 1 evaluation; "
+        "add --yes to delete without confirmation"
     )
     assert row_counts(shop.url) == before
 
