@@ -23,8 +23,8 @@ _SIGNS = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[None, :], axis
 class PermutationTest:
     """The result of the sign-flip test of a mean difference.
 
-    ``n``: the differences that count. ``n_nonzero``: those that a flip can change. ``mean``: their (weighted) mean, None
-    where n is 0. ``p_value``: two-sided, in (0, 1], None where n < 2 or all are zero. ``exact``: whether all signs
+    ``n``: the differences that count. ``n_nonzero``: those that a flip can change. ``mean``: their (weighted) mean,
+    None where n is 0. ``p_value``: two-sided, in (0, 1], None where n < 2 or all are zero. ``exact``: whether all signs
     were tried. ``flips``: how many sign vectors were tried.
     """
 

@@ -32,14 +32,14 @@ def test_ingest_makes_a_sqlite_file_but_not_a_postgres_schema(
 ) -> None:
     sqlite_command.done("ingest", "bm25.csv", "--labels", "labels.csv")
     message = CommandLine(postgres_url, capsys).refused("ingest", "bm25.csv", "--labels", "labels.csv")
-    assert "the database is empty; make its tables with: ndcg-track --db" in message
+    assert "the database is empty; create its tables with: ndcg-track --db" in message
     assert message.endswith(" db upgrade")
 
 
 def test_nothing_else_makes_a_database(sqlite_command: CommandLine, folder: Path) -> None:
     for arguments in (["runs", "list"], ["history"], ["rescore", "--all"], ["sql", "SELECT 1"], ["alias", "list"]):
         message = sqlite_command.refused(*arguments)
-        assert "there is no such database; make it with: ndcg-track --db " in message
+        assert "the database does not exist; create it with: ndcg-track --db " in message
     assert list(folder.iterdir()) == []
 
 
@@ -64,7 +64,7 @@ def test_backup(sqlite_command: CommandLine, files: None, folder: Path, capsys: 
     sqlite_command.done("ingest", "bm25.csv", "--labels", "labels.csv")
     assert sqlite_command.said("db", "backup", "copy.db") == "backed up to copy.db\n"
     assert sqlite_command.refused("db", "backup", "copy.db") == (
-        "copy.db: the file exists already; give the backup a new name"
+        "copy.db: the file already exists; give the backup a new name"
     )
     copy = CommandLine("copy.db", capsys)
     assert copy.rows("runs", "list") == sqlite_command.rows("runs", "list")
@@ -73,7 +73,7 @@ def test_backup(sqlite_command: CommandLine, files: None, folder: Path, capsys: 
 
 def test_backup_of_postgres_is_for_its_own_tool(postgres_url: str, capsys: pytest.CaptureFixture[str]) -> None:
     message = CommandLine(postgres_url, capsys).refused("db", "backup", "copy.db")
-    assert message.endswith(": a Postgres database is backed up by its own tool, pg_dump")
+    assert message.endswith(": back up a Postgres database with its own tool, pg_dump")
 
 
 def test_databases_of_others_are_left_alone(folder: Path, capsys: pytest.CaptureFixture[str], files: None) -> None:
@@ -82,7 +82,7 @@ def test_databases_of_others_are_left_alone(folder: Path, capsys: pytest.Capture
     before = (folder / "music.db").read_bytes()
     foreign = CommandLine("music.db", capsys)
     message = (
-        "music.db: the database belongs to another program (it has a table 'songs'); give --db a database of its own"
+        "music.db: the database belongs to another program (it has a table 'songs'); give --db a separate database"
     )
     assert foreign.refused("ingest", "bm25.csv", "--labels", "labels.csv") == message
     assert foreign.refused("db", "upgrade") == message
@@ -103,7 +103,7 @@ def test_databases_of_others_are_left_alone(folder: Path, capsys: pytest.Capture
         ),
         (
             "mysql://me:secret@host/db",
-            "mysql:// is no database for ndcg_tracker: give the path of a SQLite file, sqlite:///path or "
+            "mysql:// is not a database for ndcg_tracker: give the path of a SQLite file, sqlite:///path or "
             "postgresql://user@host/database",
         ),
         (
@@ -143,5 +143,5 @@ def test_the_metadata_for_datasette_names_the_database_after_its_file(shop: Comm
 
 
 def test_no_metadata_for_a_database_that_is_not_there(sqlite_command: CommandLine, folder: Path) -> None:
-    assert "there is no such database" in sqlite_command.refused("db", "datasette", "-o", "metadata.json")
+    assert "the database does not exist" in sqlite_command.refused("db", "datasette", "-o", "metadata.json")
     assert list(folder.iterdir()) == []

@@ -144,7 +144,7 @@ def test_the_database_may_be_an_option(gates: Callable[..., Outcome], database: 
     assert (found.code, "1 passed" in found.output) == (0, True)
     missing = gates("-k", "may_ship")
     assert missing.code == 1
-    assert "ndcg-track.db: there is no such database" in missing.output
+    assert "ndcg-track.db: the database does not exist" in missing.output
 
 
 def test_the_plugin_costs_nothing_that_no_test_asks_for() -> None:
