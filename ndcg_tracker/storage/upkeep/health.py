@@ -235,7 +235,7 @@ def _server_findings(location: Location) -> Iterator[Finding]:
             if is_superuser:
                 yield Finding(
                     "role", "note", f"{role} is a superuser",
-                    "give people who only read a read-only role (docs/sql.md)",
+                    "give readers a read-only role (docs/sql.md)",
                 )  # fmt: skip
             else:
                 yield Finding("role", "ok", role)

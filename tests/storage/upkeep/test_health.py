@@ -58,7 +58,7 @@ def test_all_is_well(filled: str) -> None:
     else:
         assert list(found) == ["schema", "server", "role", "writer", "integrity"]
         assert found["writer"] == Finding("writer", "ok", "nobody")
-        assert found["role"].advice.startswith("give people who only read a role")
+        assert found["role"].advice.startswith("give readers a read-only role")
 
 
 def test_nothing_is_left_behind(sqlite_url: str) -> None:
