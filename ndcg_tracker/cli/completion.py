@@ -80,7 +80,7 @@ def shell_in_use() -> str:
     name = Path(os.environ.get("SHELL", "")).name
     if name not in SCRIPTS:
         known = ", ".join(SCRIPTS)
-        raise InputError(f"SHELL is {name or 'not set'!r}; completion supports {known}")
+        raise InputError(f"SHELL is {name!r}, which has no completion; set it to one of {known}")
     return name
 
 

@@ -32,7 +32,7 @@ def evaluate(
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Compute metrics of runs without storing anything."""
-    from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of, run_names
+    from ndcg_tracker.cli.input_files import in_blocks_or_whole, labels_of, run_names
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.ingest.reading import may_have_columns

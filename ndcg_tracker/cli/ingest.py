@@ -58,7 +58,7 @@ def ingest(
 
     Each file is stored in one transaction. Storing the same run again is fine and adds nothing.
     """
-    from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of, run_names
+    from ndcg_tracker.cli.input_files import in_blocks_or_whole, labels_of, run_names
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.ingest.reading import may_have_columns
     from ndcg_tracker.reporting.metrics_json import metrics_json as metrics_text

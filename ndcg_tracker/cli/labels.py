@@ -26,7 +26,7 @@ def add_labels(
 
     Labels already stored add nothing.
     """
-    from ndcg_tracker.cli.reading import labels_of
+    from ndcg_tracker.cli.input_files import labels_of
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.tracker.ingestion import source_name
 

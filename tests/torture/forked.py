@@ -19,8 +19,9 @@ _START_TIMEOUT = 120
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
     [
-        "alembic.command", "alembic.config", "psycopg", "pyarrow.compute", "pyarrow.csv", "ndcg_tracker.cli.reading",
-        "ndcg_tracker.ingest", "ndcg_tracker.reporting", "ndcg_tracker.storage.bulk.postgres",
+        "alembic.command", "alembic.config", "psycopg", "pyarrow.compute", "pyarrow.csv",
+        "ndcg_tracker.cli.input_files", "ndcg_tracker.ingest",
+        "ndcg_tracker.reporting", "ndcg_tracker.storage.bulk.postgres",
         "ndcg_tracker.storage.store", "ndcg_tracker.tracker.tracker", __name__,
     ]
 )  # fmt: skip

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ndcg_tracker.metrics.kernel.cumulated import level_gains
 from ndcg_tracker.metrics.kernel.ideal import sorted_ideal
 from ndcg_tracker.metrics.kernel.lists import Lists
-from ndcg_tracker.metrics.kernel.ranks import RankedGains, ranked_gains
 from ndcg_tracker.metrics.kernel.rounding import rank_weights
+from ndcg_tracker.metrics.kernel.ties import RankedGains, ranked_gains
 from ndcg_tracker.metrics.language.axes import numbers_of
 from ndcg_tracker.metrics.language.measures import LEAST_OF_GEOMETRIC
 from ndcg_tracker.metrics.language.metric import Metric

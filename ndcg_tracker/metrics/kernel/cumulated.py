@@ -12,9 +12,9 @@ from ndcg_tracker.metrics.kernel.gains import gains
 from ndcg_tracker.metrics.kernel.ideal import level_spans, sorted_ideal
 from ndcg_tracker.metrics.kernel.lists import Lists, effective, family
 from ndcg_tracker.metrics.kernel.mean import ROUNDING
-from ndcg_tracker.metrics.kernel.ranks import ItemOrder, as_they_came, order_of, ranked_gains
 from ndcg_tracker.metrics.kernel.rounding import in_precision_of, rank_weights
 from ndcg_tracker.metrics.kernel.sums import discounted_sums, weighted_sums
+from ndcg_tracker.metrics.kernel.ties import ItemOrder, as_they_came, order_of, ranked_gains
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.grouping import group_sums
 from ndcg_tracker.rankings.types import Floats, Index, Mask
