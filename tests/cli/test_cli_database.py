@@ -129,7 +129,7 @@ def test_the_metadata_for_datasette_names_the_database_after_its_file(shop: Comm
     if not shop.url.startswith("sqlite"):
         message = shop.refused("db", "datasette", "-o", "metadata.json")
         assert message.endswith(
-            ": Datasette opens SQLite files, not Postgres; bring the runs into one with ndcg-track export --all "
+            ": Datasette opens SQLite files, not Postgres; copy the runs into one with ndcg-track export --all "
             "-o FOLDER and ndcg-track --db copy.db import FOLDER"
         )
         assert not (folder / "metadata.json").exists()

@@ -236,13 +236,13 @@ def test_thresholds_of_mlflow(store: MlflowStore) -> None:
         ),
         (
             {"group": "query"},
-            "evaluator_config['group'] is 'query', and the data has no such column beside targets and predictions; the "
-            "columns are qid, doc, feature",
+            "evaluator_config['group'] is 'query', and the data has no such column besides targets and predictions; "
+            "the columns are qid, doc, feature",
         ),
         (
             {"group": "qid", "item": "label"},
-            "evaluator_config['item'] is 'label', and the data has no such column beside targets and predictions; the "
-            "columns are qid, doc, feature",
+            "evaluator_config['item'] is 'label', and the data has no such column besides targets and predictions; "
+            "the columns are qid, doc, feature",
         ),
         (
             {"group": "qid", "item": "qid"},

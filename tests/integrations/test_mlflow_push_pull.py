@@ -153,10 +153,10 @@ def test_what_mlflow_does_not_take_is_told(store: MlflowStore, tracker: nt.Track
         metrics=["ndcg(empty=skip)@10", "P@5"],
     )  # fmt: skip
     pushed = push(tracker, "bm25", experiment="shop")
-    only = "MLflow takes letters, digits, _ - . : / and blanks in a name"
+    only = "MLflow allows only letters, digits, _ - . : / and blanks in a name"
     assert pushed.notes == (
-        f"parameter 'a@b' stays here: {only}",
-        f"tag 'c@d' stays here: {only}",
+        f"parameter 'a@b' was not pushed: {only}",
+        f"tag 'c@d' was not pushed: {only}",
         "ndcg(empty=skip)@10 has no value for any group, so MLflow gets no mean",
     )
     data = store.run(pushed.mlflow_run_id).data
@@ -361,7 +361,7 @@ def test_a_table_that_is_broken(other: nt.Tracker, logged: Callable[[Callable[[P
         (lambda path: path.write_bytes(b"PAR1 and no more"), "no readable Parquet file ("),
         (
             lambda path: pq.write_table(twice.drop_columns("item"), path),
-            "has no column 'item'; it takes group, item, score, label to make a run of it",
+            "has no column 'item'; a run needs group, item, score, label",
         ),
         (
             lambda path: pq.write_table(twice, path),

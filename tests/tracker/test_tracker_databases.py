@@ -27,7 +27,9 @@ def test_the_file_comes_to_be_with_the_first_ingest(tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     with nt.Tracker() as tracker:
         for question in (tracker.runs, tracker.aliases, tracker.history, tracker.rescore):
-            with pytest.raises(nt.DatabaseError, match=r"^ndcg-track\.db: the database does not exist; make it with: "):
+            with pytest.raises(
+                nt.DatabaseError, match=r"^ndcg-track\.db: the database does not exist; create it with: "
+            ):
                 question()
         assert list(tmp_path.iterdir()) == []
         tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame())
