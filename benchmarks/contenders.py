@@ -20,7 +20,7 @@ from processes import Means
 
 METRICS = ("ndcg@10", "ndcg@100", "ndcg")
 EXACT, PRINTED, TIES = 1e-6, 6e-5, 5e-3
-"""How far a mean may lie from ours: the same convention; four printed digits; ties in another order."""
+"""How far a mean may be from ours: the same convention; four printed digits; ties in another order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Contender:
 
     ``needs``: the module it cannot do without, "" for none. ``command``: what is run. ``read``: the means from what
     it printed. ``stores``: "sqlite" or "postgres" for those that need a database; ``ready``: whether its schema is
-    made beforehand. ``tolerance`` and ``convention``: how far its means may lie from ours, and why. ``left_out``: the
+    made beforehand. ``tolerance`` and ``convention``: how far its means may be from ours, and why. ``left_out``: the
     workloads it does not run on, each with the reason. ``only_on``: the only workloads it runs on, if not all.
     """
 

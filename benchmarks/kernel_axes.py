@@ -1,7 +1,7 @@
 """What each value of each axis costs: the time of ``group_results``, as a ratio to plain ndcg@10.
 
     python benchmarks/kernel_axes.py                      # W1 and W2, our own axes
-    python benchmarks/kernel_axes.py --peers --rounds 5   # pytrec_eval and scikit-learn beside them
+    python benchmarks/kernel_axes.py --peers --rounds 5   # with pytrec_eval and scikit-learn
     python benchmarks/kernel_axes.py w2 --json axes.json
 
 Every round times every row once, in an order of its own, so that a machine that slows down slows all of them and no

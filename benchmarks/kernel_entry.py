@@ -20,7 +20,7 @@ CUTOFFS = (10, 100, None)
 EXACT, TIES = 1e-6, 5e-3
 Work = Callable[[], Any]
 LABELS, ROWS, ROWS_OR_1 = "labels", "rows", "rows, empty=1"
-"""What a mean is held against: ours with the ideal from the labels; from the rows alone; the same, 1 without a gain."""
+"""The means to compare with: ours with the ideal from the labels; from the rows alone; the same, 1 without a gain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Kernel:
     """One way from arrays to numbers (see ``contenders.Contender``).
 
     ``prepared``: its work on a scene. ``means``: the means from what the work returned. ``reference``: which of our
-    means they are held against.
+    means they are compared with.
     """
 
     what: str

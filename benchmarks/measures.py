@@ -1,4 +1,4 @@
-"""The phases in which we stand beside other tools, and growth."""
+"""The phases that are compared with other tools, and growth."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _database(choice: Choice, engine: str) -> Iterator[tuple[str, Callable[[], f
 
 
 def removed(path: Path) -> None:
-    """Remove a SQLite file with what stands beside it."""
+    """Remove a SQLite file and the files next to it."""
     for beside in path.parent.glob(path.name + "*"):
         beside.unlink()
 

@@ -1,4 +1,4 @@
-"""The phases of our own: commands on databases that stand ready, and what keeps a database in order."""
+"""Our own phases: commands on prepared databases, and the upkeep of a database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from processes import HERE, Sample, Worker, done, measured
 
 
 def commands(choice: Choice) -> Phase:
-    """Return the phase of our own commands on databases that stand ready, and of the permutation test."""
+    """Return the phase of our own commands on prepared databases, and of the permutation test."""
     many, few = ("tiny", "tiny") if choice.quick else ("w4", "w1")
     n_runs = 5 if choice.quick else 1_000
     n_flipped = 1_000 if choice.quick else 6_980
@@ -33,7 +33,7 @@ def commands(choice: Choice) -> Phase:
             lambda _: measured([sys.executable, "-c", "import numpy"]),
         ),
         Task(
-            "import scipy.special", "what none imports unless it is asked for",
+            "import scipy.special", "imported on request only",
             lambda _: measured([sys.executable, "-c", "import numpy, scipy.special"]),
         ),
         Task("--help", "`ndcg-track --help`", lambda _: measured(ndcg_track(sys.executable, "--help"))),

@@ -130,7 +130,7 @@ def note(text: str) -> None:
 
 
 def kept(tasks: Sequence[Task], only: Sequence[str], always: Sequence[str] = ()) -> list[Task]:
-    """Return the tasks that were asked for, and those that the others are held against."""
+    """Return the requested tasks, and those that the others are compared with."""
     if not only:
         return list(tasks)
     return [task for task in tasks if task.name in always or any(task.name.startswith(name) for name in only)]

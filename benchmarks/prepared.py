@@ -1,4 +1,4 @@
-"""Databases that stand ready before the clock starts, and our own work in memory.
+"""Databases prepared before the clock starts, and our own work in memory.
 
 python benchmarks/prepared.py runs DB WORKLOAD N_RUNS TOP   # N runs of a workload's groups, their first TOP items
 python benchmarks/prepared.py statistics DB                 # worker: the statistics of comparing the first two runs

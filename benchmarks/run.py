@@ -75,7 +75,7 @@ def phases(arguments: argparse.Namespace, choice: Choice) -> Iterator[Phase]:
 
 
 def measured(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Measure what was asked for and return all of it."""
+    """Make the requested measurements and return them."""
     DATA.mkdir(exist_ok=True)
     pythons = dict(entry.split("=", 1) for entry in arguments.python)
     available = {python: versions(python, all_modules()) for python in {sys.executable, *pythons.values()}}
@@ -83,7 +83,7 @@ def measured(arguments: argparse.Namespace) -> dict[str, Any]:
     trec_eval = str(Path(arguments.trec_eval).resolve()) if arguments.trec_eval else ""
     if trec_eval:
         tools["trec_eval"] = trec_eval_version(trec_eval)
-    postgres, no_postgres = None, "its section was not asked for"
+    postgres, no_postgres = None, "its section was not requested"
     if {"files", "growth"} & set(arguments.sections):
         try:
             postgres = Postgres(sys.executable, arguments.postgres)
@@ -117,7 +117,7 @@ def measured(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure, or take what was measured, and write what was asked for."""
+    """Measure, or read earlier measurements, and write the requested output."""
     arguments = parsed()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as with SIGINT, databases and servers are cleared away
     if arguments.kept:

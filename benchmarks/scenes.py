@@ -22,7 +22,7 @@ METRICS = ("ndcg@10", "ndcg@100", "ndcg")
 
 @dataclass
 class Scene:
-    """A workload whose rows stand group by group, in any order within a group, with the gain of each row."""
+    """A workload of grouped rows, in any order within a group, with the gain of each row."""
 
     table: workloads.Table
 

@@ -80,7 +80,7 @@ def dialect_index() -> Iterator[str]:
     yield "# Dialects"
     yield ""
     yield "Paste what another tool prints or takes, with the name of its dialect and a colon before it, wherever a"
-    yield "metric is asked for: `--metric 'lightgbm:ndcg@10'`. It is read into the canonical form, which is what is"
+    yield "metric is expected: `--metric 'lightgbm:ndcg@10'`. It is read into the canonical form, which is what is"
     yield "stored and shown, and which gives that tool's numbers. `ndcg-track metrics explain TEXT` prints the"
     yield "formula and what differs from the default; the page of each dialect says the same for its plain NDCG, and"
     yield "what surprises people."
@@ -91,7 +91,7 @@ def dialect_index() -> Iterator[str]:
         rows.append([link, _code(dialect.examples[0]), _prose(dialect.agreement)])
     yield from _table(["dialect", "example", "agreement"], rows)
     yield ""
-    yield "Agreement is how far a group's value here and there may lie apart; tests hold it against values that the"
+    yield "Agreement is how far a group's value here and there may differ; tests compare it with values that the"
     yield "tools themselves returned. What the axes mean is on the page [Metrics](../metrics.md)."
 
 
@@ -105,7 +105,7 @@ def dialect_page(dialect: Dialect) -> Iterator[str]:
     yield f"- **Write it** {_code(dialect.name + ':')} and behind that the tool's own text: {_code(dialect.text(10))}."
     bracketed = next((text for text in dialect.examples if text.startswith(f"{dialect.name}(")), None)
     if bracketed is not None:
-        yield f"  Options of the tool stand in brackets before the colon: {_code(bracketed)}."
+        yield f"  Options of the tool go in brackets before the colon: {_code(bracketed)}."
     yield f"- **Agreement promised**: {_prose(dialect.agreement)}."
     yield ""
     yield "## Examples"

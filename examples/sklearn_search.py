@@ -16,7 +16,7 @@ shop = pd.DataFrame(random.normal(size=(4000, 3)), columns=["match", "sales", "p
 signal = shop["match"] + shop["sales"] * shop["price"] + random.normal(size=4000)
 labels = np.clip(signal, 0, 4).astype(int)
 shop["query"] = [f"q{number // 20}" for number in range(4000)]
-features = make_column_transformer(("passthrough", ["match", "sales", "price"]))  # the query is no feature
+features = make_column_transformer(("passthrough", ["match", "sales", "price"]))  # the query is not a feature
 
 trees = make_pipeline(features, HistGradientBoostingRegressor(max_iter=30, random_state=1))
 search = GridSearchCV(

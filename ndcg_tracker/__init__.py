@@ -1,4 +1,4 @@
-"""ndcg_tracker: every ranking run down to the single group in SQL, and what changed between two of them.
+"""ndcg_tracker: keeps every ranking run in SQL, group by group, and reports what changed between two runs.
 
 >>> import ndcg_tracker as nt
 >>> str(nt.parse_metric("ndcg(gain=linear)@10"))

@@ -1,7 +1,7 @@
 """Ids as Arrow arrays of text and back, without a copy and without importing pandas.
 
-``pyarrow.array`` and ``pyarrow.scalar`` look for pandas objects in what they are given and so import pandas, which
-takes longer than all that Arrow does here.
+``pyarrow.array`` and ``pyarrow.scalar`` check their input for pandas objects and so import pandas, which takes longer
+than all of Arrow's work here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The errors that ndcg_tracker raises on purpose; everything else that escapes is a defect.
+"""The errors that ndcg_tracker raises on purpose; any other exception is a defect.
 
-Every message is one line that says what is wrong, where (file and line, group, run) and what to do next. Where it
-names an argument, it speaks the language of the caller: Python by default, options on the command line.
+Every message is one line that says what is wrong, where (file and line, group, run) and what to do next. Arguments in
+it are spelled for the caller: as in Python by default, as options on the command line.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _ARGUMENT = re.compile("\x0e([a-z_]+)\x1f([^\x0e\x0f]*)\x0f")
 
 
 def argument(name: str, value: object = "") -> str:
-    """Return an argument as part of a message, for whoever prints the message to put into words.
+    """Return an argument as part of a message; whoever prints the message spells it.
 
     ``name``: as in Python's signatures. ``value``: what to give, if the message says so; text without control
     characters.
@@ -34,7 +34,7 @@ def in_python(name: str, value: str) -> str:
 
 
 Spelling = Callable[[str, str], str]
-"""Says how an argument is spelled: from its name and its value ("" for none)."""
+"""Spells an argument, from its name and its value ("" for none)."""
 
 
 def worded(text: str, spelled: Spelling = in_python) -> str:
@@ -47,31 +47,31 @@ def worded(text: str, spelled: Spelling = in_python) -> str:
 
 
 class NdcgTrackerError(Exception):
-    """The ancestor of every error that ndcg_tracker raises on purpose; as text it names arguments as Python does."""
+    """The base class of all errors of ndcg_tracker; as text it spells arguments as Python does."""
 
     def __str__(self) -> str:
         return worded(self.message)
 
     @property
     def message(self) -> str:
-        """The message with its arguments still to be worded (see ``worded``)."""
+        """The message with unspelled arguments (see ``worded``)."""
         return super().__str__()
 
 
 class NdcgTrackerWarning(UserWarning):
-    """The ancestor of every warning of ndcg_tracker; as text it names arguments as Python does."""
+    """The base class of all warnings of ndcg_tracker; as text it spells arguments as Python does."""
 
     def __str__(self) -> str:
         return worded(self.message)
 
     @property
     def message(self) -> str:
-        """The message with its arguments still to be worded (see ``worded``)."""
+        """The message with unspelled arguments (see ``worded``)."""
         return super().__str__()
 
 
 def warn(warning: NdcgTrackerWarning) -> None:
-    """Warn whoever called this package, at the line of the call."""
+    """Warn the caller of this package, at the line of the call."""
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "ndcg_tracker":
         level, frame = level + 1, frame.f_back
@@ -79,11 +79,11 @@ def warn(warning: NdcgTrackerWarning) -> None:
 
 
 class InputError(NdcgTrackerError):
-    """A file, a frame or an argument that cannot be taken as it is (exit code 2)."""
+    """An invalid file, frame or argument (exit code 2)."""
 
 
 class MetricError(InputError):
-    """A metric text that does not parse, or a metric that cannot take these labels or scores (exit code 2)."""
+    """A metric text that does not parse, or a metric that is not defined for these labels or scores (exit code 2)."""
 
 
 class ReferenceNotFoundError(InputError):
@@ -91,15 +91,15 @@ class ReferenceNotFoundError(InputError):
 
 
 class ConflictError(InputError):
-    """A name that is already taken by other content, or a label that contradicts a stored one (exit code 2)."""
+    """A name that other content already has, or a label that contradicts a stored one (exit code 2)."""
 
 
 class NameTakenError(ConflictError):
-    """A run's name that is already taken by other content (exit code 2)."""
+    """The name of a run that already has other content (exit code 2)."""
 
 
 class DatabaseError(NdcgTrackerError):
-    """A database that cannot be opened, read or written as it is (exit code 2)."""
+    """A database that cannot be opened, read or written (exit code 2)."""
 
 
 class NotComparableError(NdcgTrackerError):

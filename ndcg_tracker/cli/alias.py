@@ -9,7 +9,7 @@ import typer
 from ndcg_tracker.cli import options
 
 app = typer.Typer(
-    help="Names that may move from run to run: set, list, delete.", no_args_is_help=True, rich_markup_mode=None
+    help="Aliases, names that can move from run to run: set, list, delete.", no_args_is_help=True, rich_markup_mode=None
 )
 
 Alias = Annotated[str, typer.Argument(metavar="NAME", help="The alias, with or without @.")]
@@ -18,10 +18,10 @@ Alias = Annotated[str, typer.Argument(metavar="NAME", help="The alias, with or w
 @app.command("set")
 def set_alias(
     alias: Alias,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The run it shall stand for.")],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The run it points to.")],
     dataset: options.AnyDataset = None,
 ) -> None:
-    """Point an alias at a run; it is made where it does not exist."""
+    """Point an alias at a run; create it if it does not exist."""
     with options.tracker() as tracker:
         found = tracker.set_alias(alias, run, dataset)
     options.say(f"@{alias.removeprefix('@')} is run {found.name!r} ({found.id}) of dataset {found.dataset!r}")

@@ -17,11 +17,11 @@ from ndcg_tracker.cli.options import ASKS_FOR_WORDS, as_option, discard, say, su
 from ndcg_tracker.errors import NdcgTrackerError, NotComparableError, worded
 
 INTERNAL_ERROR, BAD_INPUT, NOT_COMPARABLE = 1, 2, 5
-_OBJECTS_BETWEEN_COLLECTIONS = 200_000  # imports make many, none of it garbage, and looking through them takes long
+_OBJECTS_BETWEEN_COLLECTIONS = 200_000  # imports create many, none of them garbage, and scanning them is slow
 
 
 class Stopped(BaseException):
-    """A signal asked the program to stop; no transaction survives it half-way."""
+    """A signal asked the program to stop; the open transaction is rolled back."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -30,12 +30,12 @@ class Stopped(BaseException):
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; an error is one line on standard error.
 
-    Raises: BrokenPipeError where nobody reads standard output any more.
+    Raises: BrokenPipeError if standard output is no longer read.
     """
     try:
         command_line()(list(arguments), prog_name="ndcg-track")
     except SystemExit as end:
-        if isinstance(end.__context__, BrokenPipeError):  # typer makes an error of a reader that has seen enough
+        if isinstance(end.__context__, BrokenPipeError):  # typer turns a closed pipe into an error
             raise end.__context__ from None
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except NdcgTrackerError as error:
@@ -72,16 +72,16 @@ def main() -> None:
     if sys.stdout is None:  # the caller closed it
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
     if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sparkline is no failure
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sparkline must not fail
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # more take 0.1 s to start and help nothing
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # more threads take 0.1 s to start and do not help
     signal.signal(signal.SIGINT, _stop)
     signal.signal(signal.SIGTERM, _stop)
     try:
         code = run(sys.argv[1:]) if ASKS_FOR_WORDS not in os.environ else _complete()
         sys.stdout.flush()
     except Stopped as stopped:
-        say("stopped; nothing was left half-way")
+        say("stopped; nothing is half done")
         code = 128 + stopped.number
     except BrokenPipeError:
         discard(sys.stdout)

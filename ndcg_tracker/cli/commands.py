@@ -1,6 +1,6 @@
-"""Which commands there are; only the one that is called is imported.
+"""The table of commands; only the one that is called is imported.
 
-``--db`` stands before the command or after it: every command and group of commands gets the option here.
+``--db`` may come before or after the command: every command and group of commands gets the option here.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ COMMANDS = {
     "push": "mlflow:push_app",
     "pull": "mlflow:pull_app",
 }
-"""The module of this package that holds each command, and the function or the group of commands in it."""
+"""The module of each command, and the function or group of commands in it."""
 
 
 class _Commands(TyperGroup):
-    """The group of all commands: each is imported when it is asked for."""
+    """The group of all commands; each is imported when it is called."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command; where there is none of this name, None, with all imported that may be meant."""
+        """Return a command, or None after importing all that may be meant by an unknown name."""
         database = next(one for one in self.params if one.name == "db")
         for name in [cmd_name] if cmd_name in COMMANDS else COMMANDS:
             if name not in self.commands:
@@ -58,7 +58,7 @@ class _Commands(TyperGroup):
 
 
 def command_line() -> Any:
-    """Return the command line; it imports a command when that is called.
+    """Return the command line, which imports a command only when it is called.
 
     >>> command_line().get_command(None, "runs").name
     'runs'
@@ -66,7 +66,7 @@ def command_line() -> Any:
     app = typer.Typer(
         cls=_Commands,
         name="ndcg-track",
-        help="Keeps every ranking run down to the single group in SQL, and says what changed between two of them.",
+        help="Keeps every ranking run in SQL, group by group, and reports what changed between two runs.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -92,7 +92,7 @@ def _imported(name: str, database: Any) -> Any:
 
 
 def _take_database_too(command: Any, option: Any) -> None:
-    """Give a command, and those of its group, the option that stands before the command, too."""
+    """Give a command, and those of its group, the options that may come before the command, too."""
     added = copy(option)
     added.expose_value, added.callback = False, _database_after
     command.params.append(added)
@@ -140,12 +140,15 @@ def _before_command(
     install_completion: Annotated[
         bool,
         typer.Option(
-            "--install-completion", callback=_install_completion, is_eager=True, help="Let this shell complete words."
+            "--install-completion",
+            callback=_install_completion,
+            is_eager=True,
+            help="Install completion for this shell.",
         ),
     ] = False,
     show_completion: Annotated[
         bool,
-        typer.Option("--show-completion", callback=_show_completion, is_eager=True, help="Show the script for that."),
+        typer.Option("--show-completion", callback=_show_completion, is_eager=True, help="Show the completion script."),
     ] = False,
 ) -> None:
     surroundings.database, surroundings.debug = db, debug

@@ -1,4 +1,4 @@
-"""``ndcg-track compare``: what changed between two runs, and is it real."""
+"""``ndcg-track compare``: what changed between two runs, and whether it is real."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import typer
 from ndcg_tracker.cli import options
 
 DEFAULT_COLUMNS = 100
-"""How wide a report is where standard output is no terminal."""
+"""The width of a report if standard output is not a terminal."""
 WIDEST = 140
-"""How wide it is at most: beyond that, lines are hard to follow."""
+"""The largest width: longer lines are hard to follow."""
 
 
 class Missing(StrEnum):
-    """What to do with groups that a run does not have."""
+    """How to treat groups that a run does not have."""
 
     error = "error"
     zero = "zero"
@@ -26,11 +26,11 @@ class Missing(StrEnum):
 
 
 NOTHING_COMPARABLE = 5
-MISSING = "Groups with a result in one run only; skip: leave out those in neither, too."
+MISSING = "What to do with groups missing from one run; skip also drops those in neither."
 
 
 class Significance(StrEnum):
-    """Where p-values come from."""
+    """The source of p-values."""
 
     t = "t"
     permutation = "permutation"
@@ -38,7 +38,7 @@ class Significance(StrEnum):
 
 
 class Interval(StrEnum):
-    """Where intervals come from."""
+    """The source of intervals."""
 
     t = "t"
     bootstrap = "bootstrap"
@@ -51,7 +51,7 @@ def compare(
         typer.Argument(metavar="BASELINE", help="A run: name, id, @alias, latest, latest~2 or a unique prefix."),
     ],
     candidates: Annotated[
-        list[str], typer.Argument(metavar="CANDIDATE...", help="The run that is to be better, or several.")
+        list[str], typer.Argument(metavar="CANDIDATE...", help="One or more runs to compare with the baseline.")
     ],
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
@@ -59,7 +59,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="ATTRIBUTE",
-            help="Compare slices, too: by an attribute given with groups set.",
+            help="Also compare slices, by an attribute given with groups set.",
             show_default=False,
         ),
     ] = None,
@@ -76,16 +76,16 @@ def compare(
     missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
     top: Annotated[int, typer.Option(min=0, help="How many worst and best groups to show.")] = 10,
     tie_bounds: Annotated[
-        bool, typer.Option("--tie-bounds", help="Show the groups that ties in scores leave open.")
+        bool, typer.Option("--tie-bounds", help="Show the groups whose value depends on tied scores.")
     ] = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Compare runs group by group: what changed, and is it real.
+    """Compare runs group by group, with tests and intervals.
 
-    Difference, interval, wins and losses, worst and best groups.
+    Shows the difference, its interval, wins and losses, and the worst and best groups.
 
-    Labels are the newest version under which both runs have the metrics (all they share, unless --metric names some).
-    The first metric decides the worst and best groups and the slices.
+    The labels are the newest version under which both runs have the metrics (all that they share, unless --metric is
+    given). The first metric decides the worst and best groups and the slices.
     """
     from ndcg_tracker.reporting.compare import comparison_as
 

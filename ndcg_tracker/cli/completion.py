@@ -1,6 +1,6 @@
-"""What a shell offers when the tab key is pressed: commands, options, and names from the database.
+"""Shell completion: commands, options, and names from the database.
 
-A shell's script gives the line and the place of the cursor in variables and prints what this answers, a word a line.
+A shell's script passes the line and the cursor position in variables, and offers the printed words, one per line.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ end
 complete -c ndcg-track -k -a '(__ndcg_track)'
 """
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
-"""What makes each shell ask."""
+"""The completion script of each shell."""
 
 _NAMES: dict[str, tuple[What, ...]] = {
     "run": ("runs", "aliases"),
@@ -71,21 +71,21 @@ _NAMES: dict[str, tuple[What, ...]] = {
     "metric": ("metrics",),
     "metrics": ("metrics",),
 }
-"""What to offer for a parameter of this name, in every command."""
+"""The names to offer for a parameter of this name, in every command."""
 _REFERENCES = ("latest",)
 
 
 def shell_in_use() -> str:
-    """Return the user's shell as ``SHELL`` names it. Raises: InputError for one without a script here."""
+    """Return the user's shell from ``SHELL``. Raises: InputError for one without a script here."""
     name = Path(os.environ.get("SHELL", "")).name
     if name not in SCRIPTS:
         known = ", ".join(SCRIPTS)
-        raise InputError(f"SHELL says {name or 'nothing'!r}, which has no completion here; set it to one of {known}")
+        raise InputError(f"SHELL is {name!r}, which has no completion; set it to one of {known}")
     return name
 
 
 def install(shell: str) -> list[str]:
-    """Write the script where a shell finds it and return what was done, in lines; twice does no more than once."""
+    """Write the script where the shell finds it and return what was done, line by line; running it again is safe."""
     home = Path.home()
     script, startup, line = {
         "bash": (home / ".bash_completions" / "ndcg-track.sh", home / ".bashrc", "source '{}'"),
@@ -113,7 +113,7 @@ def install(shell: str) -> list[str]:
 
 
 def complete(command: Any, variables: Mapping[str, str]) -> int:
-    """Print the words that may stand at the cursor; silent where anything goes wrong, and always 0."""
+    """Print the words that fit at the cursor; silent if anything fails, and always 0."""
     with suppress(Exception):
         line, shell = variables["COMP_LINE"], variables[ASKS_FOR_WORDS]
         before = line[: int(variables.get("COMP_POINT", len(line)))]
@@ -125,7 +125,7 @@ def complete(command: Any, variables: Mapping[str, str]) -> int:
 
 
 def answers(command: Any, before: str, line: str) -> Iterator[str]:
-    """Yield the words that may stand at the cursor, given the command line, the line before the cursor and the whole.
+    """Yield the words that fit at the cursor, given the command line, the line before the cursor and the whole line.
 
     >>> from ndcg_tracker.cli.commands import command_line
     >>> list(answers(command_line(), "ndcg-track runs re", "ndcg-track runs re"))
@@ -139,7 +139,7 @@ def answers(command: Any, before: str, line: str) -> Iterator[str]:
     package = next(one.__module__ for one in type(command).__mro__ if one.__module__.endswith("click.core"))
     completion = import_module(package.removesuffix("core") + "shell_completion")
     asked: Any = completion.ShellComplete
-    unused = dict.fromkeys(getattr(asked, "__abstractmethods__", ()))  # how the words come in and go out is ours
+    unused = dict.fromkeys(getattr(asked, "__abstractmethods__", ()))  # this module reads and prints the words itself
     found = type("Words", (asked,), unused)(command, {}, "ndcg-track", ASKS_FOR_WORDS).get_completions(
         words, incomplete
     )
@@ -147,7 +147,7 @@ def answers(command: Any, before: str, line: str) -> Iterator[str]:
 
 
 def as_bash_inserts(words: Sequence[str], incomplete: str, breaks: str) -> list[str]:
-    """Return words as bash puts them in: escaped, and without what stands before its last break in the word.
+    """Return words as bash inserts them: escaped, and without the part before its last break in the word.
 
     >>> as_bash_inserts(["@baseline", "@best one"], "@b", " @:=")
     ['baseline', 'best\\\\ one']
@@ -157,7 +157,7 @@ def as_bash_inserts(words: Sequence[str], incomplete: str, breaks: str) -> list[
 
 
 def _offer_names(command: Any, database: str | None, dataset: str | None) -> None:
-    """Let the parameters of commands that stand for names be completed from the database."""
+    """Complete the parameters of commands that are names from the database."""
 
     def offered(what: tuple[What, ...]) -> Any:
         def names(context: Any, parameter: Any, incomplete: str) -> list[str]:
@@ -179,7 +179,7 @@ def _offer_names(command: Any, database: str | None, dataset: str | None) -> Non
 
 
 def _value(line: str, option: str) -> str | None:
-    """Return what a line gives an option, wherever it stands."""
+    """Return the value that a line gives an option, at any position."""
     words = _split(line)
     for word, following in zip(words, [*words[1:], ""], strict=True):
         if word == option and following:
@@ -190,7 +190,7 @@ def _value(line: str, option: str) -> str | None:
 
 
 def _split(line: str) -> list[str]:
-    """Return the words of a line as far as it was typed; the last is "" where a new one begins."""
+    """Return the words of a line typed so far; the last is "" if a new one begins."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
     lexer.whitespace_split, lexer.commenters = True, ""
     words: list[str] = []

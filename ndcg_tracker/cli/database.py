@@ -22,7 +22,7 @@ def _location() -> str:
 
 @app.command("upgrade")
 def upgrade_database() -> None:
-    """Make the schema, or bring it to the newest version.
+    """Create the schema, or upgrade it to the newest version.
 
     A SQLite file is backed up first.
     """
@@ -34,13 +34,13 @@ def upgrade_database() -> None:
     if not result.changed:
         options.say(f"nothing to do: the schema is {result.after}, the newest")
     else:
-        before = f"upgraded from {result.before} to" if result.before else "made schema"
+        before = f"upgraded from {result.before} to" if result.before else "created schema"
         options.say(f"{before} {result.after}")
 
 
 @app.command("current")
 def show_state(format: options.Output = options.OutputFormat.text) -> None:
-    """Show what the location holds and which schema it has.
+    """Show what is at the location and its schema version.
 
     Nothing is written.
     """
@@ -53,9 +53,9 @@ def show_state(format: options.Output = options.OutputFormat.text) -> None:
 
 @app.command("check")
 def check_database() -> None:
-    """Check that the database is whole.
+    """Check the database for damage.
 
-    The file, the schema, the lists, and rows without an owner.
+    The checks cover the file, the schema, the lists, and rows without an owner.
     """
     from ndcg_tracker.storage.store import check
 
@@ -63,15 +63,15 @@ def check_database() -> None:
     for line in damage:
         options.say(line)
     if damage:
-        raise DatabaseError("the database is damaged; restore a backup, or report what the lines above say")
-    options.say("the database is whole")
+        raise DatabaseError("the database is damaged; restore a backup, or report the lines above")
+    options.say("the database is intact")
 
 
 @app.command("backup")
 def backup_database(
-    target: Annotated[str, typer.Argument(metavar="FILE", help="The copy; it must not be there yet.")],
+    target: Annotated[str, typer.Argument(metavar="FILE", help="The copy; it must not exist yet.")],
 ) -> None:
-    """Copy a SQLite database, safely while others write."""
+    """Copy a SQLite database, safe while others write."""
     from ndcg_tracker.storage.store import backup
 
     options.say(f"backed up to {backup(_location(), target)}")

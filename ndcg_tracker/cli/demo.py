@@ -1,4 +1,4 @@
-"""``ndcg-track demo``: the program shown on a small data set, with the very commands one would type."""
+"""``ndcg-track demo``: the program on a small data set, with the commands that a user would type."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _WORST_GROUP = "light bike light"
 
 
 def demo(
-    folder: Annotated[str, typer.Option(help="Where the files of the demo go.")] = "ndcg-track-demo",
+    folder: Annotated[str, typer.Option(help="Folder for the files of the demo.")] = "ndcg-track-demo",
 ) -> None:
     """Track four runs of a small, made-up shop search.
 
-    Then ask what changed, why, and if it may ship.
+    Then show what changed, why, and whether it may ship.
     """
     from ndcg_tracker.cli.demo_data import DATASET, write_demo_files
 
@@ -43,7 +43,7 @@ def demo(
 
 
 def _step(*arguments: str) -> None:
-    """Show a command as one would type it, run it, and end the program where it fails."""
+    """Show a command as a user would type it, run it, and end the program if it fails."""
     from ndcg_tracker.cli.app import run
 
     before, shown = [], []
@@ -61,5 +61,5 @@ def _step(*arguments: str) -> None:
 
 
 def _quoted(word: str) -> str:
-    """Return a word as one would type it in a shell: double quotes where it has single ones."""
+    """Return a word as a user would type it in a shell: in double quotes if it has single ones."""
     return f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else shlex.quote(word)

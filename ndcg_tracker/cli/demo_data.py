@@ -1,4 +1,4 @@
-"""A small shop search: 150 queries, graded labels, and four systems of known differences; the same files every time."""
+"""A small shop search: 150 queries, graded labels, and four systems with known differences; always the same files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _N_PRODUCTS = 24
 _N_LISTED = 20
 _GRADES = (0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 3)
 
-# How much of the grade a system sees, how noisy it is, and what it loses on queries that end in these words.
+# How strongly a system's score depends on the grade, its noise, and its loss on queries that end in these words.
 _SYSTEMS = {
     "bm25": (0.55, 1.0, {}),
     "bm25-synonyms": (0.62, 1.0, {}),
@@ -73,7 +73,7 @@ def write_demo_files(folder: Path) -> list[Path]:
 
 
 def _noise(random: Random) -> float:
-    """Return a number with mean 0 and standard deviation 1, from nothing but ``random()``: the same everywhere."""
+    """Return a number with mean 0 and standard deviation 1, from ``random()`` alone: the same everywhere."""
     return sum(random.random() for _ in range(12)) - 6.0
 
 

@@ -1,4 +1,4 @@
-"""``ndcg-track doctor``: why things are as they are."""
+"""``ndcg-track doctor``: health checks, and why numbers differ."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN_EFFECT = 5e-5
 def examine(context: typer.Context, format: options.Output = options.OutputFormat.text) -> None:
     """Check the health of a database; conventions: why numbers differ.
 
-    Nothing is written but a trial of locks beside a SQLite file. Exit code 2 where something is bad.
+    Nothing is written except a test of locks next to a SQLite file. The exit code is 2 if a check is bad.
     """
     if context.invoked_subcommand is not None:
         return
@@ -53,7 +53,7 @@ def show_conventions(
 ) -> None:
     """Show one stored run's NDCG as every tool computes it.
 
-    And which convention moves it by how much.
+    Also show how much each convention changes it.
     """
     from ndcg_tracker.reporting.formats import rows_as
     from ndcg_tracker.reporting.json import json_text
@@ -85,7 +85,7 @@ def show_conventions(
 
 
 def _causes(convention: Convention, *, exact: bool) -> str:
-    """Return the axes that change the value, each with its change."""
+    """Return the axes that change the value, each with the change."""
     shown = [effect for effect in convention.effects if exact or abs(effect.change) >= _SHOWN_EFFECT]
     return ", ".join(f"{effect.axis}={effect.value} {effect.change:+{'' if exact else '.4f'}}" for effect in shown)
 

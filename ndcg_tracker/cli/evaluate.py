@@ -18,7 +18,7 @@ def evaluate(
     labels: options.Labels = None,
     name: options.Names = None,
     metric: options.Metrics = None,
-    per_group: Annotated[bool, typer.Option("--per-group", help="One row per group as well.")] = False,
+    per_group: Annotated[bool, typer.Option("--per-group", help="Also print one row per group.")] = False,
     reader: options.Reader = None,
     group: options.GroupColumn = None,
     item: options.ItemColumn = None,
@@ -32,7 +32,7 @@ def evaluate(
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Compute metrics of runs without storing anything."""
-    from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of, run_names
+    from ndcg_tracker.cli.input_files import in_blocks_or_whole, labels_of, run_names
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.ingest.reading import may_have_columns
@@ -41,9 +41,9 @@ def evaluate(
     from ndcg_tracker.tracker.evaluation import NoLabelsError, evaluate_blocks
 
     if scores is not None and len(files) > 1:
-        raise InputError("--scores belongs to one file, but there are several; evaluate them one by one")
+        raise InputError("--scores is for one file, but several are given; evaluate them one by one")
     if metrics_json is not None and len(files) > 1:
-        raise InputError("--metrics-json describes one run, but there are several files; evaluate them one by one")
+        raise InputError("--metrics-json is for one run, but several files are given; evaluate them one by one")
     of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that
     is_shared = labels is not None and may_have_columns(labels)
     run_columns = Columns(
@@ -72,7 +72,7 @@ def evaluate(
                     use=partial(evaluate_blocks, labels=given, metrics=metrics),
                 )
             except NoLabelsError:
-                raise InputError(f"{path} has no labels of its own; give them with --labels FILE") from None
+                raise InputError(f"{path} has no labels; give them with --labels FILE") from None
             for note in evaluation.notes:
                 options.say(f"note: {run_name}: {note}")
             found.append((run_name, evaluation))

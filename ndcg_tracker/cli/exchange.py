@@ -11,16 +11,16 @@ from ndcg_tracker.cli import options
 
 def export_runs(
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FOLDER", help="Where to; it must not be there yet.")
+        str, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to create; it must not exist yet.")
     ],
     runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.", show_default=False)] = None,
     every: Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")] = False,
     dataset: options.AnyDataset = None,
 ) -> None:
-    """Write runs with all that belongs to them as Parquet files.
+    """Write runs and everything that belongs to them as Parquet files.
 
-    Items, labels, evaluations and group results, in a folder that is there as a whole or not at all. Aliases and
-    decisions stay, for they belong to a database.
+    The folder gets items, labels, evaluations and group results, and appears complete or not at all. Aliases and
+    decisions are not exported, since they belong to a database.
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.reporting.numbers import counted
@@ -36,16 +36,16 @@ def export_runs(
 
 
 def import_runs(
-    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="What ndcg-track export wrote.")],
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A folder written by ndcg-track export.")],
     dataset: Annotated[
-        str | None, typer.Option(help="Another name for the dataset of an export that holds one.", show_default=False)
+        str | None, typer.Option(help="New name for the dataset, if the export has only one.", show_default=False)
     ] = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Store the runs of an export, with all that belongs to them.
+    """Store the runs of an export and everything that belongs to them.
 
-    To the last bit, in one transaction. Runs that are stored already stay as they are and get the evaluations that
-    they lack.
+    Numbers stay the same to the bit, and all is stored in one transaction. Runs that exist already keep their data and
+    get the evaluations that they lack.
     """
     from ndcg_tracker.reporting.formats import rows_as
 

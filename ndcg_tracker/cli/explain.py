@@ -1,4 +1,4 @@
-"""``ndcg-track explain``: which items, grades, ranks or labels a difference comes from."""
+"""``ndcg-track explain``: the items, grades, ranks or labels that cause a difference."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ def explain(
         str,
         typer.Argument(metavar="BASELINE", help="A run: name, id, @alias, latest, latest~2 or a unique prefix."),
     ],
-    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The run that is to be better.")],
+    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The run to compare with the baseline.")],
     group: Annotated[
-        str | None, typer.Option(metavar="KEY", help="The group to explain; else all.", show_default=False)
+        str | None, typer.Option(metavar="KEY", help="The group to explain; by default all.", show_default=False)
     ] = None,
     metric: Annotated[
         str | None,
         typer.Option(
             "--metric",
             "-m",
-            help="A cg, dcg or ndcg that both runs have.",
+            help="A cg, dcg or ndcg metric that both runs have.",
             show_default="ndcg@10, else the first they share",
             callback=options.metric_asked_for,
         ),
@@ -39,15 +39,15 @@ def explain(
     ] = None,
     top: Annotated[int, typer.Option(min=0, help="How many items to show.")] = 10,
     all_items: Annotated[
-        bool, typer.Option("--all", help="Show all items, those that changed nothing too; overrides --top.")
+        bool, typer.Option("--all", help="Show all items, also unchanged ones; --top is ignored.")
     ] = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Say why two runs differ, item by item.
+    """Explain why two runs differ, item by item.
 
-    Which items moved, entered or left, and what each did to the difference. Labels are the newest version under
-    which both runs have the metric. Where there is none, or two versions are named, the change is also split into
-    what the ranking, the grades and the coverage of the labels did.
+    Shows which items moved, entered or left, and how much each contributed. The labels are the newest version under
+    which both runs have the metric. If there is no such version, or two versions are given, the change is also split
+    into the parts of the ranking, the grades and the coverage of the labels.
     """
     from ndcg_tracker.reporting.explain import explanation_as
 

@@ -1,4 +1,4 @@
-"""``ndcg-track gate``: may this candidate replace the baseline."""
+"""``ndcg-track gate``: whether a candidate may replace the baseline."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ FAIL, INCONCLUSIVE = 3, 4
 
 
 class Scope(StrEnum):
-    """What the decision speaks about."""
+    """Which groups the decision is about."""
 
     population = "population"
     set = "set"
 
 
 class OnInconclusive(StrEnum):
-    """What an open question counts as."""
+    """How INCONCLUSIVE counts."""
 
     fail = "fail"
     passing = "pass"
 
 
 def gate(
-    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The run that is to replace the baseline.")],
+    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The run to replace the baseline.")],
     baseline: Annotated[str, typer.Option(metavar="RUN", help="Run to compare against, preferably a pinned @alias.")],
     metric: Annotated[
         str, typer.Option("--metric", "-m", help="The metric that decides.", callback=options.metric_asked_for)
     ] = "ndcg@10",
     margin: Annotated[
         str | None,
-        typer.Option(metavar="X|auto", help="The drop that is allowed, or auto: learned.", show_default=False),
+        typer.Option(metavar="X|auto", help="The allowed drop, or auto to learn it from repeats.", show_default=False),
     ] = None,
-    scope: Annotated[Scope, typer.Option(help="Groups like these, or just these (exact, no test).")] = Scope.population,
-    tolerance: Annotated[
-        float | None, typer.Option(help="The drop that is allowed in --scope set.", show_default="0")
-    ] = None,
+    scope: Annotated[
+        Scope, typer.Option(help="All groups like these, or only these (exact, no test).")
+    ] = Scope.population,
+    tolerance: Annotated[float | None, typer.Option(help="The allowed drop in --scope set.", show_default="0")] = None,
     repeat: Annotated[
         list[str] | None,
-        typer.Option(metavar="RUN", help="A repeat to learn --margin auto from; repeatable.", show_default=False),
+        typer.Option(metavar="RUN", help="A repeat of the baseline for --margin auto; repeatable.", show_default=False),
     ] = None,
     aa: Annotated[
         str | None,
@@ -67,10 +67,11 @@ def gate(
     ] = None,
     on_inconclusive: Annotated[
         OnInconclusive | None,
-        typer.Option(help="Exit as FAIL (3) or PASS (0) where nothing is decided.", show_default="4"),
+        typer.Option(help="Exit code if INCONCLUSIVE: as FAIL (3) or PASS (0).", show_default="4"),
     ] = None,
     acknowledge: Annotated[
-        str | None, typer.Option(metavar="REASON", help="Override the decision, on the record.", show_default=False)
+        str | None,
+        typer.Option(metavar="REASON", help="Override the decision; the reason is recorded.", show_default=False),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Record nothing.")] = False,
     missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
@@ -135,7 +136,7 @@ def gate(
 
 
 def exit_code(found: Gated, on_inconclusive: OnInconclusive | None = None) -> int:
-    """Return how the program ends: 0 where the candidate may replace the baseline, else 3 or 4."""
+    """Return the exit code: 0 if the candidate may replace the baseline, else 3 or 4."""
     if found.is_accepted:
         return 0
     if found.decision.decision == "fail" or on_inconclusive is OnInconclusive.fail:
@@ -157,7 +158,7 @@ def _margin(text: str) -> float | Literal["auto"]:
         return float(text)
     except ValueError:
         raise InputError(
-            f"--margin {text!r} is no number; give one in absolute points, such as 0.01, or auto"
+            f"--margin {text!r} is not a number; give one in absolute points, such as 0.01, or auto"
         ) from None
 
 
@@ -167,14 +168,14 @@ def _summary_path() -> str:
     path = summary_path()
     if path is None:
         raise InputError(
-            f"--github-summary needs the variable {SUMMARY_VARIABLE}, which GitHub sets in its jobs; elsewhere use "
+            f"--github-summary needs the variable {SUMMARY_VARIABLE}, which GitHub Actions sets; elsewhere use "
             "--format markdown"
         )
     return path
 
 
 def _person() -> str:
-    """Return who overrides a decision: git's user, else the user of this machine."""
+    """Return who overrides a decision: the git user, else the user of this machine."""
     found = [_git_setting("user.name"), _git_setting("user.email")]
     name, email = found
     if name:

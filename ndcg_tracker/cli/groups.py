@@ -33,11 +33,10 @@ def set_groups(
         str | None, typer.Option(help="Column of the weight.", show_default="weight, if there is one")
     ] = None,
 ) -> None:
-    """Give groups attributes and weights, from a file.
+    """Set attributes and weights of groups from a file.
 
-    Every column beside the group is an attribute, the column weight the weight. An empty cell takes the attribute
-    or weight away; what the file does not name stays as it is. Stored means that rest on a weight that changes are
-    computed again.
+    Every column but the group is an attribute; the column weight is the weight. An empty cell removes the attribute or
+    weight; groups and columns that the file lacks keep theirs. Stored means are recomputed if their weights change.
     """
     from ndcg_tracker.ingest.groups import GroupColumns, read_groups
 

@@ -19,20 +19,20 @@ def history(
         list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.", show_default=False)
     ] = None,
     branch: Annotated[str | None, typer.Option(help="Only runs with the tag branch=NAME.", metavar="NAME")] = None,
-    commit: Annotated[str, typer.Option(help="Only runs whose git commit begins so.", metavar="PREFIX")] = "",
+    commit: Annotated[str, typer.Option(help="Only runs whose git commit has this prefix.", metavar="PREFIX")] = "",
     since: Annotated[
-        str | None, typer.Option(help="Only runs stored then or later: ISO 8601, in UTC.", metavar="DATE")
+        str | None, typer.Option(help="Only runs stored at this time or later: ISO 8601, in UTC.", metavar="DATE")
     ] = None,
     until: Annotated[
-        str | None, typer.Option(help="Only runs stored then or earlier; a date is its whole day.", metavar="DATE")
+        str | None, typer.Option(help="Only runs stored until this time; a date includes that day.", metavar="DATE")
     ] = None,
-    last: Annotated[int | None, typer.Option(min=1, help="Only so many of the newest.", metavar="N")] = None,
+    last: Annotated[int | None, typer.Option(min=1, help="Only the newest N.", metavar="N")] = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Show a metric over runs, and where its mean stepped.
 
-    Oldest run first, with 95% intervals. Steps are looked for among the runs that are asked for, never across
-    versions of the labels; text and Markdown list the newest 40 of them, or as many as --last says.
+    The oldest run comes first; intervals are 95%. Steps are searched among the selected runs, never across versions of
+    the labels; text and Markdown list the newest 40 runs, or as many as --last says.
     """
     from ndcg_tracker.errors import ReferenceNotFoundError
     from ndcg_tracker.reporting.history import history_as
@@ -51,8 +51,8 @@ def history(
     if not found.rows:
         n_runs = found.n_without_filter
         raise ReferenceNotFoundError(
-            f"none of the {n_runs:,} runs of dataset {dataset!r} with {metric} has {wanted.words}; ask for less, or "
-            f"see them with: {shlex.join(['ndcg-track', 'runs', 'list', '--dataset', dataset])}"
+            f"none of the {n_runs:,} runs of dataset {dataset!r} with {metric} has {wanted.words}; use fewer filters, "
+            f"or see them with: {shlex.join(['ndcg-track', 'runs', 'list', '--dataset', dataset])}"
         )
     shown_as = format.metric(found.rows[0]["metric"], found.rows[-1].get("requested_as", ""))
     for row in found.rows:

@@ -1,4 +1,4 @@
-"""``ndcg-track ingest``: runs into the database."""
+"""``ndcg-track ingest``: stores runs in the database."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ def ingest(
     tag: Annotated[list[str] | None, typer.Option(help="key=value to find the run by; repeatable.")] = None,
     param: Annotated[list[str] | None, typer.Option(help="key=value, a parameter; repeatable.")] = None,
     git_commit: Annotated[
-        str | None, typer.Option(help="Commit that made the run.", show_default="HEAD, if in a repository")
+        str | None, typer.Option(help="Commit of the code that made the run.", show_default="HEAD, if in a repository")
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
     stream: options.Stream = None,
     metrics_json: options.MetricsJson = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Store runs with their metrics, down to the single group.
+    """Store runs with their metrics, down to single groups.
 
-    Each file is stored in one transaction. The same run again is no error and adds nothing.
+    Each file is stored in one transaction. Storing the same run again is fine and adds nothing.
     """
-    from ndcg_tracker.cli.reading import in_blocks_or_whole, labels_of, run_names
+    from ndcg_tracker.cli.input_files import in_blocks_or_whole, labels_of, run_names
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.ingest.reading import may_have_columns
     from ndcg_tracker.reporting.json import metrics_json as metrics_text
@@ -67,9 +67,9 @@ def ingest(
     from ndcg_tracker.tracker.ingest import RunDetails, source_name
 
     if scores is not None and len(files) > 1:
-        raise InputError("--scores belongs to one file, but there are several; ingest them one by one")
+        raise InputError("--scores is for one file, but several are given; ingest them one by one")
     if metrics_json is not None and len(files) > 1:
-        raise InputError("--metrics-json describes one run, but there are several files; ingest them one by one")
+        raise InputError("--metrics-json is for one run, but several files are given; ingest them one by one")
     names = run_names(files, name)
     tags, parameters = options.pairs(tag, "--tag"), options.pairs(param, "--param")
     of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that
@@ -105,13 +105,13 @@ def ingest(
                     options.say(f"note: {result.run}: {note}")
                 results.append(result)
                 write_metrics(metrics_text([(one.metric, one.mean) for one in result.metrics]))
-    finally:  # what was stored before an error stays stored, and is told
+    finally:  # runs stored before an error stay stored, and are reported
         if results:
             options.show(_report(results, format))
 
 
 def _head() -> str | None:
-    """Return the commit of the repository that the current folder lies in, None outside of one."""
+    """Return the commit of the repository of the current folder, None outside of a repository."""
     try:
         found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False, timeout=10)
     except (OSError, subprocess.TimeoutExpired):

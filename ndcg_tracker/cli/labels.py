@@ -8,25 +8,25 @@ import typer
 
 from ndcg_tracker.cli import options
 
-app = typer.Typer(help="The labels of a dataset, in versions: add.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="The versions of a dataset's labels: add.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command("add")
 def add_labels(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The labels; - is standard input.")],
     dataset: options.Dataset = "default",
-    rescore: Annotated[bool, typer.Option("--rescore", help="Evaluate the stored runs under them at once.")] = False,
+    rescore: Annotated[bool, typer.Option("--rescore", help="Evaluate the stored runs under them, too.")] = False,
     reader: options.Reader = None,
     group: options.GroupColumn = None,
     item: options.ItemColumn = None,
     label: options.LabelColumn = None,
     columns: options.Header = None,
 ) -> None:
-    """Make the labels of a file a dataset's newest version.
+    """Store the labels of a file as a dataset's newest version.
 
     Labels already stored add nothing.
     """
-    from ndcg_tracker.cli.reading import labels_of
+    from ndcg_tracker.cli.input_files import labels_of
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.tracker.ingest import source_name
 

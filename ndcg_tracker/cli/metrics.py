@@ -1,4 +1,4 @@
-"""``ndcg-track metrics``: which metrics there are, and what they mean."""
+"""``ndcg-track metrics``: the metrics, and what they mean."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def explain_metric(
 ) -> None:
     """Explain a metric: its formula, and which tools agree.
 
-    Also its canonical form and what differs from the default.
+    Also show its canonical form and the axes that differ from the default.
     """
     from ndcg_tracker.metrics.language.agreement import agreements
     from ndcg_tracker.metrics.language.text import parse_metric

@@ -12,8 +12,8 @@ from ndcg_tracker.cli.runs import Run
 if TYPE_CHECKING:
     from ndcg_tracker.tracker.ingest import IngestResult
 
-push_app = typer.Typer(help="Runs to other trackers.", no_args_is_help=True, rich_markup_mode=None)
-pull_app = typer.Typer(help="Runs from other trackers.", no_args_is_help=True, rich_markup_mode=None)
+push_app = typer.Typer(help="Send runs to other trackers.", no_args_is_help=True, rich_markup_mode=None)
+pull_app = typer.Typer(help="Get runs from other trackers.", no_args_is_help=True, rich_markup_mode=None)
 
 TrackingUri = Annotated[
     str | None, typer.Option("--tracking-uri", help="MLflow's server; else MLFLOW_TRACKING_URI.", show_default=False)
@@ -27,15 +27,15 @@ def push_mlflow(
     experiment: Annotated[
         str | None,
         typer.Option(
-            help="MLflow's experiment, made if it is not there.", show_default="MLFLOW_EXPERIMENT_NAME, else Default"
+            help="MLflow's experiment, created if missing.", show_default="MLFLOW_EXPERIMENT_NAME, else Default"
         ),
     ] = None,
     dataset: options.AnyDataset = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Make or update the MLflow run of a run.
+    """Create or update the MLflow run of a stored run.
 
-    Means, parameters, tags, and the tables of groups and items. The same run again updates the same MLflow run.
+    It gets the means, parameters, tags, and the tables of groups and items. Pushing a run again updates its MLflow run.
     """
     from ndcg_tracker.integrations.mlflow import push
     from ndcg_tracker.reporting.formats import rows_as
@@ -56,18 +56,18 @@ def pull_mlflow(
     ],
     tracking_uri: TrackingUri = None,
     experiment: Annotated[
-        str | None, typer.Option(help="MLflow's experiment, to look for a name in.", show_default=False)
+        str | None, typer.Option(help="MLflow's experiment to find the name in.", show_default=False)
     ] = None,
     dataset: Annotated[
-        str | None, typer.Option(help="The dataset to store it in.", show_default="as where it was evaluated")
+        str | None, typer.Option(help="The dataset to store it in.", show_default="as it was evaluated")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the run.", show_default="as where it was evaluated")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the run.", show_default="as it was evaluated")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Store the run that an MLflow run holds.
+    """Store the ranking of an MLflow run.
 
-    From the table of items that the evaluator or push logged there.
+    It is read from the table of items that the evaluator or push logged there.
     """
     from ndcg_tracker.integrations.mlflow import pull
 

@@ -1,4 +1,4 @@
-"""The options that commands share, and what a command needs of its surroundings."""
+"""The options that commands share, and the context of a command."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class OutputFormat(StrEnum):
 
     @property
     def is_for_people(self) -> bool:
-        """Whether people read it, who know metrics by their tools' names."""
+        """Whether people read it, who know metrics by the names of their tools."""
         return self in (OutputFormat.text, OutputFormat.markdown)
 
     def metric(self, text: str, requested_as: str = "") -> str:
-        """Return a canonical metric text, and how it was asked for, as this format shows it."""
+        """Return a canonical metric text, and the text it was requested as, as this format shows it."""
         if not self.is_for_people:
             return text
         from ndcg_tracker.metrics.language.agreement import familiar_name
@@ -48,7 +48,7 @@ class OutputFormat(StrEnum):
 
 
 def metrics_asked_for(texts: list[str] | None) -> list[str] | None:
-    """Return the metrics that ``--metric`` names, one text each, and tell once how a name that people type is read."""
+    """Return the metrics that ``--metric`` names, one text each; a note says how a common name is read."""
     if not texts:
         return None
     from ndcg_tracker.metrics.language.text import metric_texts, read_as
@@ -72,9 +72,9 @@ def metric_asked_for(text: str | None) -> str | None:
 
 
 Output = Annotated[OutputFormat, typer.Option("--format", help="How to print the result.")]
-Dataset = Annotated[str, typer.Option("--dataset", help="The dataset: groups and labels that runs are compared on.")]
+Dataset = Annotated[str, typer.Option("--dataset", help="The dataset: the groups and labels to compare runs on.")]
 AnyDataset = Annotated[
-    str | None, typer.Option("--dataset", help="Look for runs in this dataset only.", show_default=False)
+    str | None, typer.Option("--dataset", help="Only look for runs in this dataset.", show_default=False)
 ]
 Metrics = Annotated[
     list[str] | None,
@@ -131,8 +131,8 @@ Stream = Annotated[
     bool | None,
     typer.Option(
         "--stream/--no-stream",
-        help="Read block by block, in little memory; a group's rows have to stand together.",
-        show_default="large files whose groups do",
+        help="Read block by block, in little memory; a group's rows must be contiguous.",
+        show_default="large files with contiguous groups",
     ),
 ]
 MetricsJson = Annotated[
@@ -144,12 +144,12 @@ MetricsJson = Annotated[
 
 
 ASKS_FOR_WORDS = "_NDCG_TRACK_COMPLETE"
-"""The variable by which a shell asks for the words that may come next, instead of running a command."""
+"""The variable by which a shell asks for completions instead of running a command."""
 
 
 @dataclass
 class Surroundings:
-    """What was said before the command."""
+    """The options given before the command."""
 
     database: str | None = None
     debug: bool = False
@@ -159,7 +159,7 @@ surroundings = Surroundings()
 
 
 def tracker() -> Tracker:
-    """Return the tracker on the database that was asked for."""
+    """Return the tracker on the requested database."""
     from ndcg_tracker.tracker.tracker import Tracker
 
     return Tracker(surroundings.database)
@@ -168,10 +168,10 @@ def tracker() -> Tracker:
 def with_requests(
     format: OutputFormat, columns: Sequence[Column | str], rows: Sequence[Sequence[object]], metrics: Sequence[str]
 ) -> str:
-    """Return a table whose rows each speak of a metric, with what that was asked for by as the last column.
+    """Return a table with one metric per row, and the text it was requested as in the last column.
 
-    ``metrics``: what each row shows as its metric. The last value of each row is the text that was asked for; people
-    see it where it says something else.
+    ``metrics``: the metric that each row shows. The last value of each row is the text it was requested as; people see
+    it if it differs.
     """
     from ndcg_tracker.reporting.formats import rows_as
     from ndcg_tracker.reporting.report import Column
@@ -192,12 +192,12 @@ def show(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Print a message to standard error, with nothing in it that could steer a terminal."""
+    """Print a message to standard error, without terminal control characters."""
     from ndcg_tracker.reporting.terminal import visible
 
     try:
         sys.stderr.write(visible(text) + "\n")
-    except BrokenPipeError:  # an error keeps its exit code though nobody reads of it
+    except BrokenPipeError:  # an error keeps its exit code even if nobody reads the message
         discard(sys.stderr)
 
 
@@ -209,7 +209,7 @@ OPTION_OF = {
     "repeats": "--repeat",
     "tags": "--tag",
 }
-"""The options that are spelled otherwise than the arguments of Python."""
+"""The options whose names differ from the arguments in Python."""
 
 
 def as_option(name: str, value: str) -> str:
@@ -223,12 +223,12 @@ def as_option(name: str, value: str) -> str:
 
 
 def discard(stream: TextIO) -> None:
-    """Let a stream whose reader is gone swallow what is still to be written."""
+    """Let a stream whose reader is gone discard the remaining output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def wants_color() -> bool:
-    """Return whether results may be coloured: only on a terminal, and not where NO_COLOR is set."""
+    """Return whether results may be coloured: only on a terminal, and not if NO_COLOR is set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 

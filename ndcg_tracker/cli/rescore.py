@@ -1,4 +1,4 @@
-"""``ndcg-track rescore``: stored runs under further metrics or newer labels."""
+"""``ndcg-track rescore``: evaluates stored runs under more metrics or newer labels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def rescore(
 ) -> None:
     """Evaluate stored runs under newer labels or more metrics.
 
-    Labels are the newest; without --metric, the metrics are those that each run has.
+    The labels are the newest; without --metric, the metrics are those that each run already has.
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.reporting.report import Column

@@ -1,4 +1,4 @@
-"""``ndcg-track runs``: the runs that are stored, and their housekeeping."""
+"""``ndcg-track runs``: lists, shows, renames, tags and deletes stored runs."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def show_run(run: Run, dataset: options.AnyDataset = None, format: options.Outpu
 def rename_run(
     run: Run, name: Annotated[str, typer.Argument(help="The new name.")], dataset: options.AnyDataset = None
 ) -> None:
-    """Give a run another name."""
+    """Rename a run."""
     with options.tracker() as tracker:
         before = tracker.rename_run(run, name, dataset)
     options.say(f"run {before.id} is now {name!r}; it was {before.name!r}")
@@ -97,7 +97,7 @@ def tag_run(
 @app.command("delete")
 def delete_run(
     run: Run,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")] = False,
     dataset: options.AnyDataset = None,
 ) -> None:
     """Delete a run with its items, metrics and group results.

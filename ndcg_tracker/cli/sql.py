@@ -16,8 +16,8 @@ def sql(
 ) -> None:
     """Run a read-only query on the public views.
 
-    Such as run_summary, group_history, group_diff, items and labels. All twelve, with their columns, are in the
-    documentation (docs/schema.md).
+    Examples are run_summary, group_history, group_diff, items and labels. The documentation has all twelve, with their
+    columns (docs/schema.md).
     """
     import sys
 

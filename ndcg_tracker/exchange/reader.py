@@ -36,7 +36,7 @@ class ExportReader:
 
     def __enter__(self) -> Self:
         if not self._folder.is_dir():
-            raise InputError(f"{self._folder}: no such folder; name one that ndcg-track export wrote")
+            raise InputError(f"{self._folder}: no such folder; give a folder written by ndcg-track export")
         try:
             for name in TABLES:
                 self._streams[name] = self._open.enter_context(_opened(self._folder / f"{name}.parquet", name))
@@ -51,7 +51,7 @@ class ExportReader:
         self._open.close()
 
     def rows(self, table: str) -> list[dict[str, Any]]:
-        """Return all rows of a table that has few: one dict per row."""
+        """Return all rows of a small table: one dict per row."""
         stream = self._streams[table]
         rows: list[dict[str, Any]] = stream.take(stream.n_left).to_pylist()
         return rows
@@ -75,13 +75,13 @@ class ExportReader:
         return Part(found, stream)
 
     def check_read(self) -> None:
-        """Raise InputError where a table has rows that belong to nothing."""
+        """Raise InputError if a table has rows without an owner."""
         for stream in self._streams.values():
             if stream.n_left:
-                raise stream.error(f"has {stream.n_left} rows that belong to nothing")
+                raise stream.error(f"has {stream.n_left} rows without an owner")
 
     def error(self, table: str, what: str) -> InputError:
-        """Return the error for something wrong in a table."""
+        """Return the error for a broken table."""
         return self._streams[table].error(what)
 
 
@@ -120,7 +120,7 @@ class Part:
 
 
 class _Rows:
-    """The rows of one file, taken from the front."""
+    """The rows of one file, read in order."""
 
     def __init__(self, path: Path, table: str, file: Any, names: list[str]) -> None:
         self._path = path
@@ -153,7 +153,7 @@ class _Rows:
         return found.slice(0, n_rows)
 
     def error(self, what: str) -> InputError:
-        """Return the error for something wrong in this file."""
+        """Return the error for this file."""
         return InputError(f"{self._path}: {what}; export the runs again")
 
 
@@ -163,8 +163,8 @@ def _opened(path: Path, table: str) -> Iterator[_Rows]:
     import pyarrow.parquet as pq
 
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for a writer, whatever the signals
-            raise InputError(f"{path}: is no regular file; export the runs again")
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for a writer and ignore signals
+            raise InputError(f"{path}: is not a regular file; export the runs again")
         file = pq.ParquetFile(path, page_checksum_verification=True)
         names = file.schema_arrow.names
     except FileNotFoundError:

@@ -7,10 +7,10 @@ from typing import Any
 
 
 class Kind(StrEnum):
-    """What a column holds; only texts and numbers that say so may be null."""
+    """The kinds of columns; only the nullable ones may have nulls."""
 
     NAME = "name"
-    """Text of which many rows share one: stored as a dictionary."""
+    """Text that many rows share: stored as a dictionary."""
     TEXT = "text"
     """Text, possibly null."""
     KEY = "key"
@@ -67,15 +67,15 @@ TABLES: dict[str, dict[str, Kind]] = {
     "label_coverage": _RUN | _LABEL_SET | {"cutoff": Kind.COUNT, "judged_share": Kind.NUMBER},
     "groups": {"dataset": Kind.NAME, "group_key": Kind.KEY, "weight": Kind.NUMBER, "attributes": Kind.TEXT},
 }
-"""Per table its columns. Rows are in the order of ``runs``, ``label_sets`` and ``evaluations``, whose counts say how
-many rows of ``items``, ``labels`` and ``group_results`` belong to each."""
+"""The columns of each table. Rows are in the order of ``runs``, ``label_sets`` and ``evaluations``, whose counts say
+how many rows of ``items``, ``labels`` and ``group_results`` belong to each."""
 
 LATER = {"evaluations": ("requested_as",), "label_sets": ("by_row_number",)}
-"""Per table its last columns that exports of older programs lack: there they are null."""
+"""The last columns of each table that exports of older versions lack: they are read as null."""
 
 
 def arrow_schema(table: str) -> Any:
-    """Return the columns of a table as Arrow has them."""
+    """Return the columns of a table as an Arrow schema."""
     import pyarrow as pa
 
     types = {

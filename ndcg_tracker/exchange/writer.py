@@ -26,9 +26,9 @@ Column = Keys | Floats | Index | Sequence[Any] | str | int | None
 
 
 class ExportWriter:
-    """Writes the tables of an export into a new folder, which appears when all is written.
+    """Writes the tables of an export into a new folder, which appears when it is complete.
 
-    Raises: InputError where the folder exists already or cannot be created.
+    Raises: InputError if the folder already exists or cannot be created.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -40,11 +40,11 @@ class ExportWriter:
         import pyarrow.parquet as pq
 
         if self._folder.exists():
-            raise InputError(f"{self._folder}: already exists; name another folder")
+            raise InputError(f"{self._folder}: already exists; give another folder")
         try:
             self._unfinished = Path(mkdtemp(prefix=f".{self._folder.name}-", dir=self._folder.absolute().parent))
         except OSError as error:
-            raise InputError(f"{self._folder}: cannot be made ({error.strerror}); name another folder") from None
+            raise InputError(f"{self._folder}: cannot be created ({error.strerror}); give another folder") from None
         with ExitStack() as opening:
             opening.callback(shutil.rmtree, self._unfinished, ignore_errors=True)
             for name in TABLES:
@@ -71,7 +71,7 @@ class ExportWriter:
             raise self._unwritten(failure) from None
         finally:
             with suppress(OSError):
-                self._open.close()  # removes what is unfinished
+                self._open.close()  # removes the unfinished folder
 
     def add(self, table: str, columns: Mapping[str, Column], n_rows: int) -> None:
         """Add rows to a table: its columns by name, each of ``n_rows`` values, or one value for all rows."""
@@ -87,7 +87,7 @@ class ExportWriter:
             self._flush(table)
 
     def _flush(self, table: str) -> None:
-        """Write the rows that wait, which become a row group."""
+        """Write the pending rows as a row group."""
         import pyarrow as pa
 
         parts, self._waiting[table] = self._waiting[table], []

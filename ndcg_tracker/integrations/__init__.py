@@ -1,1 +1,1 @@
-"""Doors to the tools that people use already; each is lazy and behind an extra."""
+"""Integrations with other tools; each is imported lazily and needs an extra."""

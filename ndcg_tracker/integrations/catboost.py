@@ -13,8 +13,8 @@ from ndcg_tracker.tracker.ingest import IngestResult
 class TrainingRuns(training_runs.TrainingRuns):
     """Stores the validation rankings of a CatBoost training (see ``training_runs.TrainingRuns`` for the parameters).
 
-    CatBoost's callbacks see no model, so this is none: ``store`` takes every n-th iteration, and the finished model,
-    from the trees that the model has kept. ``features``: an array, a frame or a Pool.
+    CatBoost's callbacks do not get the model, so this is not a callback: ``store`` ranks with every n-th iteration and
+    with the finished model, from the trees that the model kept. ``features``: an array, a frame or a Pool.
 
     >>> import catboost, numpy as np, tempfile
     >>> features, labels, group = np.arange(60.0).reshape(-1, 1), np.arange(60) % 3, np.arange(60) // 6
@@ -28,21 +28,21 @@ class TrainingRuns(training_runs.TrainingRuns):
     """
 
     def store(self, model: Any, *, iteration: int | None = None) -> IngestResult:
-        """Store every n-th iteration of a fitted model, then its ranking as the run ``name``; return what became of it.
+        """Store every n-th iteration of a fitted model, then its ranking as the run ``name``; return the result.
 
         Parameters: ``model``: a CatBoostRanker (or any other CatBoost). ``iteration``: how many iterations to rank
-        with, by default all that the model has kept: with an ``eval_set`` CatBoost keeps those up to the best one,
+        with, by default all that the model kept: with an ``eval_set`` CatBoost keeps those up to the best one,
         unless ``use_best_model=False``.
         """
         if not isinstance(model, _catboost().CatBoost) or not model.is_fitted():
-            raise InputError(f"store takes a fitted CatBoostRanker, and this is a {type(model).__name__}")
+            raise InputError(f"store takes a fitted CatBoostRanker, not a {type(model).__name__}")
         self.stored.clear()
         used = self._chosen(iteration, model.tree_count_) or model.tree_count_
         parameters = model.get_params()
         if self.every is not None:
             staged = _catboost().CatBoost.staged_predict(model, self._features, eval_period=self.every)
             for number, scores in enumerate(staged, 1):
-                if number * self.every <= model.tree_count_:  # the last one comes in any case
+                if number * self.every <= model.tree_count_:  # the last one is always stored
                     self._store_iteration(number * self.every, scores, parameters)
         scores = _catboost().CatBoost.predict(model, self._features, ntree_end=used)
         best = model.get_best_iteration()

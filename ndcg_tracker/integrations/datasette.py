@@ -1,4 +1,4 @@
-"""Metadata for Datasette: what it shows of a database, with every view and column described, and saved queries."""
+"""Metadata for Datasette: descriptions of every view and column of a database, and saved queries."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def datasette_metadata(location: str | os.PathLike[str] | None = None) -> dict[s
 
     Datasette names a database after its file, and so does the metadata.
 
-    Parameters: ``location``: path or URL of a SQLite file; by default as everywhere (``NDCG_TRACK_DB``). Raises:
-    InputError for Postgres, which Datasette cannot open; what opening a database raises.
+    Parameters: ``location``: path or URL of a SQLite file; by default ``NDCG_TRACK_DB``. Raises:
+    InputError for Postgres, which Datasette cannot open; the errors of opening a database.
 
     >>> from tempfile import TemporaryDirectory
     >>> from ndcg_tracker import Tracker
@@ -36,7 +36,7 @@ def datasette_metadata(location: str | os.PathLike[str] | None = None) -> dict[s
         place = tracker.store().location
     if place.path is None:
         raise InputError(
-            f"{place.display_url}: Datasette opens SQLite files, not Postgres; bring the runs into one with "
+            f"{place.display_url}: Datasette opens SQLite files, not Postgres; copy the runs into one with "
             "ndcg-track export --all -o FOLDER and ndcg-track --db copy.db import FOLDER"
         )
     views: dict[str, Any] = {

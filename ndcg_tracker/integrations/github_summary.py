@@ -1,4 +1,4 @@
-"""The summary of a job on GitHub Actions: a file, named by a variable, that Markdown is appended to."""
+"""The step summary of GitHub Actions: a file, given by a variable, to which Markdown is appended."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
 def summary_path() -> str | None:
-    """Return where the summary of this job lies; None outside of GitHub's jobs."""
+    """Return the path of the summary of this job; None outside GitHub Actions."""
     return os.environ.get(SUMMARY_VARIABLE) or None
 
 
 @contextmanager
 def appended_summary(path: str, asked_by: str = SUMMARY_VARIABLE) -> Iterator[Callable[[str], None]]:
-    """Yield what takes Markdown to append to a summary; it is appended in one piece where the block ends well.
+    """Yield a function that takes Markdown for the summary; all of it is appended at once if the block succeeds.
 
-    A place that cannot be written to is refused at the beginning, before anything is done. What is appended begins on
-    a line of its own.
+    A path that cannot be written to is refused at the beginning, before anything is done. The appended text begins on
+    a new line.
 
-    Parameters: ``path``: of the summary. ``asked_by``: the option or variable that asked for it, for the message.
+    Parameters: ``path``: of the summary. ``asked_by``: the option or variable that requested it, for the message.
     Raises: InputError.
 
     >>> from tempfile import TemporaryDirectory

@@ -1,4 +1,4 @@
-"""Libraries that only some users have: imported when they are needed, with one line where they are missing."""
+"""Optional libraries: imported when they are needed, with a one-line error if they are missing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def library(name: str, extra: str) -> Any:
     """Return a library's module, imported now.
 
     Parameters: ``name``: the module, such as ``sklearn.metrics``. ``extra``: the extra of ndcg-tracker that brings it.
-    Raises: MissingLibraryError, naming the extra.
+    Raises: MissingLibraryError, with the extra to install.
 
     >>> library("nothing_like_it", "nothing")
     Traceback (most recent call last):

@@ -13,7 +13,7 @@ from ndcg_tracker.tracker.ingest import IngestResult
 class TrainingRuns(training_runs.TrainingRuns):
     """Stores the validation rankings of a LightGBM training (see ``training_runs.TrainingRuns`` for the parameters).
 
-    Give it as a callback to store every n-th iteration while the training goes on, and the model to ``store``.
+    Pass it as a callback to store every n-th iteration during the training, and pass the model to ``store``.
     ``features``: an array, a frame or a sparse matrix; no Dataset. The scores are raw scores: LightGBM's own NDCG is
     computed from these.
 
@@ -31,10 +31,10 @@ class TrainingRuns(training_runs.TrainingRuns):
     def __call__(self, env: Any) -> None:
         """Store the ranking of this iteration if it is an n-th one.
 
-        LightGBM calls this after every iteration, before its own callbacks: early stopping would end the round.
+        LightGBM calls this after every iteration, before its own callbacks, since early stopping would end the round.
         """
         if not isinstance(env.model, _lightgbm().Booster):
-            raise InputError("lightgbm.cv trains several models at once; give TrainingRuns to lightgbm.train")
+            raise InputError("lightgbm.cv trains several models at once; pass TrainingRuns to lightgbm.train")
         if env.iteration == env.begin_iteration:
             self.stored.clear()
         iteration = env.iteration + 1
@@ -42,14 +42,14 @@ class TrainingRuns(training_runs.TrainingRuns):
             self._store_iteration(iteration, self._scores(env.model, -1), env.params)
 
     def store(self, model: Any, *, iteration: int | None = None) -> IngestResult:
-        """Store the ranking of a finished model as the run ``name``, and return what became of it.
+        """Store the ranking of a finished model as the run ``name``, and return the result.
 
         Parameters: ``model``: a Booster or a fitted LGBMRanker (or any other LGBMModel). ``iteration``: how many
         iterations to rank with, by default up to the best one if early stopping found one, else all.
         """
         booster = model if isinstance(model, _lightgbm().Booster) else getattr(model, "booster_", None)
         if booster is None:
-            raise InputError(f"store takes a Booster or a fitted LGBMRanker, and this is a {type(model).__name__}")
+            raise InputError(f"store takes a Booster or a fitted LGBMRanker, not a {type(model).__name__}")
         best = booster.best_iteration if booster.best_iteration > 0 else None
         used = self._chosen(iteration, booster.current_iteration()) or best or booster.current_iteration()
         return self._store_final(used, best, self._scores(booster, used), booster.params)

@@ -1,15 +1,15 @@
-"""A gate as a test: the fixture ``ndcg_gate``, which pytest finds by itself where ndcg_tracker is installed.
+"""A gate as a test: the fixture ``ndcg_gate``, which pytest finds by itself if ndcg_tracker is installed.
 
     def test_the_new_ranker_may_ship(ndcg_gate):
         ndcg_gate.check("dense", baseline="@baseline", metric="ndcg@10", margin=0.01)
 
-The database is where ``--ndcg-track-db`` or ``NDCG_TRACK_DB`` says. The test fails on FAIL and, unless told otherwise,
-on INCONCLUSIVE, with the report of the gate; the decision goes into the JUnit report as properties of the test, and
-the comparison into GitHub's step summary where there is one.
+The database is given by ``--ndcg-track-db`` or ``NDCG_TRACK_DB``. The test fails on FAIL and, by default, on
+INCONCLUSIVE, with the report of the gate. The decision goes into the JUnit report as properties of the test, and the
+comparison into GitHub's step summary if there is one.
 
-A decision is recorded in CI (where the variable ``CI`` is set) and where it is asked for: ``check(..., record=True)``,
-``--ndcg-track-record always``, or ``ndcg_track_record = always`` in pytest's configuration. A test on somebody's desk
-moves neither the drift nor the alpha budget of a gate.
+A decision is recorded in CI (if the variable ``CI`` is set) and on request: ``check(..., record=True)``,
+``--ndcg-track-record always``, or ``ndcg_track_record = always`` in pytest's configuration. A test on a
+developer's machine changes neither the drift nor the alpha budget of a gate.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RECORDED = "ndcg_tracker.recorded"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add where the database is, and whether decisions are recorded."""
+    """Add the options for the database and for recording decisions."""
     group = parser.getgroup("ndcg_tracker")
     group.addoption("--ndcg-track-db", metavar="URL|PATH", help="the database of ndcg_gate; else NDCG_TRACK_DB")
     group.addoption(
@@ -45,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say how many decisions were recorded and how many were not."""
+    """Report how many decisions were recorded and how many were not."""
     reports = [report for found in terminalreporter.stats.values() for report in found]
     properties = [
         value
@@ -63,15 +63,15 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.write_line(f"{_decisions(n_recorded)} recorded")
     if n_others:
         terminalreporter.write_line(
-            f"{_decisions(n_others)} not recorded; in CI they are, and with --ndcg-track-record always"
+            f"{_decisions(n_others)} not recorded; they are recorded in CI and with --ndcg-track-record always"
         )
 
 
 class NdcgGate:
-    """Asks the gate about stored runs from within a test.
+    """Runs the gate on stored runs from within a test.
 
-    ``database``: a URL or path, None for ``NDCG_TRACK_DB``. ``properties``: what takes name and value of a property of
-    the test. ``record``: whether decisions are recorded where a check does not say.
+    ``database``: a URL or path, None for ``NDCG_TRACK_DB``. ``properties``: receives the name and value of each
+    property of the test. ``record``: whether decisions are recorded if a check does not say.
     """
 
     def __init__(self, database: str | None, properties: Properties, *, record: bool = False) -> None:
@@ -90,12 +90,12 @@ class NdcgGate:
         record: bool | None = None,
         **options: Any,
     ) -> GateResult:
-        """Return the decision on a candidate where it may replace the baseline; else the test fails with the report.
+        """Return the decision on a candidate if it may replace the baseline; otherwise the test fails with the report.
 
-        Parameters: see ``Tracker.gate``, whose further ones are taken too. ``on_inconclusive``: whether an open
-        question fails the test, skips it, or passes. ``record``: whether the decision is recorded; by default as
-        ``--ndcg-track-record`` or the setting ``ndcg_track_record`` says, else in CI only. What ``Tracker.gate``
-        refuses fails the test with that line. Raises: ValueError for another word.
+        Parameters: those of ``Tracker.gate``. ``on_inconclusive``: whether INCONCLUSIVE fails the test, skips it, or
+        passes. ``record``: whether the decision is recorded; by default as ``--ndcg-track-record`` or the setting
+        ``ndcg_track_record`` says, else in CI only. An error of ``Tracker.gate`` fails the test with its message.
+        Raises: ValueError for another value of ``on_inconclusive``.
         """
         if on_inconclusive not in ("fail", "skip", "pass"):
             raise ValueError(f"on_inconclusive is {on_inconclusive!r}; choose fail, skip or pass")
@@ -129,7 +129,7 @@ class NdcgGate:
 
 
 def _unrecorded(tracker: Tracker, asked: dict[str, Any]) -> GateResult:
-    """Return what the gate decides without a record; an override passes the test here as it does where it is kept."""
+    """Return the decision of the gate without recording it; an override passes the test as if it were recorded."""
     from ndcg_tracker.tracker.gate import acknowledged
     from ndcg_tracker.tracker.results import GateResult
 
@@ -149,7 +149,7 @@ def _properties(found: GateResult) -> dict[str, object]:
         "candidate": gated.comparison.candidate.name,
         "dataset": gated.comparison.dataset,
         "metric": metric.metric,
-        "delta": None if metric.delta is None else float(metric.delta),  # pytest-xdist takes no NumPy number
+        "delta": None if metric.delta is None else float(metric.delta),  # pytest-xdist does not accept NumPy numbers
         "decision": found.decision,
         "reason": found.reason,
         "decision_id": gated.decision_id,
@@ -161,7 +161,7 @@ def _decisions(n: int) -> str:
 
 
 def _is_recorded(config: pytest.Config) -> bool:
-    """Return whether decisions are recorded where a check does not say."""
+    """Return whether decisions are recorded by default."""
     asked = config.getoption("--ndcg-track-record") or str(config.getini("ndcg_track_record")).strip() or "auto"
     if asked not in RECORD:
         raise pytest.UsageError(f"ndcg_track_record is {asked!r}; choose {', '.join(RECORD[:-1])} or {RECORD[-1]}")
@@ -171,6 +171,6 @@ def _is_recorded(config: pytest.Config) -> bool:
 @pytest.fixture
 def ndcg_gate(request: pytest.FixtureRequest) -> NdcgGate:
     """The gate, on the database of ``--ndcg-track-db`` or ``NDCG_TRACK_DB`` (see ``NdcgGate.check``)."""
-    # not by record_property, which warns under junit_family=xunit2, the default, though that writes them all the same
+    # not by record_property, which warns under junit_family=xunit2, the default, although that writes them
     properties: Properties = request.node.user_properties
     return NdcgGate(request.config.getoption("--ndcg-track-db"), properties, record=_is_recorded(request.config))

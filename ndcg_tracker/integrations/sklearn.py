@@ -24,7 +24,7 @@ def ndcg_scorer(metric: str = "ndcg@10", *, group: str | int | None = None) -> A
     which column of X holds the group ids, by name in a frame, by number in an array; None to take them from the
     metadata ``groups``, which GroupKFold takes too: that needs ``sklearn.set_config(enable_metadata_routing=True)``
     before. Returns: a scorer, whose value is NaN where the metric is undefined for every group. Raises: MetricError;
-    InputError where routing is not enabled or scikit-learn is missing. scikit-learn turns what goes wrong in a fold
+    InputError where routing is not enabled or scikit-learn is missing. scikit-learn turns an error in a fold
     into a warning and NaN, unless ``error_score="raise"``.
 
     >>> import pandas as pd
@@ -54,7 +54,7 @@ class ColumnScorer:
         self._group = group
 
     def __call__(self, estimator: Any, rows: Any, labels: Any) -> float:
-        """Return the mean over the groups of some rows, as scikit-learn asks for it."""
+        """Return the mean over the groups of some rows, in scikit-learn's protocol."""
         make_scorer = library("sklearn.metrics", "sklearn").make_scorer
         groups = column_of(rows, self._group)
         score: float = make_scorer(self._mean, response_method=SCORES, groups=groups)(estimator, rows, labels)

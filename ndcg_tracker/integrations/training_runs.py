@@ -20,7 +20,7 @@ from ndcg_tracker.tracker.tracker import Tracker
 
 
 class TrainingRuns(ABC):
-    """Stores the scores that a model in training gives the validation rows.
+    """Stores the rankings of the validation rows by a model in training.
 
     The finished model's ranking is the run ``name``, with the tags ``training=NAME`` and ``stage=final``; that of an
     iteration is the run ``NAME/iter-0010``, with ``stage=iteration``. The parameters of each are the model's, and
@@ -29,9 +29,9 @@ class TrainingRuns(ABC):
     Parameters: ``features``: the validation rows as the library's ``predict`` takes them. ``labels``, ``group`` or
     ``group_sizes``, ``item``, ``weight``: see ``ValidationRows``; all trainings of a dataset must have the same
     labels. ``name``: unique within ``dataset``. ``metrics``: one text form or several. ``every``: store every n-th
-    iteration, None for none. ``database``: see ``Tracker``; it is opened at once, so that a wrong one is told before
-    the training. ``parameters``, ``tags``, ``git_commit``: kept with every run, parameters beside the model's own.
-    ``replace``: take the place of an earlier training of this name, whose other iterations are deleted by ``store``.
+    iteration, None for none. ``database``: see ``Tracker``; it is opened at once, so that errors show before
+    the training. ``parameters``, ``tags``, ``git_commit``: kept with every run, in addition to the model's parameters.
+    ``replace``: replace an earlier training of this name; ``store`` deletes its other iterations.
     Raises: InputError for rows that do not fit together, and for a library that is missing; MetricError;
     DatabaseError.
     """
@@ -76,13 +76,13 @@ class TrainingRuns(ABC):
         """Return the features as the library's ``predict`` takes them, the library imported."""
 
     def _chosen(self, iteration: int | None, n_iterations: int) -> int | None:
-        """Return the iteration that was asked for; raise InputError where the model has no such one."""
+        """Return the requested iteration; raise InputError if the model does not have it."""
         if iteration is not None and not 1 <= iteration <= n_iterations:
-            raise InputError(f"the model has iterations 1 to {n_iterations}, and iteration={iteration} was asked for")
+            raise InputError(f"the model has iterations 1 to {n_iterations}, not iteration={iteration}")
         return iteration
 
     def _wants(self, iteration: int) -> bool:
-        """Return whether the ranking of an iteration, counted from 1, is to be stored."""
+        """Return whether to store the ranking of an iteration, counted from 1."""
         return self.every is not None and iteration % self.every == 0
 
     def _store_iteration(self, iteration: int, scores: Any, parameters: Mapping[str, Any]) -> None:
@@ -125,7 +125,7 @@ class TrainingRuns(ABC):
         return result
 
     def _delete_others(self, tracker: Tracker) -> None:
-        """Delete the iterations that an earlier training of this name left, but for those that an alias stands for."""
+        """Delete the iterations that an earlier training of this name left, except those that an alias points to."""
         kept = {result.run_id for result in self.stored} | {alias.run_id for alias in tracker.aliases(self.dataset)}
         for run in tracker.runs(self.dataset):
             of_training = run.tags.get("training") == self.name and run.tags.get("stage") == "iteration"

@@ -13,12 +13,12 @@ from ndcg_tracker.tracker.evaluation import evaluate
 
 
 class ValidationRows:
-    """What is known of each row beside its features; the scores of a model make a ranking of it.
+    """The facts about each row besides its features; with the scores of a model they make a ranking.
 
     ``labels``: one grade per row, NaN where unjudged. ``group``: one group id per row, or ``group_sizes``: how many
     rows each group has, one after the other (the groups are then known by their numbers, from 1). ``item``: one item
-    id per row; by default an item is known by its row's number within the group. ``weight``: one weight per row.
-    Raises: InputError where the columns do not fit together.
+    id per row; by default an item is identified by its row's number within the group. ``weight``: one weight per row.
+    Raises: InputError if the columns do not fit together.
 
     >>> rows = ValidationRows([1, 0, 2], group_sizes=[2, 1])
     >>> rows.ranked([0.5, 0.1, 0.7])["group"].tolist()
@@ -36,7 +36,7 @@ class ValidationRows:
         self._columns = {name: column for name, column in columns.items() if column is not None}
 
     def check(self, metrics: Sequence[str]) -> None:
-        """Raise InputError or MetricError where metrics cannot take these rows, whatever the scores."""
+        """Raise InputError or MetricError if metrics cannot be computed on these rows, whatever the scores."""
         evaluate(self.ranked(np.zeros(self.n_rows)), metrics)
 
     def ranked(self, scores: Any) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class ValidationRows:
 
 
 def groups_of_sizes(sizes: Any, n_rows: int) -> NDArray[np.int64]:
-    """Return the number of each row's group, from 1, where groups of these sizes follow each other.
+    """Return the number of each row's group, from 1, for consecutive groups of these sizes.
 
     >>> groups_of_sizes([2, 1], 3).tolist()
     [1, 1, 2]
@@ -54,12 +54,12 @@ def groups_of_sizes(sizes: Any, n_rows: int) -> NDArray[np.int64]:
     if counts.ndim != 1 or counts.dtype.kind not in "iu" or (counts < 1).any():
         raise InputError("group_sizes holds no sizes; give one whole number from 1 per group")
     if counts.sum() != n_rows:
-        raise InputError(f"group_sizes adds up to {counts.sum()} rows, and there are {n_rows} labels; they must agree")
+        raise InputError(f"group_sizes adds up to {counts.sum()} rows, but there are {n_rows} labels; they must agree")
     return np.repeat(np.arange(1, len(counts) + 1, dtype=np.int64), counts)
 
 
 def checked_scores(scores: Any, n_rows: int) -> NDArray[np.float64]:
-    """Return the scores that a model gave the rows; raise InputError for what makes no ranking.
+    """Return the scores that a model gave the rows; raise InputError if they do not give a ranking.
 
     >>> checked_scores([0.5, float("nan")], 2)
     Traceback (most recent call last):
@@ -72,7 +72,7 @@ def checked_scores(scores: Any, n_rows: int) -> NDArray[np.float64]:
             "regression or binary objective"
         )
     if len(found) != n_rows:
-        raise InputError(f"the model gives {len(found)} scores, and there are {n_rows} labels; give the same rows")
+        raise InputError(f"the model gives {len(found)} scores, but there are {n_rows} labels; use the same rows")
     numbers = found.astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(numbers))
     if bad.size:

@@ -18,8 +18,8 @@ from ndcg_tracker.tracker.ingest import IngestResult
 class TrainingRuns(training_runs.TrainingRuns):
     """Stores the validation rankings of an XGBoost training (see ``training_runs.TrainingRuns`` for the parameters).
 
-    Give it as a callback to store every n-th iteration while the training goes on, and the model to ``store``.
-    ``features``: a DMatrix, or what one can be made of. The parameters are all that the model has, defaults included.
+    Pass it as a callback to store every n-th iteration during the training, and pass the model to ``store``.
+    ``features``: a DMatrix, or anything that converts to one. The parameters are all of the model's, defaults included.
 
     >>> import numpy as np, tempfile, xgboost as xgb
     >>> features, labels = np.arange(60.0).reshape(-1, 1), np.arange(60) % 3
@@ -35,7 +35,7 @@ class TrainingRuns(training_runs.TrainingRuns):
     def before_training(self, model: Any) -> Any:
         """Return the model as it is; XGBoost calls this before the training."""
         if not isinstance(model, _xgboost().Booster):
-            raise InputError("xgboost.cv trains several models at once; give TrainingRuns to xgboost.train")
+            raise InputError("xgboost.cv trains several models at once; pass TrainingRuns to xgboost.train")
         self.stored.clear()
         return model
 
@@ -55,14 +55,14 @@ class TrainingRuns(training_runs.TrainingRuns):
         return False
 
     def store(self, model: Any, *, iteration: int | None = None) -> IngestResult:
-        """Store the ranking of a finished model as the run ``name``, and return what became of it.
+        """Store the ranking of a finished model as the run ``name``, and return the result.
 
         Parameters: ``model``: a Booster or a fitted XGBRanker (or any other XGBModel). ``iteration``: how many
         iterations to rank with, by default up to the best one if early stopping found one, else all.
         """
         booster = model.get_booster() if hasattr(model, "get_booster") else model
         if not isinstance(booster, _xgboost().Booster):
-            raise InputError(f"store takes a Booster or a fitted XGBRanker, and this is a {type(model).__name__}")
+            raise InputError(f"store takes a Booster or a fitted XGBRanker, not a {type(model).__name__}")
         rounds, found = booster.num_boosted_rounds(), booster.attr("best_iteration")
         best = None if found is None else int(found) + 1
         used = self._chosen(iteration, rounds) or best or rounds
@@ -70,7 +70,7 @@ class TrainingRuns(training_runs.TrainingRuns):
         return self._store_final(used, best, scores, _parameters(booster))
 
     def _prepared(self, features: Any) -> Any:
-        # XGBoost takes instances of its own class only; registered, this module can be imported without XGBoost
+        # XGBoost accepts only instances of its own class; registering lets this module be imported without XGBoost
         _xgboost().callback.TrainingCallback.register(type(self))
         return features
 
@@ -80,7 +80,7 @@ class TrainingRuns(training_runs.TrainingRuns):
         return self._features if isinstance(self._features, matrix) else matrix(self._features)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled, with an XGBRanker that holds its callbacks: all but what XGBoost cannot pickle."""
+        """Return the state to pickle, with an XGBRanker that holds its callbacks: all that XGBoost can pickle."""
         return {name: value for name, value in vars(self).items() if name != "_matrix"}
 
 
@@ -103,7 +103,7 @@ def _leaves(section: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _shortest(text: str) -> str:
-    """Return a number in single precision in as few digits as it needs, and other text as it is.
+    """Return a single-precision number in as few digits as it needs, and other text unchanged.
 
     >>> [_shortest(text) for text in ("0.300000012", "9.99999975e-05", "6", "rank:ndcg")]
     ['0.3', '1e-04', '6', 'rank:ndcg']

@@ -1,7 +1,7 @@
-"""What every item of a run adds to the value of its group: the sum that cg, dcg and ndcg are, term by term.
+"""The contribution of every item of a run to the value of its group: the terms that cg, dcg and ndcg sum.
 
-This is the metric written down a second time and in the plainest way, item by item; the kernel, which forgets which
-item stands where, is held against it in the tests.
+This computes the metric a second time, in the plainest way, item by item. The tests compare it with the kernel,
+which does not keep track of single items.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ADDITIVE = ("cg", "dcg", "ndcg")
 
 @dataclass(frozen=True)
 class Contributions:
-    """What every item of a run adds to the value of its group.
+    """The contribution of every item of a run to the value of its group.
 
     ``judged``: the run with its labels. ``values``: the values of its groups as the kernel computes them. ``groups``:
     int64, shape (n_items,), the place of each row of the ranking on the group axis. ``ranks``: int64, shape
@@ -47,38 +47,38 @@ class Contributions:
 
     @property
     def metric(self) -> Metric:
-        """The metric whose values these are parts of."""
+        """The metric whose values these add up to."""
         return self.values.metric
 
     @cached_property
     def remainders(self) -> Floats:
-        """What of each group's value no item accounts for: float64, shape (n_groups,), NaN where there is no value.
+        """The part of each group's value that no item accounts for: float64, shape (n_groups,), NaN without a value.
 
-        0 but for rounding errors, except where values are rounded or computed in single precision, and in groups that
+        0 up to rounding errors, except where values are rounded or computed in single precision, and in groups that
         have a value by convention (``empty=1``).
         """
         return self.values.values - group_sums(self.groups, self.contributions, self.judged.n_groups)
 
 
 def refuse_what_is_not_split(metric: Metric) -> None:
-    """Raise MetricError for a metric that is not split into items, naming those that are."""
+    """Raise MetricError, with the metrics that can be split, for a metric that cannot be split into items."""
     if metric.measure not in ADDITIVE:
         raise MetricError(
-            f"{metric} is not split into items, only {', '.join(ADDITIVE[:-1])} and {ADDITIVE[-1]} are, which add up "
-            f"gain x discount; explain ndcg@{metric.cutoff or 10} instead"
+            f"{metric} cannot be split into items; only {', '.join(ADDITIVE[:-1])} and {ADDITIVE[-1]} can, which "
+            f"add up gain x discount; explain ndcg@{metric.cutoff or 10} instead"
         )
 
 
 def contributions(judged: Judged, metric: Metric) -> Contributions:
-    """Return what every item of a run adds to the value of its group under cg, dcg or ndcg.
+    """Return the contribution of every item of a run to the value of its group under cg, dcg or ndcg.
 
-    contribution = gain x discount(rank) / ideal, without the division for cg and dcg; 0 behind the cutoff and in
+    contribution = gain x discount(rank) / ideal, without the division for cg and dcg; 0 beyond the cutoff and in
     groups that have nothing to find. Under ``ties=average`` the discount is the mean over the ranks that items of
     equal score share.
 
-    Parameters: ``judged``, a run with its labels; ``metric``, on any axes. Raises: MetricError for a measure that is no
-    sum over items, and for a label or a group that an axis refuses. Agrees with: the kernel, the sum of a group's
-    contributions being its value (tests/metrics/test_contributions.py).
+    Parameters: ``judged``, a run with its labels; ``metric``, on any axes. Raises: MetricError for a measure
+    that is not a sum over items, and for a label or a group that an axis refuses. Agrees with: the kernel (a group's
+    contributions sum to its value: tests/metrics/test_contributions.py).
 
     >>> from ndcg_tracker.rankings.join import judged
 

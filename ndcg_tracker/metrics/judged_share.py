@@ -1,4 +1,4 @@
-"""How much of what a run shows has been judged at all."""
+"""The share of a run's top items that are judged."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from ndcg_tracker.metrics.kernel.graded_list import graded_list
 from ndcg_tracker.metrics.kernel.levels import GainClasses
-from ndcg_tracker.metrics.kernel.ranks import item_order, open_spans
+from ndcg_tracker.metrics.kernel.ties import item_order, open_spans
 from ndcg_tracker.rankings.join import Judged
 from ndcg_tracker.rankings.types import Floats
 

@@ -1,4 +1,4 @@
-"""How far ties in scores leave a metric open: its values if all of them fell worst, and if all fell best."""
+"""The range that ties in scores leave open: a metric's values if all ties fell worst, and if all fell best."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def tie_bounds(
 ) -> list[tuple[GroupResults, GroupResults]]:
     """Return the results of each metric with every tie broken for the worst, and for the best.
 
-    The bounds are sharp per group: some order of the tied items has each of them, and none lies outside, but for two
-    measures that no order by gain alone bounds: ``G``, and ``infAP`` where labels are below 0. For ``idcg``, which no
-    tie changes, both are the metric itself. Parameters, and what is raised: see ``group_results``.
+    The bounds are sharp per group: some order of the tied items attains each, and no order exceeds them, except for
+    two measures that no order by gain alone bounds: ``G``, and ``infAP`` where labels are below 0. For ``idcg``, which
+    no tie changes, both are the metric itself. Parameters and errors: see ``group_results``.
 
     >>> import numpy as np
     >>> from ndcg_tracker.metrics.language.text import parse_metric
@@ -50,6 +50,6 @@ def values_with_bounds(judged: Judged, metrics: Sequence[Metric]) -> list[tuple[
 
 
 def _variants(metric: Metric) -> tuple[Metric, Metric]:
-    """Return a metric with ties broken for the worst and for the best; a bound may lie above 1 where no value does."""
+    """Return a metric with ties broken for the worst and for the best; a bound may exceed 1 where no value does."""
     worst, best = (metric.with_axes(ties=ties, clip="none") for ties in ("pessimistic", "optimistic"))
     return worst, best

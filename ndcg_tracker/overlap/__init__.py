@@ -1,1 +1,1 @@
-"""Two cores at once: blocks made ahead of their use, and blocks worked on side by side."""
+"""Use of several cores: blocks prepared ahead of their use, and blocks processed in parallel."""

@@ -1,4 +1,4 @@
-"""Work that runs ahead: the next block is read while this one is computed and written."""
+"""Reading ahead: the next block is read while this one is computed and written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class _End:
-    """What follows the last block: the error that ended the reading, if one did."""
+    """Follows the last block: the error that ended the reading, if any."""
 
     def __init__(self, error: BaseException | None) -> None:
         self.error = error
@@ -29,12 +29,12 @@ class _Ahead(Generic[T]):
     def __iter__(self) -> Iterator[T]:
         while not isinstance(found := self._waiting.get(), _End):
             yield found
-            del found  # not to be held while the next one is waited for
+            del found  # not kept while waiting for the next one
         if found.error is not None:
             raise found.error
 
     def stop(self) -> None:
-        """End the reading, whether or not all was taken."""
+        """End the reading, even if some blocks were not used."""
         self._stopped.set()
         while self._thread.is_alive():
             try:
@@ -47,20 +47,20 @@ class _Ahead(Generic[T]):
         try:
             for block in self._blocks:
                 self._waiting.put(block)
-                del block  # not to be held while the next one is made
+                del block  # not kept while the next one is prepared
                 if self._stopped.is_set():
                     return
-        except BaseException as raised:  # it is raised again where the blocks are used
+        except BaseException as raised:  # raised again where the blocks are used
             error = raised
         self._waiting.put(_End(error))
 
 
 @contextmanager
 def reading_ahead(blocks: Iterable[T]) -> Iterator[Iterable[T]]:
-    """Give the blocks of an iterable, each made by a thread of its own while the one before is in use.
+    """Give the blocks of an iterable, each prepared by another thread while the previous one is in use.
 
-    At most three blocks are alive: the one in use, one that waits, one in the making. What the iterable raises is
-    raised where the blocks are used; leaving the context ends the thread.
+    At most three blocks are alive: one in use, one waiting, one in preparation. Errors of the iterable are raised
+    where the blocks are used; leaving the context ends the thread.
 
     >>> with reading_ahead(iter(range(3))) as blocks:
     ...     list(blocks)

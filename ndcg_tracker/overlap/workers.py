@@ -1,4 +1,4 @@
-"""Work on blocks that leaves Python's lock alone, on all cores, with the results in order."""
+"""Work on blocks that releases Python's lock, on all cores, with the results in order."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 MOST_WORKERS = 4
-"""More do not help: what is left to one thread takes as long as a quarter of the work."""
+"""More do not help: the part that stays on one thread takes as long as a quarter of the work."""
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
 def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-    """Yield ``function(item)`` for every item, in order; few items more than there are cores are held at a time.
+    """Yield ``function(item)`` for every item, in order, holding few more items than there are cores.
 
-    Raises: what the function or the iterable raises, the former in the order of the items.
+    Raises: the errors of the function, in the order of the items, and of the iterable.
 
     >>> list(mapped(abs, [-3, 2]))
     [3, 2]

@@ -18,8 +18,8 @@ class Grouping:
     """Which rows belong to which group.
 
     ``keys``: one id per group, in order of first appearance. ``offsets``: int64, shape (n_groups + 1,): group ``g``
-    owns the rows ``offsets[g]:offsets[g + 1]`` of the grouped table. ``rows``: the row of the input that stands at
-    each place of the grouped table, or None where the input was grouped already.
+    owns the rows ``offsets[g]:offsets[g + 1]`` of the grouped table. ``rows``: the row of the input at each
+    place of the grouped table, None if the input was already grouped.
     """
 
     keys: Keys

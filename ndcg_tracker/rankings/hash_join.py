@@ -1,4 +1,4 @@
-"""Equal hashes of two sides, group by group: one hash table for many groups, filled and asked without a loop."""
+"""Equal hashes of two sides, group by group: one hash table for many groups, filled and searched without a loop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def hash_partners(hashes: Hash, lengths: Index, other_hashes: Hash, other_length
     Parameters: ``hashes`` and ``other_hashes``: uint64, group by group; ``lengths`` and ``other_lengths``: int64, shape
     (n_groups,), how many rows each group has on either side. Returns: int64, shape of ``hashes``.
 
-    Each group has a stretch of one hash table, at least ``_SLOTS`` for each of its other rows. Other rows that lose
+    Each group has a section of one hash table, at least ``_SLOTS`` for each of its other rows. Other rows that lose
     their slot to another one try again with other bits of their hash, and so do the rows that may look for them.
 
     >>> one, other = np.array([7, 5, 7], dtype=np.uint64), np.array([5, 7], dtype=np.uint64)
@@ -59,9 +59,9 @@ def hash_partners(hashes: Hash, lengths: Index, other_hashes: Hash, other_length
 
 @dataclass(frozen=True, slots=True)
 class _Stretches:
-    """The stretch of the hash table that each group has: ``first_slot`` and, as a power of two, ``shift``.
+    """The section of the hash table that each group has: ``first_slot`` and, as a power of two, ``shift``.
 
-    The first bits of a hash say which slot of a stretch is meant; ``shift`` is how many bits are too many for that.
+    The first bits of a hash select a slot of the section; ``shift`` is how many bits of the hash are not needed for it.
     """
 
     first_slot: Index
@@ -70,7 +70,7 @@ class _Stretches:
 
     @classmethod
     def of(cls, n_rows: Index) -> _Stretches:
-        """Return the stretches for groups of so many rows; those without any have the one slot that stays empty."""
+        """Return the sections for groups of these sizes; those without rows have the one slot that stays empty."""
         n_bits = np.where(n_rows > 0, np.ceil(np.log2(np.maximum(_SLOTS * n_rows, 1))), 0).astype(np.int64)
         n_slots = np.where(n_rows > 0, 1 << n_bits, 0)
         first_slot = 1 + np.cumsum(n_slots) - n_slots
@@ -84,7 +84,7 @@ class _Stretches:
 
 @dataclass(frozen=True, slots=True)
 class _Probes:
-    """Rows, their hashes, and the stretch of the hash table that each row's group has."""
+    """Rows, their hashes, and the section of the hash table of each row's group."""
 
     rows: Index
     hashes: Hash
@@ -92,7 +92,7 @@ class _Probes:
     shift: Hash
 
     def slots(self, multiplier: int) -> Index:
-        """Return the slot of each row: which one of its stretch is for the hash times an odd multiplier to say."""
+        """Return the slot of each row: the hash times an odd multiplier selects it within the section."""
         hashes = self.hashes if multiplier == 1 else self.hashes * np.uint64(multiplier)
         return self.first_slot + (hashes >> self.shift).view(np.int64)
 

@@ -1,4 +1,4 @@
-"""Which item of a run is which item of the labels: the one join that every metric shares."""
+"""The join of a run's items with the labels, which every metric shares."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class JudgedItems:
 
     The group axis has all groups of the labels in their order, then the groups of the run that have no label.
     ``run_groups`` and ``label_groups``: int64, shape (n_groups,): each group's number in ``ranking`` and in
-    ``labels``, -1 where it is absent. ``rows``: int64, ascending, the rows of ``ranking`` that carry a label;
-    ``label_rows``: the row of ``labels`` that each of them carries.
+    ``labels``, -1 where it is absent. ``rows``: int64, ascending, the rows of ``ranking`` that have a label;
+    ``label_rows``: the row of ``labels`` that each of them has.
     """
 
     ranking: GroupedItems
@@ -68,13 +68,13 @@ class JudgedRanking(JudgedItems):
 
 @dataclass(frozen=True)
 class JudgedUnsorted(JudgedItems):
-    """A run whose rows stand in any order within their groups, with its labels joined (see ``JudgedItems``)."""
+    """A run whose rows are in any order within their groups, with its labels joined (see ``JudgedItems``)."""
 
     ranking: UnsortedRanking
 
     @cached_property
     def in_order(self) -> JudgedRanking:
-        """The same in the order of the scores: to all metrics the same numbers, to the bit."""
+        """The same run in the order of the scores; every metric gives the same numbers, to the bit."""
         ranking, rows, label_rows = self.ranking.in_order, self.rows, self.label_rows
         order = ranking.input_places
         if order is not None and rows.size == order.size:
@@ -122,7 +122,7 @@ def judged(ranking: Run, labels: LabelLists) -> Judged:
 
 
 def places_of(wanted: Keys, keys: Keys) -> Index:
-    """Return where each wanted id stands among distinct ids, -1 where it does not: int64, shape of ``wanted``.
+    """Return the position of each wanted id among distinct ids, -1 if it is not there: int64, shape of ``wanted``.
 
     >>> places_of(Keys.from_strings(["b", "x"]), Keys.from_strings(["a", "b"])).tolist()
     [1, -1]
@@ -168,7 +168,7 @@ def _matching_rows(items: GroupedItems, others: GroupedItems, other_groups: Inde
 
 
 def _is_same_list(items: GroupedItems, others: GroupedItems) -> bool:
-    """Return whether both sides name the same items in the same order, as scores and labels of one table do."""
+    """Return whether both sides have the same items in the same order, as scores and labels of one table do."""
     return (
         np.array_equal(items.offsets, others.offsets)
         and items.group_keys.is_same(others.group_keys)

@@ -1,4 +1,4 @@
-"""Ids as one column of UTF-8 bytes, and the vectorised things one does with ids."""
+"""Ids as one column of UTF-8 bytes, and vectorised operations on them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ndcg_tracker.rankings.types import Bytes, Hash, Index, Mask
 
 BLOCK = 1 << 16
-"""How many rows are worked on at a time: the temporaries stay in the cache."""
+"""How many rows are processed at a time, so that temporaries stay in the cache."""
 
 _FNV = np.uint64(0xCBF29CE484222325)
 MULTIPLIER = 0x9E3779B97F4A7C15
@@ -23,7 +23,7 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 _WORD = 8
 _MASKS = np.array([(1 << (8 * n_bytes)) - 1 for n_bytes in range(_WORD + 1)], dtype=np.uint64)
-"""For each number of bytes the word in which that many are set."""
+"""For each number of bytes, the word with that many bytes set."""
 
 
 def mixed(values: Hash) -> Hash:
@@ -145,8 +145,8 @@ class Keys:
     def _copy(self, starts: Index, lengths: Index, data: Bytes, targets: Index) -> None:
         """Write the bytes from each start to the targets, which ascend without a gap.
 
-        Whole words are written: NumPy assigns them in turn, so the next id writes over what a short one has too much.
-        Of a longer id the last word ends where the id ends.
+        Whole words are written. NumPy assigns them in order, so the next id overwrites the excess bytes of a short one.
+        The last word of a longer id ends where the id ends.
         """
         words = _unaligned_words(data)
         words[targets] = self._words_at(starts)
@@ -158,14 +158,14 @@ class Keys:
             done += _WORD
 
     def words(self, starts: Index, remaining: Index) -> Hash:
-        """Return the eight bytes from each start as a little-endian word, bytes past ``remaining`` being zero."""
+        """Return the eight bytes from each start as a little-endian word, with bytes past ``remaining`` set to zero."""
         words = self._words_at(starts)
         if remaining.size and remaining.min() < _WORD:
             words &= _MASKS.take(remaining, mode="clip")
         return words
 
     def _words_at(self, starts: Index) -> Hash:
-        """Return the eight bytes from each start as a little-endian word; what lies behind all ids is no matter."""
+        """Return the eight bytes from each start as a little-endian word; bytes after the last id do not matter."""
         data = self.data
         if data.size < _WORD:
             data = np.concatenate([data, np.zeros(_WORD, dtype=np.uint8)])
@@ -176,10 +176,10 @@ class Keys:
         return np.asarray(_unaligned_words(data)[at] >> ((starts - at) << 3).astype(np.uint64), dtype=np.uint64)
 
     def hashes(self, seed: int = 0) -> Hash:
-        """Return a 64-bit hash of each id: equal ids hash equally, whatever column they stand in.
+        """Return a 64-bit hash of each id: equal ids hash equally, in any column.
 
         Parameters: ``seed``, any int64; different seeds give independent hashes. Returns: uint64, shape (n,).
-        Raises: nothing. Not cryptographic: made for joins and content digests of honest data.
+        Raises: nothing. Not cryptographic: for joins and content digests of trusted data.
 
         >>> a, b = Keys.from_strings(["x", "yy"]).hashes(), Keys.from_strings(["yy"]).hashes()
         >>> bool(a[1] == b[0]), bool(a[0] == a[1])
@@ -234,7 +234,7 @@ class Keys:
         """
         if len(self) != len(other):
             return False
-        for first in range(0, len(self), BLOCK):  # columns that differ mostly do so in the first block
+        for first in range(0, len(self), BLOCK):  # columns that differ usually differ in the first block
             some, others = (keys.slice(first, min(first + BLOCK, len(self))) for keys in (self, other))
             mine, theirs = (keys.data[keys.offsets[0] : keys.offsets[-1]] for keys in (some, others))
             if not (np.array_equal(some.lengths, others.lengths) and np.array_equal(mine, theirs)):
@@ -260,7 +260,7 @@ class Keys:
 
 
 class KeyIndex:
-    """Where each of some distinct ids stands.
+    """The positions of some distinct ids.
 
     >>> index = KeyIndex(Keys.from_strings(["a", "b"]))
     >>> index.places(Keys.from_strings(["b", "x"])).tolist()
@@ -274,7 +274,7 @@ class KeyIndex:
         self._hashes = hashes[self._order]
 
     def places(self, wanted: Keys) -> Index:
-        """Return where each wanted id stands, -1 where it does not: int64, shape of ``wanted``."""
+        """Return the position of each wanted id, -1 if it is not there: int64, shape of ``wanted``."""
         if not self._order.size:
             return np.full(len(wanted), -1, dtype=np.int64)
         at = np.minimum(np.searchsorted(self._hashes, wanted.hashes()), self._order.size - 1)
@@ -287,11 +287,11 @@ _DIGITS = 16
 
 
 def joined_digest(digests: Iterable[str], without: Iterable[str] = ()) -> str:
-    """Return the digest of content that was digested in parts, no row being in two of them.
+    """Return the digest of content that was digested in disjoint parts.
 
-    A digest is made of two sums of row hashes modulo 2**64, so those of the parts add up, in any order, and what is
-    taken away is subtracted. Parameters: ``digests``, each as ``GroupedItems.digest`` gives it; ``without``, those of
-    parts that the whole has lost. Raises: ValueError for what is no digest.
+    A digest is two sums of row hashes modulo 2**64, so the digests of parts add up in any order, and those of removed
+    parts are subtracted. Parameters: ``digests``, each as ``GroupedItems.digest`` gives it; ``without``, those of
+    removed parts. Raises: ValueError for anything that is not a digest.
 
     >>> joined_digest(["0000000000000001ffffffffffffffff", "00000000000000020000000000000001"])
     '00000000000000030000000000000000'

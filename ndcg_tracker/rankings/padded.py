@@ -1,4 +1,4 @@
-"""Groups of similar length side by side, as the rows or columns of one padded matrix: what NumPy works on at once."""
+"""Groups of similar length side by side, as rows or columns of one padded matrix that NumPy processes at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.rankings.types import Floats, Index, Mask
 
-_BLOCK = 1 << 16  # places of a matrix: a few of them fit into the cache
+_BLOCK = 1 << 16  # places of a matrix, of which a few fit into the cache
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -38,9 +38,9 @@ def similar_groups(lengths: Index, n_places: int = _BLOCK) -> Iterator[Index]:
 
 
 def windows(values: NDArray[Number], width: int) -> NDArray[Number]:
-    """Return all stretches of so many neighbouring values: a view, shape (n_values - width + 1, width).
+    """Return all windows of ``width`` neighbouring values: a view, shape (n_values - width + 1, width).
 
-    Stretches are copied in one go each, several times as fast as values by their rows. Parameters: ``values``, side by
+    Each window is copied at once, several times as fast as single values. Parameters: ``values``, side by
     side in memory (else ValueError); ``width``: from 1 to ``values.size``.
 
     >>> windows(np.array([1, 2, 3, 4]), 3).tolist()
@@ -66,18 +66,18 @@ class GroupMatrix:
 
     @property
     def is_full(self) -> bool:
-        """Whether all groups are of the same length."""
+        """Whether all groups have the same length."""
         return bool(self.sizes[0, 0] == self.sizes[-1, 0])
 
     @property
     def span(self) -> slice | None:
-        """The rows of the groups where they stand one after the other and are of one length, else None."""
+        """The rows of the groups if they are contiguous and of one length, else None."""
         n_groups, width = self.shape
         first, last = int(self.starts[0, 0]), int(self.starts[-1, 0])
         return slice(first, last + width) if self.is_full and last - first == (n_groups - 1) * width else None
 
     def taken(self, values: NDArray[Number]) -> NDArray[Number]:
-        """Return the values (side by side in memory) at each place; behind a group whatever follows."""
+        """Return the values (contiguous in memory) at each place; after the end of a group, whatever follows."""
         span = self.span
         if span is not None:
             return values[span].reshape(self.shape)
@@ -87,7 +87,7 @@ class GroupMatrix:
         return values.take(self.starts + np.arange(width), mode="clip")
 
     def fill_behind(self, matrix: NDArray[Any], value: float) -> None:
-        """Set the places behind the end of a group to one value."""
+        """Set the places after the end of a group to one value."""
         least = int(self.sizes[0, 0])
         behind = matrix[:, least:]
         behind[np.arange(least, self.shape[1]) >= self.sizes] = value
@@ -100,7 +100,7 @@ class GroupMatrix:
         return found
 
     def put(self, values: NDArray[Number], out: NDArray[Number]) -> None:
-        """Write what stands inside the groups to their rows."""
+        """Write the values inside the groups to their rows."""
         span = self.span
         if span is not None:
             out[span] = values.ravel()
@@ -121,7 +121,7 @@ def group_matrices(offsets: Index) -> Iterator[GroupMatrix]:
 
 @dataclass(frozen=True, slots=True)
 class GroupColumns:
-    """Some groups as the columns of a matrix; its row r is for what each of them has at place r, from 0.
+    """Some groups as the columns of a matrix; its row r holds what each of them has at place r, from 0.
 
     ``groups``: int64, shape (n,), ascending in length; ``lengths``: int64, shape (n,), at least 1.
     """
@@ -135,7 +135,7 @@ class GroupColumns:
         return int(self.lengths[-1])
 
     def taken(self, values: NDArray[Number], starts: Index) -> NDArray[Number]:
-        """Return the values at each place: shape (width, n); behind a group whatever follows.
+        """Return the values at each place: shape (width, n); after the end of a group, whatever follows.
 
         Parameters: ``values``: group by group, side by side in memory; ``starts``: int64, shape (n,), where those of
         each group begin.
@@ -145,7 +145,7 @@ class GroupColumns:
         return values.take(starts + np.arange(self.width)[:, None], mode="clip")
 
     def clear_behind(self, terms: Floats) -> None:
-        """Set what stands behind the end of a group to 0."""
+        """Set the places after the end of a group to 0."""
         least = int(self.lengths[0])
         if least < self.width:
             terms[least:] *= np.arange(least, self.width)[:, None] < self.lengths

@@ -1,4 +1,4 @@
-"""The columnar ranking and the columnar labels: what readers make and everything else works on."""
+"""The columnar ranking and the columnar labels, which readers create and everything else uses."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class GroupedItems:
         return hashes
 
     def has_duplicates(self) -> bool:
-        """Return whether some (group, item) stands in two rows."""
+        """Return whether some (group, item) appears in two rows."""
         if not repeats_within_groups(self.pair_hashes, self.offsets):
             return False
         order = np.argsort(self.pair_hashes, kind="stable")
@@ -63,16 +63,16 @@ class GroupedItems:
         return bool((same_group & self.item_keys.equal(one, self.item_keys, other)).any())
 
     def digest(self) -> str:
-        """Return the content digest: 32 hexadecimal digits that depend on (group, item, number) and on no order.
+        """Return the content digest: 32 hexadecimal digits that depend on (group, item, number), not on the order.
 
-        Each row is hashed to two 64-bit words, and the words are added modulo 2**64, so rows and groups may come in
-        any order. Made to recognise equal content, not to withstand forgery.
+        Each row is hashed to two 64-bit words, and the words are added modulo 2**64, so rows and groups may be in
+        any order. For recognising equal content; it does not withstand forgery.
         """
         return self._digest
 
     @cached_property
     def _digest(self) -> str:
-        bits = (self.numbers + 0.0).view(np.uint64)  # -0.0 and 0.0 are one number
+        bits = (self.numbers + 0.0).view(np.uint64)  # -0.0 and 0.0 are the same number
         words = []
         for seed in (0, 1):
             pairs = self.pair_hashes if seed == 0 else self._pair_hashes(seed)
@@ -89,9 +89,9 @@ class GroupedItems:
 class Ranking(GroupedItems):
     """One run: per group the retrieved items, best first.
 
-    ``numbers`` are the scores. Within a group they never rise; items of equal score keep the order in which they
-    came. Which of them ranks first is for a metric's ``ties`` to say. ``input_places``: int64, shape (n_items,),
-    where each row stood among the grouped rows as they came, None where they came in this order.
+    ``numbers`` are the scores. Within a group they never rise; items of equal score keep their input
+    order. A metric's ``ties`` decides which of them ranks first. ``input_places``: int64, shape (n_items,),
+    the place of each row in the grouped input, None if the input was in this order.
 
     >>> ranking = Ranking.from_rows(Keys.from_strings(["q", "q"]), Keys.from_strings(["a", "b"]), np.array([1.0, 2.0]))
     >>> ranking.item_keys.to_list(), ranking.scores.tolist()
@@ -109,14 +109,14 @@ class Ranking(GroupedItems):
     def from_rows(cls, group_keys: Keys, item_keys: Keys | None, scores: Floats) -> Ranking:
         """Return the ranking of a table with one row per (group, item), in any order.
 
-        Parameters: ``group_keys`` and ``item_keys``: n ids, or None for items that are known by the row's number
+        Parameters: ``group_keys`` and ``item_keys``: n ids, or None for items identified by the row's number
         within its group, from 1. ``scores``: float64, shape (n,), finite.
         """
         return cls.from_groups(*_by_group(group_keys, item_keys, scores))
 
     @classmethod
     def from_groups(cls, group_keys: Keys, offsets: Index, item_keys: Keys, scores: Floats) -> Ranking:
-        """Return the ranking of rows that stand group by group, within a group in any order (see ``from_rows``)."""
+        """Return the ranking of rows that are grouped, in any order within a group (see ``from_rows``)."""
         if is_descending(scores, offsets):
             return cls(group_keys, offsets, item_keys, scores)
         order = descending_order(scores, offsets)
@@ -127,8 +127,8 @@ class Ranking(GroupedItems):
 class LabelLists(GroupedItems):
     """The labels of a dataset: per group the judged items and their grades (``numbers``), in no particular order.
 
-    ``by_row_number``: whether items are known by the row's number within the group, for want of ids; None where
-    that is not known.
+    ``by_row_number``: whether items have no ids and are identified by the row's number within the group; None if
+    unknown.
     """
 
     by_row_number: bool | None = False
@@ -145,7 +145,7 @@ class LabelLists(GroupedItems):
 
 
 def _by_group(group_keys: Keys, item_keys: Keys | None, numbers: Floats) -> tuple[Keys, Index, Keys, Floats]:
-    """Return group keys, offsets, item keys and numbers of a table's rows, brought together group by group."""
+    """Return group keys, offsets, item keys and numbers of a table's rows, grouped."""
     grouping = grouped(group_keys)
     rows = grouping.rows
     if item_keys is None:
@@ -158,7 +158,7 @@ def _by_group(group_keys: Keys, item_keys: Keys | None, numbers: Floats) -> tupl
 
 @dataclass(frozen=True)
 class UnsortedRanking(GroupedItems):
-    """One run whose rows stand group by group, within a group in any order; ``numbers`` are the scores.
+    """One run whose rows are grouped, in any order within a group; ``numbers`` are the scores.
 
     >>> import numpy as np
     >>> keys = Keys.from_strings
@@ -177,7 +177,7 @@ class UnsortedRanking(GroupedItems):
         """The run with the items of each group best first, and items of equal score in their present order."""
         ranking = Ranking.from_groups(self.group_keys, self.offsets, self.item_keys, self.numbers)
         hashes = vars(self).get("pair_hashes")
-        if hashes is not None:  # moving them takes less time than making them again
+        if hashes is not None:  # moving them is faster than computing them again
             places = ranking.input_places
             vars(ranking)["pair_hashes"] = hashes if places is None else hashes[places]
         return ranking
@@ -188,7 +188,7 @@ Run = Ranking | UnsortedRanking
 
 
 def run_of_groups(group_keys: Keys, offsets: Index, item_keys: Keys, scores: Floats) -> Run:
-    """Return the run of rows that stand group by group, as they stand (see ``Ranking.from_groups``, which sorts them).
+    """Return the run of grouped rows in their present order (see ``Ranking.from_groups``, which sorts them).
 
     >>> import numpy as np
     >>> keys = Keys.from_strings

@@ -11,7 +11,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.padded import group_columns, group_matrices
 from ndcg_tracker.rankings.types import Hash, Index, Mask
 
-_FEW = 8  # up to so many numbers are put in order by comparing each with each
+_FEW = 8  # up to this many numbers are sorted by comparing each with each
 _LAST = np.iinfo(np.int64).max
 _LARGEST = np.iinfo(np.uint64).max
 
@@ -19,8 +19,8 @@ _LARGEST = np.iinfo(np.uint64).max
 def descending_order(values: NDArray[np.floating[Any]], offsets: Index) -> Index:
     """Return the rows with each group's values in descending order, equal values in their present order.
 
-    NumPy sorts integers several times faster than it finds their order. So a value gives up its last bits to carry
-    its place through the sort, and groups in which those bits decide are sorted again, exactly.
+    NumPy sorts integers several times faster than it finds their order. So each value's last bits are replaced by its
+    place, and groups in which those bits matter are sorted again, exactly.
 
     >>> descending_order(np.array([1.0, 3.0, 1.0, 0.5, 0.7]), np.array([0, 3, 5])).tolist()
     [1, 0, 2, 4, 3]
@@ -47,9 +47,9 @@ def descending_order(values: NDArray[np.floating[Any]], offsets: Index) -> Index
 
 
 def _mend(places: Index, rising: NDArray[np.float64], alike: Index, sizes: Index) -> None:
-    """Put groups right in which values that look alike without their last bits do not stand in their exact order.
+    """Correct the groups in which values that are equal without their last bits are not in their exact order.
 
-    Parameters: ``alike``: int64, which places, counted through all rows, look like the one before in their group.
+    Parameters: ``alike``: int64, the places, over all rows, that equal the one before in their group in these bits.
     """
     width = places.shape[1]
     rows = alike // width
@@ -120,7 +120,7 @@ def repeats_before(values: NDArray[Any], offsets: Index) -> Mask:
 
 
 def repeats_within_groups(hashes: Hash, offsets: Index) -> bool:
-    """Return whether some hash stands twice in a group.
+    """Return whether some hash appears twice in a group.
 
     >>> repeats_within_groups(np.array([5, 7, 7, 7], dtype=np.uint64), np.array([0, 2, 3, 4]))
     False
@@ -150,7 +150,7 @@ def id_order(keys: Keys, rows: Index, offsets: Index) -> Index:
     """
     order = np.arange(rows.size)
     starts, ends = keys.offsets[rows], keys.offsets[rows + 1]
-    places, bounds, done = order.copy(), offsets, 0  # what is not in order yet, in spans of ids that are alike so far
+    places, bounds, done = order.copy(), offsets, 0  # places not yet in order, in spans of ids that are equal so far
     while places.size:
         entries = order[places]
         remaining = ends[entries] - starts[entries] - done

@@ -1,4 +1,4 @@
-"""The types of columns that all parts share: what an array holds."""
+"""The types of columns that all parts share."""
 
 from __future__ import annotations
 
@@ -18,4 +18,4 @@ Mask = NDArray[np.bool_]
 """Which of some rows."""
 
 Floats = NDArray[np.float64]
-"""Scores, labels, values of metrics, and what is computed of them."""
+"""Scores, labels, values of metrics, and numbers computed from them."""

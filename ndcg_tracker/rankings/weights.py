@@ -1,4 +1,4 @@
-"""The weights of groups, as they come with the rows of a table."""
+"""The weights of groups, read from the rows of a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Floats, Index, Mask
 
 MAX_WEIGHT = 1e30
-"""The largest weight: sums of as many as there can be stay within single precision, in which some metrics weigh."""
+"""The largest weight: any possible sum fits single precision, in which some metrics sum weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class GroupWeights:
     ``group_keys``: n ids. ``values``: float64, shape (n,), 0 to ``MAX_WEIGHT``: the mean weight of the group's rows.
     ``varies``: bool, shape (n,): whether the rows of the group carry different weights (then they are item weights,
     and only their mean is kept). ``single_means``: float32, shape (n,): the mean as single-precision code computes
-    it, None where the rows are not known.
+    it, None if the rows are unknown.
     """
 
     group_keys: Keys
@@ -32,7 +32,7 @@ class GroupWeights:
 
 
 def joined_weights(parts: Sequence[GroupWeights]) -> GroupWeights:
-    """Return the weights of several sets of groups, none of which shares a group with another.
+    """Return the weights of several disjoint sets of groups.
 
     >>> one, other = (GroupWeights(Keys.from_strings([key]), np.ones(1), np.zeros(1, dtype=np.bool_)) for key in "qr")
     >>> joined_weights([one, other]).group_keys.to_list()

@@ -1,4 +1,4 @@
-"""Confidence bounds of a mean that hold at every n: the capital of a gambler who bets against each mean."""
+"""Confidence bounds of a mean that hold at every n, from the capital of a gambler who bets against each mean."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Game:
     mean: float
 
     def log_capital(self, mean: float) -> float:
-        """Return the log of the most that was ever owned by betting that the numbers lie above this mean, > 0."""
+        """Return the log of the largest capital reached by betting that the numbers are above this mean, > 0."""
         stakes = np.minimum(self.bets, _CAP / mean)
         stakes *= self.numbers - mean
         stakes *= self.shares
@@ -35,9 +35,9 @@ class _Game:
 def betting_lower_bound(delta: Floats, weights: Floats | None = None, *, level: float = 0.95) -> float:
     """Return the one-sided lower confidence bound of the mean difference, valid for any distribution on [-1, 1].
 
-    With x = (d + 1) / 2, a gambler who bets that the mean lies above m owns K(m) = prod(1 + lambda_i (x_i - m)), which
-    ever exceeds 1 / alpha with probability alpha at most if it does not (Ville). The bound is the largest m at which
-    it did, or the mean of the sample if that is less. The bets are the predictable plug-in ones, lambda_i =
+    With x = (d + 1) / 2, a gambler who bets that the mean is above m owns K(m) = prod(1 + lambda_i (x_i - m)), which
+    ever exceeds 1 / alpha with probability at most alpha if it is not (Ville). The bound is the largest m at which it
+    did, or the sample mean if that is less. The bets are the predictable plug-in ones, lambda_i =
     min(sqrt(2 log(1 / alpha) / (n s_i^2)), c / m) with c = 3/4 and s_i^2 the variance of the numbers before i. K falls
     as m grows, so false position finds the bound, and its safe end is returned. The order of the bets is drawn from
     the content, whatever the order of the groups.
@@ -54,7 +54,7 @@ def betting_lower_bound(delta: Floats, weights: Floats | None = None, *, level: 
     0.045
     """
     if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, not at {level}")
+        raise ValueError(f"level must be between 0 and 1, not {level}")
     game = _game(delta, weights, 1 - level)
     return -1.0 if game is None else 2 * _largest_refuted(game, -math.log1p(-level)) - 1
 
@@ -99,7 +99,7 @@ def betting_p_value(delta: Floats, weights: Floats | None = None, *, alpha: floa
 
 
 def _game(delta: Floats, weights: Floats | None, alpha: float) -> _Game | None:
-    """Return the game to play with these differences; None without any."""
+    """Return the bets on these differences; None without differences."""
     if (np.abs(finite(delta)) > 1).any():
         raise ValueError("a betting bound needs differences within -1 to 1")
     if weights is None:
@@ -118,15 +118,15 @@ def _game(delta: Floats, weights: Floats | None, alpha: float) -> _Game | None:
     sums = np.cumsum(shares * numbers)
     weight_sums = np.cumsum(shares)
     squares = np.cumsum(np.square(shares * (numbers - (0.5 + sums) / (1 + weight_sums))))
-    variances = (0.25 + np.concatenate([[0.0], squares[:-1]])) / places  # before each bet: nothing looks ahead
+    variances = (0.25 + np.concatenate([[0.0], squares[:-1]])) / places  # before each bet, without looking ahead
     bets = np.sqrt(-2 * math.log(alpha) / numbers.size / variances)
     return _Game(numbers, bets, shares, float(sums[-1] / weight_sums[-1]))
 
 
 def _largest_refuted(game: _Game, threshold: float) -> float:
-    """Return the largest mean that the capital refutes, or up to 1e-10 less, and never more than the sample's."""
+    """Return the largest mean that the capital refutes, or up to 1e-10 less, and never more than the sample mean."""
     high, above = game.mean, game.log_capital(max(game.mean, _PRECISION)) - threshold
-    if above >= 0:  # luck on the way, and no bound lies beyond the mean of the sample itself
+    if above >= 0:  # by chance; no bound exceeds the sample mean
         return high
     step = 0.1 / math.sqrt(game.numbers.size)
     while True:

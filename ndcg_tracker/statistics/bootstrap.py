@@ -1,4 +1,4 @@
-"""The bootstrap interval of a mean difference: what other samples of such groups would have shown."""
+"""The bootstrap interval of a mean difference."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BLOCK = 1000
 
 @dataclass(frozen=True, slots=True)
 class _Condensed:
-    """Many numbers as few: ``values`` (ascending), how often each, and the variance around it of what it stands for."""
+    """Many numbers in few bins: ``values`` (ascending), how many numbers each stands for, and their variance."""
 
     values: Floats
     counts: NDArray[np.int64]
@@ -38,8 +38,8 @@ def bootstrap_interval(
     interval and are too narrow with fewer than some 50 nonzero differences: that is why t is the default.
 
     A resample of n groups is a multinomial draw over the distinct differences. More than 256 distinct ones are put
-    into 256 bins of equal width; what a bin's members differ by is added as a normal number of the right variance,
-    which moves the skewness of the mean by 1/256 at most. Under weights the influences w (d - mean) n / sum(w) are
+    into 256 bins of equal width; the spread within a bin is added as a normal number of the same variance, which moves
+    the skewness of the mean by at most 1/256. Under weights the influences w (d - mean) n / sum(w) are
     resampled, to the first order as in the weighted t-test. The random numbers come from the content: the same
     differences give the same interval in any order of groups, and swapping the runs mirrors it.
 

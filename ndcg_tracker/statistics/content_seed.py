@@ -1,4 +1,4 @@
-"""Random numbers that repeat: their seed is the content of what is resampled."""
+"""Reproducible random numbers: the seed is derived from the resampled data."""
 
 from __future__ import annotations
 

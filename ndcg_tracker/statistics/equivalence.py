@@ -1,4 +1,4 @@
-"""Equivalence: is the mean difference shown to be smaller than a margin, either way."""
+"""Equivalence: whether the absolute mean difference is shown to be smaller than a margin."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, TTest, t_lower_boun
 class Equivalence:
     """What two one-sided t-tests say about |mean difference| < ``margin``.
 
-    ``p_value``: the larger of the two, in (0, 1], None where nothing can be inferred. ``ci``: the interval whose lying
-    within the margins is the same as p < alpha: both one-sided bounds at 1 - alpha. ``equivalent``: whether p < alpha,
-    or the runs are identical, where there is no p.
+    ``p_value``: the larger of the two, in (0, 1], None where nothing can be inferred. ``ci``: both one-sided bounds at
+    1 - alpha; the interval is within the margins if and only if p < alpha. ``equivalent``: whether p < alpha, or the
+    runs are identical (then there is no p).
     """
 
     margin: float
@@ -50,7 +50,7 @@ def equivalence_test(test: TTest, margin: float, *, alpha: float = 0.05) -> Equi
 
 
 def checked_margin(margin: float, name: str, *, zero: bool = True) -> float:
-    """Return a margin as it is, or refuse it (InputError): finite and not negative, and not 0 unless allowed.
+    """Return a valid margin unchanged; raise InputError if it is not finite, negative, or 0 where that is not allowed.
 
     >>> checked_margin(0.01, "the margin")
     0.01

@@ -1,4 +1,4 @@
-"""When the differences say too little for the t interval to be trusted."""
+"""When the differences hold too little information to trust the t interval."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MUCH_SKEWNESS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Information:
-    """How much the differences of ``n`` groups say: how many are ``n_nonzero``, and their ``skewness``."""
+    """The information in the differences of ``n`` groups: how many are nonzero, and their skewness."""
 
     n: int
     n_nonzero: int
@@ -48,7 +48,7 @@ class Information:
 
     @property
     def groups_for_enough(self) -> int:
-        """How many groups, if further ones are like these, would be enough; 0 where nothing differs."""
+        """How many groups would be enough, if further ones are like these; 0 if nothing differs."""
         if not self.n_nonzero:
             return 0
         by_count = math.ceil(FEW_DIFFERENCES * self.n / self.n_nonzero)
@@ -56,7 +56,7 @@ class Information:
 
 
 def information_in(delta: Floats, weights: Floats | None = None) -> Information:
-    """Return how much the differences say.
+    """Return the information in the differences.
 
     Parameters: ``delta``: float64, shape (n,), finite. ``weights``: float64, shape (n,), >= 0: groups of weight 0 do
     not count, and the skewness is that of w (d - mean), how far each group pulls the mean. Returns: the counts, and

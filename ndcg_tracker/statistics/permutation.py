@@ -1,4 +1,4 @@
-"""The sign-flip permutation test: is a mean difference more than the signs of the differences bring by chance."""
+"""The sign-flip permutation test: whether a mean difference exceeds what random signs of the differences give."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ndcg_tracker.statistics.t_test import checked_weights, finite
 
 FLIPS = 10_000
 ENUMERATED = 12
-"""With so many nonzero differences or fewer, all their signs are tried."""
-_SAME_SUM = 1e-12  # sums this close, as a share of the sum of sizes, are one sum: .1 + .2 ties with .3
-_OFTEN = 400  # a size that occurs as often is drawn from the binomial distribution: one draw beats 50 look-ups
+"""With up to this many nonzero differences, all their signs are tried."""
+_SAME_SUM = 1e-12  # sums this close, relative to the sum of sizes, are equal: .1 + .2 ties with .3
+_OFTEN = 400  # sizes this frequent take one draw from the binomial distribution, which beats 50 look-ups
 _BLOCK_BYTES = 1 << 20
 _SIGNS = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[None, :], axis=0)  # (8, 256): the bits of each byte
 
 
 @dataclass(frozen=True, slots=True)
 class PermutationTest:
-    """What the sign-flip test says about a mean difference.
+    """The result of the sign-flip test of a mean difference.
 
-    ``n``: the differences that count. ``n_nonzero``: those that a flip can move. ``mean``: their (weighted) mean, None
-    where n is 0. ``p_value``: two-sided, in (0, 1], None where n < 2 or all are zero. ``exact``: whether all signs
+    ``n``: the differences that count. ``n_nonzero``: those that a flip can change. ``mean``: their (weighted) mean,
+    None where n is 0. ``p_value``: two-sided, in (0, 1], None where n < 2 or all are zero. ``exact``: whether all signs
     were tried. ``flips``: how many sign vectors were tried.
     """
 
@@ -43,7 +43,7 @@ def sign_flip_test(delta: Floats, weights: Floats | None = None, *, flips: int =
     and takes either sign with probability 1/2. With b of m random sign vectors giving a sum at least as far from 0 as
     the one seen, p = (b + 1) / (m + 1); with at most 12 nonzero differences all 2^n vectors are tried and p is their
     share. Sums that differ by rounding only count as equal. The random numbers come from the content: the same
-    differences give the same p, in whatever order the groups stand and whichever run comes first.
+    differences give the same p in any order of groups, and if the runs are swapped.
 
     Differences of one size need one binomial draw per sign vector. The others go eight at a time through a table of
     their 256 signed sums, one random byte choosing the signs of all eight; memory grows with m only.
@@ -104,6 +104,6 @@ def _random_sums(sizes: Floats, flips: int) -> Floats:
         words = generator.bit_generator.random_raw(-(-n_bytes // 8)).astype("<u8", copy=False)
         signs = words.view(np.uint8)[:n_bytes].reshape(-1, flips)
         for table, row in zip(tables, signs, strict=True):
-            np.take(table, row, out=chosen, mode="clip")  # no byte lies outside; "raise" would copy
+            np.take(table, row, out=chosen, mode="clip")  # no byte is out of range; "raise" would copy
             sums += chosen
     return sums

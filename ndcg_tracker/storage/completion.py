@@ -17,7 +17,7 @@ _QUERIES: dict[str, str] = {
     "datasets": "SELECT DISTINCT dataset FROM run_details {} ORDER BY dataset",
     "metrics": "SELECT metric FROM run_summary {} GROUP BY metric ORDER BY min(run_id), metric",
 }
-"""On the public views, which a role that may only read can read, too."""
+"""Queries on the public views, which a read-only role can read, too."""
 _AT_MOST = 2000
 _SECONDS = 2
 
@@ -26,7 +26,7 @@ def names_to_complete(location: str, what: Sequence[What], dataset: str | None =
     """Return the names that a database has, the newest runs first; none where it cannot be read.
 
     Parameters: ``location``: a path or URL. ``what``: which names. ``dataset``: of runs and aliases, those of this
-    dataset only. SQLAlchemy, which takes longer to import than all of this takes, is not needed.
+    dataset only. SQLAlchemy is not imported: that takes longer than the queries.
 
     >>> names_to_complete("no such folder/ndcg.db", ["runs"])
     []
@@ -35,7 +35,7 @@ def names_to_complete(location: str, what: Sequence[What], dataset: str | None =
     try:
         read = _of_postgres if location.startswith(("postgres:", "postgresql")) else _of_sqlite
         return list(dict.fromkeys(read(location, queries, dataset)))
-    except Exception:  # of any kind: a shell has no place to show it
+    except Exception:  # any error: a shell has no place to show it
         return []
 
 

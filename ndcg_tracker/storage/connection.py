@@ -1,4 +1,4 @@
-"""Connections to the database, transactions on each engine, and what the drivers report, as one line."""
+"""Connections to the database, transactions on each engine, and the drivers' errors, each as one line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import psycopg
 
 WAIT_SECONDS = 60
-"""How long a writer waits for another one before it gives up."""
+"""How long a writer waits for another one."""
 WRITER_LOCK = 0x6E646367  # "ndcg"
 """The key of the Postgres advisory lock that every writer and every migration holds."""
 CACHE_KIB = 65536
@@ -32,7 +32,7 @@ _FIXED_IN_SERIES = {(3, 50): 7, (3, 44): 6}
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """What is wrong with a database, what to do about it ("" for nothing), and whether it ended a writing."""
+    """What is wrong with a database, what to do about it ("" for nothing), and whether a write failed."""
 
     what: str
     advice: str = ""
@@ -40,7 +40,7 @@ class Reason:
 
 
 class FailedDatabaseError(DatabaseError):
-    """A database that cannot be used: ``reason`` says why as data, the message in one line."""
+    """A database that cannot be used: ``reason`` has the facts, the message says it in one line."""
 
     def __init__(self, location: Location, reason: Reason) -> None:
         stored = "; nothing was stored" if reason.nothing_was_stored else ""
@@ -61,7 +61,7 @@ class LostAnswerError(DatabaseError):
 
 _AGAIN = "run the same command again"
 _SQLITE_REASONS = (
-    ("database or disk is full", Reason("the disk is full", f"make room and {_AGAIN}", True)),
+    ("database or disk is full", Reason("the disk is full", f"free some space and {_AGAIN}", True)),
     ("locked", Reason("another process has been writing for too long", _AGAIN, True)),
     ("readonly", Reason("it cannot be written", "check the permissions of the file and its folder", True)),
     ("not a database", Reason("it is not a SQLite database", f"give {argument('location')} another path")),
@@ -76,7 +76,7 @@ _SQLITE_REASONS = (
         ),
     ),
 )
-"""By SQLite's own words: what its backup raises has no error code."""
+"""By SQLite's messages: errors of its backup have no error code."""
 _POSTGRES_REASONS = (
     ("password authentication failed", Reason("the server refused the user or the password")),
     ("no password supplied", Reason("the server asks for a password", "put it into the URL or into ~/.pgpass")),
@@ -89,19 +89,19 @@ _POSTGRES_REASONS = (
     ("too many", Reason("the server has no free connection", "try again later")),
     ("ssl", Reason("the server and this URL do not agree about SSL", "see sslmode")),
 )
-"""By the words of libpq: a failed connection has no SQLSTATE."""
+"""By libpq's messages: a failed connection has no SQLSTATE."""
 _POSTGRES_STATES = {
-    "53100": Reason("the server's disk is full", f"make room there and {_AGAIN}", True),
+    "53100": Reason("the server's disk is full", f"free some space there and {_AGAIN}", True),
     "53200": Reason("the server is out of memory", _AGAIN, True),
     "55P03": Reason("another process has been writing for too long", _AGAIN, True),
     "42501": Reason("this user may not do that", "ask for the rights, or give another user in the URL", True),
-    "25006": Reason("the server is read-only", "connect to one that takes writes", True),
+    "25006": Reason("the server is read-only", "connect to a writable one", True),
     "57P01": Reason("the server was stopped", "if the command stored something, the same command again says so"),
 }
 _BROKEN = Reason("the connection to the server broke", f"{_AGAIN}: what is stored is not stored twice")
 _BROKEN_WORDS = ("server closed the connection", "connection is lost", "the connection is closed")
 _LOST_STATES = ("08", "57P")
-"""Connection exceptions, and a server or session that is being stopped."""
+"""Connection exceptions, and a server or session that is stopping."""
 
 
 def wal_is_safe(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> bool:
@@ -163,7 +163,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 @contextmanager
 def read_transaction(engine: Engine, location: Location) -> Iterator[Connection]:
-    """Yield a connection that sees one state of the database, whatever others write meanwhile."""
+    """Yield a connection that sees one state of the database, whatever others write in the meantime."""
     with database_errors(location), engine.connect() as connection:
         if engine.dialect.name == "postgresql":
             connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
@@ -175,14 +175,14 @@ def read_transaction(engine: Engine, location: Location) -> Iterator[Connection]
 def write_transaction(engine: Engine, location: Location, *, migrating: bool = False) -> Iterator[Connection]:
     """Yield the connection of the only writer; committed at the end, rolled back on any exception.
 
-    A deferred BEGIN that reads before it writes fails beside other writers, whatever the timeout; so SQLite begins
+    A deferred BEGIN that reads before it writes fails next to other writers, whatever the timeout; so SQLite begins
     IMMEDIATE, and Postgres takes one lock for the whole database, which also makes ids follow the order of commits.
     ``migrating``: SQLite's tables can be rebuilt. Raises: LostAnswerError where the connection was lost while it was
-    committed; DatabaseError for everything else that the engine says.
+    committed; DatabaseError for every other error of the engine.
     """
     with database_errors(location), engine.connect() as connection:
         if engine.dialect.name == "postgresql":
-            # Each statement must see what the writer before committed, whatever the server's default is.
+            # Each statement must see what the previous writer committed, whatever the server's default is.
             connection.execution_options(isolation_level="READ COMMITTED")
             with connection.begin() as transaction, _given_up_when_interrupted(connection):
                 connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{WAIT_SECONDS}s'")
@@ -194,8 +194,8 @@ def write_transaction(engine: Engine, location: Location, *, migrating: bool = F
         connection.execution_options(**{_BEGIN: "IMMEDIATE"})
         prepare_journal(connection)
         if migrating:
-            _pragma(connection, "foreign_keys = OFF")  # else the rebuilding of a table deletes what refers to it
-            _pragma(connection, "legacy_alter_table = ON")  # else it fails for a table that a view reads
+            _pragma(connection, "foreign_keys = OFF")  # otherwise rebuilding a table deletes the rows that refer to it
+            _pragma(connection, "legacy_alter_table = ON")  # otherwise it fails for a table that a view reads
         with connection.begin():
             yield connection
 
@@ -205,7 +205,7 @@ def _given_up_when_interrupted(connection: Connection) -> Iterator[None]:
     """Close a Postgres connection that an exception has left in the middle of a statement; the server rolls it back.
 
     SQLAlchemy does so for its own statements; psycopg, used directly, cancels a statement for KeyboardInterrupt alone.
-    After what another handler of a signal raises, it still runs, and not even a rollback can be sent.
+    After an exception from another signal handler, it still runs, and not even a rollback can be sent.
     """
     try:
         yield
@@ -213,20 +213,20 @@ def _given_up_when_interrupted(connection: Connection) -> Iterator[None]:
         if connection.dialect.name == "postgresql" and not connection.invalidated:
             driver = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
             if driver.info.transaction_status.name == "ACTIVE":
-                with suppress(Exception):  # where the server is gone, so is the statement
+                with suppress(Exception):  # if the server is gone, so is the statement
                     driver.cancel()
                 connection.invalidate()
         raise
 
 
 def prepare_journal(connection: Connection) -> None:
-    """Leave the write-ahead log where this SQLite may corrupt it; impossible while others read, then as it was."""
+    """Turn the write-ahead log off if this SQLite may corrupt it; not possible while others read."""
     if not wal_is_safe() and _pragma(connection, "journal_mode") == "wal":
         _pragma(connection, "journal_mode = DELETE")
 
 
 def use_best_journal(path: Path) -> None:
-    """Turn the write-ahead log on for a new file, where it is safe."""
+    """Turn the write-ahead log on for a new file, if it is safe."""
     if wal_is_safe():
         with closing(sqlite_connection(path)) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -243,7 +243,7 @@ def _pragma(connection: Connection, words: str) -> object:
 
 @contextmanager
 def lost_answers(location: Location) -> Iterator[None]:
-    """Raise LostAnswerError where the connection is lost within, while a transaction is committed."""
+    """Raise LostAnswerError if the connection is lost within, while a transaction is committed."""
     try:
         yield
     except DBAPIError as error:
@@ -253,12 +253,12 @@ def lost_answers(location: Location) -> Iterator[None]:
         lost = LostAnswerError(location)
     else:
         return
-    raise lost  # out here, for what the driver says may repeat parts of the URL
+    raise lost  # out here, because the driver's message may repeat parts of the URL
 
 
 @contextmanager
 def database_errors(location: Location) -> Iterator[None]:
-    """Raise what the drivers raise within as one DatabaseError, free of secrets."""
+    """Turn errors of the drivers within into one DatabaseError without secrets."""
     try:
         yield
         return

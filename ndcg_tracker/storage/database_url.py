@@ -18,9 +18,9 @@ MASK = "***"
 _POSTGRES_SCHEMES = ("postgres", "postgresql", "postgresql+psycopg")
 _SECRET_WORDS = ("pass", "pwd", "secret", "token", "key")
 _FILE_OPTIONS = ("passfile", "sslkey")
-_PREPARE_THRESHOLD = "prepare_threshold"  # psycopg's own, which must not be text
+_PREPARE_THRESHOLD = "prepare_threshold"  # an option of psycopg, which must not be text
 _SQLITE_SCHEMES = ("sqlite", "sqlite+pysqlite")
-# a URL that lost its slashes or its scheme, or the words of libpq; behind ./ or / it is taken for a path all the same
+# a URL without slashes or scheme, or a libpq connection string; after ./ or / it is a path all the same
 _NO_PATH = re.compile(
     r"\s*(?:postgres(?:ql)?(?:\+\w+)?|mysql|sqlite):|[^/@]*:[^/@]*@|(?![./]).*?(?<!\w)(?:ssl)?password\s*=",
     re.IGNORECASE | re.DOTALL,
@@ -29,11 +29,11 @@ _NO_PATH = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a database is.
+    """The location of a database.
 
     ``dialect``: ``sqlite`` or ``postgresql``. ``path``: the SQLite file, None on Postgres. ``url``: the Postgres URL
-    with its secrets, None on SQLite. ``display_url``: what may be printed. ``driver_options``: what the URL says to the
-    driver psycopg alone, with values of its types.
+    with its secrets, None on SQLite. ``display_url``: the URL to print. ``driver_options``: the options of
+    the URL for psycopg, with values of its types.
     """
 
     dialect: str
@@ -44,7 +44,7 @@ class Location:
 
     @property
     def has_secrets(self) -> bool:
-        """Whether the location carries something that must not be printed."""
+        """Whether the location has secrets, which must not be printed."""
         return MASK in self.display_url
 
     def command(self, words: str) -> str:
@@ -83,7 +83,7 @@ def parsed_location(text: str) -> Location:
     if scheme not in _POSTGRES_SCHEMES:
         shown = scheme if scheme.isascii() and scheme.replace("+", "").isalnum() else "this"
         raise InputError(
-            f"{shown}:// is no database for ndcg_tracker: give the path of a SQLite file, "
+            f"{shown}:// is not a database for ndcg_tracker: give the path of a SQLite file, "
             "sqlite:///path or postgresql://user@host/database"
         )
     return _postgres(rest)
@@ -106,9 +106,9 @@ def _postgres(rest: str) -> Location:
         url = make_url(f"postgresql+psycopg://{rest}")
     except (ArgumentError, ValueError):
         url = None
-    if url is None:  # raised out here, for the message of what was caught may repeat a part of the password
+    if url is None:  # raised out here, because the message of the caught error may repeat a part of the password
         raise InputError(
-            f"{display} is no URL of a Postgres database: write postgresql://user:password@host:5432/database, "
+            f"{display} is not a URL of a Postgres database: write postgresql://user:password@host:5432/database, "
             "with @ : / ? and % in a password as %40 %3A %2F %3F and %25"
         )
     if importlib.util.find_spec("psycopg") is None:
@@ -124,7 +124,7 @@ def _postgres(rest: str) -> Location:
 
 
 def masked(url: str) -> str:
-    """Return the URL with every password in it replaced; where it is malformed, rather too much than too little.
+    """Return the URL with every password masked; a malformed URL is masked too much rather than too little.
 
     >>> masked("postgresql://me:p@ss/word@db/shop?password=x&sslmode=require")
     'postgresql://me:***@db/shop?password=***&sslmode=require'
@@ -133,7 +133,7 @@ def masked(url: str) -> str:
     """
     scheme, _, rest = url.partition("://")
     user_info, at, address = rest.rpartition("@")
-    if "?" in user_info:  # an @ in an option, or a ? in a password: nobody can tell
+    if "?" in user_info:  # an @ in an option or a ? in a password: it cannot be decided
         return f"{scheme}://{MASK}"
     user, colon, _ = user_info.partition(":")
     place, question, options = address.partition("?")

@@ -1,4 +1,4 @@
-"""What may be stored as a name, a group id, a commit, a time or a JSON object."""
+"""Checks of names, group ids, commits, times and JSON objects before they are stored."""
 
 from __future__ import annotations
 
@@ -14,22 +14,20 @@ from ndcg_tracker.rankings.keys import Keys
 
 MAX_NAME_LENGTH = 250
 MAX_GROUP_KEY_BYTES = 2000
-"""Longer ids do not fit an index of Postgres; refused on both engines alike."""
+"""Longer ids do not fit an index of Postgres; they are refused on both engines."""
 _CONTROL = ("Cc", "Cs", "Zl", "Zp")
-_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # an escaped NUL, not the text of one behind an escaped backslash
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # an escaped NUL, not its text after an escaped backslash
 _TIME_FORMAT = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
 def checked_name(kind: str, name: object) -> str:
-    """Return the name of a ``dataset``, ``run`` or ``alias`` if it may be one; raise InputError if not.
+    """Return the name of a ``dataset``, ``run`` or ``alias`` if it is valid; raise InputError if not.
 
     >>> checked_name("run", "bm25 (k1=0.9)")
     'bm25 (k1=0.9)'
     """
     if not isinstance(name, str):
-        raise InputError(
-            f"the name of {_article(kind)} is text, and {name!r} is none; give text, such as {str(name)!r}"
-        )
+        raise InputError(f"the name of {_article(kind)} must be text, not {name!r}; give for example {str(name)!r}")
     if not name:
         raise InputError(f"the name of {_article(kind)} is empty; give it a name")
     if any(unicodedata.category(letter) in _CONTROL for letter in name):
@@ -43,13 +41,13 @@ def checked_name(kind: str, name: object) -> str:
 
 
 def checked_commit(commit: str | None) -> str | None:
-    """Return what a run's ``git_commit`` may be; raise InputError for what no database can hold.
+    """Return a valid ``git_commit`` unchanged; raise InputError for text that no database can hold.
 
     >>> checked_commit("8f2a91c")
     '8f2a91c'
     """
     if commit is not None and not isinstance(commit, str):
-        raise InputError(f"{argument('git_commit', repr(commit))} is no text; give a commit's name")
+        raise InputError(f"{argument('git_commit', repr(commit))} is not text; give the name of a commit")
     if commit is not None and any(unicodedata.category(letter) in _CONTROL for letter in commit):
         raise InputError(
             f"{argument('git_commit', ascii(commit))} has characters that cannot be printed; give a commit"
@@ -67,7 +65,7 @@ def utc_now() -> str:
 
 
 def checked_time(text: str | None) -> str:
-    """Return a stored time unchanged, the present time for None; raise InputError for what is no stored time.
+    """Return a stored time unchanged, the present time for None; raise InputError for anything else.
 
     >>> checked_time("2025-01-31T08:00:00.000000Z")
     '2025-01-31T08:00:00.000000Z'
@@ -79,7 +77,7 @@ def checked_time(text: str | None) -> str:
     except ValueError:
         exact = None
     if exact != text:
-        raise InputError(f"{text!r} is no time; write it as 2025-01-31T08:00:00.000000Z")
+        raise InputError(f"{text!r} is not a time; write it as 2025-01-31T08:00:00.000000Z")
     return text
 
 

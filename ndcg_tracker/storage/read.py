@@ -1,4 +1,4 @@
-"""What a transaction can read: one part per kind of thing, records of narrow tables and whole columns of wide ones."""
+"""Reading: one part per kind of data, records of narrow tables and whole columns of wide ones."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from ndcg_tracker.storage.references import RunName, referenced_run, unknown_dat
 from ndcg_tracker.storage.upkeep.integrity import broken_references, differing_values, engine_damage
 
 FEW = 500
-"""Up to this many groups are looked up one by one; for more, all groups of the dataset are read, once."""
+"""Up to this many groups are looked up one by one; for more, all groups of the dataset are read once."""
 
 Record = TypeVar("Record")
 
@@ -47,11 +47,11 @@ class Session:
         self.bulk = _bulk(connection, arrow)
 
     def records(self, kind: Callable[..., Record], query: Select[Any]) -> list[Record]:
-        """Return a record per row, by the names of its columns; a row's own mapping takes twice as long."""
+        """Return a record per row, by column names; SQLAlchemy's row mapping takes twice as long."""
         try:
             found = self.connection.execute(query)
         except UnicodeEncodeError:
-            return []  # what was asked for is half a character, which no database has anywhere
+            return []  # the name has a lone surrogate, which no database can hold
         names = tuple(found.keys())
         return [kind(**dict(zip(names, row, strict=True))) for row in found.all()]
 
@@ -91,7 +91,7 @@ class ReadTransaction:
         self.decisions = DecisionReads(session)
 
     def damage(self) -> list[str]:
-        """Return one sentence per kind of damage in the whole database, none if it is whole."""
+        """Return one sentence per kind of damage in the whole database, none if it is intact."""
         connection = self._session.connection
         found = [*engine_damage(connection), *broken_references(connection)]
         return found or differing_values(connection, self._session.bulk)
@@ -108,7 +108,7 @@ class DatasetReads:
         return self._session.records(DatasetRecord, sa.select(schema.datasets).order_by(schema.datasets.c.id))
 
     def named(self, name: str) -> DatasetRecord | None:
-        """Return the dataset of this name, None if there is none."""
+        """Return the dataset of this name, None if it does not exist."""
         found = self._session.records(DatasetRecord, sa.select(schema.datasets).where(schema.datasets.c.name == name))
         return found[0] if found else None
 
@@ -160,10 +160,10 @@ class RunReads:
         return self._session.records(RunRecord, chosen)
 
     def with_id(self, run_id: int) -> RunRecord:
-        """Return the run of this id (ReferenceNotFoundError if there is none)."""
+        """Return the run of this id (ReferenceNotFoundError if it does not exist)."""
         records = self._session.records(RunRecord, _runs().where(schema.runs.c.id == run_id))
         if not records:
-            raise ReferenceNotFoundError(f"no run with id {run_id}; see all with: ndcg-track runs list")
+            raise ReferenceNotFoundError(f"no run with id {run_id}; list all with: ndcg-track runs list")
         return records[0]
 
     def resolve(self, reference: str, dataset: str | None = None) -> RunRecord:
@@ -182,7 +182,7 @@ class RunReads:
         return self.with_id(referenced_run(reference, names, self._aliases.all(dataset), dataset))
 
     def named(self, dataset_id: int, name: str) -> RunRecord | None:
-        """Return the run of exactly this name, None if there is none."""
+        """Return the run of exactly this name, None if it does not exist."""
         chosen = (schema.runs.c.dataset_id == dataset_id, schema.runs.c.name == name)
         found = self._session.records(RunRecord, _runs().where(*chosen))
         return found[0] if found else None
@@ -201,7 +201,7 @@ class RunReads:
         return Ranking(*self._groups.keyed(self._session.bulk.lists(RANKED_LISTS, run_id, group_ids)))
 
     def ranking_blocks(self, run: RunRecord, n_items: int = BLOCK_ITEMS) -> Iterator[Ranking]:
-        """Yield the items of a run in blocks of about so many items (see ``ranking``)."""
+        """Yield the items of a run in blocks of about ``n_items`` items (see ``ranking``)."""
         if run.n_items <= n_items:
             yield self.ranking(run.id)
             return
@@ -300,9 +300,9 @@ class EvaluationReads:
         return replace(columns, dcg=dcg, ideal_dcg=ideal_dcg)
 
     def results_of(self, evaluation_ids: Sequence[int]) -> list[tuple[Index, Floats]]:
-        """Return ids and values (NaN: undefined) of the groups of each evaluation; ids that are equal are one array.
+        """Return ids and values (NaN: undefined) of the groups of each evaluation; equal ids share one array.
 
-        The values are not to be written to: they are the bytes that the database returned.
+        The values are read-only: they are the bytes that the database returned.
         """
         table = schema.evaluations
         query = sa.select(table.c.id, table.c.packed_group_ids, table.c.packed_values)
@@ -346,7 +346,7 @@ class GroupReads:
         wrong = np.flatnonzero(all_ids[places] != ids) if all_ids.size else np.arange(ids.size)
         if not wrong.size:
             return all_keys.take(places)
-        if was_read:  # the group may have come since
+        if was_read:  # the group may be new
             del self._known[dataset_id]
             return self.keys(dataset_id, ids)
         raise ReferenceNotFoundError(f"no group with id {ids[wrong[0]]} in dataset {dataset_id}")

@@ -1,4 +1,4 @@
-"""What the store returns: one frozen record per row, and columns where there are many rows."""
+"""The records that the store returns: one per row, and columns for tables of many rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class DatasetRecord:
 class LabelSetRecord:
     """A version of a dataset's labels; ``digest`` is ``LabelLists.digest()``.
 
-    ``by_row_number``: whether items are known by row numbers, None where that is not known.
+    ``by_row_number``: whether items are identified by row numbers, None if unknown.
     """
 
     id: int
@@ -73,10 +73,10 @@ class AliasRecord:
 class EvaluationRecord:
     """A run under one label set and one metric.
 
-    ``mean``: None where no group has a value. ``worst_mean`` and ``best_mean``: if all ties in scores fell for the
-    worst and for the best, None where that was not computed. ``std_dev``: of the groups' values, None below two
+    ``mean``: None where no group has a value. ``worst_mean`` and ``best_mean``: with all ties in scores broken for
+    the worst and for the best, None if not computed. ``std_dev``: of the groups' values, None below two
     values. ``n_groups``: the groups in the mean. ``n_missing``: labelled groups that the run lacks. ``n_undefined``:
-    groups without a value. ``requested_as``: the text that the metric was first asked for by, else its canonical one.
+    groups without a value. ``requested_as``: the text that the metric was first requested as, else its canonical text.
     """
 
     id: int
@@ -129,7 +129,7 @@ class CoverageRecord:
 
 @dataclass(frozen=True, slots=True)
 class DecisionRecord:
-    """What a gate decided. The run ids are None once those runs are deleted; their names stay."""
+    """A decision of a gate. The run ids are None once those runs are deleted; their names stay."""
 
     id: int
     dataset_id: int

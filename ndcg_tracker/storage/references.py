@@ -16,7 +16,7 @@ _LATEST = re.compile(r"latest(?:~([0-9]{1,9}))?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class RunName:
-    """A run as far as references go."""
+    """The id, name and dataset of a run."""
 
     id: int
     name: str
@@ -61,9 +61,7 @@ def _only(reference: str, found: Sequence[RunName]) -> int:
         raise ReferenceNotFoundError(
             f"run {names[0]!r} exists in several datasets ({datasets}); say which with {argument('dataset')}"
         )
-    raise ReferenceNotFoundError(
-        f"{reference!r} is the beginning of several runs ({_listed(names)}); type more of the name"
-    )
+    raise ReferenceNotFoundError(f"{reference!r} matches several runs ({_listed(names)}); type more of the name")
 
 
 def _alias(name: str, aliases: Sequence[AliasRecord], dataset: str | None) -> int:
@@ -76,7 +74,7 @@ def _alias(name: str, aliases: Sequence[AliasRecord], dataset: str | None) -> in
             f"alias '@{name}' exists in several datasets ({datasets}); say which with {argument('dataset')}"
         )
     known = _listed(sorted({f"@{alias.name}" for alias in aliases}))
-    advice = f"there are {known}" if known else f"make it with: ndcg-track alias set {name or 'NAME'} RUN"
+    advice = f"there are {known}" if known else f"create it with: ndcg-track alias set {name or 'NAME'} RUN"
     raise ReferenceNotFoundError(f"no alias {'@' + name!r}{_within(dataset)}; {advice}")
 
 
@@ -98,7 +96,7 @@ def _advice(reference: str, runs: Sequence[RunName], dataset: str | None) -> str
         return f"there are no runs{_within(dataset)} yet; ingest one"
     if len(names) <= _MAX_SHOWN:
         return f"there are {_listed(names)}" if len(names) > 1 else f"there is only {names[0]!r}"
-    return "see all with: ndcg-track runs list"
+    return "list all with: ndcg-track runs list"
 
 
 def _within(dataset: str | None) -> str:

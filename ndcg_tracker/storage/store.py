@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.guard.query_result import QueryResult
 
 RECONNECT_SECONDS = 10.0
-"""How long a server may take to answer again, such as after a restart."""
+"""How long to wait for a server to answer again, such as after a restart."""
 _PAUSE_SECONDS = 0.2
 
 
@@ -75,7 +75,7 @@ class Store:
 
     @property
     def display_url(self) -> str:
-        """Where the database is, to be printed: secrets are masked."""
+        """Where the database is, for printing: secrets are masked."""
         return self._location.display_url
 
     @property
@@ -103,7 +103,7 @@ class Store:
 
     @contextmanager
     def write(self) -> Iterator[WriteTransaction]:
-        """Yield the one writer: its work is committed at the end, or rolled back whole on any exception.
+        """Yield the only writer: its work is committed at the end, or rolled back completely on any exception.
 
         Other writers wait, up to a minute, then raise DatabaseError. Where the connection is lost with the answer to
         the commit, the content digest of what was written says whether it is stored (see ``resolve_lost_answer``).
@@ -119,12 +119,12 @@ class Store:
                 transaction.check()
                 written = transaction.write.made
         except LostAnswerError:
-            if written is None:  # it is another transaction's, within this one
+            if written is None:  # it belongs to another transaction, within this one
                 raise
             resolve_lost_answer(self._engine, self._location, written)
 
     def query(self, query: str, *, timeout_seconds: float = 60.0, max_rows: int | None = None) -> QueryResult:
-        """Run a query that only reads, on a guarded connection of its own (see the guards for what they raise)."""
+        """Run a read-only query on a separate, guarded connection (see the guards for their errors)."""
         path, url = self._location.path, self._location.url
         if url is None:
             from ndcg_tracker.storage.guard.sqlite import run_guarded_sqlite
@@ -142,12 +142,12 @@ def upgrade(location: str) -> UpgradeResult:
 
 
 def current(location: str) -> State:
-    """Return what the location holds (``db current``), whatever it is; nothing is written."""
+    """Return what is at the location (``db current``); nothing is written."""
     return database_state(parsed_location(location))
 
 
 def check(location: str) -> list[str]:
-    """Return what is damaged in a database of the newest schema (``db check``), nothing if it is whole."""
+    """Return the damage in a database of the newest schema (``db check``), nothing if it is intact."""
     with Store.open(location) as store, store.read() as transaction:
         return transaction.damage()
 
@@ -158,15 +158,15 @@ def backup(location: str, target: str) -> Path:
 
 
 def resolve_lost_answer(engine: Engine, location: Location, written: Written) -> None:
-    """Return if a commit whose answer was lost has stored what was written; else raise an error.
+    """Return if a commit whose answer was lost stored the data; otherwise raise an error.
 
-    Raises: DatabaseError where nothing was stored; LostAnswerError where that cannot be found out, because the server
-    does not answer in time or nothing written could tell. Either way the same command may be run again.
+    Raises: DatabaseError if nothing was stored; LostAnswerError if that is unknown, because the server does not answer
+    in time or the written rows cannot show it. In both cases the same command may be run again.
     """
     deadline = time.monotonic() + RECONNECT_SECONDS
     while True:
         try:
-            # A writer's turn: it comes when the lost session has ended, with its commit or without.
+            # The writer lock: it is free when the lost session has ended, with or without its commit.
             with write_transaction(engine, location) as connection:
                 stored = written.is_in(connection)
             break

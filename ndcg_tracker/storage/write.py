@@ -1,4 +1,4 @@
-"""What a transaction can write: one part per kind of thing, all of it stored at the transaction's end or nothing."""
+"""Writing: one part per kind of data; a transaction stores all of it at its end, or nothing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SAFE_TO_SQUARE = 1e150
 
 
 class RunDetails(TypedDict, total=False):
-    """What may be said of a run beside its items; ``created_at_utc``: now, if None."""
+    """The facts about a run besides its items; ``created_at_utc``: now, if None."""
 
     source: str | None
     git_commit: str | None
@@ -42,19 +42,19 @@ class RunDetails(TypedDict, total=False):
 
 
 class WriteTransaction(ReadTransaction):
-    """The one writer: it reads what it wrote, and writes by its parts under ``write``."""
+    """The only writer: it sees its own writes, and writes by the parts in ``write``."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.write = Writes(session, self)
 
     def check(self) -> None:
-        """Raise DatabaseError where something written is not whole; called before the commit."""
+        """Raise DatabaseError if written data is incomplete; called before the commit."""
         check_written(self._session.connection, self.write.made)
 
 
 class Writes:
-    """The parts that write; ``made`` is what they have made so far."""
+    """The parts that write; ``made`` is what they have created so far."""
 
     def __init__(self, session: Session, read: ReadTransaction) -> None:
         self.made = Written()
@@ -75,7 +75,7 @@ class DatasetWrites:
         self._read = read
 
     def ensure(self, name: str) -> DatasetRecord:
-        """Return the dataset of this name, made if there is none."""
+        """Return the dataset of this name, created if it does not exist."""
         found = self._read.datasets.named(checked_name("dataset", name))
         if found is not None:
             return found
@@ -92,7 +92,7 @@ class GroupWrites:
         self._ids: dict[int, dict[bytes, int]] = {}
 
     def ensure(self, dataset_id: int, keys: Keys) -> Index:
-        """Return the ids of groups, in the order of ``keys``, those that were missing made: int64, shape (n,).
+        """Return the ids of groups, in the order of ``keys``; missing groups are created: int64, shape (n,).
 
         Raises: InputError for an id that no database can hold (a NUL, or too long).
         """
@@ -112,7 +112,7 @@ class GroupWrites:
         return all_ids
 
     def _new_groups(self, dataset_id: int, keys: Keys) -> Index:
-        """Insert groups, each once although it may be given more often, and return their ids."""
+        """Insert groups, each once even if given several times, and return their ids."""
         next_id = self._session.execute(sa.select(sa.func.coalesce(sa.func.max(schema.groups.c.id), 0))).scalar_one()
         id_of: dict[bytes, int] = {}
         ids = np.array(
@@ -126,14 +126,14 @@ class GroupWrites:
         return ids
 
     def set_weights(self, dataset_id: int, ids: Index, weights: Floats) -> None:
-        """Give groups of a dataset weights (finite, >= 0); NaN takes the weight away."""
+        """Give groups of a dataset weights (finite, >= 0); NaN removes the weight."""
         if np.isinf(weights).any() or (weights < 0).any():
             raise InputError("a group weight is negative or infinite; weights are finite and at least 0")
         self._read.groups.keys(dataset_id, ids)
         self._session.bulk.set_group_weights(ids, weights)
 
     def set_attributes(self, dataset_id: int, attributes: Mapping[int, Mapping[str, Any] | None]) -> None:
-        """Give groups of a dataset, by id, new attributes in place of those they have; None takes them away."""
+        """Give groups of a dataset, by id, new attributes in place of their old ones; None removes them."""
         self._read.groups.keys(dataset_id, np.array(list(attributes), dtype=np.int64))
         table = schema.groups
         statement = table.update().where(table.c.id == sa.bindparam("group"))
@@ -159,7 +159,7 @@ class LabelWrites:
         return self.finish(label_set_id, labels.digest(), labels.n_groups, labels.n_items)
 
     def begin(self, dataset_id: int, source: str | None = None, *, by_row_number: bool | None = False) -> int:
-        """Make the next version of a dataset's labels, still empty, and return the id of the label set."""
+        """Create the next version of a dataset's labels, still empty, and return the id of the label set."""
         newest = self._read.labels.newest(dataset_id)
         values: dict[str, Any] = {
             "dataset_id": dataset_id,
@@ -176,11 +176,11 @@ class LabelWrites:
         return label_set_id
 
     def append(self, label_set_id: int, dataset_id: int, labels: LabelLists) -> None:
-        """Add the labels of groups that a label set under way does not have yet."""
+        """Add the labels of groups that an unfinished label set does not have yet."""
         self._session.bulk.insert_lists(LABEL_LISTS, label_set_id, _lists(self._groups, dataset_id, labels, "grade"))
 
     def append_from(self, label_set_id: int, other_id: int) -> None:
-        """Add the labels that another label set has for the groups which a label set under way lacks."""
+        """Copy from another label set the labels of the groups that an unfinished one lacks."""
         table = schema.label_lists
         own = sa.select(table.c.group_id).where(table.c.label_set_id == label_set_id)
         others = sa.select(sa.literal(label_set_id), table.c.group_id, table.c.item_keys, table.c.grades).where(
@@ -190,7 +190,7 @@ class LabelWrites:
         self._session.execute(table.insert().from_select(names, others))
 
     def finish(self, label_set_id: int, digest: str, n_groups: int, n_labels: int) -> LabelSetRecord:
-        """Say what a label set holds, now that it is whole, and return its record."""
+        """Finish a label set: store its counts and digest, and return its record."""
         table = schema.label_sets
         values = {"digest": digest, "n_groups": n_groups, "n_labels": n_labels}
         self._session.execute(table.update().where(table.c.id == label_set_id).values(values))
@@ -198,7 +198,7 @@ class LabelWrites:
         return self._session.records(LabelSetRecord, sa.select(table).where(table.c.id == label_set_id))[0]
 
     def discard(self, label_set_id: int) -> None:
-        """Take back a label set under way."""
+        """Discard an unfinished label set."""
         for table, owner in ((schema.label_lists, "label_set_id"), (schema.label_sets, "id")):
             self._session.execute(table.delete().where(table.c[owner] == label_set_id))
         self._made.label_sets.pop(label_set_id, None)
@@ -220,7 +220,7 @@ class RunWrites:
         return self.finish(run_id, ranking.digest(), ranking.n_groups, ranking.n_items)
 
     def begin(self, dataset_id: int, name: str, **details: Unpack[RunDetails]) -> int:
-        """Make a run, still without items, and return its id (see ``insert``)."""
+        """Create a run, still without items, and return its id (see ``insert``)."""
         self.check_name_free(dataset_id, name)
         values: dict[str, Any] = {
             "dataset_id": dataset_id,
@@ -239,16 +239,16 @@ class RunWrites:
         return run_id
 
     def append(self, run_id: int, dataset_id: int, ranking: Ranking) -> None:
-        """Add the items of groups that a run under way does not have yet."""
+        """Add the items of groups that an unfinished run does not have yet."""
         self._session.bulk.insert_lists(RANKED_LISTS, run_id, _lists(self._groups, dataset_id, ranking, "score"))
 
     def finish(self, run_id: int, digest: str, n_groups: int, n_items: int) -> RunRecord:
-        """Say what a run holds, now that it is whole, and return its record."""
+        """Finish a run: store its counts and digest, and return its record."""
         self._made.runs[run_id] = digest
         return self._updated(run_id, {"digest": digest, "n_groups": n_groups, "n_items": n_items})
 
     def check_name_free(self, dataset_id: int, name: str) -> None:
-        """Raise ConflictError where another run of the dataset has this name, InputError where no run may have it."""
+        """Raise ConflictError if another run of the dataset has this name, InputError if the name is not valid."""
         checked_name("run", name)
         taken = self._read.runs.named(dataset_id, name)
         if taken is not None:
@@ -257,7 +257,7 @@ class RunWrites:
             )
 
     def rename(self, run_id: int, name: str) -> RunRecord:
-        """Give a run another name and return its record; ConflictError where the name is taken."""
+        """Rename a run and return its record; ConflictError if the name is taken."""
         run = self._read.runs.with_id(run_id)
         if run.name == name:
             return run
@@ -265,20 +265,20 @@ class RunWrites:
         return self._updated(run_id, {"name": name})
 
     def set_tags(self, run_id: int, tags: Mapping[str, Any]) -> RunRecord:
-        """Give a run these tags in place of those it has and return its record."""
+        """Replace the tags of a run and return its record."""
         self._read.runs.with_id(run_id)
         return self._updated(run_id, {"tags": checked_object("tags", tags)})
 
     def delete(self, run_id: int) -> RunRecord:
         """Delete a run with its items, evaluations, results and coverages, and return what it was.
 
-        Decisions about it stay, with its name. Raises: ConflictError while an alias stands for it.
+        Decisions about it stay, with its name. Raises: ConflictError while an alias points to it.
         """
         run = self._read.runs.with_id(run_id)
         names = [f"@{alias.name}" for alias in self._read.aliases.all(run.dataset) if alias.run_id == run_id]
         if names:
             raise ConflictError(
-                f"run {run.name!r} is what {', '.join(names)} stands for; first point the alias elsewhere with: "
+                f"run {run.name!r} has the alias {', '.join(names)}; point the alias to another run first, with: "
                 f"ndcg-track alias set {names[0][1:]} RUN"
             )
         of_run = sa.select(schema.evaluations.c.id).where(schema.evaluations.c.run_id == run_id)
@@ -330,11 +330,11 @@ class EvaluationWrites:
         """Store a run's results under a label set and a metric and return the evaluation's id.
 
         Parameters: ``metric``, its canonical text. ``mean``: None (or NaN) where no group has a value.
-        ``tie_bounds``: the mean if all ties fell for the worst, and for the best. ``group_ids``: int64, shape (n,),
+        ``tie_bounds``: the mean with all ties broken for the worst, and for the best. ``group_ids``: int64, shape (n,),
         distinct. ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN where undefined. ``reasons``: shape
-        (n,), why the value of each undefined group is; None for the others. ``requested_as``: the text that the metric
-        was asked for by, if not its canonical one. Raises: ConflictError where the evaluation exists, InputError for an
-        undefined value without a reason or an infinite one.
+        (n,), why the value of each undefined group is undefined; None for the others. ``requested_as``: the text that
+        the metric was requested as, if not its canonical one. Raises: ConflictError if the evaluation exists,
+        InputError for an undefined value without a reason or an infinite one.
         """
         metric_id = self._metric_id(metric)
         table = schema.evaluations
@@ -381,17 +381,17 @@ class EvaluationWrites:
     def set_means(
         self, evaluation_id: int, mean: float | None, tie_bounds: tuple[float | None, float | None] = (None, None)
     ) -> None:
-        """Give an evaluation another mean, and other means for ties that fell for the worst and the best.
+        """Replace the mean of an evaluation, and its means with ties broken for the worst and the best.
 
-        For weights of groups that have changed: the results of the groups stay. Parameters: None for no mean. Raises:
-        ReferenceNotFoundError where there is no such evaluation.
+        For changed weights of groups; the results of the groups stay. Parameters: None for no mean. Raises:
+        ReferenceNotFoundError if the evaluation does not exist.
         """
         table = schema.evaluations
         values = dict(zip(("mean", "worst_mean", "best_mean"), map(_finite_or_none, (mean, *tie_bounds)), strict=True))
         changed = self._session.execute(table.update().where(table.c.id == evaluation_id).values(values))
         if not changed.rowcount:
             raise ReferenceNotFoundError(
-                f"no evaluation with id {evaluation_id}; see those of a run with: ndcg-track runs show RUN"
+                f"no evaluation with id {evaluation_id}; list those of a run with: ndcg-track runs show RUN"
             )
 
     def _metric_id(self, text: str) -> int:
@@ -408,7 +408,7 @@ class AliasWrites:
         self._read = read
 
     def set(self, dataset_id: int, name: str, run_id: int) -> AliasRecord:
-        """Point an alias, made if there is none, at a run of the same dataset and return its record."""
+        """Point an alias, created if missing, at a run of the same dataset and return its record."""
         checked_name("alias", name)
         run = self._read.runs.with_id(run_id)
         if run.dataset_id != dataset_id:
@@ -422,17 +422,17 @@ class AliasWrites:
         return next(alias for alias in self._read.aliases.all(run.dataset) if alias.name == name)
 
     def delete(self, dataset_id: int, name: str) -> None:
-        """Delete an alias (ReferenceNotFoundError if there is none)."""
+        """Delete an alias (ReferenceNotFoundError if it does not exist)."""
         table = schema.aliases
         key = (table.c.dataset_id == dataset_id, table.c.name == name.removeprefix("@"))
         if not self._session.execute(table.delete().where(*key)).rowcount:
             raise ReferenceNotFoundError(
-                f"no alias {'@' + name.removeprefix('@')!r} in this dataset; see all with: ndcg-track alias list"
+                f"no alias {'@' + name.removeprefix('@')!r} in this dataset; list all with: ndcg-track alias list"
             )
 
 
 class DecisionWrites:
-    """Writes what gates decided."""
+    """Writes the decisions of gates."""
 
     def __init__(self, session: Session, read: ReadTransaction, made: Written) -> None:
         self._session = session
@@ -458,7 +458,7 @@ class DecisionWrites:
         acknowledged_reason: str | None = None,
         acknowledged_by: str | None = None,
     ) -> DecisionRecord:
-        """Store what a gate decided (``pass``, ``fail`` or ``inconclusive``) and return its record."""
+        """Store the decision of a gate (``pass``, ``fail`` or ``inconclusive``) and return its record."""
         numbers = {"margin": margin, "delta": delta, "ci_low": ci[0], "ci_high": ci[1], "alpha": alpha}
         values: dict[str, Any] = {
             "dataset_id": dataset_id,

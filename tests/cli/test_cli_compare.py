@@ -108,7 +108,9 @@ def test_newer_labels_are_noted_and_the_note_mends_it(shop: CommandLine, folder:
 
 def test_wrong_references_are_2(shop: CommandLine) -> None:
     assert shop.refused("compare", "bm52", "dense") == "no run 'bm52'; did you mean 'bm25'?"
-    assert shop.refused("compare", "bm25", "@prod") == ("no alias '@prod'; make it with: ndcg-track alias set prod RUN")
+    assert shop.refused("compare", "bm25", "@prod") == (
+        "no alias '@prod'; create it with: ndcg-track alias set prod RUN"
+    )
     assert shop.refused("compare", "bm25", "dense", "--dataset", "shp") == ("no dataset 'shp'; did you mean 'shop'?")
     assert "ndgc" in shop.refused("compare", "bm25", "dense", "--metric", "ndgc@10")
 

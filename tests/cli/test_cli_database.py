@@ -14,7 +14,7 @@ from ndcg_tracker.storage.upkeep.revisions import newest_revision
 def test_upgrade_makes_the_schema_once(database_url: str, capsys: pytest.CaptureFixture[str]) -> None:
     command = CommandLine(database_url, capsys)
     assert command.rows("db", "current")[0]["state"] in ("missing", "empty")
-    assert command.said("db", "upgrade") == f"made schema {newest_revision()}\n"
+    assert command.said("db", "upgrade") == f"created schema {newest_revision()}\n"
     assert command.said("db", "upgrade") == f"nothing to do: the schema is {newest_revision()}, the newest\n"
     assert command.rows("db", "current") == [{"state": "current", "detail": newest_revision()}]
     assert command.rows("runs", "list") == []
@@ -32,19 +32,19 @@ def test_ingest_makes_a_sqlite_file_but_not_a_postgres_schema(
 ) -> None:
     sqlite_command.done("ingest", "bm25.csv", "--labels", "labels.csv")
     message = CommandLine(postgres_url, capsys).refused("ingest", "bm25.csv", "--labels", "labels.csv")
-    assert "the database is empty; make its tables with: ndcg-track --db" in message
+    assert "the database is empty; create its tables with: ndcg-track --db" in message
     assert message.endswith(" db upgrade")
 
 
 def test_nothing_else_makes_a_database(sqlite_command: CommandLine, folder: Path) -> None:
     for arguments in (["runs", "list"], ["history"], ["rescore", "--all"], ["sql", "SELECT 1"], ["alias", "list"]):
         message = sqlite_command.refused(*arguments)
-        assert "there is no such database; make it with: ndcg-track --db " in message
+        assert "the database does not exist; create it with: ndcg-track --db " in message
     assert list(folder.iterdir()) == []
 
 
 def test_check_of_a_whole_database(shop: CommandLine) -> None:
-    assert shop.said("db", "check") == "the database is whole\n"
+    assert shop.said("db", "check") == "the database is intact\n"
 
 
 def test_check_of_a_damaged_database(sqlite_command: CommandLine, files: None, folder: Path) -> None:
@@ -57,23 +57,23 @@ def test_check_of_a_damaged_database(sqlite_command: CommandLine, files: None, f
     *damage, last = printed.err.splitlines()
     assert (printed.code, printed.out) == (2, "")
     assert damage
-    assert last == "error: the database is damaged; restore a backup, or report what the lines above say"
+    assert last == "error: the database is damaged; restore a backup, or report the lines above"
 
 
 def test_backup(sqlite_command: CommandLine, files: None, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sqlite_command.done("ingest", "bm25.csv", "--labels", "labels.csv")
     assert sqlite_command.said("db", "backup", "copy.db") == "backed up to copy.db\n"
     assert sqlite_command.refused("db", "backup", "copy.db") == (
-        "copy.db: the file exists already; give the backup a new name"
+        "copy.db: the file already exists; give the backup a new name"
     )
     copy = CommandLine("copy.db", capsys)
     assert copy.rows("runs", "list") == sqlite_command.rows("runs", "list")
-    assert copy.said("db", "check") == "the database is whole\n"
+    assert copy.said("db", "check") == "the database is intact\n"
 
 
 def test_backup_of_postgres_is_for_its_own_tool(postgres_url: str, capsys: pytest.CaptureFixture[str]) -> None:
     message = CommandLine(postgres_url, capsys).refused("db", "backup", "copy.db")
-    assert message.endswith(": a Postgres database is backed up by its own tool, pg_dump")
+    assert message.endswith(": back up a Postgres database with its own tool, pg_dump")
 
 
 def test_databases_of_others_are_left_alone(folder: Path, capsys: pytest.CaptureFixture[str], files: None) -> None:
@@ -82,7 +82,7 @@ def test_databases_of_others_are_left_alone(folder: Path, capsys: pytest.Capture
     before = (folder / "music.db").read_bytes()
     foreign = CommandLine("music.db", capsys)
     message = (
-        "music.db: the database belongs to another program (it has a table 'songs'); give --db a database of its own"
+        "music.db: the database belongs to another program (it has a table 'songs'); give --db a separate database"
     )
     assert foreign.refused("ingest", "bm25.csv", "--labels", "labels.csv") == message
     assert foreign.refused("db", "upgrade") == message
@@ -103,7 +103,7 @@ def test_databases_of_others_are_left_alone(folder: Path, capsys: pytest.Capture
         ),
         (
             "mysql://me:secret@host/db",
-            "mysql:// is no database for ndcg_tracker: give the path of a SQLite file, sqlite:///path or "
+            "mysql:// is not a database for ndcg_tracker: give the path of a SQLite file, sqlite:///path or "
             "postgresql://user@host/database",
         ),
         (
@@ -129,7 +129,7 @@ def test_the_metadata_for_datasette_names_the_database_after_its_file(shop: Comm
     if not shop.url.startswith("sqlite"):
         message = shop.refused("db", "datasette", "-o", "metadata.json")
         assert message.endswith(
-            ": Datasette opens SQLite files, not Postgres; bring the runs into one with ndcg-track export --all "
+            ": Datasette opens SQLite files, not Postgres; copy the runs into one with ndcg-track export --all "
             "-o FOLDER and ndcg-track --db copy.db import FOLDER"
         )
         assert not (folder / "metadata.json").exists()
@@ -143,5 +143,5 @@ def test_the_metadata_for_datasette_names_the_database_after_its_file(shop: Comm
 
 
 def test_no_metadata_for_a_database_that_is_not_there(sqlite_command: CommandLine, folder: Path) -> None:
-    assert "there is no such database" in sqlite_command.refused("db", "datasette", "-o", "metadata.json")
+    assert "the database does not exist" in sqlite_command.refused("db", "datasette", "-o", "metadata.json")
     assert list(folder.iterdir()) == []

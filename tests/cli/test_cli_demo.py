@@ -34,7 +34,7 @@ def test_the_demo_twice(command: CommandLine, folder: Path) -> None:
     assert second.count("already stored") == len(RUNS)
     assert row_counts(command.url) == before | {"decisions": 2}
     assert {path.name: path.read_bytes() for path in (folder / "ndcg-track-demo").iterdir()} == contents
-    assert command.said("db", "check") == "the database is whole\n"
+    assert command.said("db", "check") == "the database is intact\n"
 
 
 def test_the_files_are_the_same_everywhere(tmp_path: Path) -> None:

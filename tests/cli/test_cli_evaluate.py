@@ -81,10 +81,10 @@ def test_the_label_column_is_one_of_the_labels_file(command: CommandLine, folder
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["bm25.csv"], "bm25.csv has no labels of its own; give them with --labels FILE"),
+        (["bm25.csv"], "bm25.csv has no labels; give them with --labels FILE"),
         (
             ["bm25.csv", "dense.run", "--scores", "x"],
-            "--scores belongs to one file, but there are several; evaluate them one by one",
+            "--scores is for one file, but several are given; evaluate them one by one",
         ),
         (["labels.csv", "--labels", "labels.csv"], None),
         (["bm25.csv", "--labels", "strict.txt", "--metric", "ndcg(missing=error)"], None),

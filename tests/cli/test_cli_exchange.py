@@ -26,7 +26,7 @@ def test_usage(sqlite_command: CommandLine, folder: Path) -> None:
     for arguments, message in (
         (["export", "-o", "out"], "error: name the runs to export, or give --all\n"),
         (["export", "bm25", "--all", "-o", "out"], "error: name the runs to export, or give --all\n"),
-        (["import", "nope"], "error: nope: no such folder; name one that ndcg-track export wrote\n"),
+        (["import", "nope"], "error: nope: no such folder; give a folder written by ndcg-track export\n"),
     ):
         printed = sqlite_command(*arguments)
         assert (printed.code, printed.out, printed.err) == (2, "", message)

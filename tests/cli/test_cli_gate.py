@@ -163,7 +163,7 @@ def test_what_is_refused(gate: CommandLine) -> None:
         "or learn it from repeats of the baseline with --margin auto; or give --scope set"
     )
     assert gate.refused("gate", "drop", "--baseline", "@prod", "--margin", "1%") == (
-        "--margin '1%' is no number; give one in absolute points, such as 0.01, or auto"
+        "--margin '1%' is not a number; give one in absolute points, such as 0.01, or auto"
     )
     for margin in ("nan", "inf", "-0.5"):
         assert gate.refused("gate", "drop", "--baseline", "@prod", "--margin", margin) == (
@@ -227,7 +227,7 @@ def test_files_that_cannot_be_written_are_refused_before_anything_is_recorded(
 ) -> None:
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     assert gate.refused("gate", "drop", *ASKED, "--github-summary") == (
-        "--github-summary needs the variable GITHUB_STEP_SUMMARY, which GitHub sets in its jobs; elsewhere use "
+        "--github-summary needs the variable GITHUB_STEP_SUMMARY, which GitHub Actions sets; elsewhere use "
         "--format markdown"
     )
     assert gate.refused("gate", "drop", *ASKED, "--junit", "no/such/gate.xml") == (

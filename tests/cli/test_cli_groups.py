@@ -116,7 +116,7 @@ def test_wrong_tables(shop: CommandLine, table: str, folder: Path) -> None:
 
 
 def test_without_a_database(sqlite_command: CommandLine, table: str) -> None:
-    assert "there is no such database" in sqlite_command.refused("groups", "set", table)
+    assert "the database does not exist" in sqlite_command.refused("groups", "set", table)
     assert row_counts(sqlite_command.url) == {}
 
 

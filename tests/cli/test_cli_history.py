@@ -129,13 +129,13 @@ def test_a_step_in_every_format(command: CommandLine, folder: Path) -> None:
     [
         (
             ["--tag", "team=search", "--branch", "main"],
-            "none of the 2 runs of dataset 'shop' with ndcg@10 has tag team=search, tag branch=main; ask for less, or "
-            "see them with: ndcg-track runs list --dataset shop",
+            "none of the 2 runs of dataset 'shop' with ndcg@10 has tag team=search, tag branch=main; use fewer "
+            "filters, or see them with: ndcg-track runs list --dataset shop",
         ),
         (
             ["--commit", "ff", "--since", "2001-01-01", "--until", "2001-01-31"],
-            "none of the 2 runs of dataset 'shop' with ndcg@10 has commit ff, since 2001-01-01, until 2001-01-31; ask "
-            "for less, or see them with: ndcg-track runs list --dataset shop",
+            "none of the 2 runs of dataset 'shop' with ndcg@10 has commit ff, since 2001-01-01, until 2001-01-31; use "
+            "fewer filters, or see them with: ndcg-track runs list --dataset shop",
         ),
         (["--since", "monday"], "since 'monday' is no date; write 2025-01-31 or 2025-01-31T09:30, in UTC"),
         (

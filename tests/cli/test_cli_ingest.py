@@ -220,7 +220,7 @@ def test_a_trec_run_with_comments_and_words_whose_ranks_are_wrong(
         ),
         (
             ["bm25.csv", "dense.run", "--scores", "x"],
-            "--scores belongs to one file, but there are several; ingest them one by one",
+            "--scores is for one file, but several are given; ingest them one by one",
         ),
         (["-"], "<stdin>: a run from standard input has no name; give one with --name"),
         (["nowhere.csv"], "nowhere.csv: no such file; check the path"),

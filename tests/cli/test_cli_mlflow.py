@@ -46,7 +46,7 @@ def test_there_and_back(store: MlflowStore, shop: CommandLine, sqlite_command: C
 def test_another_server(store: MlflowStore, shop: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
     assert shop.refused("pull", "mlflow", "x", "--tracking-uri", "sqlite:///none.db") == (
-        "none.db: there is no such MLflow database; give --tracking-uri or set MLFLOW_TRACKING_URI"
+        "none.db: the MLflow database does not exist; give --tracking-uri or set MLFLOW_TRACKING_URI"
     )
     shop.done("push", "mlflow", "bm25", "--tracking-uri", store.uri, "--experiment", "shop")
     (run,) = store.runs()
@@ -58,11 +58,12 @@ def test_notes_and_errors_are_told(store: MlflowStore, shop: CommandLine) -> Non
     printed = shop("push", "mlflow", "noted", "--experiment", "shop")
     assert (printed.code, printed.err) == (
         0,
-        "note: noted: parameter 'a@b' stays here: MLflow takes letters, digits, _ - . : / and blanks in a name\n",
+        "note: noted: parameter 'a@b' was not pushed: MLflow allows only letters, digits, _ - . : / and "
+        "blanks in a name\n",
     )
     assert shop.refused("push", "mlflow", "nope").startswith("no run 'nope'")
     assert shop.refused("pull", "mlflow", "nope") == (
-        "there is no MLflow run 'nope'; give an id, or a name together with --experiment"
+        "no MLflow run 'nope'; give an id, or a name together with --experiment"
     )
     (run,) = store.runs()
     shop("ingest", "bm25.csv", "--labels", "labels.csv", "--dataset", "large", "--name", "other")

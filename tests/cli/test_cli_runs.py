@@ -116,7 +116,7 @@ def test_delete_is_refused_while_an_alias_stands_for_the_run(shop: CommandLine) 
     shop.said("alias", "set", "baseline", "dense")
     before = row_counts(shop.url)
     assert shop.refused("runs", "delete", "@baseline", "--yes") == (
-        "run 'dense' is what @baseline stands for; first point the alias elsewhere with: "
+        "run 'dense' has the alias @baseline; point the alias to another run first, with: "
         "ndcg-track alias set baseline RUN"
     )
     assert row_counts(shop.url) == before
@@ -142,9 +142,7 @@ def test_references(shop: CommandLine) -> None:
     shop("ingest", "dense.run", "--name", "dense-2", "--dataset", "shop")
     names = {"1": "bm25", "b": "bm25", "dense": "dense", "latest": "dense-2", "latest~1": "dense"}
     assert {reference: shop.rows("runs", "show", reference)["run"] for reference in names} == names
-    assert shop.refused("runs", "show", "den") == (
-        "'den' is the beginning of several runs (dense, dense-2); type more of the name"
-    )
+    assert shop.refused("runs", "show", "den") == ("'den' matches several runs (dense, dense-2); type more of the name")
     shop("ingest", "bm25.csv", "--dataset", "site", "--labels", "labels.csv")
     assert shop.refused("runs", "show", "bm25") == (
         "run 'bm25' exists in several datasets (shop, site); say which with --dataset"

@@ -76,12 +76,12 @@ def test_a_signal_within_an_ingest(
         check=False,
     )
     assert (stopped.returncode, stopped.stdout) == (128 + number, "")
-    assert stopped.stderr == "stopped; nothing was left half-way\n"
+    assert stopped.stderr == "stopped; nothing is half done\n"
     assert_nothing_stored(command.url)
     assert command.rows("ingest", "run.csv", "--labels", "labels.csv")[0]["outcome"] == "stored"
     assert command.rows("ingest", "run.csv", "--labels", "labels.csv")[0]["outcome"] == "already stored"
     assert len(command.rows("runs", "list")) == 1
-    assert command.said("db", "check") == "the database is whole\n"
+    assert command.said("db", "check") == "the database is intact\n"
 
 
 @pytest.mark.parametrize("number", SIGNALS)
@@ -105,7 +105,7 @@ def test_a_signal_from_outside_while_a_run_is_read(
             ended = process.wait(timeout=5)
     out, err = process.communicate()
     assert ended == 128 + number
-    assert (out, err) == (b"", b"stopped; nothing was left half-way\n")
+    assert (out, err) == (b"", b"stopped; nothing is half done\n")
     assert_nothing_stored(command.url)
 
 

@@ -54,7 +54,7 @@ def test_a_group_that_comes_again_is_refused_and_nothing_stored(
 
 def test_a_streamed_file_without_labels(sqlite_command: CommandLine, files: None) -> None:
     assert sqlite_command.refused("evaluate", "bm25.csv", "--stream") == (
-        "bm25.csv has no labels of its own; give them with --labels FILE"
+        "bm25.csv has no labels; give them with --labels FILE"
     )
 
 

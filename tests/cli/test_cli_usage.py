@@ -150,7 +150,7 @@ def test_the_database_may_stand_after_the_command(files: None, capsys: pytest.Ca
     assert "bm25" in said[0]
     assert len(set(said)) == 1
     assert run(["runs", "list"]) == 2
-    assert capsys.readouterr().err.startswith("error: ndcg-track.db: there is no such database")
+    assert capsys.readouterr().err.startswith("error: ndcg-track.db: the database does not exist")
     assert not Path("other.db").exists()
 
 

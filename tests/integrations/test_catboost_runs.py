@@ -133,15 +133,13 @@ def test_bad_features_and_models(tmp_path: Path) -> None:
     few = training_runs(tmp_path / "runs.db", VALID.features[:9])
     with pytest.raises(nt.InputError) as raised:
         few.store(model)
-    assert (
-        str(raised.value) == f"the model gives 9 scores, and there are {len(VALID.labels)} labels; give the same rows"
-    )
+    assert str(raised.value) == f"the model gives 9 scores, but there are {len(VALID.labels)} labels; use the same rows"
     runs = training_runs(tmp_path / "runs.db")
     for wrong, kind in ((catboost.CatBoostRanker(), "CatBoostRanker"), ("model.cbm", "str")):
         with pytest.raises(nt.InputError) as raised:
             runs.store(wrong)
-        assert str(raised.value) == f"store takes a fitted CatBoostRanker, and this is a {kind}"
+        assert str(raised.value) == f"store takes a fitted CatBoostRanker, not a {kind}"
     for iteration in (0, 9):
         with pytest.raises(nt.InputError) as raised:
             runs.store(model, iteration=iteration)
-        assert str(raised.value) == f"the model has iterations 1 to 8, and iteration={iteration} was asked for"
+        assert str(raised.value) == f"the model has iterations 1 to 8, not iteration={iteration}"

@@ -131,7 +131,7 @@ def test_a_database_that_datasette_cannot_open_is_refused(
     with pytest.raises(InputError) as caught:
         datasette_metadata(postgres_url)
     assert str(caught.value).endswith(
-        ": Datasette opens SQLite files, not Postgres; bring the runs into one with ndcg-track export --all -o FOLDER "
+        ": Datasette opens SQLite files, not Postgres; copy the runs into one with ndcg-track export --all -o FOLDER "
         "and ndcg-track --db copy.db import FOLDER"
     )
     with pytest.raises(DatabaseError):

@@ -220,7 +220,7 @@ def test_a_database_that_fails_in_the_middle_does_not_end_the_training(tmp_path:
 
 
 def test_a_database_without_schema_is_told_before_the_training(postgres_url: str) -> None:
-    with pytest.raises(nt.DatabaseError, match="the database is empty; make its tables with: "):
+    with pytest.raises(nt.DatabaseError, match="the database is empty; create its tables with: "):
         training_runs(postgres_url)
 
 
@@ -256,7 +256,7 @@ def test_the_database_of_the_environment(tmp_path: Path, monkeypatch: pytest.Mon
         (
             {"group": None, "group_sizes": [2, 3]},
             nt.InputError,
-            f"group_sizes adds up to 5 rows, and there are {len(VALID.labels)} labels; they must agree",
+            f"group_sizes adds up to 5 rows, but there are {len(VALID.labels)} labels; they must agree",
         ),
         (
             {"group": VALID.group[:-1]},
@@ -293,18 +293,18 @@ def test_bad_features_and_models(tmp_path: Path) -> None:
     with pytest.raises(nt.InputError) as raised:
         trained([few])
     n = len(VALID.labels)
-    assert str(raised.value) == f"the model gives 9 scores, and there are {n} labels; give the same rows"
+    assert str(raised.value) == f"the model gives 9 scores, but there are {n} labels; use the same rows"
 
     runs = training_runs(database)
     model, _ = trained([])
     for wrong, kind in ((lgb.LGBMRanker(), "LGBMRanker"), (3, "int")):
         with pytest.raises(nt.InputError) as raised:
             runs.store(wrong)
-        assert str(raised.value) == f"store takes a Booster or a fitted LGBMRanker, and this is a {kind}"
+        assert str(raised.value) == f"store takes a Booster or a fitted LGBMRanker, not a {kind}"
     for iteration in (0, 13):
         with pytest.raises(nt.InputError) as raised:
             runs.store(model, iteration=iteration)
-        assert str(raised.value) == f"the model has iterations 1 to 12, and iteration={iteration} was asked for"
+        assert str(raised.value) == f"the model has iterations 1 to 12, not iteration={iteration}"
     classes = lgb.train(
         {"objective": "multiclass", "num_class": 5, "verbose": -1}, lgb.Dataset(TRAIN.features, TRAIN.labels), 1
     )
@@ -316,5 +316,5 @@ def test_bad_features_and_models(tmp_path: Path) -> None:
     )
     with pytest.raises(nt.InputError) as raised:
         lgb.cv(PARAMETERS, lgb.Dataset(TRAIN.features, TRAIN.labels, group=TRAIN.sizes), 2, nfold=2, callbacks=[runs])
-    assert str(raised.value) == "lightgbm.cv trains several models at once; give TrainingRuns to lightgbm.train"
+    assert str(raised.value) == "lightgbm.cv trains several models at once; pass TrainingRuns to lightgbm.train"
     assert runs.stored == few.stored == []

@@ -219,7 +219,7 @@ def test_thresholds_of_mlflow(store: MlflowStore) -> None:
         ),
         (
             {"group": "qid", "zzz": 1},
-            "evaluator_config has the unknown key 'zzz'; it may have group, metrics, item, weight, "
+            "evaluator_config has the unknown key 'zzz'; the keys are group, metrics, item, weight, "
             "dataset, name, tags, metric_prefix, log_ranking, replace, null_scores",
         ),
         ({"group": 7}, "evaluator_config['group'] is 7; give a text"),
@@ -232,17 +232,17 @@ def test_thresholds_of_mlflow(store: MlflowStore) -> None:
         ({"group": "qid", "metrics": []}, "evaluator_config['metrics'] is []; give a list such as ['ndcg@10', 'AP']"),
         (
             {"group": "qid", "metric_prefix": "a/b"},
-            "metric_prefix 'a/b' cannot begin a name in MLflow; take one such as 'test_'",
+            "metric_prefix 'a/b' cannot begin a name in MLflow; use a prefix such as 'test_'",
         ),
         (
             {"group": "query"},
-            "evaluator_config['group'] is 'query', and the data has no such column beside targets and predictions; the "
-            "columns are qid, doc, feature",
+            "evaluator_config['group'] is 'query', and the data has no such column besides targets and predictions; "
+            "the columns are qid, doc, feature",
         ),
         (
             {"group": "qid", "item": "label"},
-            "evaluator_config['item'] is 'label', and the data has no such column beside targets and predictions; the "
-            "columns are qid, doc, feature",
+            "evaluator_config['item'] is 'label', and the data has no such column besides targets and predictions; "
+            "the columns are qid, doc, feature",
         ),
         (
             {"group": "qid", "item": "qid"},
@@ -260,7 +260,7 @@ def test_settings_that_cannot_be_taken(store: MlflowStore, config: dict[str, Any
 def test_an_unknown_metric(store: MlflowStore) -> None:
     with pytest.raises(MetricError) as refused:
         evaluated(store, frame_of(), {"group": "qid", "metrics": ["ndgc@10"]})
-    assert str(refused.value) == "ndgc is no metric; did you mean ndcg@10?"
+    assert str(refused.value) == "ndgc is not a metric; did you mean ndcg@10?"
 
 
 def test_labels_scores_and_models_that_are_missing_or_wrong(store: MlflowStore) -> None:
@@ -357,8 +357,8 @@ def test_groups_that_this_data_lacks_are_told(store: MlflowStore, caplog: pytest
         evaluated(store, frame_of(2, n_groups=3))
     (run_id,) = {run.info.run_id for run in store.runs() if run.data.metrics["AP"] < 0.65}
     assert caplog.messages == [
-        f"lambdamart-{run_id[:8]}: 2 groups of dataset 'shop' are not in this data and count as what the metric says "
-        "of a missing group (0 unless told otherwise); if that is not meant, give evaluator_config another 'dataset'"
+        f"lambdamart-{run_id[:8]}: 2 groups of dataset 'shop' are not in this data; the metric decides how a "
+        "missing group counts (by default as 0); to avoid that, give evaluator_config another 'dataset'"
     ]
 
 
@@ -366,7 +366,7 @@ def test_a_metric_without_a_value_is_not_logged(store: MlflowStore, caplog: pyte
     frame = frame_of(n_groups=2).assign(label=0.0)
     config = {"group": "qid", "metrics": ["ndcg(empty=skip)@10", "P@5"]}
     assert evaluated(store, frame, config).metrics == {"P_at_5": 0.0}
-    assert "lambdamart: ndcg(empty=skip)@10 has no value for any group, so MLflow gets none" in caplog.messages
+    assert "lambdamart: ndcg(empty=skip)@10 has no value for any group, so MLflow gets no mean" in caplog.messages
     (run,) = store.runs()
     table = json.loads(store.artifact(run.info.run_id, "ndcg_per_group.json").read_text("utf-8"))
     assert table["data"] == [["000", None, 0.0], ["001", None, 0.0]]

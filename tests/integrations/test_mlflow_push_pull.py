@@ -150,11 +150,11 @@ def test_what_mlflow_does_not_take_is_told(store: MlflowStore, tracker: nt.Track
         metrics=["ndcg(empty=skip)@10", "P@5"],
     )  # fmt: skip
     pushed = push(tracker, "bm25", experiment="shop")
-    only = "MLflow takes letters, digits, _ - . : / and blanks in a name"
+    only = "MLflow allows only letters, digits, _ - . : / and blanks in a name"
     assert pushed.notes == (
-        f"parameter 'a@b' stays here: {only}",
-        f"tag 'c@d' stays here: {only}",
-        "ndcg(empty=skip)@10 has no value for any group, so MLflow gets none",
+        f"parameter 'a@b' was not pushed: {only}",
+        f"tag 'c@d' was not pushed: {only}",
+        "ndcg(empty=skip)@10 has no value for any group, so MLflow gets no mean",
     )
     data = store.run(pushed.mlflow_run_id).data
     assert (data.params["depth"], len(data.params["long"]), data.metrics) == ("6", 6000, {"P_at_5": 0.0})
@@ -162,7 +162,7 @@ def test_what_mlflow_does_not_take_is_told(store: MlflowStore, tracker: nt.Track
     tracker.ingest(frame, name="bm25", parameters={"depth": "7"}, metrics=["P@5"])
     again = push(tracker, "bm25", experiment="shop")
     assert again.mlflow_run_id == pushed.mlflow_run_id
-    assert again.notes == ("parameter 'depth' is '6' in MLflow, which never changes one, and '7' here",)
+    assert again.notes == ("parameter 'depth' is '6' in MLflow, which never changes a parameter, and '7' here",)
 
 
 @pytest.mark.parametrize("name", ["bm25", "dense"])
@@ -233,8 +233,8 @@ def test_under_larger_labels_the_mean_differs_and_that_is_told(store: MlflowStor
     there = store.run(run_id).data.metrics["ndcg_at_10"]
     (note,) = [note for note in pulled.notes if "MLflow" in note]
     assert note == (
-        f"ndcg@10 is {pulled.result.metrics[0].mean:.6g} here and {there:.6g} in MLflow: evaluated against labels "
-        "version 1 of dataset 'here' here; another dataset keeps it apart"
+        f"ndcg@10 is {pulled.result.metrics[0].mean:.6g} here and {there:.6g} in MLflow: here it uses labels version "
+        "1 of dataset 'here'; use another dataset to keep both"
     )
 
 
@@ -278,26 +278,26 @@ def test_what_cannot_be_pulled(store: MlflowStore, tracker: nt.Tracker) -> None:
             "evaluators='ndcg_tracker' and without 'log_ranking': False, or where its run is stored: ndcg-track push "
             "mlflow RUN",
         ),
-        ({"run_id": "nope"}, "there is no MLflow run 'nope'; give an id, or a name together with experiment="),
-        ({"run_id": "a b"}, "there is no MLflow run 'a b'; give an id, or a name together with experiment="),
+        ({"run_id": "nope"}, "no MLflow run 'nope'; give an id, or a name together with experiment="),
+        ({"run_id": "a b"}, "no MLflow run 'a b'; give an id, or a name together with experiment="),
         (
             {"run_id": "nope", "experiment": "shop"},
             "MLflow experiment 'shop' has no run 'nope'; give the id or name of one it has",
         ),
         (
             {"run_id": bare, "experiment": "else"},
-            "there is no MLflow experiment 'else'; look at its name in MLflow",
+            "no MLflow experiment 'else'; check its name in MLflow",
         ),
         (
             {"run_id": bare, "tracking_uri": "sqlite:///no%20such.db"},
-            "no such.db: there is no such MLflow database; give tracking_uri= or set MLFLOW_TRACKING_URI",
+            "no such.db: the MLflow database does not exist; give tracking_uri= or set MLFLOW_TRACKING_URI",
         ),
     ):
         with pytest.raises(InputError) as refused:
             pull(tracker, **arguments)
         assert str(refused.value) == message
     store.client.delete_run(bare)
-    with pytest.raises(InputError, match=f"there is no MLflow run '{bare}'"):
+    with pytest.raises(InputError, match=f"no MLflow run '{bare}'"):
         pull(tracker, bare)
     assert not Path("no such.db").exists()
     tracker.ingest(joint_frame(BM25, LABELS), name="bm25")
@@ -339,7 +339,7 @@ def test_a_table_that_someone_else_logged(
             {"metrics": ["ndcg(new=1)@10"]},
             ": holds a metric that this program does not know (ndcg has no parameter new; it has",
         ),
-        ([1], ": its facts about the run cannot be read; push the run again"),
+        ([1], ": its metadata about the run cannot be read; push the run again"),
     ],
 )
 def test_facts_that_cannot_be_read(
@@ -358,7 +358,7 @@ def test_a_table_that_is_broken(other: nt.Tracker, logged: Callable[[Callable[[P
         (lambda path: path.write_bytes(b"PAR1 and no more"), "no readable Parquet file ("),
         (
             lambda path: pq.write_table(twice.drop_columns("item"), path),
-            "has no column 'item'; it takes group, item, score, label to make a run of it",
+            "has no column 'item'; a run needs group, item, score, label",
         ),
         (
             lambda path: pq.write_table(twice, path),

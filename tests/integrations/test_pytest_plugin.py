@@ -148,7 +148,7 @@ def test_the_database_may_be_an_option(gates: Callable[..., Outcome], database: 
     assert (found.code, "1 passed" in found.output) == (0, True)
     missing = gates("-k", "may_ship")
     assert missing.code == 1
-    assert "ndcg-track.db: there is no such database" in missing.output
+    assert "ndcg-track.db: the database does not exist" in missing.output
 
 
 def test_the_plugin_costs_nothing_that_no_test_asks_for() -> None:
@@ -186,8 +186,8 @@ def test_decisions_are_recorded_in_ci_and_where_it_is_asked_for(
     assert (found.code, "4 passed" in found.output) == (0, True)
     assert n_decisions(database) - before == n_recorded
     others = (
-        f"{4 - n_recorded} decision{'s' if n_recorded < 3 else ''} of a gate not recorded; in CI they are, and with "
-        "--ndcg-track-record always\n"
+        f"{4 - n_recorded} decision{'s' if n_recorded < 3 else ''} of a gate not recorded; they are recorded in CI and "
+        "with --ndcg-track-record always\n"
     )
     assert f"\n{n_recorded} decision{'s' if n_recorded > 1 else ''} of a gate recorded\n{others}" in found.output
     told = [one.get("value") for one in found.junit.iter("property") if one.get("name") == "ndcg_tracker.recorded"]

@@ -183,7 +183,7 @@ def test_bad_columns(rows: Any, group: str | int, line: str) -> None:
 
 
 def test_bad_metrics_and_models() -> None:
-    with pytest.raises(nt.MetricError, match="ndgc is no metric"):
+    with pytest.raises(nt.MetricError, match="ndgc is not a metric"):
         ndcg_scorer("ndgc@10", group="query")
     with pytest.raises(nt.InputError) as raised:
         ndcg_scorer("ndcg@10")

@@ -143,17 +143,17 @@ def test_bad_features_and_models(tmp_path: Path) -> None:
     few = training_runs(tmp_path / "runs.db", VALID.features[:9], every=1)
     with pytest.raises(nt.InputError) as raised:
         trained([few])
-    assert str(raised.value) == f"the model gives 9 scores, and there are {n} labels; give the same rows"
+    assert str(raised.value) == f"the model gives 9 scores, but there are {n} labels; use the same rows"
 
     runs = training_runs(tmp_path / "runs.db")
     with pytest.raises(nt.InputError) as raised:
         runs.store({"not": "a model"})
-    assert str(raised.value) == "store takes a Booster or a fitted XGBRanker, and this is a dict"
+    assert str(raised.value) == "store takes a Booster or a fitted XGBRanker, not a dict"
     model, _ = trained([])
     for iteration in (0, 9):
         with pytest.raises(nt.InputError) as raised:
             runs.store(model, iteration=iteration)
-        assert str(raised.value) == f"the model has iterations 1 to 8, and iteration={iteration} was asked for"
+        assert str(raised.value) == f"the model has iterations 1 to 8, not iteration={iteration}"
     with pytest.raises(nt.InputError) as raised:
         xgb.cv(PARAMETERS, xgb.DMatrix(TRAIN.features, TRAIN.labels, qid=TRAIN.group), 2, nfold=2, callbacks=[runs])
-    assert str(raised.value) == "xgboost.cv trains several models at once; give TrainingRuns to xgboost.train"
+    assert str(raised.value) == "xgboost.cv trains several models at once; pass TrainingRuns to xgboost.train"

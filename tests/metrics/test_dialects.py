@@ -107,13 +107,14 @@ def test_native_texts(text: str, canonical: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("xgbost:ndcg", "xgbost is no dialect; did you mean xgboost:ndcg?"),
-        ("?:ndcg", "'?:ndcg' is no metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10"),
-        ("minitab:x", "minitab is no dialect; they are trec_eval, trec_eval10, pytrec_eval, ir_measures, sklearn, "
+        ("xgbost:ndcg", "xgbost is not a dialect; did you mean xgboost:ndcg?"),
+        ("?:ndcg", "'?:ndcg' is not a metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10"),
+        ("minitab:x", "minitab is not a dialect; the dialects are trec_eval, trec_eval10, pytrec_eval, ir_measures, "
+         "sklearn, "
          "catboost, lightgbm, xgboost, torchmetrics, ranx, spark, spark_graded, rectools, recbole"),
         ("sklearn:ndcg_score(k=10, ignore_ties=True)", "sklearn: ignore_ties=True leaves ties to NumPy's unstable "
          "sort, whose order depends on the processor; write it like sklearn:ndcg_score(k=10, ignore_ties=False)"),
-        ("sklearn:ndcg_score(k=0)", "sklearn: k=0 is no cutoff; it is a whole number from 1; write it like "
+        ("sklearn:ndcg_score(k=0)", "sklearn: k=0 is not a cutoff; give a whole number from 1; write it like "
          "sklearn:ndcg_score(k=10)"),
         ("sklearn:ndcg_score(k=10", "sklearn: cannot read 'ndcg_score(k=10'; write it like sklearn:ndcg_score(k=10)"),
         ("sklearn:ndcg_score(10)", "sklearn: ndcg_score takes 0 values without a name, not 1; write it like "
@@ -128,34 +129,34 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("trec_eval:all_trec", "trec_eval: all_trec is a set of measures; name them one by one; write it like "
          "trec_eval:Rprec"),
         ("trec_eval:rbp", "trec_eval: measure 'rbp' is not known; write it like trec_eval:bpref"),
-        ("ir_measures:IPrec", "ir_measures: IPrec needs a recall behind the @; write it like ir_measures:IPrec@0.1"),
+        ("ir_measures:IPrec", "ir_measures: IPrec needs a recall after the @; write it like ir_measures:IPrec@0.1"),
         ("ir_measures:NumRel(rel=2)", "ir_measures: NumRel with another rel than 1 has no provider in ir_measures; "
          "write it like ir_measures:NumRet(rel=1)"),
-        ("ir_measures:SetF(beta=2)", "ir_measures: beta=2 is no decimal above 0; write it like "
+        ("ir_measures:SetF(beta=2)", "ir_measures: beta=2 is not a decimal above 0; write it like "
          "ir_measures:SetF(beta=0.5)"),
         ("trec_eval:ndcg map", "trec_eval: 'ndcg map' does not name one measure; write it like trec_eval:ndcg"),
         ("pytrec_eval:-J ndcg", "pytrec_eval: it takes no flags, but -J was given; write it like pytrec_eval:ndcg"),
         ("lightgbm:ndcg", "lightgbm: metric 'ndcg' is not known; LightGBM prints ndcg@1, ndcg@2, ...; write it like "
          "lightgbm:ndcg@10"),
-        ("lightgbm(label_gain=1;2):ndcg@5", "lightgbm: (label_gain=1;2) is no list of gains; write it like "
+        ("lightgbm(label_gain=1;2):ndcg@5", "lightgbm: (label_gain=1;2) is not a list of gains; write it like "
          "lightgbm:ndcg@10"),
-        ("catboost:NDCG:top=0", "catboost: top=0 is no cutoff; it is a whole number from 1, or -1 for none; write it "
+        ("catboost:NDCG:top=0", "catboost: top=0 is not a cutoff; give a whole number from 1, or -1 for none; write it "
          "like catboost:NDCG:type=Exp"),
-        ("catboost:NDCG:depth=3", "catboost: 'depth=3' is no option of NDCG; they are top, type, denominator, "
-         "use_weights; write it like catboost:NDCG"),
-        ("xgboost:ndcg@0", "xgboost: '0' is no cutoff; it is a whole number from 1; write it like xgboost:ndcg@10"),
-        ("xgboost(rate=1):ndcg", "xgboost: (rate=1) is no option; it is ndcg_exp_gain=true or ndcg_exp_gain=false; "
+        ("catboost:NDCG:depth=3", "catboost: 'depth=3' is not an option of NDCG; its options are top, type, "
+         "denominator, use_weights; write it like catboost:NDCG"),
+        ("xgboost:ndcg@0", "xgboost: '0' is not a cutoff; give a whole number from 1; write it like xgboost:ndcg@10"),
+        ("xgboost(rate=1):ndcg", "xgboost: (rate=1) is not an option; write ndcg_exp_gain=true or ndcg_exp_gain=false; "
          "write it like xgboost:ndcg"),
         ("spark(x=1):ndcgAt(3)", "spark: it has no options in brackets, but (x=1) was given; write it like "
          "spark:ndcgAt(10)"),
         ("spark:ndcgAt()", "spark: ndcgAt needs a cutoff; write it like spark:ndcgAt(10)"),
-        ("rectools:NDCG(k=10, log_base=1)", "rectools: log_base=1 is no base; it is a number above 1 (and cancels); "
+        ("rectools:NDCG(k=10, log_base=1)", "rectools: log_base=1 is not a base; give a number above 1 (it cancels); "
          "write it like rectools:NDCG(k=10)"),
         ("rectools:NDCG(k=2000000)", "rectools: ideal=constant adds up every rank to the cutoff; use one of at most "
          "1000000; write it like rectools:NDCG(k=10)"),
         ("recbole:ndcg", "recbole: metric 'ndcg' is not known; RecBole prints ndcg@10; write it like recbole:ndcg@10"),
         ("ranx:mrr", "ranx: metric 'mrr' is not known; it is ndcg or ndcg_burges; write it like ranx:ndcg"),
-        ("ir_measures:nDCG@ten", "ir_measures: 'ten' is no cutoff; it is a whole number from 1; write it like "
+        ("ir_measures:nDCG@ten", "ir_measures: 'ten' is not a cutoff; give a whole number from 1; write it like "
          "ir_measures:nDCG"),
         ("ir_measures:RBP(rel=1)@5", "ir_measures: RBP without rel=, or with a cutoff, has no provider in "
          "ir_measures; write it like ir_measures:RBP(rel=1)"),
@@ -169,15 +170,15 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("torchmetrics:RetrievalNormalizedDCG(empty_target_action='drop')", "torchmetrics: empty_target_action='drop' "
          "is not known; it is one of 'neg', 'pos', 'skip', 'error'; write it like "
          "torchmetrics:RetrievalNormalizedDCG(top_k=10, empty_target_action='skip')"),
-        ("ranx:ndcg@" + "9" * 5000, "ranx: the cutoff is beyond every list; it is at most 1000000000, or none at "
-         "all; write it like ranx:ndcg@10"),
-        ("ndcg@\x0710", r"'ndcg@\x0710' is no metric: it has characters that cannot be printed; type it anew"),
+        ("ranx:ndcg@" + "9" * 5000, "ranx: the cutoff is too large; use at most 1000000000, or no "
+         "cutoff; write it like ranx:ndcg@10"),
+        ("ndcg@\x0710", r"'ndcg@\x0710' is not a metric: it has characters that cannot be printed; type it again"),
     ],
 )  # fmt: skip
 def test_impossible_spellings_are_told_with_one_that_parses(text: str, message: str) -> None:
     with pytest.raises(MetricError, match=f"^{re.escape(message)}$"):
         parse_metric(text)
-    if "; write it like " in message and "is no metric" not in message:
+    if "; write it like " in message and "is not a metric" not in message:
         parse_metric(message.rpartition("; write it like ")[2])
 
 

@@ -105,18 +105,18 @@ def test_a_list_of_any_metrics_is_taken_apart_again(texts: list[str]) -> None:
     ("text", "message"),
     [
         ("ndcg@10,map", "'ndcg@10,map' names 2 metrics (ndcg@10 and map); give one of them"),
-        ("map,", "'map,' has a comma with no metric before or behind it; take the comma out"),
-        ("map,ndgc@10", "ndgc is no metric; did you mean ndcg@10?"),
+        ("map,", "'map,' has a comma with no metric before or after it; remove the comma"),
+        ("map,ndgc@10", "ndgc is not a metric; did you mean ndcg@10?"),
         ("ndcg_cut", "ndcg_cut needs a cutoff; write ndcg_cut_10"),
         ("recall", "R needs a cutoff; write R@10"),
-        ("mrrr@10", "mrrr is no metric; did you mean RR@10?"),
-        ("AP(ties=averag)", "ties=averag is no value of ties; it is one of item_desc, item_asc, input, pessimistic, "
+        ("mrrr@10", "mrrr is not a metric; did you mean RR@10?"),
+        ("AP(ties=averag)", "ties=averag is not a value of ties; it is one of item_desc, item_asc, input, pessimistic, "
          "optimistic, average"),
-        ('nDCG(dcg="exp-log2")@10', "'nDCG(dcg=\"exp-log2\")@10' is written as another tool writes it; did you mean "
+        ('nDCG(dcg="exp-log2")@10', "'nDCG(dcg=\"exp-log2\")@10' is another tool's spelling; did you mean "
          'ir_measures:nDCG(dcg="exp-log2")@10?'),
-        ("ndcg@10-", "'ndcg@10-' is written as another tool writes it; did you mean xgboost:ndcg@10-?"),
-        ("NDCG:top=10", "NDCG is no dialect; did you mean catboost:NDCG:top=10?"),
-        ("trec:map", "trec is no dialect; did you mean trec_eval:map?"),
+        ("ndcg@10-", "'ndcg@10-' is another tool's spelling; did you mean xgboost:ndcg@10-?"),
+        ("NDCG:top=10", "NDCG is not a dialect; did you mean catboost:NDCG:top=10?"),
+        ("trec:map", "trec is not a dialect; did you mean trec_eval:map?"),
     ],
 )  # fmt: skip
 def test_what_is_no_metric_is_told_with_one_that_is(text: str, message: str) -> None:

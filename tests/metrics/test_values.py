@@ -173,7 +173,7 @@ def test_missing_extra_and_empty_groups() -> None:
          "missing=zero or missing=skip"),
         ("dcg(extra=error)", "dcg(extra=error): group 'extra' of the run has no label; use extra=skip"),
         ("dcg(negative=error)", "dcg(negative=error): the label -1 of item 'b' in group 'missing' is below 0; use "
-         "negative=zero to let it gain nothing"),
+         "negative=zero to give it no gain"),
         ("dcg(gain=exp2)", "dcg(gain=exp2): the label 5000 of item 'c' in group 'both' is too large for gain=exp2; use "
          "gain=linear"),
     ],
@@ -188,9 +188,9 @@ def test_what_an_axis_refuses_is_named(metric: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("metric", "message"),
     [
-        ("ndcg", "what the labels of group 'q' gain is too large for double precision; use smaller labels"),
-        ("cg(ties=average)", "what the labels of group 'q' gain is too large for double precision; use smaller labels"),
-        ("ERR", "what the labels of group 'q' gain is too large for double precision; use smaller labels"),
+        ("ndcg", "the gains of group 'q' are too large for double precision; use smaller labels"),
+        ("cg(ties=average)", "the gains of group 'q' are too large for double precision; use smaller labels"),
+        ("ERR", "the gains of group 'q' are too large for double precision; use smaller labels"),
         ("dcg(arithmetic=f32)", "the label 1.7e+308 of item 'b' in group 'q' is too large for gain=linear; use "
          "gain=binary"),
     ],

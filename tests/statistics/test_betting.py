@@ -121,5 +121,5 @@ def test_what_is_refused(bad: float) -> None:
         betting_lower_bound(np.array([0.5, bad]))
     with pytest.raises(ValueError, match="NaN is refused"):
         betting_lower_bound(np.array([0.5, math.nan]))
-    with pytest.raises(ValueError, match="level must lie between 0 and 1, not at 1"):
+    with pytest.raises(ValueError, match="level must be between 0 and 1, not 1"):
         betting_lower_bound(np.array([0.5, 0.25]), level=1)

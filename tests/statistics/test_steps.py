@@ -125,7 +125,7 @@ def test_beyond_1_low_information_marks_nothing() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(ValueError, match="alpha must lie between 0 and 1, not at 0"):
+    with pytest.raises(ValueError, match="alpha must be between 0 and 1, not 0"):
         history_steps(np.empty((0, 0)), alpha=0)
     with pytest.raises(ValueError, match="NaN is refused"):
         history_steps(np.array([[0.5, math.nan]]))

@@ -201,7 +201,7 @@ def test_holm_equals_the_closed_procedure(p_values: list[float]) -> None:
 def test_holm_leaves_undefined_out_and_refuses_nan() -> None:
     assert holm([None, 0.02, None]) == [None, 0.02, None]
     for bad in (math.nan, 1.5, -0.1):
-        with pytest.raises(ValueError, match="a p-value lies between 0 and 1"):
+        with pytest.raises(ValueError, match="a p-value must be between 0 and 1"):
             holm([0.5, bad])
 
 

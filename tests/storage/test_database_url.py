@@ -109,7 +109,7 @@ def test_what_a_url_says_to_the_driver_has_the_driver_s_types() -> None:
     [
         (
             "mysql://me:pw@db/shop",
-            "mysql:// is no database for ndcg_tracker: give the path of a SQLite file, sqlite:///path or "
+            "mysql:// is not a database for ndcg_tracker: give the path of a SQLite file, sqlite:///path or "
             "postgresql://user@host/database",
         ),
         (
@@ -127,7 +127,7 @@ def test_what_a_url_says_to_the_driver_has_the_driver_s_types() -> None:
         ),
         (
             "postgresql://me:pw@db:port/shop",
-            "postgresql+psycopg://me:***@db:port/shop is no URL of a Postgres database: write "
+            "postgresql+psycopg://me:***@db:port/shop is not a URL of a Postgres database: write "
             "postgresql://user:password@host:5432/database, with @ : / ? and % in a password as %40 %3A %2F %3F "
             "and %25",
         ),

@@ -39,7 +39,7 @@ def test_times() -> None:
     assert checked_time(None)[:4] == utc_now()[:4]
     assert checked_time("2025-01-31T08:00:00.000001Z") == "2025-01-31T08:00:00.000001Z"
     for wrong in ("2025-01-31", "2025-01-31T08:00:00Z", "2025-02-30T08:00:00.000000Z", "2025-1-31T08:00:00.000000Z"):
-        with pytest.raises(InputError, match=r"is no time; write it as 2025-01-31T08:00:00.000000Z"):
+        with pytest.raises(InputError, match=r"is not a time; write it as 2025-01-31T08:00:00.000000Z"):
             checked_time(wrong)
 
 

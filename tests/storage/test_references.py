@@ -57,7 +57,7 @@ def test_a_dataset_narrows() -> None:
     [
         ("bm25", "run 'bm25' exists in several datasets (books, shop); say which with dataset="),
         ("bm", "run 'bm25' exists in several datasets (books, shop); say which with dataset="),
-        ("den", "'den' is the beginning of several runs (dense, dense-v2); type more of the name"),
+        ("den", "'den' matches several runs (dense, dense-v2); type more of the name"),
         ("dens2", "no run 'dens2'; did you mean 'dense' or 'dense-v2'?"),
         ("@prod", "alias '@prod' exists in several datasets (books, shop); say which with dataset="),
         ("@none", "no alias '@none'; there are @baseline, @prod"),
@@ -82,18 +82,18 @@ def test_references_that_name_no_run(reference: str, message: str) -> None:
     [
         ("x", [], "no run 'x' in dataset 'shop'; there are no runs in dataset 'shop' yet; ingest one"),
         ("latest", [], "no run 'latest': there are no runs in dataset 'shop' yet; ingest one"),
-        ("@x", [], "no alias '@x' in dataset 'shop'; make it with: ndcg-track alias set x RUN"),
+        ("@x", [], "no alias '@x' in dataset 'shop'; create it with: ndcg-track alias set x RUN"),
         ("latest~1", SHOP[:1], "no run 'latest~1': there is only 1 run in dataset 'shop'; go back fewer steps"),
         ("x", SHOP[:1], "no run 'x' in dataset 'shop'; there is only 'bm25'"),
         (
             "x",
             [RunName(n, f"run{n}", "shop") for n in range(20)],
-            "no run 'x' in dataset 'shop'; see all with: ndcg-track runs list",
+            "no run 'x' in dataset 'shop'; list all with: ndcg-track runs list",
         ),
         (
             "run",
             [RunName(n, f"run{n}", "shop") for n in range(10)],
-            "'run' is the beginning of several runs (run0, run1, run2, run3, run4, run5, run6, run7 and 2 more); "
+            "'run' matches several runs (run0, run1, run2, run3, run4, run5, run6, run7 and 2 more); "
             "type more of the name",
         ),
     ],

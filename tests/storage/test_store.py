@@ -399,7 +399,7 @@ def test_references_to_runs(store: Store) -> None:
             ("one", None, "run 'one' exists in several datasets (books, shop); say which with dataset="),
             ("one", "shpo", "no dataset 'shpo'; did you mean 'shop'?"),
             (str(other.id), "shop", f"no run '{other.id}' in dataset 'shop'; there is only 'one'"),
-            ("@prod", "books", "no alias '@prod' in dataset 'books'; make it with: ndcg-track alias set prod RUN"),
+            ("@prod", "books", "no alias '@prod' in dataset 'books'; create it with: ndcg-track alias set prod RUN"),
         ):
             with pytest.raises(ReferenceNotFoundError) as caught:
                 rx.runs.resolve(reference, dataset)

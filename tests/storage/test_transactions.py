@@ -275,7 +275,7 @@ def test_a_full_disk(sqlite_url: str, n_pages: int) -> None:
         with pytest.raises(DatabaseError) as caught, store.write() as tx:
             add_run(tx, "too big", run)
         assert str(caught.value).endswith(
-            ": the disk is full; nothing was stored: make room and run the same command again"
+            ": the disk is full; nothing was stored: free some space and run the same command again"
         )
         assert names(store) == ["before"]
     assert storage.check(sqlite_url) == []

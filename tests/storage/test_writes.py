@@ -46,7 +46,7 @@ def test_a_run_is_renamed(store: Store) -> None:
             tx.write.runs.rename(run.id, name)
     with pytest.raises(ReferenceNotFoundError) as caught, store.write() as tx:
         tx.write.runs.rename(99, "x")
-    assert str(caught.value) == "no run with id 99; see all with: ndcg-track runs list"
+    assert str(caught.value) == "no run with id 99; list all with: ndcg-track runs list"
     with store.read() as rx:
         assert [run.name for run in rx.runs.all()] == ["new", "dense"]
 
@@ -86,7 +86,7 @@ def test_a_run_with_an_alias_is_not_deleted(store: Store) -> None:
     with pytest.raises(ConflictError) as caught, store.write() as tx:
         tx.write.runs.delete(run.id)
     assert str(caught.value) == (
-        "run 'bm25' is what @baseline, @prod stands for; first point the alias elsewhere with: "
+        "run 'bm25' has the alias @baseline, @prod; point the alias to another run first, with: "
         "ndcg-track alias set baseline RUN"
     )
     assert counts(store) == before
@@ -108,7 +108,7 @@ def test_aliases_move(store: Store) -> None:
         assert tx.aliases.all("shop") == []
     with pytest.raises(ReferenceNotFoundError) as caught, store.write() as tx:
         tx.write.aliases.delete(one.dataset_id, "a")
-    assert str(caught.value) == "no alias '@a' in this dataset; see all with: ndcg-track alias list"
+    assert str(caught.value) == "no alias '@a' in this dataset; list all with: ndcg-track alias list"
 
 
 def test_an_alias_stays_in_its_dataset(store: Store) -> None:
@@ -163,4 +163,4 @@ def test_an_evaluation_gets_other_means(store: Store) -> None:
         assert tx.evaluations.of_run(run.id) == [replace(before, mean=None, worst_mean=None, best_mean=None)]
     with pytest.raises(ReferenceNotFoundError) as caught, store.write() as tx:
         tx.write.evaluations.set_means(99, 0.5)
-    assert str(caught.value) == "no evaluation with id 99; see those of a run with: ndcg-track runs show RUN"
+    assert str(caught.value) == "no evaluation with id 99; list those of a run with: ndcg-track runs show RUN"

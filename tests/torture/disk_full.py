@@ -27,12 +27,12 @@ SEED = 20_260_106
 NOT_MOUNTED = "not run: this account may not mount a small file system"
 _N_POINTS = {"full": 50, "quick": 3}
 _GOAL = "0 inconsistent, one clear line, old runs readable"
-_FULL = "the disk is full; nothing was stored: make room and run the same command again"
+_FULL = "the disk is full; nothing was stored: free some space and run the same command again"
 _UNWRITABLE = (
     "the disk cannot be read or written; nothing was stored: look for a quota, a limit on the size of files "
     "(ulimit -f) or a failing disk, then run the same command again"
 )
-_SERVER_FULL = "the server's disk is full; nothing was stored: make room there and run the same command again"
+_SERVER_FULL = "the server's disk is full; nothing was stored: free some space there and run the same command again"
 _RUN = ("shop", "too large")
 
 

@@ -76,14 +76,14 @@ def conditions() -> list[Condition]:
     newest = newest_revision()
     found = [
         Condition(
-            "older", revision, f"has the older schema {revision}, this program needs {newest}; upgrade it with: ",
+            "older", revision, f"has the older schema {revision}; this program needs {newest}; upgrade it with: ",
             kept=revision,
         )
         for revision in kept_revisions()
         if revision != newest
     ]  # fmt: skip
     for revision in (f"{int(newest) + 1:04}", "9999"):
-        said = f"has the newer schema {revision}, this program knows up to {newest}; upgrade the program with: "
+        said = f"has the newer schema {revision}; this program knows up to {newest}; upgrade the program with: "
         statement = f"UPDATE {VERSION_TABLE} SET version_num = '{revision}'"
         found.append(Condition("newer", revision, said, newest, (statement,)))
     for detail, statement in (

@@ -25,7 +25,7 @@ from .report import Outcome, Setting
 
 SEED = 20_260_102
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_STOPPED = "stopped; nothing was left half-way\n"
+_STOPPED = "stopped; nothing is half done\n"
 _COLD_EVERY = 4
 _START_SECONDS = 0.6
 # Prints which functions of the program an ingest calls, in the order of their first calls.

@@ -160,8 +160,8 @@ def test_what_cannot_be_exported(tracker: nt.Tracker, tmp_path: Path) -> None:
     tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
     (tmp_path / "there").mkdir()
     for folder, reason in (
-        ("there", "already exists; name another folder"),
-        ("no/where", "cannot be made (No such file or directory); name another folder"),
+        ("there", "already exists; give another folder"),
+        ("no/where", "cannot be created (No such file or directory); give another folder"),
     ):
         with pytest.raises(InputError) as caught:
             tracker.export_runs(tmp_path / folder)
@@ -189,7 +189,7 @@ def first_value(value: object) -> Callable[[pa.Array], pa.Array]:
 
 DAMAGE: list[tuple[str, Callable[[pa.Table], Any], str]] = [
     ("items", lambda table: table.slice(1), "has 10 rows left, not the 11 of dataset 'default', run 'bm25'"),
-    ("labels", lambda table: pa.concat_tables([table, table]), "has 8 rows that belong to nothing"),
+    ("labels", lambda table: pa.concat_tables([table, table]), "has 8 rows without an owner"),
     ("items", with_column("score", first_value(7.5)), "the content of run 'bm25' is not that which was exported"),
     ("items", with_column("score", first_value(np.inf)), "has a number that is not finite in column 'score'"),
     ("items", with_column("item_key", first_value(None)), "has a null in column 'item_key'"),
@@ -259,7 +259,7 @@ def test_a_pipe_in_the_folder_is_not_waited_for(tmp_path: Path) -> None:
         os.mkfifo(file)
         with pytest.raises(InputError) as caught:
             other.import_runs(tmp_path / "out")
-    assert str(caught.value) == f"{file}: is no regular file; export the runs again"
+    assert str(caught.value) == f"{file}: is not a regular file; export the runs again"
 
 
 def test_files_that_are_missing_or_broken(tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_files_that_are_missing_or_broken(tmp_path: Path) -> None:
         digest = tracker.run("bm25")[0].digest
         file = tmp_path / "out" / "items.parquet"
         content = file.read_bytes()
-        with pytest.raises(InputError, match=r"none: no such folder; name one that ndcg-track export wrote"):
+        with pytest.raises(InputError, match=r"none: no such folder; give a folder written by ndcg-track export"):
             tracker.import_runs(tmp_path / "none")
         file.unlink()
         with pytest.raises(InputError, match=r"items\.parquet: no such file; export the runs again"):

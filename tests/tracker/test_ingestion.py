@@ -310,9 +310,9 @@ def test_a_table_needs_a_name_that_is_text(tracker: nt.Tracker, ready_url: str) 
     text = refused_whole(tracker, ready_url, nt.InputError, DENSE, labels=labels)
     assert text == "a dict has no name; name the run with name="
     text = refused_whole(tracker, ready_url, nt.InputError, DENSE, labels=labels, name=5)
-    assert text == "the name of a run is text, and 5 is none; give text, such as '5'"
+    assert text == "the name of a run must be text, not 5; give for example '5'"
     text = refused_whole(tracker, ready_url, nt.InputError, DENSE, labels=labels, name="a", dataset=5)
-    assert text == "the name of a dataset is text, and 5 is none; give text, such as '5'"
+    assert text == "the name of a dataset must be text, not 5; give for example '5'"
 
 
 def test_half_a_character_is_refused_wherever_it_stands(tracker: nt.Tracker, ready_url: str) -> None:

@@ -83,6 +83,6 @@ def test_a_dialect_that_refuses_the_run_says_why(tmp_path: Path) -> None:
         refused = {convention.text: convention.refusal for convention in tracker.conventions("one")}
     assert refused["ndcg@10"] == ""
     assert refused["sklearn:ndcg_score(k=10)"].endswith(
-        "group 'q' has one item only, which this metric refuses; use size1=ok"
+        "group 'q' has only one item, which this metric refuses; use size1=ok"
     )
-    assert "the label 0.5 of item 'a' in group 'q' is outside of label_domain=int" in refused["trec_eval:ndcg_cut_10"]
+    assert "the label 0.5 of item 'a' in group 'q' is outside label_domain=int" in refused["trec_eval:ndcg_cut_10"]

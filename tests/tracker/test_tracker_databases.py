@@ -27,7 +27,9 @@ def test_the_file_comes_to_be_with_the_first_ingest(tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     with nt.Tracker() as tracker:
         for question in (tracker.runs, tracker.aliases, tracker.history, tracker.rescore):
-            with pytest.raises(nt.DatabaseError, match=r"^ndcg-track\.db: there is no such database; make it with: "):
+            with pytest.raises(
+                nt.DatabaseError, match=r"^ndcg-track\.db: the database does not exist; create it with: "
+            ):
                 question()
         assert list(tmp_path.iterdir()) == []
         tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame())
@@ -38,7 +40,7 @@ def test_the_file_comes_to_be_with_the_first_ingest(tmp_path: Path, monkeypatch:
 def test_postgres_needs_its_schema_first(postgres_url: str) -> None:
     with nt.Tracker(postgres_url) as tracker, pytest.raises(nt.DatabaseError) as caught:
         tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame())
-    assert "the database is empty; make its tables with: ndcg-track --db" in str(caught.value)
+    assert "the database is empty; create its tables with: ndcg-track --db" in str(caught.value)
 
 
 def test_a_closed_tracker_opens_again(tracker: nt.Tracker) -> None:

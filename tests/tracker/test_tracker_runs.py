@@ -43,11 +43,11 @@ def test_references(shop: nt.Tracker) -> None:
 
 def test_references_to_nothing_or_to_too_much(shop: nt.Tracker) -> None:
     messages = {
-        "dense": "'dense' is the beginning of several runs (dense-a, dense-b); type more of the name",
+        "dense": "'dense' matches several runs (dense-a, dense-b); type more of the name",
         "bm52": "no run 'bm52'; did you mean 'bm25'?",
         "zzz": "no run 'zzz'; there are bm25, dense-a, dense-b",
         "9": "no run '9'; there are bm25, dense-a, dense-b",
-        "@prod": "no alias '@prod'; make it with: ndcg-track alias set prod RUN",
+        "@prod": "no alias '@prod'; create it with: ndcg-track alias set prod RUN",
         "latest~3": "no run 'latest~3': there are only 3 runs; go back fewer steps",
     }
     assert {text: refusal(nt.ReferenceNotFoundError, shop.run, text) for text in messages} == messages
@@ -144,7 +144,7 @@ def test_a_run_is_not_deleted_while_an_alias_stands_for_it(shop: nt.Tracker, rea
     shop.set_alias("best", "bm25")
     before = row_counts(ready_url)
     assert refusal(nt.ConflictError, shop.delete_run, "bm25") == (
-        "run 'bm25' is what @best, @prod stands for; first point the alias elsewhere with: "
+        "run 'bm25' has the alias @best, @prod; point the alias to another run first, with: "
         "ndcg-track alias set best RUN"
     )
     assert row_counts(ready_url) == before
@@ -155,5 +155,5 @@ def test_an_id_is_never_taken_for_a_name(shop: nt.Tracker) -> None:
     assert shop.run("1")[0].id == 3
     assert shop.delete_run(1).name == "bm25"
     assert refusal(nt.ReferenceNotFoundError, shop.delete_run, 1) == (
-        "no run with id 1; see all with: ndcg-track runs list"
+        "no run with id 1; list all with: ndcg-track runs list"
     )

@@ -1,6 +1,6 @@
 """MLflow: an evaluator for ``mlflow.models.evaluate``, and runs to an MLflow server and back.
 
-Nothing here imports MLflow before it is used. ``evaluator`` alone does, which MLflow finds by its entry point.
+Only ``evaluator``, which MLflow finds by its entry point, imports MLflow at import time.
 """
 
 from ndcg_tracker.integrations.mlflow.names import metric_name

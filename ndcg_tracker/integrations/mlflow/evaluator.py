@@ -32,11 +32,11 @@ class RankingEvaluator(ModelEvaluator):  # type: ignore[misc,unused-ignore]
     """Computes ranking metrics and keeps the run, its items and every group's result in the database.
 
     Used as ``mlflow.models.evaluate(model_or_None, data, targets="label", predictions="score", model_type="ranker",
-    evaluators="ndcg_tracker", evaluator_config={"group": "qid"})``; ``EvaluatorConfig`` has what else the dict may
-    say. The database is where ``NDCG_TRACK_DB`` says. The stored run has the name of the MLflow run (followed by eight
-    digits of its id where another run has that name), its parameters, and the tags ``mlflow.run_id``,
-    ``mlflow.experiment_name`` and ``mlflow.tracking_uri``. The MLflow run gets the means as metrics (``ndcg_at_10``,
-    see ``metric_name``) and two tables, ``ndcg_per_group.json`` and ``ndcg_ranking.parquet``.
+    evaluators="ndcg_tracker", evaluator_config={"group": "qid"})``; see ``EvaluatorConfig`` for the other keys. The
+    database is given by ``NDCG_TRACK_DB``. The stored run has the name of the MLflow run (followed by eight digits of
+    its id if another run has that name), its parameters, and the tags ``mlflow.run_id``, ``mlflow.experiment_name`` and
+    ``mlflow.tracking_uri``. The MLflow run gets the means as metrics (``ndcg_at_10``, see ``metric_name``) and two
+    tables, ``ndcg_per_group.json`` and ``ndcg_ranking.parquet``.
     """
 
     @classmethod
@@ -57,8 +57,8 @@ class RankingEvaluator(ModelEvaluator):  # type: ignore[misc,unused-ignore]
     ) -> EvaluationResult:
         """Evaluate, store and log; see the class.
 
-        Raises: InputError for settings or data that cannot be taken, naming the column or the row; ConflictError for
-        a label that contradicts a stored one; DatabaseError.
+        Raises: InputError, with the column or row, for invalid settings or data; ConflictError for a label that
+        contradicts a stored one; DatabaseError.
         """
         config = EvaluatorConfig.of(evaluator_config or {})
         frame, columns = frame_of(dataset, config, model, predictions)
@@ -113,7 +113,7 @@ def _free_name(tracker: Tracker, config: EvaluatorConfig, target: Run) -> str:
     name = f"{target.info.run_name or run_id}{suffix}"
     try:
         taken, _ = tracker.run(name, config.dataset)
-    except NdcgTrackerError:  # no such run; or no database yet, or a broken one, which ingesting tells
+    except NdcgTrackerError:  # no such run; or a missing or broken database, which ingesting reports
         return name
     if taken.name != name or taken.tags.get(RUN_ID_TAG) == run_id:
         return name
@@ -135,13 +135,13 @@ def _warn(result: IngestResult) -> None:
     n_missing = max(one.n_missing for one in result.metrics)
     if n_missing:
         _log.warning(
-            "%s: %d groups of dataset %r are not in this data and count as what the metric says of a missing group "
-            "(0 unless told otherwise); if that is not meant, give evaluator_config another 'dataset'",
+            "%s: %d groups of dataset %r are not in this data; the metric decides how a missing group counts "
+            "(by default as 0); to avoid that, give evaluator_config another 'dataset'",
             result.run, n_missing, result.dataset,
         )  # fmt: skip
     for one in result.metrics:
         if one.mean is None:
-            _log.warning("%s: %s has no value for any group, so MLflow gets none", result.run, one.metric)
+            _log.warning("%s: %s has no value for any group, so MLflow gets no mean", result.run, one.metric)
 
 
 def _evaluation_result(stored: StoredRun, prefix: str, run_id: str) -> EvaluationResult:

@@ -1,4 +1,4 @@
-"""What ``evaluator_config`` may say."""
+"""The keys of ``evaluator_config``."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ndcg_tracker.tracker.database import DEFAULT_DATASET, DEFAULT_METRIC
 class EvaluatorConfig:
     """The settings of ``RankingEvaluator``.
 
-    ``group``, ``item``, ``weight``: names of columns; without ``item`` an item is known by the row's number within its
-    group. ``metrics``: text forms, lists with commas too. ``dataset`` and ``name``: where and as what the run is
-    stored. ``tags``: kept with the stored run. ``metric_prefix``: goes before the names of metrics and tables in
-    MLflow. ``log_ranking``: whether the items go to MLflow too, as ``pull`` needs it. ``replace``: take the place of
+    ``group``, ``item``, ``weight``: names of columns; without ``item`` an item is identified by the row's number within
+    its group. ``metrics``: text forms, also comma-separated. ``dataset`` and ``name``: of the stored run. ``tags``:
+    kept with the stored run. ``metric_prefix``: prepended to the names of metrics and tables in MLflow.
+    ``log_ranking``: whether the items are logged to MLflow too, which ``pull`` needs. ``replace``: take the place of
     other content under ``name``. ``null_scores``: what a NaN score means, "error" or "not_retrieved" (an outer join of
     a run with labels).
     """
@@ -40,10 +40,10 @@ class EvaluatorConfig:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> EvaluatorConfig:
-        """Return the settings that a dict spells.
+        """Return the settings in a dict.
 
         Raises: InputError for an unknown key, a value of another kind, and where ``group`` is missing; MetricError
-        for a text that is no metric.
+        for a text that is not a metric.
 
         >>> EvaluatorConfig.of({"group": "qid", "metrics": "ndcg@5,map"}).metrics
         ('ndcg@5', 'map')
@@ -52,7 +52,7 @@ class EvaluatorConfig:
         for key in given:
             if key not in known:
                 near = difflib.get_close_matches(str(key), known, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"it may have {', '.join(known)}"
+                hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(known)}"
                 raise InputError(f"evaluator_config has the unknown key {key!r}; {hint}")
         if given.get("group") is None:
             raise InputError(
@@ -73,7 +73,7 @@ class EvaluatorConfig:
         settings["metrics"] = _metrics(settings.get("metrics", DEFAULT_METRIC))
         prefix = settings.get("metric_prefix", "")
         if prefix and (not is_key(prefix) or "/" in prefix):
-            raise InputError(f"metric_prefix {prefix!r} cannot begin a name in MLflow; take one such as 'test_'")
+            raise InputError(f"metric_prefix {prefix!r} cannot begin a name in MLflow; use a prefix such as 'test_'")
         return cls(**settings)
 
 

@@ -1,4 +1,4 @@
-"""What things are called in MLflow: metrics, tags, artifacts."""
+"""Names in MLflow: of metrics, tags and artifacts."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _KEY = re.compile(r"[\w.\- :]+(/[\w.\- :]+)*")
 
 
 def metric_name(text: str) -> str:
-    """Return the name that a metric has in MLflow, whose names may not hold an ``@``: equal metrics, equal names.
+    """Return the name of a metric in MLflow, which allows no ``@`` in names: equal metrics get equal names.
 
     It is the metric's canonical text, or a tool's spelling where that is longer than 60 characters, with ``@`` as
-    ``at`` and all but letters and digits as ``_``. Where two metrics could so get one name, or it were too long for
-    MLflow, eight digits of the canonical text's SHA-256 follow.
+    ``at`` and all other characters but letters and digits as ``_``. If two metrics could get the same name, or the name
+    is too long for MLflow, eight digits of the canonical text's SHA-256 follow.
 
-    Parameters: ``text``: any text form. Raises: MetricError for a text that is no metric.
+    Parameters: ``text``: any text form. Raises: MetricError for a text that is not a metric.
 
     >>> metric_name("ndcg@10"), metric_name("ndcg(gain=linear)@10"), metric_name("ndcg(gain=exp2, ties=average)@5")
     ('ndcg_at_10', 'ndcg_at_10', 'ndcg_gain_exp2_ties_average_at_5')
@@ -43,7 +43,7 @@ def metric_name(text: str) -> str:
 
 
 def run_identity(dataset: str, name: str, digest: str) -> str:
-    """Return the text by which the MLflow run of a run is found again: its dataset, name and content in 32 digits.
+    """Return the id by which the MLflow run of a run is found again: 32 digits from its dataset, name and content.
 
     >>> run_identity("shop", "bm25", "0" * 32) == run_identity("shop", "bm25-2", "0" * 32)
     False
@@ -52,7 +52,7 @@ def run_identity(dataset: str, name: str, digest: str) -> str:
 
 
 def is_key(key: str) -> bool:
-    """Return whether MLflow takes a text as the key of a parameter or a tag.
+    """Return whether MLflow accepts a text as the key of a parameter or a tag.
 
     >>> is_key("model.depth"), is_key("a@b"), is_key("../a")
     (True, False, False)

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 def frame_of(
     dataset: Any, config: EvaluatorConfig, model: Any = None, predictions: str | None = None
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the columns of a ranking by name, and which name plays which role, as ``Tracker.ingest`` takes them.
+    """Return the columns of a ranking by name, and the column name of each role, as ``Tracker.ingest`` takes them.
 
-    Parameters: ``dataset``: MLflow's ``EvaluationDataset``. ``model``: what predicts the scores, None where they are
-    a column of the data. ``predictions``: which column of the model's output to take. Raises: InputError.
+    Parameters: ``dataset``: MLflow's ``EvaluationDataset``. ``model``: predicts the scores, None if they are a
+    column of the data. ``predictions``: which column of the model's output to use. Raises: InputError.
     """
     if dataset.labels_data is None:
         raise InputError("mlflow.models.evaluate was given no targets; name the column of the labels: targets='label'")
@@ -53,7 +53,7 @@ def _column(features: pd.DataFrame, name: str, role: str) -> Any:
         listed = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
         raise InputError(
             f"evaluator_config[{role!r}] is {name!r}, and the data has {names.count(name) or 'no'} such "
-            f"column{'s' if names.count(name) > 1 else ''} beside targets and predictions; the columns are "
+            f"column{'s' if names.count(name) > 1 else ''} besides targets and predictions; the columns are "
             f"{listed or 'none'}"
         )
     return features.iloc[:, names.index(name)]
@@ -72,7 +72,7 @@ def _model_scores(model: Any, features: pd.DataFrame, predictions: str | None) -
     import numpy as np
     import pandas as pd
 
-    found = model.predict(features.copy())  # models may write into what they are given
+    found = model.predict(features.copy())  # models may modify their input
     if isinstance(found, pd.DataFrame):
         if predictions is None and found.shape[1] == 1:
             return found.iloc[:, 0].to_numpy()

@@ -1,4 +1,4 @@
-"""A run that only an MLflow server has, into the database: from the table of items that was logged there."""
+"""Pulls a run from an MLflow server into the database, from the table of items that was logged there."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _COLUMNS = ("group", "item", "score", "label")
 
 @dataclass(frozen=True)
 class PulledRun:
-    """What became of a table of an MLflow run. ``notes``: what else to know, in words."""
+    """The result of pulling a table of an MLflow run. ``notes``: remarks, in words."""
 
     result: IngestResult
     mlflow_run_id: str
@@ -49,9 +49,9 @@ def pull(
     """Store the run whose items an MLflow run has as ``ndcg_ranking.parquet`` (several, if they have prefixes).
 
     Metrics are computed again from items and labels. Parameters: ``run_id``: the MLflow run's id, or its name if
-    ``experiment`` is given. ``dataset`` and ``name``: by default those it had where it was evaluated. ``replace``:
+    ``experiment`` is given. ``dataset`` and ``name``: by default those it was evaluated with. ``replace``:
     take the place of other content under this name. ``tracking_uri``: by default ``MLFLOW_TRACKING_URI``. Returns:
-    one entry per table. Raises: InputError where there is no such MLflow run or table; ConflictError (see
+    one entry per table. Raises: InputError if the MLflow run or table does not exist; ConflictError (see
     ``Tracker.ingest``).
     """
     with TemporaryDirectory(prefix="ndcg-tracker-") as folder:
@@ -75,13 +75,11 @@ def _source_run(client: MlflowClient, run_id: str, experiment: str | None) -> Ru
     if experiment is None:
         found = live_run(client, run_id)
         if found is None:
-            raise InputError(
-                f"there is no MLflow run {run_id!r}; give an id, or a name together with {argument('experiment')}"
-            )
+            raise InputError(f"no MLflow run {run_id!r}; give an id, or a name together with {argument('experiment')}")
         return found
     there = client.get_experiment_by_name(experiment)
     if there is None:
-        raise InputError(f"there is no MLflow experiment {experiment!r}; look at its name in MLflow")
+        raise InputError(f"no MLflow experiment {experiment!r}; check its name in MLflow")
     found = live_run(client, run_id)
     if found is not None and found.info.experiment_id == there.experiment_id:
         return found
@@ -135,7 +133,7 @@ def _stored(
 
 
 def _facts(path: Path, called: str) -> dict[str, Any]:
-    """Return what the file says about its run beside the rows; nothing where it was not written by this package."""
+    """Return the metadata of the file about its run; empty if another program wrote it."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -145,7 +143,7 @@ def _facts(path: Path, called: str) -> dict[str, Any]:
         raise InputError(f"{called}: no readable Parquet file ({' '.join(str(error).split())[:100]})") from None
     missing = [name for name in _COLUMNS if name not in schema.names]
     if missing:
-        raise InputError(f"{called}: has no column {missing[0]!r}; it takes {', '.join(_COLUMNS)} to make a run of it")
+        raise InputError(f"{called}: has no column {missing[0]!r}; a run needs {', '.join(_COLUMNS)}")
     try:
         facts = json.loads((schema.metadata or {}).get(FACTS, b"{}"))
         for text in facts.get("metrics", []):
@@ -153,18 +151,18 @@ def _facts(path: Path, called: str) -> dict[str, Any]:
     except MetricError as error:
         raise InputError(f"{called}: holds a metric that this program does not know ({error})") from None
     except (ValueError, AttributeError, TypeError):
-        raise InputError(f"{called}: its facts about the run cannot be read; push the run again") from None
+        raise InputError(f"{called}: its metadata about the run cannot be read; push the run again") from None
     return dict(facts)
 
 
 def _differences(result: IngestResult, source: Run, prefix: str) -> list[str]:
-    """Return a note per metric whose mean in MLflow is another one than here."""
+    """Return a note per metric whose mean in MLflow differs from the mean here."""
     notes = []
     for one in result.metrics:
         there = source.data.metrics.get(prefix + metric_name(one.metric))
         if there is not None and one.mean is not None and there != one.mean:
             notes.append(
-                f"{one.metric} is {one.mean:.6g} here and {there:.6g} in MLflow: evaluated against labels "
-                f"version {result.label_set_version} of dataset {result.dataset!r} here; another dataset keeps it apart"
+                f"{one.metric} is {one.mean:.6g} here and {there:.6g} in MLflow: here it uses labels version "
+                f"{result.label_set_version} of dataset {result.dataset!r}; use another dataset to keep both"
             )
     return notes

@@ -1,4 +1,4 @@
-"""A stored run to an MLflow server: made there once, and updated from then on."""
+"""Pushes a stored run to an MLflow server: created there once, updated afterwards."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SOURCE = "ndcg-track push mlflow"
 
 @dataclass(frozen=True)
 class PushedRun:
-    """What became of a run in MLflow: "created" or "updated". ``notes``: what else to know, in words."""
+    """The result of pushing a run: "created" or "updated". ``notes``: remarks, in words."""
 
     run: str
     dataset: str
@@ -43,13 +43,13 @@ def push(
     tracking_uri: str | None = None,
     experiment: str | None = None,
 ) -> PushedRun:
-    """Make the MLflow run of a stored run, or update it: means, parameters, tags and tables.
+    """Create or update the MLflow run of a stored run: means, parameters, tags and tables.
 
-    The MLflow run is the one that the run's tag ``mlflow.run_id`` names, if it is there; else the one in the
+    The MLflow run is the one that the run's tag ``mlflow.run_id`` names, if it exists; else the one in the
     experiment that was pushed from a run of this dataset, name and content; else a new one. Parameters:
     ``tracking_uri``: by default ``MLFLOW_TRACKING_URI``; ``experiment``: its name, by default
-    ``MLFLOW_EXPERIMENT_NAME``, made if it is not there. Raises: ReferenceNotFoundError; InputError for what MLflow
-    refuses, in one line.
+    ``MLFLOW_EXPERIMENT_NAME``, created if missing. Raises: ReferenceNotFoundError; InputError for errors of
+    MLflow, in one line.
     """
     stored = stored_run(tracker, reference, dataset=dataset)
     run = stored.run
@@ -67,7 +67,7 @@ def push(
         notes = set_parameters(client, target, {key: str(value) for key, value in run.parameters.items()})
         tags = {key: str(value) for key, value in run.tags.items() if not key.startswith("mlflow.")}
         notes += [
-            f"tag {key!r} stays here: MLflow takes letters, digits, _ - . : / and blanks in a name"
+            f"tag {key!r} was not pushed: MLflow allows only letters, digits, _ - . : / and blanks in a name"
             for key in tags
             if not is_key(key)
         ]
@@ -78,13 +78,15 @@ def push(
         name = client.get_experiment(target.info.experiment_id).name
     means = named_means(stored, prefix)
     notes += [
-        f"{text} has no value for any group, so MLflow gets none" for text in stored.means if stored.means[text] is None
+        f"{text} has no value for any group, so MLflow gets no mean"
+        for text in stored.means
+        if stored.means[text] is None
     ]
     return PushedRun(run.name, run.dataset, outcome, target.info.run_id, name, shown_uri(uri), len(means), tuple(notes))
 
 
 def _linked(client: MlflowClient, run: RunRecord, experiment: str | None) -> Run | None:
-    """Return the MLflow run that a run came from, if it is there, and in the experiment if one was named."""
+    """Return the MLflow run that a run came from, if it exists, and is in the experiment if one is given."""
     run_id = run.tags.get(RUN_ID_TAG)
     found = None if run_id is None else live_run(client, str(run_id))
     if found is None or experiment is None:
@@ -111,7 +113,7 @@ def _experiment_id(client: MlflowClient, experiment: str | None) -> str:
 
 def _source(run: RunRecord) -> dict[str, str]:
     tags = {"mlflow.source.name": SOURCE, "mlflow.source.type": "LOCAL"}
-    tags |= {f"{TAG}id": run_identity(run.dataset, run.name, run.digest)}  # so that a push cut short is found again
+    tags |= {f"{TAG}id": run_identity(run.dataset, run.name, run.digest)}  # so that an interrupted push is found again
     return tags | ({"mlflow.source.git.commit": run.git_commit} if run.git_commit else {})
 
 

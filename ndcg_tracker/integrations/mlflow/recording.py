@@ -1,4 +1,4 @@
-"""A stored run into an MLflow run: metrics, parameters, tags and tables."""
+"""Records a stored run in an MLflow run: metrics, parameters, tags and tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _AT_ONCE = 100
 
 
 def named_means(stored: StoredRun, prefix: str = "") -> dict[str, float]:
-    """Return the means by their MLflow names; one that is undefined is left out, for MLflow has no word for it."""
+    """Return the means by their MLflow names; undefined ones are left out, because MLflow cannot store them."""
     return {prefix + metric_name(text): mean for text, mean in stored.means.items() if mean is not None}
 
 
@@ -31,10 +31,10 @@ def record(
     client: MlflowClient, target: Run, stored: StoredRun, *, prefix: str = "", model_id: str | None = None,
     with_ranking: bool = True,
 ) -> None:  # fmt: skip
-    """Write means, tags and tables into an MLflow run; what stands there already is not written again.
+    """Write means, tags and tables into an MLflow run; existing values are not written again.
 
-    Parameters: ``prefix``: goes before the names of metrics and tables. ``model_id``: the logged model that the
-    metrics belong to (MLflow 3). ``with_ranking``: whether the table of items goes along, which ``pull`` reads.
+    Parameters: ``prefix``: prepended to the names of metrics and tables. ``model_id``: the logged model that the
+    metrics belong to (MLflow 3). ``with_ranking``: whether the table of items, which ``pull`` reads, is logged.
     """
     run_id = target.info.run_id
     means = named_means(stored, prefix)
@@ -57,7 +57,7 @@ def record(
 
 
 def set_tags(client: MlflowClient, target: Run, tags: dict[str, str]) -> None:
-    """Set the tags that an MLflow run does not have yet, or with another value."""
+    """Set the tags that an MLflow run does not have yet, or has with another value."""
     from mlflow.entities import RunTag
 
     new = [RunTag(key, value) for key, value in tags.items() if target.data.tags.get(key) != value]
@@ -74,11 +74,15 @@ def set_parameters(client: MlflowClient, target: Run, parameters: dict[str, str]
         value = text[:_LONGEST_PARAMETER]
         there = target.data.params.get(key)
         if not is_key(key):
-            notes.append(f"parameter {key!r} stays here: MLflow takes letters, digits, _ - . : / and blanks in a name")
+            notes.append(
+                f"parameter {key!r} was not pushed: MLflow allows only letters, digits, _ - . : / and blanks in a name"
+            )
         elif there is None:
             new.append(Param(key, value))
         elif there != value:
-            notes.append(f"parameter {key!r} is {there!r} in MLflow, which never changes one, and {value!r} here")
+            notes.append(
+                f"parameter {key!r} is {there!r} in MLflow, which never changes a parameter, and {value!r} here"
+            )
     for first in range(0, len(new), _AT_ONCE):
         client.log_batch(target.info.run_id, params=new[first : first + _AT_ONCE])
     return notes
@@ -97,7 +101,7 @@ def _tags(stored: StoredRun, prefix: str) -> dict[str, str]:
 
 
 def _with_tables(target: Run, names: list[str]) -> str:
-    """Return the list of tables that MLflow keeps of a run, with some more."""
+    """Return the list of tables that MLflow keeps for a run, with some added."""
     known = json.loads(target.data.tags.get(_TABLES_TAG, "[]"))
     further = [{"path": name, "type": "table"} for name in names]
     return json.dumps(known + [table for table in further if table not in known])
@@ -107,6 +111,6 @@ def _metric(name: str, value: float, model_id: str | None) -> Metric:
     from mlflow.entities import Metric
 
     now = int(time.time() * 1000)
-    if model_id is None:  # MLflow 2 knows no models here
+    if model_id is None:  # MLflow 2 has no such parameter
         return Metric(name, value, now, 0)
     return Metric(name, value, now, 0, model_id=model_id)

@@ -1,4 +1,4 @@
-"""A stored run as MLflow gets it: its means, its group results, and its items with their labels."""
+"""A stored run for MLflow: its means, its group results, and its items with their labels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.tracker import Tracker
 
 FACTS = b"ndcg_tracker"
-"""The key of the facts about a run in the metadata of its Parquet file."""
+"""The key of a run's facts in the metadata of its Parquet file."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class StoredRun:
 
     @property
     def per_group_json(self) -> str:
-        """The group results as MLflow shows tables: the names of the columns, and a list of rows."""
+        """The group results in MLflow's table form: the column names, and a list of rows."""
         rows = [list(row) for row in zip(*self.per_group.values(), strict=True)]
         return json.dumps({"columns": list(self.per_group), "data": rows}, ensure_ascii=False, allow_nan=False)
 
@@ -46,7 +46,7 @@ class StoredRun:
 def stored_run(
     tracker: Tracker, reference: str, *, dataset: str | None = None, metrics: Collection[str] | None = None
 ) -> StoredRun:
-    """Return a run under the newest labels it was evaluated against, every number as it is stored.
+    """Return a run under the newest labels that it was evaluated against, with every number as stored.
 
     Parameters: ``metrics``: canonical texts, None for all the run has. Raises: ReferenceNotFoundError; InputError for
     a run that was not evaluated.
@@ -61,7 +61,7 @@ def stored_run(
     means = {one.metric: one.mean for one in chosen}
     if not means:
         raise InputError(
-            f"run {run.name!r} of dataset {run.dataset!r} has no metric; give it one with: ndcg-track rescore"
+            f"run {run.name!r} of dataset {run.dataset!r} has no metric; compute one with: ndcg-track rescore"
         )
     with TemporaryDirectory(prefix="ndcg-tracker-") as folder:
         exported = Path(folder) / "run"
@@ -107,7 +107,7 @@ def _per_group(results: Any, metrics: list[str]) -> dict[str, list[Any]]:
 
 
 def _ranking(items: Any, labels: Any, groups: Any) -> Any:
-    """Return items and labels side by side: group by group, best first, then what was not retrieved."""
+    """Return items and labels side by side: group by group, best first, then the items not retrieved."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -120,5 +120,5 @@ def _ranking(items: Any, labels: Any, groups: Any) -> Any:
     columns = {"group": "group_key", "item": "item_key", "score": "score", "label": "grade"}
     found = {name: joined[column] for name, column in columns.items()}
     if known.num_rows:
-        found["weight"] = pc.fill_null(joined["weight"], 1.0)  # what a group weighs that was given no weight
+        found["weight"] = pc.fill_null(joined["weight"], 1.0)  # the default weight of a group
     return pa.table(found)

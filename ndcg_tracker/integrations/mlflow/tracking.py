@@ -1,4 +1,4 @@
-"""The way to an MLflow server: one line for everything that goes wrong there, and no secret in any of them."""
+"""Access to an MLflow server: every error is one line, without secrets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _VARIABLES = {"MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false", "MLFLOW_HTTP_REQU
 
 
 def shown_uri(uri: str) -> str:
-    """Return a tracking URI without user, password, token or options; where it is malformed, rather too little.
+    """Return a tracking URI without user, password, token or options; a malformed URI is masked more.
 
     >>> shown_uri("https://me:pw@mlflow.example/shop?token=x"), shown_uri("sqlite:////data/a@b.db")
     ('https://mlflow.example/shop', 'sqlite:////data/a@b.db')
@@ -35,14 +35,14 @@ def shown_uri(uri: str) -> str:
     if not separator or (scheme in ("file", "sqlite") and rest.startswith("/")):
         return uri
     before, _, address = rest.rpartition("@")
-    if "?" in before or "#" in before:  # an @ in an option, or one of these in a password: nobody can tell
+    if "?" in before or "#" in before:  # an @ in an option, or one of these in a password: it cannot be decided
         return f"{scheme}://{MASK}"
     return f"{scheme}://{address.partition('?')[0].partition('#')[0]}"
 
 
 @contextmanager
 def one_line(uri: str) -> Iterator[None]:
-    """Turn what MLflow raises within into an InputError of one line, which does not repeat the URI's secrets."""
+    """Turn errors of MLflow within into an InputError of one line, without the secrets of the URI."""
     from mlflow.exceptions import MlflowException
 
     try:
@@ -61,24 +61,24 @@ def one_line(uri: str) -> Iterator[None]:
 
 @contextmanager
 def mlflow_client(tracking_uri: str | None, *, must_exist: bool = False) -> Iterator[tuple[MlflowClient, str]]:
-    """Give a client of an MLflow server, and its URI; what goes wrong within becomes one line.
+    """Give a client of an MLflow server, and its URI; errors within become one line.
 
-    Parameters: ``tracking_uri``: None for ``MLFLOW_TRACKING_URI``, else what MLflow takes by itself. ``must_exist``:
-    whether a SQLite file that is not there is refused. Raises: InputError, also where MLflow is not installed.
+    Parameters: ``tracking_uri``: None for ``MLFLOW_TRACKING_URI`` or MLflow's default. ``must_exist``: whether a
+    missing SQLite file is refused. Raises: InputError, also if MLflow is not installed.
     """
     mlflow = library("mlflow", "mlflow")
     uri = tracking_uri or mlflow.get_tracking_uri()
     path = unquote(uri.removeprefix(_SQLITE).partition("?")[0])
     if must_exist and uri.startswith(_SQLITE) and not Path(path).exists():
         raise InputError(
-            f"{path}: there is no such MLflow database; give {argument('tracking_uri')} or set MLFLOW_TRACKING_URI"
+            f"{path}: the MLflow database does not exist; give {argument('tracking_uri')} or set MLFLOW_TRACKING_URI"
         )
     with _quiet(), one_line(uri):
         yield mlflow.MlflowClient(tracking_uri=uri), uri
 
 
 def experiment_named(client: MlflowClient, name: str | None) -> str:
-    """Return the name of an experiment: what was given, else ``MLFLOW_EXPERIMENT_NAME``, else ``Default``."""
+    """Return the name of an experiment: the given one, else ``MLFLOW_EXPERIMENT_NAME``, else ``Default``."""
     if name is not None:
         return name
     by_id = os.environ.get("MLFLOW_EXPERIMENT_ID")
@@ -88,7 +88,7 @@ def experiment_named(client: MlflowClient, name: str | None) -> str:
 
 
 def live_run(client: MlflowClient, run_id: str) -> Run | None:
-    """Return the MLflow run with an id, None where there is none or it was deleted."""
+    """Return the MLflow run with an id, None if it does not exist or was deleted."""
     from mlflow.exceptions import MlflowException
 
     try:
@@ -102,7 +102,7 @@ def live_run(client: MlflowClient, run_id: str) -> Run | None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep MLflow from telling of tables that it makes, from drawing progress, and from minutes of silent retries."""
+    """Keep MLflow from logging the tables it creates, from drawing progress, and from minutes of silent retries."""
     before = {name: os.environ.get(name) for name in _VARIABLES}
     os.environ.update({name: value for name, value in _VARIABLES.items() if before[name] is None})
     loggers = [logging.getLogger(name) for name in _NOISY]

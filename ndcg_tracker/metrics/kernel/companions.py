@@ -1,4 +1,4 @@
-"""The measures that are read beside NDCG, under ir_measures' names and with its values, and all of trec_eval's."""
+"""The measures other than NDCG: those of ir_measures, with its names and values, and all of trec_eval's."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ndcg_tracker.metrics.kernel.cumulated import level_gains
 from ndcg_tracker.metrics.kernel.ideal import sorted_ideal
 from ndcg_tracker.metrics.kernel.lists import Lists
-from ndcg_tracker.metrics.kernel.ranks import RankedGains, ranked_gains
 from ndcg_tracker.metrics.kernel.rounding import rank_weights
+from ndcg_tracker.metrics.kernel.ties import RankedGains, ranked_gains
 from ndcg_tracker.metrics.language.axes import numbers_of
 from ndcg_tracker.metrics.language.measures import LEAST_OF_GEOMETRIC
 from ndcg_tracker.metrics.language.metric import Metric
@@ -21,7 +21,7 @@ from ndcg_tracker.rankings.padded import group_columns
 from ndcg_tracker.rankings.types import Floats, Index, Mask
 
 ERR_GRADES = 4
-"""ERR takes grade 4 for the best there is, as gdeval does."""
+"""ERR takes grade 4 as the highest, as gdeval does."""
 INFAP_EPSILON = 0.00001
 """What smooths infAP: trec_eval.h, INFAP_EPSILON."""
 

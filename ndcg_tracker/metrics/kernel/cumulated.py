@@ -12,9 +12,9 @@ from ndcg_tracker.metrics.kernel.gains import gains
 from ndcg_tracker.metrics.kernel.ideal import level_spans, sorted_ideal
 from ndcg_tracker.metrics.kernel.lists import Lists, effective, family
 from ndcg_tracker.metrics.kernel.mean import ROUNDING
-from ndcg_tracker.metrics.kernel.ranks import ItemOrder, as_they_came, order_of, ranked_gains
 from ndcg_tracker.metrics.kernel.rounding import in_precision_of, rank_weights
 from ndcg_tracker.metrics.kernel.sums import discounted_sums, weighted_sums
+from ndcg_tracker.metrics.kernel.ties import ItemOrder, as_they_came, order_of, ranked_gains
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.grouping import group_sums
 from ndcg_tracker.rankings.types import Floats, Index, Mask
@@ -39,20 +39,20 @@ def dcg_sums(lists: Lists, metric: Metric, level_gains: Floats) -> Floats:
 
 
 def _unmended(lists: Lists, metric: Metric, level_gains: Floats) -> Floats:
-    """Return the sums with ties left as they came, for every cutoff that is asked for: shape (n_cutoffs, n_groups)."""
+    """Return the sums with ties in input order, for every requested cutoff: shape (n_cutoffs, n_groups)."""
     graded = lists.graded(metric)
     return _sums(lists, metric, level_gains, as_they_came(graded), np.arange(graded.lengths.size))
 
 
 def _mended(sums: Floats, lists: Lists, metric: Metric, level_gains: Floats, order: ItemOrder) -> Floats:
-    """Return the sums anew for the groups whose order a tie rule may have changed, and as they are for all others."""
+    """Recompute the sums of the groups whose order a tie rule may have changed; return the others unchanged."""
     sums = sums.copy()
     sums[:, order.changed] = _sums(lists, metric, level_gains, order, order.changed)
     return sums
 
 
 def _sums(lists: Lists, metric: Metric, level_gains: Floats, order: ItemOrder, groups: Index) -> Floats:
-    """Return the sums of some groups of the run, for every cutoff that is asked for."""
+    """Return the sums of some groups of the run, for every requested cutoff."""
     graded = lists.graded(metric)
     cutoffs = lists.cutoffs(metric, graded.longest)
     weight_of_rank = rank_weights(metric, graded.longest)
@@ -68,7 +68,7 @@ def _sums(lists: Lists, metric: Metric, level_gains: Floats, order: ItemOrder, g
 
 
 def _of_items(lists: Lists, metric: Metric, level_gains: Floats, unjudged_gain: float) -> Floats:
-    """Return the sums where an item's weight is no matter of its rank alone, or items without label gain something."""
+    """Return the sums where an item's weight depends on more than its rank, or unlabelled items have a gain."""
     graded = lists.graded(metric)
     ranked = ranked_gains(lists, metric, level_gains, every=unjudged_gain != 0)
     weight_of_rank = rank_weights(metric, graded.longest)
@@ -230,7 +230,7 @@ def _refuse_single_items(lists: Lists, metric: Metric) -> None:
     single = lists.graded(metric).lengths == 1
     if single.any():
         group = lists.judged.ranking.group_keys[int(np.argmax(single))]
-        raise MetricError(f"{metric}: group {group!r} has one item only, which this metric refuses; use size1=ok")
+        raise MetricError(f"{metric}: group {group!r} has only one item, which this metric refuses; use size1=ok")
 
 
 def _empty(lists: Lists, metric: Metric, level_grades: Floats, worth: Floats, ideal: Floats) -> Mask:

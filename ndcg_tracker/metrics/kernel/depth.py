@@ -9,8 +9,8 @@ import numpy as np
 from ndcg_tracker.metrics.kernel.companions import worth_of_levels
 from ndcg_tracker.metrics.kernel.cumulated import level_gains
 from ndcg_tracker.metrics.kernel.lists import Lists
-from ndcg_tracker.metrics.kernel.ranks import BY_GAIN
 from ndcg_tracker.metrics.kernel.tie_spans import Scores, TieSpans, spans_around
+from ndcg_tracker.metrics.kernel.ties import BY_GAIN
 from ndcg_tracker.metrics.language.measures import CUMULATED
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.grouping import group_codes, segment_rows
@@ -41,7 +41,7 @@ def read_to_depth(lists: Lists, metric: Metric) -> tuple[Lists, Metric]:
 
 
 def _worth(lists: Lists, metric: Metric) -> Floats:
-    """Return by level what orders items of equal score for the worst or the best: float64."""
+    """Return, by level, the key that orders items of equal score for the worst or the best: float64."""
     if metric.measure in CUMULATED:
         return level_gains(lists, metric, lists.level_grades(metric))
     return worth_of_levels(lists, metric)
@@ -80,7 +80,7 @@ def _cut(judged: JudgedRanking, metric: Metric, worth: Floats | None) -> JudgedR
 
 
 def _order(judged: JudgedRanking, metric: Metric, spans: TieSpans, worth: Floats | None) -> Index:
-    """Return which of the members of some spans of equal score stands at the place of each."""
+    """Return which member of its span of equal scores goes to the place of each member."""
     ranking, rows, bounds = judged.ranking, spans.members(), spans.bounds
     if worth is not None:
         of_rows = np.full(ranking.n_items, 0.0 if metric["unjudged"] in ("zero", "drop") else float(metric["unjudged"]))

@@ -1,4 +1,4 @@
-"""The gain and discount axes: what a grade and a rank are worth."""
+"""The gain and discount axes: the gain of a grade, the weight of a rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lists a metric ranks: all retrieved items, or what the unjudged and negative axes leave of them."""
+"""The lists a metric ranks: all retrieved items, or those that the unjudged and negative axes keep."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class GradedList:
 
     @property
     def n_unlabelled(self) -> Index:
-        """How many items of each list carry no label."""
+        """How many items of each list have no label."""
         return self.lengths - np.diff(self.bounds)
 
     @cached_property
@@ -57,11 +57,11 @@ class GradedList:
         return group_codes(self.bounds)
 
     def rows(self, places: Index) -> Index:
-        """Return the rows of the ranking that stand at some places."""
+        """Return the rows of the ranking at some places."""
         return places if self.list_rows is None else self.list_rows[places]
 
     def reached(self, cutoff: int | None) -> Index | None:
-        """Return which labelled places may come among the first ``cutoff``, however ties are broken; None for all.
+        """Return which labelled places may be among the first ``cutoff``, however ties are broken; None for all.
 
         Those are the first places, and in lists where the cutoff falls between equal scores all places.
         """

@@ -57,8 +57,8 @@ def level_spans(
     order goes by the level itself, whatever it gains; ``cut``: int64, shape (n_groups,), where each group's order
     ends, None for nowhere.
 
-    Items that gain 0 stand before those of negative gain. Where the labels' order puts a negative gain before another
-    one, there is no one place for them.
+    Items that gain 0 come before those of negative gain. If the labels' order puts a negative gain before another
+    one, no single place fits them.
     """
     order = np.arange(level_gains.size)[::-1] if by_label else np.argsort(-level_gains, kind="stable")
     order = order[: int(np.max(np.flatnonzero(level_gains[order]), initial=-1)) + 1]

@@ -47,14 +47,14 @@ class GradeLevels:
             code_of = np.zeros(_BYTE, dtype=np.uint8)
             code_of[present] = np.arange(present.size)
             return cls(present.astype(np.float64), code_of[small])
-        ascending = np.sort(grades)  # np.unique would sort places, which takes several times as long
+        ascending = np.sort(grades)  # np.unique would sort places too, which takes several times as long
         levels = ascending[np.append(True, ascending[1:] != ascending[:-1])] if ascending.size else ascending
         codes = np.searchsorted(levels, grades)
         return cls(levels, codes.astype(np.uint8) if levels.size < _BYTE else codes)
 
 
 def _as_bytes(grades: Floats) -> NDArray[np.uint8] | None:
-    """Return the grades as bytes, None where one of them is no integer from 0 to 255."""
+    """Return the grades as bytes, None if one of them is not an integer from 0 to 255."""
     if not grades.size:
         return None
     small = np.empty(grades.size, dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""One run with its labels as different metrics see it: what several of them share is made once."""
+"""One run with its labels, as different metrics see it; shared intermediate results are computed once."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ T = TypeVar("T")
 Number = TypeVar("Number", np.int64, np.float64)
 
 SCORED = ("score_type", "unjudged", "negative", "label_type", "gain", "arithmetic")
-"""The axes on which sums over a list depend, beside the discount and the cutoff."""
+"""The axes on which sums over a list depend, besides the discount and the cutoff."""
 
 
 class Lists:
-    """One run with its labels as some metrics see them; each view is made once.
+    """One run with its labels, as some metrics see them; each view is computed once.
 
     ``metrics``: those metrics. ``missing`` and ``extra``: bool, shape (n_groups,), which groups the run and the labels
     lack. ``reach``: the largest cutoff of the metrics that an order changes, None where one of them has none.
@@ -48,7 +48,7 @@ class Lists:
         self._made: dict[Hashable, object] = {}
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what stands under a key, made now where it does not yet stand there."""
+        """Return the value stored under a key; compute and store it if it is missing."""
         if key not in self._made:
             self._made[key] = make()
         return cast(T, self._made[key])
@@ -104,7 +104,7 @@ class Lists:
     def level_grades(self, metric: Metric) -> Floats:
         """Return each distinct grade in the type that a metric takes labels in.
 
-        Raises: MetricError for a label outside the metric's domain, naming group and item.
+        Raises: MetricError, with group and item, for a label outside the metric's domain.
         """
         grades = self.levels.levels
         if metric["label_type"] == "f32":
@@ -113,12 +113,12 @@ class Lists:
             grades = np.trunc(grades)
         if metric["negative"] == "error" and (grades < 0).any():
             where = self.where(grades < 0)
-            raise MetricError(f"{metric}: {where} is below 0; use negative=zero to let it gain nothing")
+            raise MetricError(f"{metric}: {where} is below 0; use negative=zero to give it no gain")
         outside = _outside(metric["label_domain"], grades)
         if outside.any():
             meaning = f"label_domain={metric['label_domain']}"
             raise MetricError(
-                f"{metric}: {self.where(outside)} is outside of {meaning}; correct it, or use another metric"
+                f"{metric}: {self.where(outside)} is outside {meaning}; correct it, or use another metric"
             )
         return grades
 
@@ -156,7 +156,7 @@ class Lists:
         return level_counts(codes, offsets, n_levels)
 
     def where(self, levels: Mask) -> str:
-        """Return the words for the first label that has one of some levels."""
+        """Return a description, for a message, of the first label that has one of some levels."""
         labels = self.judged.labels
         row = int(np.argmax(levels[self.levels.codes]))
         group = int(np.searchsorted(labels.offsets, row, "right")) - 1
@@ -185,7 +185,7 @@ def family(metric: Metric) -> Hashable:
 
 
 def effective(cutoff: int | None, longest: int) -> int:
-    """Return the cutoff that a list of some length feels: from 1 to that length."""
+    """Return the effective cutoff for a list of some length: from 1 to that length."""
     return max(longest if cutoff is None else min(cutoff, longest), 1)
 
 

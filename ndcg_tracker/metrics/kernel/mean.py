@@ -15,7 +15,7 @@ from ndcg_tracker.rankings.types import Floats, Mask
 from ndcg_tracker.rankings.weights import GroupWeights, single_means
 
 ROUNDING = 1e-9
-"""How far above 1 a value may lie before ``clip=error_above_1`` refuses it."""
+"""How far above 1 a value may be before ``clip=error_above_1`` refuses it."""
 
 
 def aggregated(values: GroupValues, weights: GroupWeights | None = None) -> GroupResults:
@@ -70,14 +70,14 @@ def _repeated(groups: GroupValues, weights: Floats) -> Floats:
 
 
 def mean(metric: Metric, values: Floats, defined: Mask, empty: Mask, weights: Floats | None) -> float | None:
-    """Return the (weighted) mean of the defined values, None where there is none and the metric does not say otherwise.
+    """Return the (weighted) mean of the defined values; without any, None unless the metric says otherwise.
 
     Parameters: ``values``: float64, shape (n,); ``defined``, ``empty``: bool, shape (n,), which groups count and
     which had nothing to find; ``weights``: float64, shape (n,), or None. Raises: MetricError for
     ``all_skipped=error``.
 
     The mean is sum(w x value) / sum(w); with ``empty_weight=one`` an empty group adds its bare value to the first
-    sum. It does not depend on the order of the groups, not in its last bit either.
+    sum. It does not depend on the order of the groups, not even in its last bit.
     """
     if not defined.any():
         if metric["all_skipped"] == "error":
@@ -102,7 +102,7 @@ def mean(metric: Metric, values: Floats, defined: Mask, empty: Mask, weights: Fl
 
 
 def summary_of(metric: Metric, values: Floats) -> float:
-    """Return the summary of a metric that is no mean of its groups: their sum, or of logarithms the geometric mean.
+    """Return the summary of a metric that is not a mean of its groups: their sum, or the geometric mean of logarithms.
 
     >>> from ndcg_tracker.metrics.language.text import parse_metric
     >>> summary_of(parse_metric("NumRet"), np.array([3.0, 4.0])), summary_of(parse_metric("GMAP"), np.log([0.5, 0.125]))
@@ -114,9 +114,9 @@ def summary_of(metric: Metric, values: Floats) -> float:
 
 
 def order_free_sum(numbers: NDArray[np.floating[Any]]) -> float:
-    """Return the sum of some numbers in their own precision: to the bit the same in whatever order they stand.
+    """Return the sum of some numbers in their own precision: the same to the bit in any order.
 
-    Groups stand in another order where a run comes block by block, and where its labels have been stored before.
+    The order of groups differs if a run is read block by block, or if its labels were stored before.
 
     >>> order_free_sum(np.array([1.0, 1e16, -1e16])) == order_free_sum(np.array([1e16, -1e16, 1.0]))
     True

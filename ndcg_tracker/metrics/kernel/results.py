@@ -1,4 +1,4 @@
-"""What a metric returns: one value per group, and their mean."""
+"""The results of a metric: one value per group, and their mean."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DEFINED, EMPTY, MISSING, EXTRA = range(len(REASONS))
 
 @dataclass(frozen=True)
 class GroupValues:
-    """The values of one metric for groups of a run and its labels, before any mean: what can be put together.
+    """The values of one metric for groups of a run and its labels, before any mean, so that they can be joined.
 
     ``group_keys``: n ids. ``values``, ``dcg`` and ``ideal_dcg``: float64, shape (n,), NaN where undefined (``dcg``
     and ``ideal_dcg`` also where the measure has none). ``reasons``: int8, shape (n,), 0 where ``values`` is defined,
@@ -41,7 +41,7 @@ class GroupValues:
 
 
 def joined_values(parts: Sequence[GroupValues], order: Index | None = None) -> GroupValues:
-    """Return the values of several sets of groups as one; ``order``: which group of them all stands at each place."""
+    """Return the values of several sets of groups as one; ``order``: which of all the groups goes to each place."""
     if len(parts) == 1 and order is None:
         return parts[0]
     keys = Keys.joined([part.group_keys for part in parts])
@@ -77,7 +77,7 @@ class GroupResults:
 
     @property
     def n_groups(self) -> int:
-        """How many groups the mean runs over."""
+        """How many groups are in the mean."""
         return int((self.reasons == DEFINED).sum())
 
     @property

@@ -1,4 +1,4 @@
-"""The arithmetic axis: numbers as single-precision code has them."""
+"""The arithmetic axis: numbers as single-precision code computes them."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def in_precision_of(metric: Metric, numbers: Floats) -> Floats:
 
 
 def rank_weights(metric: Metric, n_ranks: int) -> Floats:
-    """Return what each rank is worth to a metric: float64, shape (n_ranks + 1,), entry r for rank r."""
+    """Return the weight of each rank under a metric: float64, shape (n_ranks + 1,), entry r for rank r."""
     return in_precision_of(metric, discounts(metric.discount, n_ranks))

@@ -69,7 +69,7 @@ def weighted_sums(
 def _flat_sums(
     lengths: Index, codes: Codes, level_gains: Floats, places: Index, before: Index, weights: Sequence[Floats]
 ) -> Floats:
-    """Return what ``weighted_sums`` does of all rows, which stand group by group: faster where groups are short."""
+    """Return what ``weighted_sums`` does for all rows, group by group: faster if groups are short."""
     groups = np.repeat(np.arange(lengths.size), lengths)
     terms = np.empty((len(weights), codes.size))
     for first in range(0, codes.size, BLOCK):
@@ -85,7 +85,7 @@ def prefix_sums(terms: Floats, cutoffs: Sequence[int]) -> Floats:
     """Return the sum of each column's first terms, for ascending cutoffs: float64, shape (n_cutoffs, n).
 
     Terms are added one after the other, as a loop over ranks would: NumPy adds whole rows of a wide matrix in turn,
-    but splits a single column into partial sums. ``terms`` is written over.
+    but splits a single column into partial sums. ``terms`` is overwritten.
 
     >>> prefix_sums(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 0.0]]), [1, 3]).tolist()
     [[1.0, 2.0], [9.0, 6.0]]

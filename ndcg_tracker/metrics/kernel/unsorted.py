@@ -1,9 +1,9 @@
-"""The lists of a run whose rows stand in any order: the labelled items at their places, without sorting the rest.
+"""The lists of a run whose rows are in any order: the labelled items at their places, without sorting the rest.
 
-Groups of similar length are worked on side by side, a cacheful at a time. Rows that are in order already stand at their
-places. Where few rows have a label, the rank of each is how many scores of its group are better. Else the scores are
-sorted as integers whose last bits carry the label. What none of this settles, a labelled item that shares its score
-with an item of another level or without label, is left to exact sorting, with all items of its group.
+Groups of similar length are worked on side by side, a cacheful at a time. Rows that are in order are already at their
+places. If few rows have a label, the rank of each is how many scores of its group are better. Otherwise the scores are
+sorted as integers whose last bits carry the label. A group in which a labelled item shares its score with an item of
+another level or without label is sorted exactly.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ndcg_tracker.rankings.sorting import descending_order, ordered_bits
 from ndcg_tracker.rankings.types import Index, Mask
 
 MOST_LEVELS = (1 << 16) - 1
-"""So many levels leave a score enough bits."""
+"""The most levels that leave a score enough bits."""
 
 IN_ORDER, BY_COUNTING, BY_SORTING = "in order", "by counting", "by sorting"
 _FEW = 4  # labelled rows per group, on average, up to which counting is faster than sorting
@@ -51,7 +51,7 @@ def in_rank_order(graded: GradedList, n_levels: int) -> GradedList:
 class Ranks:
     """The places of the labelled items of an unsorted run, as they become known (see ``in_rank_order``).
 
-    ``ways``: in which ways blocks of groups were worked on.
+    ``ways``: which methods blocks of groups were worked on with.
     """
 
     def __init__(self, graded: GradedList, n_levels: int) -> None:
@@ -163,13 +163,13 @@ class Ranks:
         """Return places in ascending order, each with its level."""
         keys = places << self._bits
         keys |= codes
-        keys.sort(kind="stable")  # fast where next to nothing is out of place
+        keys.sort(kind="stable")  # fast if almost everything is in place
         codes = (keys & self._unlabelled).astype(codes.dtype)
         keys >>= self._bits
         return keys, codes
 
     def _sorted_part(self, groups: Index) -> SomeLists:
-        """Return the lists of some groups in exact order, items of equal score as they came; put their items right."""
+        """Return the lists of some groups in exact order, equal scores in input order, and correct their items."""
         graded, lengths, n_labelled = self._graded, self._graded.lengths[groups], self._n_labelled[groups]
         offsets, bounds = (np.concatenate([[0], np.cumsum(counts)]) for counts in (lengths, n_labelled))
         rows = segment_rows(graded.offsets[groups], lengths)
@@ -191,12 +191,12 @@ class Ranks:
 
 
 def _is_descending(scores: Scores) -> bool:
-    """Return whether no row of a matrix rises; the first row alone mostly says so."""
+    """Return whether no row of a matrix rises; the first row usually decides."""
     return all(not (some[:, 1:] > some[:, :-1]).any() for some in (scores[:1], scores))
 
 
 def _counted(flags: Mask, axis: int) -> NDArray[np.unsignedinteger[Any]]:
-    """Return how many flags are set along an axis, summed in the smallest integers that hold them: the fastest."""
+    """Return how many flags are set along an axis, summed in the smallest integers that hold them, which is fastest."""
     counts: NDArray[np.unsignedinteger[Any]] = np.add.reduce(
         flags.view(np.uint8), axis=axis, dtype=np.min_scalar_type(flags.shape[axis])
     )

@@ -31,7 +31,7 @@ def group_results(judged: Judged, metrics: Sequence[Metric], weights: GroupWeigh
     Parameters: ``judged``, a run with its labels; ``metrics``, any number; ``weights``, for metrics whose ``weights``
     axis is not ``none``. Returns: one ``GroupResults`` per metric, all over the groups of ``judged``; values of ndcg
     lie in [0, 1] where ``ideal=judged``, ``negative`` is not ``keep``, ``unjudged`` gains nothing and the ideal is
-    ordered by gain. Raises: MetricError for a label or a group that an axis refuses, naming it. Source: Jarvelin and
+    ordered by gain. Raises: MetricError for a label or a group that an axis refuses. Source: Jarvelin and
     Kekalainen, TOIS 20(4), 2002, sec. 3. Agrees with: the tools of ``dialects`` (tests/metrics/test_conformance.py,
     test_live_oracles.py).
 
@@ -61,7 +61,7 @@ def group_values(judged: Judged, metrics: Sequence[Metric]) -> list[GroupValues]
 
 
 def values_of(lists: Lists, metric: Metric) -> GroupValues:
-    """Return the values of one of the metrics that some lists were made for; alike metrics share their arrays."""
+    """Return the values of one of the metrics that some lists were made for; metrics with equal values share arrays."""
     values = lists.once(("values", lists.values_key(metric)), lambda: _values_of(lists, metric))
     return values if values.metric == metric else replace(values, metric=metric)
 
@@ -92,9 +92,9 @@ def _values_of(lists: Lists, metric: Metric) -> GroupValues:
 
 
 def _numbers(lists: Lists, metric: Metric) -> Cumulated:
-    """Return what a measure makes of the lists, before the axes that settle single groups."""
+    """Return the values of a measure over the lists, before the axes that settle single groups."""
     judged = lists.judged
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below, by name
+    with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused below, with its group
         if metric.measure in CUMULATED:
             numbers = cumulated(lists, metric)
         else:
@@ -105,7 +105,7 @@ def _numbers(lists: Lists, metric: Metric) -> Cumulated:
     if beyond.any():
         group = judged.group_keys[int(np.argmax(beyond))]
         precision = "single" if metric["arithmetic"] == "f32" else "double"
-        too_large = f"what the labels of group {group!r} gain is too large for {precision} precision"
+        too_large = f"the gains of group {group!r} are too large for {precision} precision"
         raise MetricError(f"{metric}: {too_large}; use smaller labels")
     return numbers
 
@@ -127,13 +127,13 @@ def _settle_empty(lists: Lists, metric: Metric, numbers: Cumulated, reasons: Rea
 
 
 def _settle_absent(lists: Lists, metric: Metric, values: Floats, reasons: Reasons) -> None:
-    """Apply the missing and extra axes to the groups that stand on one side only."""
+    """Apply the missing and extra axes to the groups that are on one side only."""
     judged = lists.judged
     missing, extra = lists.missing, lists.extra
     if missing.any() and metric["missing"] == "error":
         group = judged.group_keys[int(np.argmax(missing))]
-        mend = "use missing=zero or missing=skip"
-        raise MetricError(f"{metric}: group {group!r} has labels but is missing from the run; {mend}")
+        advice = "use missing=zero or missing=skip"
+        raise MetricError(f"{metric}: group {group!r} has labels but is missing from the run; {advice}")
     if extra.any() and metric["extra"] == "error":
         group = judged.group_keys[int(np.argmax(extra))]
         raise MetricError(f"{metric}: group {group!r} of the run has no label; use extra=skip")

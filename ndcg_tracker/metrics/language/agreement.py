@@ -25,7 +25,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """A tool's plain NDCG beside a metric: ``text``, its dialect text; ``differences``, none where it is the same."""
+    """A tool's plain NDCG compared with a metric: ``text``, its dialect text; ``differences``, empty if equal."""
 
     dialect: str
     text: str
@@ -72,8 +72,7 @@ def agreements(metric: Metric) -> list[Agreement]:
 def familiar_name(text: str, requested_as: str = "") -> str:
     """Return the shortest way to name a metric to people: a tool's own spelling where the canonical one is long.
 
-    ``requested_as``: the text that it was asked for by, if that is known; a tool's spelling is then taken wherever it
-    is the shorter one.
+    ``requested_as``: the text that it was requested as, if known; a tool's spelling is then used if it is shorter.
 
     >>> familiar_name("ndcg(gain=exp2)@10")
     'ndcg(gain=exp2)@10'

@@ -1,4 +1,4 @@
-"""The axes that a metric is a point on, declared once: text form, help, docs and checks all read this."""
+"""The axes of a metric, declared once: text form, help, docs and checks all read this."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ndcg_tracker.metrics.language.measures import ALL, AVERAGED, LISTED, WITH_G
 class Axis:
     """One axis: its name in the text form, the values it takes (the first is the default) and what each of them means.
 
-    ``pattern_example`` names an example of the values that ``canonical`` accepts beside the listed ones, and
+    ``pattern_example`` is an example of the values that ``canonical`` accepts besides the listed ones, and
     ``pattern_meaning`` says what they mean. ``measures`` are the measures that the axis can change.
     """
 
@@ -31,7 +31,7 @@ class Axis:
 
     @property
     def default(self) -> str:
-        """The value that a metric has where its text does not name the axis."""
+        """The value of a metric whose text does not name the axis."""
         return next(iter(self.values))
 
     def checked(self, value: str, is_possible: Callable[[str], bool] = lambda _: True) -> str:
@@ -44,12 +44,12 @@ class Axis:
         if self.canonical is not None and (spelling := self.canonical(value)) is not None:
             return spelling
         known = [*self.values, *([self.pattern_example] if self.pattern_example else [])]
-        if value.replace(".", "").isdigit():  # a number that looks alike was hardly meant
+        if value.replace(".", "").isdigit():  # a similar number was hardly meant
             near = []
         else:
             near = [one for one in difflib.get_close_matches(value.lower(), known, cutoff=0.5) if is_possible(one)]
         hint = f"did you mean {self.name}={near[0]}?" if near else f"it is one of {', '.join(known)}"
-        raise MetricError(f"{self.name}={value} is no value of {self.name}; {hint}")
+        raise MetricError(f"{self.name}={value} is not a value of {self.name}; {hint}")
 
     def meaning_of(self, value: str) -> str:
         """Return what a value means, in words."""
@@ -75,7 +75,7 @@ def gain_table(text: str) -> dict[float, float] | None:
         pairs = [entry.split(":") for entry in text.strip("{}").split(",")]
         table = {float(grade): float(gain) for grade, gain in pairs}
     except ValueError:
-        raise MetricError(f"gain={text} is no table of gains; write it as gain={{1:3.5, 2:9}}") from None
+        raise MetricError(f"gain={text} is not a table of gains; write it as gain={{1:3.5, 2:9}}") from None
     if not all(map(math.isfinite, [*table, *table.values()])):
         raise MetricError(f"gain={text} has an entry that is not finite; write it as gain={{1:3.5, 2:9}}")
     return table
@@ -93,7 +93,7 @@ def number_text(value: float) -> str:
 def canonical_gain(value: str) -> str | None:
     """Return the one spelling of a table or of a named gain with a least grade, None for anything else.
 
-    Entries that say what the grade is worth anyway are left out.
+    Entries equal to the grade itself are left out.
 
     >>> canonical_gain("{2:9, 1:1.0}"), canonical_gain("linear>=2.0"), canonical_gain("square")
     ('{2:9}', 'linear>=2', None)
@@ -150,7 +150,7 @@ def _canonical_recall(value: str) -> str | None:
 
 
 def _numbers_in(value: str) -> list[str] | None:
-    """Return the numbers of a text such as {0.2, 0.5}, as they are spelled, None where it is no such text."""
+    """Return the numbers of a text such as {0.2, 0.5}, as they are spelled, None if it is not such a text."""
     return [number.strip() for number in value[1:-1].split(",")] if re.fullmatch(r"\{.*\}", value) else None
 
 
@@ -205,7 +205,7 @@ def _jk_meaning(value: str) -> str:
 AXES: tuple[Axis, ...] = (
     Axis(
         "gain",
-        "what a grade l is worth",
+        "the gain of a grade l",
         {"linear": "l", "exp2": "2^l - 1", "binary": "1 if l > 0, else 0"},
         WITH_GAINS,
         canonical_gain,
@@ -214,7 +214,7 @@ AXES: tuple[Axis, ...] = (
     ),
     Axis(
         "discount",
-        "what rank i is worth",
+        "the weight of rank i",
         {
             "log2": "1/log2(i+1)",
             "position": "1/i",
@@ -229,16 +229,16 @@ AXES: tuple[Axis, ...] = (
     ),
     Axis(
         "rel",
-        "from which grade on an item is relevant",
-        {"1": "from grade 1 on"},
+        "the lowest relevant grade",
+        {"1": "grade 1"},
         WITH_RELEVANCE,
         lambda value: value if value == "any" else _canonical_number(value),
         "2",
-        lambda value: "every item, judged or not" if value == "any" else f"from grade {value} on",
+        lambda value: "every item, judged or not" if value == "any" else f"grade {value}",
     ),
     Axis(
         "p",
-        "how probably a user goes on to the next rank",
+        "how likely a user goes on to the next rank",
         {"0.8": "with probability 0.8"},
         ("RBP", "RBPResidual"),
         _canonical_share,
@@ -261,7 +261,7 @@ AXES: tuple[Axis, ...] = (
     ),
     Axis(
         "beta",
-        "how much recall weighs against precision",
+        "the weight of recall relative to precision",
         {"1": "as much"},
         ("SetF",),
         _canonical_positive,
@@ -270,7 +270,7 @@ AXES: tuple[Axis, ...] = (
     ),
     Axis(
         "mult",
-        "after how many ranks precision is taken",
+        "the number of ranks that precision is taken at",
         {"1": "as many as there are relevant items"},
         ("Rprec",),
         _canonical_positive,
@@ -279,7 +279,7 @@ AXES: tuple[Axis, ...] = (
     ),
     Axis(
         "recall",
-        "from which recall on; written behind the @",
+        "from which recall on; written after the @",
         {"0": "from the first rank on"},
         ("IPrec",),
         _canonical_recall,
@@ -312,7 +312,7 @@ AXES: tuple[Axis, ...] = (
     ),
     Axis(
         "collection",
-        "how many items there are to retrieve from",
+        "the size of the collection",
         {"0": "not known"},
         ("Utility",),
         _canonical_count,
@@ -320,7 +320,7 @@ AXES: tuple[Axis, ...] = (
     ),
     Axis(
         "depth",
-        "how far each list is read, before anything else",
+        "how many ranks of each list are read, before anything else",
         {"all": "to its end"},
         LISTED,
         _canonical_count,
@@ -346,7 +346,7 @@ AXES: tuple[Axis, ...] = (
         {
             "judged": "all labelled items of the group",
             "retrieved": "the items of the run's list",
-            "constant": "as many items of gain 1 as the cutoff (or the list) has ranks",
+            "constant": "one item of gain 1 per rank up to the cutoff (or the end of the list)",
         },
         WITH_IDEAL,
     ),
@@ -376,7 +376,7 @@ AXES: tuple[Axis, ...] = (
         "a label below 0",
         {
             "zero": "takes a rank and gains nothing",
-            "keep": "has its negative gain",
+            "keep": "keeps its negative gain",
             "drop": "its item is taken out of list and labels",
             "error": "is refused",
         },
@@ -384,17 +384,17 @@ AXES: tuple[Axis, ...] = (
     ),
     Axis(
         "label_type",
-        "the type that labels are taken in",
+        "the type of labels",
         {
             "f64": "double precision",
             "f32": "single precision",
-            "int": "whole numbers, what is behind the point cut off",
+            "int": "whole numbers; decimals are cut off",
         },
         ALL,
     ),
     Axis(
         "label_domain",
-        "the labels that are taken; others are refused",
+        "the accepted labels; others are refused",
         {
             "any": "every finite number",
             "ge0": "0 and above",
@@ -433,17 +433,17 @@ AXES: tuple[Axis, ...] = (
             "zero": "an empty list: it gains nothing",
             "skip": "undefined, left out of the mean",
             "error": "refused",
-            "empty": "an empty list: what the measure makes of it",
+            "empty": "an empty list: the measure's value for one",
         },
         ALL,
     ),
     Axis(
         "extra",
-        "a group of the run without any label",
+        "a group of the run without labels",
         {"skip": "undefined, left out of the mean", "error": "refused", "empty": "a group that has nothing to find"},
         ALL,
     ),
-    Axis("size1", "a group whose list has one item", {"ok": "is as good as any", "error": "is refused"}, ("ndcg",)),
+    Axis("size1", "a group whose list has one item", {"ok": "is accepted", "error": "is refused"}, ("ndcg",)),
     Axis(
         "clip",
         "a value above 1 (the ideal order was not the best)",
@@ -464,20 +464,22 @@ AXES: tuple[Axis, ...] = (
     ),
     Axis(
         "weight_type",
-        "the type that weights are taken in",
+        "the type of weights",
         {"f64": "double precision", "f32": "single precision"},
         AVERAGED,
     ),
     Axis(
         "score_type",
-        "the type that scores are compared in",
+        "the type in which scores are compared",
         {"f64": "double precision", "f32": "single precision: near scores tie"},
         LISTED,
     ),
-    Axis("arithmetic", "the type that sums are made in", {"f64": "double precision", "f32": "single precision"}, ALL),
+    Axis(
+        "arithmetic", "the type in which sums are computed", {"f64": "double precision", "f32": "single precision"}, ALL
+    ),
     Axis(
         "round",
-        "the decimals that are kept",
+        "the number of decimals kept",
         {"none": "all"},
         ALL,
         _canonical_digits,

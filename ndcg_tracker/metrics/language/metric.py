@@ -1,4 +1,4 @@
-"""What a metric is: a measure, a cutoff, and a value on each axis."""
+"""A metric: a measure, a cutoff, and a value on each axis."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ class Metric:
         below 1 or beyond every list.
         """
         if measure not in MEASURES:
-            raise MetricError(f"{measure} is no metric; it is one of {', '.join(MEASURES)}")
+            raise MetricError(f"{measure} is not a metric; it is one of {', '.join(MEASURES)}")
         if cutoff is not None and cutoff < 1:
-            raise MetricError(f"the cutoff @{cutoff} leaves nothing to measure; it is 1 or more")
+            raise MetricError(f"the cutoff @{cutoff} leaves nothing to measure; use 1 or more")
         if cutoff is not None and cutoff > LARGEST_CUTOFF:
-            raise MetricError(f"the cutoff is beyond every list; it is at most {LARGEST_CUTOFF}, or none at all")
+            raise MetricError(f"the cutoff is too large; use at most {LARGEST_CUTOFF}, or no cutoff")
         if cutoff is None and measure in NEEDS_CUTOFF:
             raise MetricError(f"{measure} needs a cutoff; write {measure}@10")
         if cutoff is not None and measure in NO_CUTOFF:
@@ -99,35 +99,35 @@ class Metric:
 
     @property
     def at(self) -> str:
-        """What stands behind the parameters: ``@10``, ``@0.1`` for a recall, or nothing."""
+        """The text after the parameters: ``@10``, ``@0.1`` for a recall, or nothing."""
         behind = BEHIND_AT.get(self.measure)
         number = self.cutoff if behind is None else self[behind]
         return "" if number is None else f"@{number}"
 
     @property
     def summary(self) -> Summary:
-        """What becomes of the values of the groups: their mean, their sum, or e to the power of their mean."""
+        """How the values of the groups are summarised: their mean, their sum, or e to the power of their mean."""
         return SUMMARIES.get(self.measure, "mean")
 
     @property
     def shown_only(self) -> ShownOnly | None:
         """Why the metric is shown and not compared, None where it is compared.
 
-        ``diagnostic``: it says how a run was judged or how long it is, and not how good it is. ``no_mean_of_groups``:
-        its summary is no mean of the groups, and the tests are about such means.
+        ``diagnostic``: it measures how a run was judged or how long it is, not how good it is. ``no_mean_of_groups``:
+        its summary is not a mean of the groups, and the tests are about such means.
         """
         if self.measure in DIAGNOSTICS:
             return "diagnostic"
         return None if self.summary == "mean" else "no_mean_of_groups"
 
     def with_axes(self, **values: str) -> Metric:
-        """Return this metric with other values on some axes; axes that its measure does not have are passed over."""
+        """Return this metric with other values on some axes; axes that its measure does not have are ignored."""
         kept = {axis: value for axis, value in values.items() if self.measure in AXIS_OF[axis].measures}
         return Metric.of(self.measure, cutoff=self.cutoff, **(dict(self.settings) | kept))
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """Between which numbers every value lies, None where that is not known.
+        """The lowest and the highest possible value, None if not known.
 
         >>> Metric.of("ndcg").limits, Metric.of("dcg").limits, Metric.of("ndcg", negative="keep").limits
         ((0.0, 1.0), None, None)
@@ -202,9 +202,9 @@ def _drop_what_changes_nothing(measure: str, cutoff: int | None, settings: dict[
 
 
 def _no_cutoff(measure: str, cutoff: int) -> str:
-    """Return the words for a cutoff where there is none."""
+    """Return the message for a cutoff that the measure cannot have."""
     if measure in BEHIND_AT:
-        return f"{measure} has no cutoff but a {BEHIND_AT[measure]} behind the @; write {measure}@0.1"
+        return f"{measure} has no cutoff but a {BEHIND_AT[measure]} after the @; write {measure}@0.1"
     if measure not in LISTED:
         return f"{measure} has no cutoff; write {measure}"
     other = f"P@{cutoff}" if measure == "SetP" else f"{measure}(depth={cutoff}) to read {cutoff} ranks alone"
@@ -245,17 +245,17 @@ _PARAMETER = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>\{[^{}]*\}|[^,{}()\s]
 def parse_canonical(text: str) -> Metric:
     """Return the metric that a text form spells: ``NAME(axis=value, ...)@CUTOFF``.
 
-    Raises: MetricError, naming what is valid, for anything else.
+    Raises: MetricError, with what is valid, for anything else.
 
     >>> parse_canonical("ndcg(ties=average,gain=exp2)@10") == parse_canonical("ndcg(gain=exp2, ties=average)@10")
     True
     """
     form = _FORM.fullmatch(text.strip())
     if form is None:
-        raise MetricError(f"{text!r} is no metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10")
+        raise MetricError(f"{text!r} is not a metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10")
     measure = form["measure"]
     if measure not in MEASURES:
-        raise MetricError(f"{measure} is no metric; it is one of {', '.join(MEASURES)}")
+        raise MetricError(f"{measure} is not a metric; it is one of {', '.join(MEASURES)}")
     settings: dict[str, str] = {}
     rest = form["parameters"] or ""
     place = 0
@@ -274,10 +274,10 @@ def parse_canonical(text: str) -> Metric:
     if behind is not None:
         if (at is None) == (behind not in settings):
             said = "twice" if at is not None else "nowhere"
-            raise MetricError(f"{text!r} says {said} what the {behind} is; write {measure}@0.1")
+            raise MetricError(f"{text!r} gives the {behind} {said}; write {measure}@0.1")
         if at is not None:
             settings[behind] = at
         return Metric.of(measure, cutoff=None, **settings)
     if at is not None and "." in at:
-        raise MetricError(f"{text!r} is no metric; a cutoff is a whole number, as in {measure}@10")
+        raise MetricError(f"{text!r} is not a metric; a cutoff is a whole number, as in {measure}@10")
     return Metric.of(measure, cutoff=cutoff_from(at) if at else None, **settings)

@@ -48,14 +48,13 @@ NAMES = {
     "num_rel_ret": "NumRet(rel=1)",
     "unj": "Unjudged",
 }
-"""The names of measures that people type, beside those that differ from ours in case and underscores alone, and what we
-call them, with a setting where that belongs to it. Names of measures that are not there are passed over. The cutoff
-follows after ``@`` or ``_``, or at once."""
+"""The names of measures that people type, besides those that differ from ours only in case and underscores, with our
+name and, where it belongs to it, a setting. The cutoff follows after ``@`` or ``_``, or at once."""
 
 CUT_OF = ("ndcg_cut", "map_cut", "P", "recall", "success")
 """Names that trec_eval writes with a point before the cutoff as well, as in ``ndcg_cut.10``."""
 _NO_BARE_CUTOFF = ("RBP",)
-"""Measures whose number, if no ``@`` stands before it, may be something else: ``rbp_80`` has p=0.8."""
+"""Measures whose number, without an ``@`` before it, may mean something else: ``rbp_80`` has p=0.8."""
 
 _DIALECT = re.compile(
     r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<options>[^()]*)\))?\s*:(?P<native>.*)", re.ASCII | re.DOTALL
@@ -78,7 +77,7 @@ def parse_metric(text: str) -> Metric:
     """Return the metric that a text spells: ``NAME(axis=value, ...)@CUTOFF``, or ``DIALECT:NATIVE``.
 
     Names that people type mean our own metrics: ``map`` is AP, ``mrr@10`` RR@10, ``P_10`` P@10, ``ndcg_cut_10``
-    ndcg@10. The metric knows the text as ``requested_as``. Raises: MetricError, naming a spelling that is taken, for
+    ndcg@10. The metric knows the text as ``requested_as``. Raises: MetricError, with a valid spelling, for
     anything else.
 
     >>> parse_metric("ndcg(ties=average,gain=exp2)@10") == parse_metric("ndcg(gain=exp2, ties=average)@10")
@@ -90,7 +89,7 @@ def parse_metric(text: str) -> Metric:
     """
     text = " ".join(text.split())
     if not text.isprintable():
-        raise MetricError(f"{text!r} is no metric: it has characters that cannot be printed; type it anew")
+        raise MetricError(f"{text!r} is not a metric: it has characters that cannot be printed; type it again")
     form = _DIALECT.fullmatch(text)
     return replace(_unprefixed(text) if form is None else _of_dialect(form, text), requested_as=text)
 
@@ -116,7 +115,7 @@ def metric_texts(texts: str | Sequence[str]) -> list[str]:
 
 
 def asked_for(metric: str, requested_as: str | None) -> str | None:
-    """Return what a metric was asked for by, None where that is unknown or names another metric here.
+    """Return the text that a metric was requested as, None if it is unknown or names another metric here.
 
     >>> asked_for("AP", "map"), asked_for("AP", "mrr"), asked_for("AP", None)
     ('map', None, None)
@@ -133,7 +132,7 @@ def parse_metrics(texts: str | Sequence[str]) -> list[Metric]:
 
 
 def read_as(text: str) -> str | None:
-    """Return the canonical text of a name that people type, None for a text that says itself what it is.
+    """Return the canonical text of a name that people type, None for a text that needs no translation.
 
     >>> read_as("map"), read_as("ndcg@10"), read_as("trec_eval:map")
     ('AP', None, None)
@@ -151,16 +150,16 @@ def _unprefixed(text: str) -> Metric:
     except MetricError:
         parts = _listed(text)
         if len(parts) > 1:
-            parse_metrics(parts)  # tells which of them is none
+            parse_metrics(parts)  # raises for the one that is not a metric
             raise MetricError(
                 f"{text!r} names {len(parts)} metrics ({' and '.join(parts)}); give one of them"
             ) from None
         foreign = _first_that_parses([f"{dialect}:{text}" for dialect in DIALECTS])
         if foreign is not None:
-            raise MetricError(f"{text!r} is written as another tool writes it; did you mean {foreign}?") from None
+            raise MetricError(f"{text!r} is another tool's spelling; did you mean {foreign}?") from None
         name, near = _nearest(text)
         if near is not None:
-            raise MetricError(f"{name} is no metric; did you mean {near}?") from None
+            raise MetricError(f"{name} is not a metric; did you mean {near}?") from None
         raise
 
 
@@ -175,8 +174,8 @@ def _of_dialect(form: re.Match[str], text: str) -> Metric:
         + [f"{name}:{form['native'].strip()}" for name in near]
         + [f"{name}:{text}" for name in DIALECTS]
     )
-    hint = f"did you mean {found}?" if found else f"they are {', '.join(DIALECTS)}"
-    raise MetricError(f"{form['name']} is no dialect; {hint}")
+    hint = f"did you mean {found}?" if found else f"the dialects are {', '.join(DIALECTS)}"
+    raise MetricError(f"{form['name']} is not a dialect; {hint}")
 
 
 def _in_our_words(text: str) -> str:
@@ -200,18 +199,18 @@ def _in_our_words(text: str) -> str:
 
 
 def _plain(name: str) -> str:
-    """Return a name without what people spell in several ways."""
+    """Return a name without case and separators, which people write in several ways."""
     return re.sub("[-_ ]", "", name).lower()
 
 
 def _measures_by_name() -> dict[str, str]:
-    """Return our measures by every name of theirs."""
+    """Return our measures by every name that they have."""
     named = {_plain(name): meant for name, meant in NAMES.items() if meant.partition("(")[0] in MEASURES}
     return named | {_plain(measure): measure for measure in MEASURES}
 
 
 def _nearest(text: str) -> tuple[str, str | None]:
-    """Return the name that a text begins with, and the metric that it may be meant for: None where there is none."""
+    """Return the name that a text begins with, and the metric that it may mean, None if none does."""
     form = _NAME.match(text)
     if form is None:
         return "", None
@@ -251,12 +250,12 @@ def _listed(text: str) -> list[str]:
         else:
             found.append(part)
     if len(found) > 1 and not all(found):
-        raise MetricError(f"{text!r} has a comma with no metric before or behind it; take the comma out")
+        raise MetricError(f"{text!r} has a comma with no metric before or after it; remove the comma")
     return found
 
 
 def _between_commas(text: str) -> list[str]:
-    """Return what stands between the commas of a text that are in no brackets and no quotes."""
+    """Return the parts between the commas of a text, except commas in brackets or quotes."""
     parts, begin = [], 0
     awaited: list[str] = []
     for place, sign in enumerate(text):

@@ -1,4 +1,4 @@
-"""A metric in words: its formula, and what makes it differ from the default."""
+"""A metric in words: its formula, and where it differs from the default."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _companion_formula(metric: Metric) -> str:
     preference = f"mean over {every} of 1 - min({judged} before it, R) / min(all of these, R), R = {every}"
     gain = AXIS_OF["gain"].meaning_of(metric["gain"])
     recall_count = AXIS_OF["recall_count"].meaning_of(metric["recall_count"])
-    reached = f"the highest precision at or behind the rank that reaches the recall ({recall_count})"
+    reached = f"the highest precision at or after the rank that reaches the recall ({recall_count})"
     hit, noise, miss, rest = metric["worth"].strip("{}").split(", ")
     not_judged = "items without a label from 0 on"
     graded = metric["graded"] == "True"
@@ -66,7 +66,7 @@ def _companion_formula(metric: Metric) -> str:
         "R": f"{relevant} among {first} / all {relevant}",
         "AP": f"{precision} / all {relevant}",
         "RR": f"1 / the rank of the first of the {relevant} among {first}, 0 without one",
-        "Success": f"1 if one of the {relevant} stands among {first}, else 0",
+        "Success": f"1 if one of the {relevant} is among {first}, else 0",
         "Judged": f"items with a label among {first} / items among {first}",
         "ERR": f"sum over {first} of 1/i * s(i) * product of 1 - s(j) over the ranks j before i, s = (2^l - 1)/16",
         "RBP": f"(1 - p) * sum over the ranks i of {worth} among {first} of p^(i - 1), p = {metric['p']}",
@@ -111,5 +111,5 @@ def settings(metric: Metric) -> list[Setting]:
 
 
 def meaning(metric: Metric) -> str:
-    """Return what the metric's measure is, in words."""
+    """Return the meaning of the metric's measure, in words."""
     return MEASURES[metric.measure]

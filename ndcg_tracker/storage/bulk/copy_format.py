@@ -1,4 +1,4 @@
-"""Rows in the binary format of Postgres' COPY, built and taken apart a whole block at a time.
+"""Rows in the binary format of Postgres' COPY, encoded and decoded a whole block at a time.
 
 Source: PostgreSQL documentation, COPY, "Binary Format"; for arrays ``array_send`` (arrayfuncs.c): number of
 dimensions, a flag for NULLs, the element type, then size and lower bound of each dimension, then the elements.
@@ -125,7 +125,7 @@ def _interleaved(*columns: tuple[NDArray[np.uint8], Index]) -> bytes:
 
 
 def parsed_arrays(arrays: Sequence[bytes]) -> tuple[Floats, Index]:
-    """Return the numbers of several arrays as ``array_send`` gives them, and where each array begins.
+    """Return the numbers of several arrays in the format of ``array_send``, and where each array begins.
 
     >>> parsed_arrays([bytes(8) + b"\\0\\0\\2\\xbd"])[1].tolist()
     [0, 0]

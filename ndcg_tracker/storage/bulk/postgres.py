@@ -14,7 +14,7 @@ from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.storage.bulk import copy_format
 from ndcg_tracker.storage.bulk.protocol import Lists, ListTable, ResultRows, joined_lists, packed, unpacked
 
-_SEPARATOR = 1  # a byte that ids hardly contain: lists that do are read again, id by id
+_SEPARATOR = 1  # a byte that is rare in ids: lists with it are read again, id by id
 _ROWS_PER_BLOCK = 1 << 18
 _ROWS_PER_FETCH = 200
 
@@ -65,7 +65,7 @@ class PostgresBulk:
         return ids, weights
 
     def set_group_weights(self, ids: Index, weights: Floats) -> None:
-        """Give groups new weights; NaN takes the weight away."""
+        """Give groups new weights; NaN removes the weight."""
         values = [None if weight != weight else weight for weight in weights.tolist()]
         self._connection.execute(
             "UPDATE groups SET weight = new.weight FROM unnest(%s::bigint[], %s::double precision[]) "

@@ -1,4 +1,4 @@
-"""The protocol for bulk reads and writes of the wide tables, where an ORM would take minutes."""
+"""The protocol for bulk reads and writes of the wide tables, for which an ORM would take minutes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Floats, Index
 
 BLOCK_ITEMS = 1 << 19
-"""How many items are encoded or parsed at a time: the memory that a block needs is bounded."""
+"""How many items are encoded or parsed at a time, which bounds the memory of a block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Lists:
 
 @dataclass(frozen=True, slots=True)
 class ResultRows:
-    """Group results to be written, in ascending group id; NaN is NULL, ``reasons`` are those of the NULL values."""
+    """Group results to write, in ascending group id; NaN is NULL, and ``reasons`` belong to the NULL values."""
 
     group_ids: Index
     values: Floats
@@ -83,7 +83,7 @@ class Bulk(Protocol):
         """Return the ids, ascending, and weights of the groups of a dataset that have one."""
 
     def set_group_weights(self, ids: Index, weights: Floats) -> None:
-        """Give groups new weights; NaN takes the weight away."""
+        """Give groups new weights; NaN removes the weight."""
 
     def insert_lists(self, table: ListTable, owner_id: int, lists: Lists) -> None:
         """Add the lists of a run or a label set."""
@@ -124,9 +124,9 @@ def joined_lists(parts: Sequence[tuple[Keys, Index, Floats]], group_ids: Index) 
 
 
 def packed(group_ids: Index, values: Floats) -> tuple[bytes, bytes]:
-    """Return the results of an evaluation as little-endian int64 and float64; of consecutive ids the first alone.
+    """Return the results of an evaluation as little-endian int64 and float64; for consecutive ids only the first id.
 
-    Two columns of bytes are read in milliseconds where a million rows take half a second.
+    Two columns of bytes are read in milliseconds; a million rows take half a second.
 
     Parameters: ``group_ids``: int64, shape (n,), strictly ascending. ``values``: float64, shape (n,).
 
@@ -139,7 +139,7 @@ def packed(group_ids: Index, values: Floats) -> tuple[bytes, bytes]:
 
 
 def unpacked(ids: bytes, values: bytes) -> tuple[Index, Floats]:
-    """Return what was packed: int64 and float64, shape (n,); ValueError where ids and values do not fit each other.
+    """Return the unpacked ids and values: int64 and float64, shape (n,); ValueError if their sizes differ.
 
     >>> unpacked(*packed(np.array([4, 6]), np.array([0.5, -0.0])))
     (array([4, 6]), array([ 0.5, -0. ]))

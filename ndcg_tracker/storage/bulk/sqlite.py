@@ -75,7 +75,7 @@ class SqliteBulk:
         return np.ascontiguousarray(columns["id"]), np.ascontiguousarray(columns["weight"])
 
     def set_group_weights(self, ids: Index, weights: Floats) -> None:
-        """Give groups new weights; NaN takes the weight away."""
+        """Give groups new weights; NaN removes the weight."""
         self._connection.executemany(
             "UPDATE groups SET weight = ? WHERE id = ?", zip(weights.tolist(), ids.tolist(), strict=True)
         )
@@ -177,7 +177,7 @@ class SqliteBulk:
 
 
 def _nan_for_inf(values: Floats) -> Floats:
-    """Return the values with NaN for infinity, which stands for NULL: SQLite knows infinity but not NaN."""
+    """Return the values with NaN in place of infinity, which marks NULL: SQLite has infinity but no NaN."""
     return np.where(np.isinf(values), np.nan, values)
 
 

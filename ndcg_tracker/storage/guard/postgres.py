@@ -1,7 +1,7 @@
 """Runs a query of the user on Postgres so that it can only read.
 
-`default_transaction_read_only` is no guard, since the query could turn it off. The guards: a connection of its own,
-thrown away afterwards; a read-only transaction whose first statement has run, which nothing can make writable
+`default_transaction_read_only` is not a guard, since the query could turn it off. The guards: a separate connection,
+closed afterwards; a read-only transaction whose first statement has run, which nothing can make writable
 again; the query as part of DECLARE ... CURSOR in the extended protocol, which takes one SELECT and nothing else; a
 statement time-out; and, because read-only transactions still admit them, no volatile function (they end sessions,
 take locks, write files, call `set_config`).
@@ -73,7 +73,7 @@ _UNDEFINED_COLUMN = "42703"
 def run_guarded_postgres(conninfo: str, query: str, *, timeout_seconds: float, max_rows: int | None) -> QueryResult:
     """Run one reading query on Postgres and change nothing, whatever the query says.
 
-    Readers who should not see other schemas or tables need a role of their own that may SELECT from the views only.
+    Readers who should not see other schemas or tables need a role that may only SELECT from the views.
     Parameters: ``conninfo``, a libpq connection string or URL, or SQLAlchemy's ``postgresql+psycopg://`` URL; a
     connection of its own is opened and closed. ``query``: one SELECT, WITH ... SELECT, VALUES or TABLE; a trailing
     semicolon and comments are allowed. ``timeout_seconds``: above 0, when the query is stopped. ``max_rows``: None
@@ -116,7 +116,7 @@ def _connect(conninfo: str) -> psycopg.Connection:
 
 def _begin_reading(connection: psycopg.Connection, timeout_seconds: float) -> None:
     connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-    connection.execute("SET LOCAL standard_conforming_strings = on")  # the scanner counts on it
+    connection.execute("SET LOCAL standard_conforming_strings = on")  # the scanner assumes it
     connection.execute("SET LOCAL jit = off")  # compiling takes longer than most of these queries
     _set_timeout(connection, timeout_seconds)
 
@@ -126,7 +126,7 @@ def _set_timeout(connection: psycopg.Connection, seconds: float) -> None:
 
 
 def _refuse_acting_functions(connection: psycopg.Connection, words: set[str]) -> None:
-    """Refuse every volatile function, and so run the transaction's first statement, which seals it."""
+    """Refuse every volatile function; as the first statement, this query makes the transaction stay read-only."""
     found = connection.execute(_REFUSED_FUNCTIONS, (sorted(words), _HARMLESS_VOLATILE)).fetchone()
     if found is not None:
         raise only_reads(f"the function {found[0]} may act, not only read")
@@ -145,7 +145,7 @@ def _declare(connection: psycopg.Connection, query: str, timeout_seconds: float)
 
 
 def _fetch_next(connection: psycopg.Connection, builder: ResultBuilder) -> QueryResult | None:
-    """Fetch some rows; return the result once they were the last."""
+    """Fetch some rows; return the result after the last ones."""
     wanted = builder.wanted(_ROWS_AT_ONCE)
     cursor = connection.execute(f"FETCH FORWARD {wanted} FROM answer".encode())
     rows = cursor.fetchall()
@@ -157,7 +157,7 @@ def _fetch_next(connection: psycopg.Connection, builder: ResultBuilder) -> Query
 
 
 def _explained(state: str | None, message: str, timeout_seconds: float) -> InputError | DatabaseError:
-    """Return what to raise instead of Postgres' error."""
+    """Return the error to raise instead of Postgres'."""
     if state == _QUERY_CANCELED and "timeout" in message:
         return took_too_long(timeout_seconds)
     if state == _READ_ONLY_TRANSACTION or "data-modifying statements in WITH" in message:
@@ -174,7 +174,7 @@ def _explained(state: str | None, message: str, timeout_seconds: float) -> Input
 def identifiers(query: str) -> set[str]:
     """Return every identifier and keyword of the query as Postgres would look it up.
 
-    Strings, numbers and comments are passed over; unquoted words are folded to lower case. Raises: InputError for a
+    Strings, numbers and comments are skipped; unquoted words are folded to lower case. Raises: InputError for a
     string or a comment that does not end, a second statement, or a spelling that cannot be followed.
 
     >>> sorted(identifiers('SELECT "a b", Lower(x) FROM t -- pg_sleep'))
@@ -236,7 +236,7 @@ def _cut(name: str) -> str:
 
 
 def _next_token(query: str, position: int) -> int:
-    """Return the position of the first character from `position` on that is neither blank nor comment."""
+    """Return the position of the first character from `position` that is neither blank nor part of a comment."""
     while position < len(query):
         if query[position] in _BLANKS:
             position += 1

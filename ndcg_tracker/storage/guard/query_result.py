@@ -30,7 +30,7 @@ class QueryResult:
 
 
 class ResultBuilder:
-    """Collects up to ``max_rows`` rows (None: all): normalises each value and holds the limits."""
+    """Collects up to ``max_rows`` rows (None: all), normalises each value and enforces the limits."""
 
     def __init__(self, max_rows: int | None) -> None:
         self._max_rows = max_rows
@@ -100,9 +100,9 @@ def _array_element(element: object) -> object:
 
 
 def checked_text(query: str) -> str:
-    """Return the query if it can be a query that reads.
+    """Return the query if it may be a reading query.
 
-    This gives early and equal messages on both engines; the guards themselves do not rest on it. Raises: InputError for
+    This gives early and equal messages on both engines; the guards do not depend on it. Raises: InputError for
     one that is empty, holds a character that no database takes, or begins with another word than SELECT, WITH, VALUES
     or TABLE.
     """
@@ -121,7 +121,7 @@ def checked_text(query: str) -> str:
 
 
 def only_reads(detail: str) -> InputError:
-    """Return the error for a query that would do something else than read."""
+    """Return the error for a query that would do more than read."""
     return InputError(f"sql only reads: {detail}")
 
 

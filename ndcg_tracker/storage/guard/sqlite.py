@@ -24,7 +24,7 @@ from ndcg_tracker.storage.guard.query_result import (
 )
 
 MAX_VALUE_BYTES = 100_000_000
-"""One value may be this long: the list of a run with a million items for a group is about half of it."""
+"""The largest value: about twice the list of a run with a million items in a group."""
 
 _STEPS_BETWEEN_CHECKS = 2_000
 _ROWS_AT_ONCE = 500
@@ -61,11 +61,11 @@ _ACTIONS = {getattr(sqlite3, f"SQLITE_{name}"): name.replace("_", " ") for name 
 def run_guarded_sqlite(path: str, query: str, *, timeout_seconds: float, max_rows: int | None) -> QueryResult:
     """Run one reading query on a SQLite file and change nothing, whatever the query says.
 
-    A transaction that a killed writer left half done is rolled back first, as any next opening would do it. Parameters:
+    A transaction that a killed writer left unfinished is rolled back first, as the next opening would do. Parameters:
     ``path``, of a file that exists. ``query``: one SELECT, WITH ... SELECT or VALUES; a trailing semicolon and comments
     are allowed. ``timeout_seconds``: above 0, when the query is stopped. ``max_rows``: None returns all rows. Raises:
     InputError for a query that does not parse, would do anything but read, or takes too long; DatabaseError for a file
-    that is missing, is no SQLite database or cannot be opened.
+    that is missing, is not a SQLite database or cannot be opened.
     """
     checked_text(query)
     uri = _uri_of(path)
@@ -85,7 +85,7 @@ def run_guarded_sqlite(path: str, query: str, *, timeout_seconds: float, max_row
 
 
 class _Watch:
-    """Tells SQLite when to stop: at the end of the time, and when a signal handler raises (Ctrl-C, SIGTERM)."""
+    """Stops SQLite when the time is over, and when a signal handler raises (Ctrl-C, SIGTERM)."""
 
     def __init__(self, timeout_seconds: float) -> None:
         self.timeout_seconds = timeout_seconds
@@ -110,7 +110,7 @@ class _Watch:
 
 
 class _Authorizer:
-    """Asked by SQLite about every action of a statement while it is compiled; remembers the refusal."""
+    """SQLite asks it about every action of a statement while compiling it; it remembers the refusal."""
 
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         try:
@@ -142,7 +142,7 @@ class _Authorizer:
             # No column is named for count(*) over anything, also over a WITH name or a subquery.
             if database != "temp" and (table in self._readable or (not second and not _is_internal(table))):
                 return None
-            return f"{table} is no table or view of this database"
+            return f"{table} is not a table or view of this database"
         name = _ACTIONS.get(action, f"action {action}")
         if first == "sqlite_master":  # also asked for when a table function such as pragma_... is first used
             return "only tables and views of this database can be named"
@@ -167,7 +167,7 @@ def _open(path: str, uri: str) -> sqlite3.Connection:
 
 
 def _recovered(path: str, uri: str) -> sqlite3.Connection:
-    """Open for reading and writing and read once, which rolls a hot journal back; a read-only one could not."""
+    """Open for reading and writing and read once, which rolls a hot journal back; a read-only connection could not."""
     connection = _open(path, f"{uri}?mode=rw")
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -205,7 +205,7 @@ def _fetch(connection: sqlite3.Connection, query: str, builder: ResultBuilder) -
 
 
 def _explained(error: Exception, authorizer: _Authorizer, watch: _Watch) -> BaseException:
-    """Return what to raise instead of SQLite's error."""
+    """Return the error to raise instead of SQLite's."""
     if watch.interrupt is not None:
         return watch.interrupt
     if watch.expired:
@@ -216,7 +216,7 @@ def _explained(error: Exception, authorizer: _Authorizer, watch: _Watch) -> Base
         return InputError("sql: the query needs more memory than there is; narrow it with WHERE or LIMIT")
     message = str(error)
     if message.startswith("Could not decode"):
-        return InputError("sql: a text is not valid UTF-8; select hex(COLUMN) instead of it")
+        return InputError("sql: a text is not valid UTF-8; select hex(COLUMN) instead")
     if "one statement at a time" in message:
         return only_reads("it takes one statement at a time")
     if "number of bindings" in message or "binding parameter" in message:

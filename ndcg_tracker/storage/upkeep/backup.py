@@ -18,11 +18,11 @@ def backup_to(location: Location, target: Path) -> Path:
     then the target is removed.
     """
     if location.path is None:
-        raise InputError(f"{location.display_url}: a Postgres database is backed up by its own tool, pg_dump")
+        raise InputError(f"{location.display_url}: back up a Postgres database with its own tool, pg_dump")
     if target.exists():
-        raise InputError(f"{target}: the file exists already; give the backup a new name")
+        raise InputError(f"{target}: the file already exists; give the backup a new name")
     if not target.absolute().parent.is_dir():
-        raise InputError(f"{target}: the folder does not exist; make it or give another path")
+        raise InputError(f"{target}: the folder does not exist; create it or give another path")
     try:
         with (
             database_errors(location),
@@ -41,9 +41,9 @@ def backup_to(location: Location, target: Path) -> Path:
 
 
 def backup_beside(location: Location, revision: str) -> Path:
-    """Back a SQLite database up beside itself, before its upgrade from ``revision``, and return the copy's path."""
+    """Back a SQLite database up next to itself, before its upgrade from ``revision``, and return the copy's path."""
     path = location.path
     if path is None:
-        raise ValueError("only a SQLite database is backed up beside itself")
+        raise ValueError("only a SQLite database is backed up next to itself")
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     return backup_to(location, path.with_name(f"{path.name}.{revision}-{moment}.backup"))

@@ -1,4 +1,4 @@
-"""Which kind of database a location holds, found without writing a byte, and why one cannot be used."""
+"""The kind of database at a location, found without writing a byte, and why one cannot be used."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _FORBIDDEN_SCHEMAS = """
 
 
 class Kind(Enum):
-    """What a location holds, as far as ndcg_tracker is concerned."""
+    """The kinds of things that a location can hold."""
 
     MISSING = "missing"
     EMPTY = "empty"
@@ -58,7 +58,7 @@ class Kind(Enum):
 class State:
     """What a location holds.
 
-    ``detail``: the revision of ours, or a table of another program, or what is wrong, or the GRANT that is missing.
+    ``detail``: our revision, a table of another program, what is wrong, or the missing GRANT.
     """
 
     kind: Kind
@@ -66,14 +66,14 @@ class State:
 
 
 def found_state(engine: Engine, location: Location) -> State:
-    """Return what the location holds; nothing is written (but what a killed writer left is rolled back)."""
+    """Return what is at the location; nothing is written (except the rollback of a killed writer's transaction)."""
     path = location.path
     if path is not None:
         if not path.exists():
             return State(Kind.MISSING)
         if not path.is_file():
-            return State(Kind.NOT_A_DATABASE, "it is a folder" if path.is_dir() else "it is no regular file")
-        # SQLite takes a few bytes of anything for an empty database, and would overwrite them.
+            return State(Kind.NOT_A_DATABASE, "it is a folder" if path.is_dir() else "it is not a regular file")
+        # SQLite takes any file of a few bytes for an empty database, and would overwrite it.
         if 0 < path.stat().st_size < _SMALLEST_DATABASE or _is_no_sqlite(engine):
             return State(Kind.NOT_A_DATABASE, "it is a file of another kind")
     with read_transaction(engine, location) as connection:
@@ -123,27 +123,27 @@ def refusal(state: State, location: Location) -> FailedDatabaseError:
     another_path = f"give {argument('location')} another path"
     reasons = {
         Kind.MISSING: Reason(
-            "there is no such database", f"make it with: {location.command('ingest FILE --labels LABELS')}"
+            "the database does not exist", f"create it with: {location.command('ingest FILE --labels LABELS')}"
         ),
-        Kind.EMPTY: Reason("the database is empty", f"make its tables with: {location.command('db upgrade')}"),
+        Kind.EMPTY: Reason("the database is empty", f"create its tables with: {location.command('db upgrade')}"),
         Kind.OLDER: Reason(
-            f"the database has the older schema {found}, this program needs {ours}",
+            f"the database has the older schema {found}; this program needs {ours}",
             f"upgrade it with: {location.command('db upgrade')}",
         ),
         Kind.NEWER: Reason(
-            f"the database has the newer schema {found}, this program knows up to {ours}",
+            f"the database has the newer schema {found}; this program knows up to {ours}",
             "upgrade the program with: pip install --upgrade ndcg-tracker",
         ),
         Kind.UNKNOWN: Reason(
-            f"the database has a schema that no ndcg-tracker ever had ({found})",
+            f"the database has a schema that no version of ndcg-tracker has ({found})",
             f"restore a backup of it or {another_path}",
         ),
         Kind.FOREIGN: Reason(
             f"the database belongs to another program (it has a table {found!r})",
-            f"give {argument('location')} a database of its own",
+            f"give {argument('location')} a separate database",
         ),
         Kind.FORBIDDEN: Reason(
-            "this role may not use the schema that the tables are in", f"let its owner type: {found}"
+            "this role may not use the schema that the tables are in", f"ask its owner to run: {found}"
         ),
         Kind.NOT_A_DATABASE: Reason(f"not a SQLite database, {found}", another_path),
     }

@@ -54,7 +54,7 @@ _WHO_WRITES = """
 class Finding:
     """One health check: its state, what was found, and what to do ("" for nothing).
 
-    The texts hold arguments that are still to be worded (see ``errors.worded``).
+    The texts hold arguments that are not worded yet (see ``errors.worded``).
     """
 
     check: str
@@ -64,7 +64,7 @@ class Finding:
 
 
 def examine(location: str) -> Iterator[Finding]:
-    """Yield the health checks of a location (``doctor``), whatever it holds; nothing is written.
+    """Yield the health checks of a location (``doctor``), whatever is there; nothing is written.
 
     A check that an earlier finding makes impossible is left out.
     """
@@ -130,17 +130,17 @@ def _file(path: Path, folder: Path, *, exists: bool) -> Finding:
             "file",
             "bad",
             f"the folder {folder} does not exist",
-            f"make it, or give {argument('location')} another path",
+            f"create it, or give {argument('location')} another path",
         )
     if not os.access(folder, os.W_OK):
         return Finding(
             "file", "bad", f"the folder {folder} cannot be written to, so neither can the database",
-            f"let yourself write there, or give {argument('location')} another path",
+            f"get permission to write there, or give {argument('location')} another path",
         )  # fmt: skip
     if not exists:
         return Finding("file", "note", f"{path} does not exist yet", "the first ingest creates it")
     if not os.access(path, os.W_OK):
-        return Finding("file", "bad", f"{path} cannot be written to", "let yourself write to it")
+        return Finding("file", "bad", f"{path} cannot be written to", "get permission to write to it")
     return Finding("file", "ok", f"{path}, {path.stat().st_size / 1e6:,.1f} MB")
 
 
@@ -151,7 +151,7 @@ def _library() -> Finding:
     return Finding(
         "SQLite", "note", f"{version}, whose write-ahead log can be corrupted: the rollback journal is used, and "
         "readers and writers wait for each other",
-        "no action needed; with a Python that has SQLite 3.51.3 or newer they do not wait",
+        "no action needed; with SQLite 3.51.3 or newer they do not wait",
     )  # fmt: skip
 
 
@@ -172,14 +172,14 @@ def _room(path: Path, folder: Path, *, exists: bool) -> Finding:
     size = path.stat().st_size if exists else 0
     found = f"{free / 1e9:,.1f} GB free"
     if free < LITTLE_ROOM:
-        return Finding("room", "bad", found, "make room before the next ingest")
+        return Finding("room", "bad", found, "free some space before the next ingest")
     if free < size:
         return Finding("room", "note", f"{found}, less than the database has", "an upgrade and db backup need as much")
     return Finding("room", "ok", found)
 
 
 def _locks(folder: Path) -> Finding:
-    """Try whether a second process is kept from writing beside a first one."""
+    """Test whether a second process is kept from writing at the same time."""
     kind = _file_system(folder)
     with TemporaryDirectory(prefix=".ndcg-track-", dir=folder) as trial:
         path = str(Path(trial) / "trial.db")
@@ -190,12 +190,12 @@ def _locks(folder: Path) -> Finding:
             first.execute("ROLLBACK")
     if second.returncode != sqlite3.SQLITE_BUSY:
         return Finding(
-            "locks", "bad", f"the file system{_of(kind)} does not keep two writers apart",
+            "locks", "bad", f"the file system{_of(kind)} does not lock out a second writer",
             "put the database on a local disk, or use Postgres",
         )  # fmt: skip
     if kind.startswith(_NETWORK):
         return Finding(
-            "locks", "note", f"they hold, but the file system ({kind}) is a network's, on which SQLite is not safe",
+            "locks", "note", f"they work, but SQLite is not safe on a network file system ({kind})",
             "put the database on a local disk, or use Postgres",
         )  # fmt: skip
     return Finding("locks", "ok", f"a second writer waits{_of(kind)}")
@@ -222,7 +222,7 @@ def _file_system(folder: Path, mounts: Path = Path("/proc/mounts")) -> str:
 
 
 def _server_findings(location: Location) -> Iterator[Finding]:
-    """Yield the checks of the server, as far as the role may know it: encoding, role and who is writing."""
+    """Yield the checks of the server that the role may make: encoding, role and who is writing."""
     engine = database_engine(location)
     try:
         with read_transaction(engine, location) as connection:
@@ -235,7 +235,7 @@ def _server_findings(location: Location) -> Iterator[Finding]:
             if is_superuser:
                 yield Finding(
                     "role", "note", f"{role} is a superuser",
-                    "give people who only read a role that may do nothing else (docs/sql.md)",
+                    "give readers a read-only role (docs/sql.md)",
                 )  # fmt: skip
             else:
                 yield Finding("role", "ok", role)
@@ -252,15 +252,15 @@ def _server_findings(location: Location) -> Iterator[Finding]:
 def _writer(pid: int, program: str, seconds: Decimal | None, role: str) -> Finding:
     if seconds is None:
         return Finding(
-            "writer", "ok", f"process {pid} ({program}), of another role: since when, {role} may not see",
-            f"to see it, let a superuser type: GRANT pg_read_all_stats TO {role}",
+            "writer", "ok", f"process {pid} ({program}), of another role: {role} may not see since when",
+            f"to see it, ask a superuser to run: GRANT pg_read_all_stats TO {role}",
         )  # fmt: skip
-    found = f"process {pid} ({program}) since {seconds:,.0f} s"
+    found = f"process {pid} ({program}), writing for {seconds:,.0f} s"
     if seconds < LONG_SECONDS:
         return Finding("writer", "ok", found)
     return Finding(
         "writer",
         "note",
         f"{found}; others wait for it",
-        f"if nothing works there any more: SELECT pg_terminate_backend({pid})",
+        f"if that process hangs: SELECT pg_terminate_backend({pid})",
     )

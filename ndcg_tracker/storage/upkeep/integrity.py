@@ -1,4 +1,4 @@
-"""Checks that rows belong to something where no foreign key says so, set by set, and what a transaction has made."""
+"""Checks of references without a foreign key, set by set, and what a transaction has created."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def broken_references(
     label_set_ids: Iterable[int] | None = None,
     evaluation_ids: Iterable[int] | None = None,
 ) -> list[str]:
-    """Return one sentence per kind of damage among the rows of these owners (None: of all), none if all is well.
+    """Return one sentence per kind of damage among the rows of these owners (None: of all), none if all are intact.
 
     A list or group result is whole if its owner exists and its group is one of the owner's dataset; a run and a label
     set have as many lists as they say, an evaluation as many group results as it has packed.
@@ -70,18 +70,18 @@ def broken_references(
 
 
 def differing_values(connection: Connection, bulk: Bulk) -> list[str]:
-    """Return one sentence if packed values and rows of some evaluations are not the same to the bit, else nothing."""
+    """Return one sentence if packed values and rows of some evaluations differ in any bit, else nothing."""
     n_broken = 0
     for (evaluation_id,) in connection.execute(sa.select(evaluations.c.id)).all():
         ids, values = bulk.results(evaluation_id)
         row_ids, row_values = bulk.values(evaluation_id)
         same = np.array_equal(ids, row_ids) and np.array_equal(values.view(np.int64), row_values.view(np.int64))
         n_broken += not same
-    return [f"{n_broken} evaluations whose packed values are not those of their group results"] if n_broken else []
+    return [f"{n_broken} evaluations whose packed values differ from their group results"] if n_broken else []
 
 
 def engine_damage(connection: Connection) -> list[str]:
-    """Return what the engine itself finds damaged: SQLite reads the whole file; Postgres has no such check."""
+    """Return the damage that the engine finds: SQLite reads the whole file; Postgres has no such check."""
     if connection.dialect.name != "sqlite":
         return []
     found = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(10)") if row[0] != "ok"]
@@ -91,7 +91,7 @@ def engine_damage(connection: Connection) -> list[str]:
 
 @dataclass(slots=True)
 class Written:
-    """What a transaction has made: content digests by the ids of runs and label sets, and other ids."""
+    """What a transaction has created: content digests by the ids of runs and label sets, and other ids."""
 
     runs: dict[int, str] = field(default_factory=dict)
     label_sets: dict[int, str] = field(default_factory=dict)
@@ -99,10 +99,10 @@ class Written:
     decision_ids: set[int] = field(default_factory=set)
 
     def is_in(self, connection: Connection) -> bool | None:
-        """Return whether the transaction was committed; None where it made nothing that could tell.
+        """Return whether the transaction was committed; None if it created nothing that shows it.
 
         A transaction is committed whole or not at all, so one row is enough. Rows with a content digest come first:
-        the digest must be the same, for a server that took over may have given the id to other content.
+        the digest must be the same, because a server that took over may have given the id to other content.
         """
         for table, digests in ((runs, self.runs), (label_sets, self.label_sets)):
             if digests:
@@ -116,7 +116,7 @@ class Written:
 
 
 def check_written(connection: Connection, made: Written) -> None:
-    """Raise where what this transaction wrote is not whole, before it is committed."""
+    """Raise if the data of this transaction is incomplete, before it is committed."""
     broken = broken_references(
         connection, run_ids=made.runs, label_set_ids=made.label_sets, evaluation_ids=made.evaluation_ids
     )

@@ -19,7 +19,7 @@ from ndcg_tracker.storage.upkeep.revisions import migrations_folder, newest_revi
 
 @dataclass(frozen=True, slots=True)
 class UpgradeResult:
-    """What an upgrade did. ``before``: the revision found, None where there was none; ``backup``: the copy made."""
+    """The result of an upgrade. ``before``: the revision found, None if none; ``backup``: the copy made."""
 
     before: str | None
     after: str
@@ -27,7 +27,7 @@ class UpgradeResult:
 
     @property
     def changed(self) -> bool:
-        """Whether the schema was made or changed."""
+        """Whether the schema was created or changed."""
         return self.before != self.after
 
 
@@ -39,7 +39,7 @@ def upgrade_database(location: Location) -> UpgradeResult:
     """
     if location.path is not None and not location.path.absolute().parent.is_dir():
         raise DatabaseError(
-            f"{location.display_url}: its folder does not exist; make it or give {argument('location')} another path"
+            f"{location.display_url}: its folder does not exist; create it or give {argument('location')} another path"
         )
     engine = database_engine(location, create=True)
     try:
@@ -113,7 +113,7 @@ def _row_count(connection: Connection, name: str) -> int:
 
 
 def _check_nothing_lost(connection: Connection, location: Location, before: dict[str, int]) -> None:
-    """Raise where the migration lost rows or left a reference to nothing; the transaction is then rolled back."""
+    """Raise if the migration lost rows or broke a reference; the transaction is then rolled back."""
     after = _row_counts(connection)
     lost = sorted(name for name, count in before.items() if name in after and after[name] < count)
     broken: list[str] = []
@@ -127,7 +127,7 @@ def _check_nothing_lost(connection: Connection, location: Location, before: dict
 
 
 def database_state(location: Location) -> State:
-    """Return what the location holds, without writing."""
+    """Return what is at the location, without writing."""
     engine = database_engine(location)
     try:
         return found_state(engine, location)

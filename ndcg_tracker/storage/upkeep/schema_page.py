@@ -1,4 +1,4 @@
-"""The documentation page of the schema, made from the comments of the tables."""
+"""The documentation page of the schema, generated from the comments of the tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ $ ndcg-track sql "SELECT run, metric, mean FROM run_summary ORDER BY run_id"
 ```
 """
 _PICTURE = """\
-## How the tables belong together
+## How the tables are related
 
 ```text
 datasets ──< groups
@@ -35,7 +35,7 @@ datasets ──< decisions >── runs, label_sets
 ```
 
 Label lists, ranked lists and group results have one row per group. Checking a foreign key for each of millions of rows
-would take most of the time of storing a run, so their references are checked set by set before the commit, and by
+would take most of the time of storing a run, so these references are checked set by set before the commit, and by
 `ndcg-track db check`.
 """
 

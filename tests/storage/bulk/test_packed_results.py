@@ -53,7 +53,7 @@ def test_values_that_differ_from_their_rows_are_found(store: Store, database_url
     assert storage.check(database_url) == []
     with store.write() as tx:
         tx._session.connection.exec_driver_sql("UPDATE group_results SET value = value + 1e-15 WHERE group_id = 1")
-    assert storage.check(database_url) == ["2 evaluations whose packed values are not those of their group results"]
+    assert storage.check(database_url) == ["2 evaluations whose packed values differ from their group results"]
     with store.write() as tx:
         tx._session.connection.exec_driver_sql("UPDATE evaluations SET packed_values = NULL WHERE id = 1")
     assert storage.check(database_url) == ["1 evaluations without all their group results"]

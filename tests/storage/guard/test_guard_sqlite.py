@@ -210,7 +210,7 @@ def test_without_the_authorizer_the_file_still_cannot_be_written(
         ("SELECT * FROM runs WHERE", "sql: incomplete input"),
         ("SELECT ?", "sql: the query has parameters such as ? or :name; write the values themselves"),
         ("SELECT :x", "sql: the query has parameters such as ? or :name; write the values themselves"),
-        ("SELECT CAST(x'ff' AS TEXT)", "sql: a text is not valid UTF-8; select hex(COLUMN) instead of it"),
+        ("SELECT CAST(x'ff' AS TEXT)", "sql: a text is not valid UTF-8; select hex(COLUMN) instead"),
     ],
 )  # fmt: skip
 def test_messages(path: Path, query: str, message: str) -> None:

@@ -31,8 +31,8 @@ def test_backups_that_are_refused(sqlite_url: str, tmp_path: Path) -> None:
     there.write_text("mine")
     nowhere = tmp_path / "nowhere" / "copy.db"
     for target, message in (
-        (there, f"{there}: the file exists already; give the backup a new name"),
-        (nowhere, f"{nowhere}: the folder does not exist; make it or give another path"),
+        (there, f"{there}: the file already exists; give the backup a new name"),
+        (nowhere, f"{nowhere}: the folder does not exist; create it or give another path"),
     ):
         with pytest.raises(InputError) as caught:
             storage.backup(sqlite_url, str(target))
@@ -49,5 +49,5 @@ def test_a_backup_of_something_else(tmp_path: Path) -> None:
 
 
 def test_postgres_has_its_own_tool(postgres_url: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a Postgres database is backed up by its own tool, pg_dump"):
+    with pytest.raises(InputError, match="back up a Postgres database with its own tool, pg_dump"):
         storage.backup(postgres_url, str(tmp_path / "copy.db"))

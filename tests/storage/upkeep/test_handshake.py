@@ -54,7 +54,7 @@ def test_missing(sqlite_url: str) -> None:
     with pytest.raises(DatabaseError) as caught:
         Store.open(path)
     assert str(caught.value) == (
-        f"{path}: there is no such database; make it with: ndcg-track --db {path} ingest FILE --labels LABELS"
+        f"{path}: the database does not exist; create it with: ndcg-track --db {path} ingest FILE --labels LABELS"
     )
     assert not Path(path).exists()
 
@@ -76,7 +76,7 @@ def test_empty(database_url: str) -> None:
     quoted = shown(database_url) if database_url.startswith("sqlite") else f"'{database_url}'"
     refused(
         database_url,
-        f"the database is empty; make its tables with: ndcg-track --db {quoted} db upgrade",
+        f"the database is empty; create its tables with: ndcg-track --db {quoted} db upgrade",
         also_upgrade=False,
     )
 
@@ -90,7 +90,7 @@ def test_an_empty_file_becomes_a_database(sqlite_url: str) -> None:
 def test_postgres_is_never_made_by_opening(postgres_url: str) -> None:
     before = content_of(postgres_url)
     with pytest.raises(
-        DatabaseError, match=r"the database is empty; make its tables with: ndcg-track --db .* db upgrade"
+        DatabaseError, match=r"the database is empty; create its tables with: ndcg-track --db .* db upgrade"
     ):
         Store.open(postgres_url, create=True)
     assert content_of(postgres_url) == before
@@ -106,7 +106,7 @@ def test_foreign(database_url: str) -> None:
     refused(
         database_url,
         "the database belongs to another program (it has a table 'alembic_version'); "
-        "give location= a database of its own",
+        "give location= a separate database",
     )
 
 
@@ -115,7 +115,7 @@ def test_newer(database_url: str) -> None:
     execute(database_url, "UPDATE ndcg_tracker_version SET version_num = '0009'")
     refused(
         database_url,
-        "the database has the newer schema 0009, this program knows up to 0004; upgrade the program with: "
+        "the database has the newer schema 0009; this program knows up to 0004; upgrade the program with: "
         "pip install --upgrade ndcg-tracker",
     )
 
@@ -135,8 +135,8 @@ def test_unknown(database_url: str, change: str, found: str) -> None:
     execute(database_url, change)
     refused(
         database_url,
-        f"the database has a schema that no ndcg-tracker ever had ({found}); restore a backup of it or give location= "
-        "another path",
+        f"the database has a schema that no version of ndcg-tracker has ({found}); restore a backup of it or "
+        "give location= another path",
     )
 
 

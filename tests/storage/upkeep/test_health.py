@@ -58,7 +58,7 @@ def test_all_is_well(filled: str) -> None:
     else:
         assert list(found) == ["schema", "server", "role", "writer", "integrity"]
         assert found["writer"] == Finding("writer", "ok", "nobody")
-        assert found["role"].advice.startswith("give people who only read a role")
+        assert found["role"].advice.startswith("give readers a read-only role")
 
 
 def test_nothing_is_left_behind(sqlite_url: str) -> None:
@@ -81,7 +81,7 @@ def test_a_database_that_is_not_there(sqlite_url: str) -> None:
     path = path_of(sqlite_url)
     assert found["file"] == Finding("file", "note", f"{path} does not exist yet", "the first ingest creates it")
     assert found["schema"].state == "note"
-    assert found["schema"].found == "there is no such database"
+    assert found["schema"].found == "the database does not exist"
     assert "ingest FILE --labels LABELS" in found["schema"].advice
     assert not path.exists()
 
@@ -115,7 +115,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
         "file",
         "bad",
         f"the folder {tmp_path / 'no'} does not exist",
-        f"make it, or give {argument('location')} another path",
+        f"create it, or give {argument('location')} another path",
     )
 
 
@@ -139,7 +139,7 @@ def test_little_room(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     storage.upgrade(sqlite_url)
     monkeypatch.setattr(health, "LITTLE_ROOM", 1 << 62)
     found = found_in(sqlite_url)["room"]
-    assert (found.state, found.advice.startswith("make room before the next ingest")) == ("bad", True)
+    assert (found.state, found.advice.startswith("free some space before the next ingest")) == ("bad", True)
 
 
 def test_a_file_system_without_locks(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +149,7 @@ def test_a_file_system_without_locks(sqlite_url: str, monkeypatch: pytest.Monkey
     monkeypatch.setattr(health, "_SECOND_WRITER", unlocked.replace("timeout=0", "timeout=0, uri=True"))
     found = found_in(sqlite_url)["locks"]
     assert found.state == "bad"
-    assert "does not keep two writers apart" in found.found
+    assert "does not lock out a second writer" in found.found
     assert found.advice == "put the database on a local disk, or use Postgres"
 
 
@@ -175,8 +175,8 @@ def test_who_is_writing(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(health, "LONG_SECONDS", -1)
         found = found_in(postgres_url)["writer"]
     assert found.state == "note"
-    assert re.fullmatch(r"process \d+ \(ndcg-tracker\) since \d+ s; others wait for it", found.found)
-    assert found.advice.startswith("if nothing works there any more: SELECT pg_terminate_backend(")
+    assert re.fullmatch(r"process \d+ \(ndcg-tracker\), writing for \d+ s; others wait for it", found.found)
+    assert found.advice.startswith("if that process hangs: SELECT pg_terminate_backend(")
 
 
 @pytest.fixture
@@ -198,10 +198,10 @@ def test_another_role_may_not_see_since_when_someone_writes(postgres_url: str, o
         found = found_in(other_role)["writer"]
     assert (found.state, found.advice) == (
         "ok",
-        'to see it, let a superuser type: GRANT pg_read_all_stats TO "Somebody"',
+        'to see it, ask a superuser to run: GRANT pg_read_all_stats TO "Somebody"',
     )
     assert re.fullmatch(
-        r'process \d+ \(ndcg-tracker\), of another role: since when, "Somebody" may not see', found.found
+        r'process \d+ \(ndcg-tracker\), of another role: "Somebody" may not see since when', found.found
     )
 
 
@@ -215,12 +215,12 @@ def test_a_schema_that_the_role_may_not_use_is_not_empty(postgres_url: str, othe
         assert (found.state, found.found, found.advice) == (
             "bad",
             "this role may not use the schema that the tables are in",
-            f"let its owner type: {grants}",
+            f"ask its owner to run: {grants}",
         )
         with pytest.raises(DatabaseError) as caught:
             Store.open(other_role)
         assert str(caught.value).endswith(
-            f": this role may not use the schema that the tables are in; let its owner type: {grants}"
+            f": this role may not use the schema that the tables are in; ask its owner to run: {grants}"
         )
         with pytest.raises(DatabaseError, match="this role may not use the schema"):
             storage.upgrade(other_role)

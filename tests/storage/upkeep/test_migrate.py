@@ -180,7 +180,7 @@ def test_the_folder_of_a_new_file_must_exist(tmp_path: Path) -> None:
     path = tmp_path / "nowhere" / "x.db"
     with pytest.raises(DatabaseError) as caught:
         Store.open(str(path), create=True)
-    assert str(caught.value) == f"{path}: its folder does not exist; make it or give location= another path"
+    assert str(caught.value) == f"{path}: its folder does not exist; create it or give location= another path"
 
 
 def test_paths_may_have_any_letters(tmp_path: Path) -> None:

@@ -27,14 +27,14 @@ def _catboost(options: str, native: str) -> Metric:
     for option in filter(None, rest.split(";")):
         key, equals, value = option.partition("=")
         if not equals or key not in given:
-            raise MetricError(f"{option!r} is no option of NDCG; they are {', '.join(given)}")
+            raise MetricError(f"{option!r} is not an option of NDCG; its options are {', '.join(given)}")
         given[key] = value
     gain = {"Base": "linear", "Exp": "exp2"}.get(given["type"])
     discount = {"LogPosition": "log2", "Position": "position"}.get(given["denominator"])
     if gain is None or discount is None:
         raise MetricError("type is Base or Exp, denominator is LogPosition or Position")
     if not re.fullmatch(r"-1|[1-9]\d*", given["top"], re.ASCII):
-        raise MetricError(f"top={given['top']} is no cutoff; it is a whole number from 1, or -1 for none")
+        raise MetricError(f"top={given['top']} is not a cutoff; give a whole number from 1, or -1 for none")
     if given["use_weights"].lower() not in ("true", "false"):
         raise MetricError(f"use_weights={given['use_weights']} is neither true nor false")
     weights = {"weights": "group"} if given["use_weights"].lower() == "true" else {}
@@ -52,7 +52,7 @@ def _lightgbm(options: str, native: str) -> Metric:
     key, _, value = options.partition("=")
     gains = value.strip().split(",")
     if key.strip() != "label_gain" or not all(re.fullmatch(r"\s*\d+(\.\d+)?\s*", gain, re.ASCII) for gain in gains):
-        raise MetricError(f"({options}) is no list of gains")
+        raise MetricError(f"({options}) is not a list of gains")
     table = "{" + ",".join(f"{grade}:{gain.strip()}" for grade, gain in enumerate(gains)) + "}"
     return Metric.of("ndcg", cutoff=cutoff, gain=table, label_domain=f"int0to{len(gains) - 1}", **settings)
 
@@ -60,7 +60,7 @@ def _lightgbm(options: str, native: str) -> Metric:
 def _xgboost(options: str, native: str) -> Metric:
     exponential = {"": True, "ndcg_exp_gain=true": True, "ndcg_exp_gain=false": False}.get(options.replace(" ", ""))
     if exponential is None:
-        raise MetricError(f"({options}) is no option; it is ndcg_exp_gain=true or ndcg_exp_gain=false")
+        raise MetricError(f"({options}) is not an option; write ndcg_exp_gain=true or ndcg_exp_gain=false")
     minus = native.endswith("-")
     name, cutoff = native_cutoff(native.removesuffix("-"))
     if name != "ndcg":
@@ -119,7 +119,7 @@ XGBOOST = Dialect(
     "1e-12, weighted mean included",
     (
         "Plain ndcg is ndcg@32.",
-        "A group without a relevant item counts 1, with a minus behind the name 0; either is added unweighted.",
+        "A group without a relevant item counts 1, with a minus after the name 0; both are added unweighted.",
         "Scores, labels and weights are single-precision numbers.",
         "Grades are whole numbers from 0 to 31 unless ndcg_exp_gain=false.",
     ),

@@ -1,4 +1,4 @@
-"""What a dialect is: another tool's spelling of a metric, and what that tool computes under it."""
+"""A dialect: another tool's spelling of metrics, and what that tool computes for them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ndcg_tracker.metrics.language.metric import Metric, cutoff_from
 class Dialect:
     """One tool's way to write metrics.
 
-    ``name``: what stands before the colon. ``tool``: the tool and the version it was checked against. ``parse``: from
-    options (what stands in brackets after the name) and native text to the metric, raising MetricError. ``at``: the
-    native text of plain NDCG at a cutoff. ``tolerance``: how far values of the tool and ours may lie apart.
+    ``name``: the text before the colon. ``tool``: the tool and the version it was checked against. ``parse``: from
+    options (the text in brackets after the name) and native text to the metric, raising MetricError. ``at``: the
+    native text of plain NDCG at a cutoff. ``tolerance``: how far the tool's values may differ from ours.
     ``agreement``: the same in words, with its conditions. ``traps``: what surprises people. ``examples``: texts that
     parse.
     """
@@ -65,7 +65,7 @@ class Call:
 
 
 LONGEST_CALL = 3000
-"""No call that means something is longer; numbers of more than 4300 digits could not even be printed."""
+"""No meaningful call is longer; numbers of more than 4300 digits could not even be printed."""
 
 
 def parse_call(text: str) -> Call:
@@ -90,7 +90,7 @@ def cutoff_of(value: Any, name: str) -> int | None:
     """Return a cutoff given as an option: None, or a whole number from 1."""
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
         return value
-    raise MetricError(f"{name}={value!r} is no cutoff; it is a whole number from 1")
+    raise MetricError(f"{name}={value!r} is not a cutoff; give a whole number from 1")
 
 
 def choice_of(value: Any, name: str, choices: tuple[Any, ...]) -> Any:
@@ -112,5 +112,5 @@ def native_cutoff(text: str) -> tuple[str, int | None]:
     if not at:
         return name, None
     if not (digits.isascii() and digits.isdigit() and cutoff_from(digits) >= 1):
-        raise MetricError(f"{digits!r} is no cutoff; it is a whole number from 1")
+        raise MetricError(f"{digits!r} is not a cutoff; give a whole number from 1")
     return name, cutoff_from(digits)

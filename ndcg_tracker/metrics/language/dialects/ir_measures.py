@@ -54,7 +54,7 @@ def _parse(options: str, native: str) -> Metric:
         settings = _judged_only(given)
         if measure == "IPrec":
             if recall is None:
-                raise MetricError("IPrec needs a recall behind the @")
+                raise MetricError("IPrec needs a recall after the @")
             settings["recall"] = recall["recall"]
         if measure == "SetP":
             settings["relative"] = str(choice_of(given["relative"], "relative", (True, False)))
@@ -85,7 +85,7 @@ def _without_judged_only(call: Call) -> Metric:
 
 def _beta(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, float) or not 0 < value < math.inf:
-        raise MetricError(f"beta={value!r} is no decimal above 0")
+        raise MetricError(f"beta={value!r} is not a decimal above 0")
     return number_text(float(value))
 
 
@@ -114,7 +114,7 @@ def _ndcg(call: Call, cutoff: int | None) -> Metric:
     settings = _PYTREC | _judged_only(given)
     if given["gains"] is not None:
         if not isinstance(given["gains"], dict):
-            raise MetricError(f"gains={given['gains']!r} is no mapping of grades to gains")
+            raise MetricError(f"gains={given['gains']!r} is not a mapping of grades to gains")
         entries = (f"{_whole(grade, 'gains')}:{_whole(gain, 'gains')}" for grade, gain in given["gains"].items())
         settings["gain"] = "{" + ",".join(entries) + "}"
     return Metric.of("ndcg", cutoff=cutoff, **settings)

@@ -50,7 +50,7 @@ def _rectools(options: str, native: str) -> Metric:
         raise MetricError("NDCG needs k")
     base = given["log_base"]
     if isinstance(base, bool) or not isinstance(base, int | float) or base <= 1:
-        raise MetricError(f"log_base={base!r} is no base; it is a number above 1 (and cancels)")
+        raise MetricError(f"log_base={base!r} is not a base; give a number above 1 (it cancels)")
     achievable = choice_of(given["divide_by_achievable"], "divide_by_achievable", (True, False))
     ideal = "judged" if achievable else "constant"
     return Metric.of("ndcg", cutoff=cutoff, gain="binary", ties="input", ideal=ideal, empty="skip")
@@ -70,11 +70,11 @@ RANX = Dialect(
     _ranx,
     lambda cutoff: f"ndcg@{cutoff}",
     1e-12,
-    "1e-12 where no scores tie: its sort is unstable from 16 items on",
+    "1e-12 where no scores tie: its sort is unstable for 16 items or more",
     (
         "Ties are left to an unstable sort: values of tied lists differ from machine to machine.",
         "Labels are cut to whole numbers; a negative one gains nothing.",
-        "-l2 behind the name takes only grades from 2 on.",
+        "-l2 after the name counts only grades from 2.",
     ),
     ("ranx:ndcg@10", "ranx:ndcg_burges@10", "ranx:ndcg-l2@10", "ranx:ndcg"),
 )
@@ -98,7 +98,7 @@ SPARK_GRADED = Dialect(
     1e-12,
     "1e-12, with the labels handed over in descending order",
     (
-        "Grades are there from the JVM only, and gain 2^l - 1.",
+        "Grades exist only on the JVM, and gain 2^l - 1.",
         "The ideal takes labels in the order in which they are handed over: sort them, or its values are too high.",
         "A group of the run without labels counts 0.",
     ),
@@ -113,7 +113,7 @@ RECTOOLS = Dialect(
     1e-12,
     "1e-12",
     (
-        "By default the ideal is k hits, whether there are as many or not: a perfect list of fewer scores below 1.",
+        "By default the ideal is k hits, even if fewer items are relevant: a perfect list then scores below 1.",
         "Users without a relevant item are left out.",
     ),
     ("rectools:NDCG(k=10)", "rectools:NDCG(k=10, divide_by_achievable=True)"),
@@ -126,6 +126,6 @@ RECBOLE = Dialect(
     lambda cutoff: f"ndcg@{cutoff}",
     1e-12,
     "the mean to its 4 decimals",
-    ("The mean is rounded to 4 decimals.", "Relevant is what has a positive label; there are no grades."),
+    ("The mean is rounded to 4 decimals.", "Items with a positive label are relevant; there are no grades."),
     ("recbole:ndcg@10",),
 )

@@ -22,7 +22,7 @@ _FAMILIES: dict[str, tuple[str, dict[str, str], str]] = {
     "iprec_at_recall": ("IPrec", {}, _TENTHS),
     "Rprec_mult": ("Rprec", {}, "0.20 0.40 0.60 0.80 1.00 1.20 1.40 1.60 1.80 2.00"),
 }
-"""Measures that trec_eval prints for several parameters: what each is here, and the parameters that it has itself."""
+"""Measures that trec_eval prints for several parameters: the measure here, and trec_eval's parameters."""
 _WHOLE: dict[str, tuple[str, dict[str, str]]] = {
     "num_q": ("NumQ", {}),
     "num_ret": ("NumRet", {}),
@@ -114,12 +114,12 @@ def _parse(native: str, settings: dict[str, str], *, flags: bool, is_10: bool = 
         settings.pop("negative", None)
     if measure == "NumRet" and "rel" not in own:
         settings.pop("rel", None)
-    merged = own | settings  # -l LEVEL stands above what num_rel_ret means by itself
+    merged = own | settings  # -l LEVEL overrides the level of num_rel_ret
     return Metric.of(measure, cutoff=cutoff, **{k: v for k, v in merged.items() if measure in AXIS_OF[k].measures})
 
 
 def _measure(word: str, *, is_10: bool) -> tuple[str, int | None, dict[str, str]]:
-    """Return the measure that a word names, its cutoff, and what it says of the axes."""
+    """Return the measure that a word names, its cutoff, and its settings of the axes."""
     whole, families = _WHOLE | (_WHOLE_OF_10 if is_10 else {}), _FAMILIES | (_FAMILIES_OF_10 if is_10 else {})
     if word in whole:
         measure, own = whole[word]
@@ -178,7 +178,7 @@ def _pytrec_eval(options: str, native: str) -> Metric:
     return _parse(native, {"score_type": "f32", "missing": "skip"}, flags=False)
 
 
-_LABELS = "Labels that are no whole numbers are refused; trec_eval itself cuts off what is behind the point."
+_LABELS = "Labels that are not whole numbers are refused; trec_eval itself cuts off the decimals."
 _NAN = "Where trec_eval prints nan (0 / 0: -J and a list without judged items), the value is 0."
 _EMPTY_LIST = "A group that is in the run with an empty list counts as missing from the run."
 
@@ -196,7 +196,7 @@ TREC_EVAL = Dialect(
         "-J takes items without label out of the list, and those with a label below 0 as well.",
         "-M cuts each list off before -J does anything; -l and -M change nothing where a measure has no use for them.",
         "gm_map and gm_bpref: the value of a group is the logarithm that trec_eval adds up, as pytrec_eval returns it.",
-        "num_rel with -c and -l: trec_eval's sum counts every label above 0, here those from the level on.",
+        "num_rel with -c and -l: trec_eval's sum counts every label above 0, here those of the level or above.",
         _NAN,
         _LABELS,
         _EMPTY_LIST,
@@ -247,8 +247,8 @@ TREC_EVAL10 = Dialect(
         "Without -c a group that is missing from the run is an error.",
         "A recall x stands for x R relevant items, rounded; in trec_eval 9 for x R + 0.9, cut off.",
         "rbp divides by the highest grade of the group; trec_eval reads memory that it never set, so that its value "
-        "may depend on which measures stand beside it.",
-        "utility with parameters of its own and -c: trec_eval gives a missing group a list of one item, here it is 0.",
+        "may depend on which other measures are computed.",
+        "utility with other parameters and -c: trec_eval gives a missing group a list of one item, here it is 0.",
         _NAN,
         _LABELS,
         _EMPTY_LIST,

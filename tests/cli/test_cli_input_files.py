@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
-from ndcg_tracker.cli.reading import in_blocks_or_whole
+from ndcg_tracker.cli.input_files import in_blocks_or_whole
 from ndcg_tracker.ingest.columns import Columns
 from ndcg_tracker.ingest.reading import BLOCK_ROWS, BYTES_PER_ROW
 from ndcg_tracker.ingest.table import RankedTable

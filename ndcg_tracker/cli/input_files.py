@@ -1,4 +1,4 @@
-"""Files for the commands that read them, with progress on a terminal."""
+"""Reading of files for commands, with progress on a terminal."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def in_blocks_or_whole(
 
 
 def run_names(paths: Sequence[str], given: Sequence[str] | None, *, of_stdin: str | None = None) -> list[str]:
-    """Return the name of each run: those that were given, else the files'.
+    """Return the name of each run: the given names, else those of the files.
 
-    Parameters: ``of_stdin``: the name of a run from standard input, None where it needs one that is given. Raises:
-    InputError for another number of names than files, and for a name of two runs.
+    Parameters: ``of_stdin``: the name of a run from standard input, None if one must be given. Raises:
+    InputError if the numbers of names and files differ, or two runs have one name.
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.ingest.detection import default_run_name
@@ -76,7 +76,7 @@ def run_names(paths: Sequence[str], given: Sequence[str] | None, *, of_stdin: st
 
 
 def labels_of(path: str, *, reader: str | None = None, columns: Columns | None = None) -> LabelLists:
-    """Return the labels that a file holds, ``-`` being standard input."""
+    """Return the labels in a file, ``-`` being standard input."""
     from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.ingest.reading import read_labels
 
@@ -86,7 +86,7 @@ def labels_of(path: str, *, reader: str | None = None, columns: Columns | None =
 
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    """Tell what is to be known of columns as a note, once each; other warnings go their way."""
+    """Print warnings about columns as notes, once each; other warnings pass through."""
     import warnings
 
     from ndcg_tracker.cli.options import as_option, say
@@ -114,7 +114,7 @@ def _warnings_as_notes() -> Iterator[None]:
 
 @contextmanager
 def _progress(path: str) -> Iterator[Callable[[int, int | None], None] | None]:
-    """Give a callback that draws one line on standard error and wipes it in the end; none where that is no terminal."""
+    """Give a callback that draws one line on standard error and clears it at the end; None without a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

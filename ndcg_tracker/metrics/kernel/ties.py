@@ -1,4 +1,4 @@
-"""The ties axis: which labelled item stands at which rank, for all groups at once."""
+"""The ties axis: which labelled item is at which rank, for all groups at once."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class ItemOrder:
     changed: Index
 
     def places_of(self, items: Index) -> Index:
-        """Return the places at which some of the labelled items stand."""
+        """Return the places of some of the labelled items."""
         return items if self.places is None else self.places[items]
 
 
 def as_they_came(graded: GradedList) -> ItemOrder:
-    """Return the labelled items in the order of their scores, items of equal score as they came."""
+    """Return the labelled items in the order of their scores, items of equal score in input order."""
     return ItemOrder(graded.places, graded.codes, np.zeros(0, dtype=np.int64))
 
 
@@ -67,7 +67,7 @@ def reorders(ties: str, graded: GradedList) -> bool:
 def open_spans(graded: GradedList, classes: GainClasses, reach: int | None) -> TieSpans:
     """Return the spans of equal scores in which the order of the items can matter.
 
-    Those are the spans whose items differ in their class, except those that begin behind the rank ``reach``.
+    These are the spans whose items differ in their class, except those that begin after the rank ``reach``.
     """
     if graded.places is None:
         spans = spans_with_differing(graded.scores, graded.offsets, classes.of_codes(graded.codes))
@@ -108,7 +108,7 @@ def item_order(graded: GradedList, spans: TieSpans, keys: Keys, ties: str, class
 
 
 def _by_rank(graded: GradedList, spans: TieSpans, keys: Keys, ties: str) -> Index:
-    """Return which of the members of some spans stands at the place of each: by item id, or as the rows came."""
+    """Return which member of its span goes to the place of each member: by item id, or in input order."""
     rows, bounds = graded.rows(spans.members()), spans.bounds
     if ties == "input" and graded.came is not None:
         return ascending_order(graded.came[rows], bounds)
@@ -144,7 +144,7 @@ def _fill_by_rank(order: ItemOrder, graded: GradedList, spans: TieSpans, by_rank
 def _fill_by_gain(
     order: ItemOrder, graded: GradedList, spans: TieSpans, classes: GainClasses, *, best_first: bool
 ) -> None:
-    """Sort the members of some spans by gain, best or worst first; items without label stand among them."""
+    """Sort the members of some spans by gain, best or worst first; items without label included."""
     items, n_items = _items_of(graded, spans)
     n_classes = classes.gains.size
     of_items = classes.of_level[graded.codes[items]]
@@ -214,7 +214,7 @@ def order_of(lists: Lists, metric: Metric, level_gains: Floats, *, every: bool) 
 
 
 def ranked_gains(lists: Lists, metric: Metric, level_gains: Floats, *, every: bool) -> RankedGains:
-    """Return the labelled items at the ranks that a metric's ``ties`` gives them; some may lie behind its cutoff.
+    """Return the labelled items at the ranks that a metric's ``ties`` gives them; some may be beyond its cutoff.
 
     Parameters: ``level_gains``: float64, the gain of each level; ``every``: whether items that gain 0 are wanted too.
     """
