@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from ndcg_tracker.errors import InputError, argument
@@ -10,18 +11,29 @@ from ndcg_tracker.ingest.compression import without_compression
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import shown_name
 
-READERS = ("trec", "csv", "tsv", "json", "jsonl", "parquet", "svmlight")
 
-_BY_EXTENSION = {
-    **dict.fromkeys((".run", ".trec", ".txt", ".qrels", ".res"), "trec"),
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".json": "json",
-    **dict.fromkeys((".jsonl", ".ndjson"), "jsonl"),
-    **dict.fromkeys((".parquet", ".pq"), "parquet"),
-    **dict.fromkeys((".svm", ".svmlight", ".letor", ".libsvm"), "svmlight"),
-}
-_KEYS = {"requests", "details", "rank_eval", "judgmentRatings", "hits", "queries", "query_doc_pairs"}
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A file format: the name of its reader, the endings of its files, and whether its columns have names."""
+
+    name: str
+    endings: tuple[str, ...]
+    has_columns: bool
+
+
+FORMATS = (
+    Format("trec", (".run", ".trec", ".txt", ".qrels", ".res"), has_columns=False),
+    Format("csv", (".csv",), has_columns=True),
+    Format("tsv", (".tsv",), has_columns=True),
+    Format("json", (".json",), has_columns=True),
+    Format("jsonl", (".jsonl", ".ndjson"), has_columns=True),
+    Format("parquet", (".parquet", ".pq"), has_columns=True),
+    Format("svmlight", (".svm", ".svmlight", ".letor", ".libsvm"), has_columns=False),
+)
+READERS = tuple(one.name for one in FORMATS)
+WITHOUT_COLUMNS = tuple(one.name for one in FORMATS if not one.has_columns)
+_BY_EXTENSION = {ending: one.name for one in FORMATS for ending in one.endings}
+_DOCUMENT_KEYS = {"requests", "details", "rank_eval", "judgmentRatings", "hits", "queries", "query_doc_pairs"}
 _SVMLIGHT = re.compile(rb"\S+[ \t]+(?:qid:\S+|[0-9]+:\S+)(?:[ \t].*)?")
 _OUTPUT = re.compile(rb"(?=[^\t]{22})[A-Za-z][A-Za-z0-9_.,=-]* *\t[^\t]+\t[^\t]+")  # of trec_eval
 _ITERATION = re.compile(rb"Q0|[0-9.]+")
@@ -147,7 +159,7 @@ def _json_reader(first_bytes: bytes) -> str:
     if rest.strip():
         return "jsonl"
     nested = [value for value in record.values() if _is_nested(value)]
-    return "json" if nested and (len(nested) == len(record) or not _KEYS.isdisjoint(record)) else "jsonl"
+    return "json" if nested and (len(nested) == len(record) or not _DOCUMENT_KEYS.isdisjoint(record)) else "jsonl"
 
 
 def _is_nested(value: object) -> bool:

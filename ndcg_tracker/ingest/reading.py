@@ -12,7 +12,7 @@ from typing import BinaryIO, Self, TypeVar
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
-from ndcg_tracker.ingest.detection import READERS, detect_delimited, detect_reader
+from ndcg_tracker.ingest.detection import READERS, WITHOUT_COLUMNS, detect_delimited, detect_reader
 from ndcg_tracker.ingest.formats import json_documents, parquet
 from ndcg_tracker.ingest.formats.delimited import Delimited
 from ndcg_tracker.ingest.formats.ir_datasets import IR_DATASETS, ir_datasets_labels
@@ -100,7 +100,7 @@ def may_have_columns(path: str) -> bool:
     if path.startswith(IR_DATASETS):
         return False
     try:
-        return detect_reader(path, b"") not in ("trec", "svmlight")
+        return detect_reader(path, b"") not in WITHOUT_COLUMNS
     except InputError:
         return True
 
@@ -109,7 +109,7 @@ def _run_reader(source: Source, reader: str | None, columns: Columns, scores_pat
     """Return the beginning of a run, one byte more than is small, and the name of its reader (see ``read_run``)."""
     head, name = _reader(source, reader, columns)
     role = columns.any_given()
-    if name in ("trec", "svmlight") and role is not None:
+    if name in WITHOUT_COLUMNS and role is not None:
         raise source.error(
             f"a {name} file has no named columns; drop {argument(role)}, or choose another {argument('reader')}"
         )
@@ -276,8 +276,12 @@ def _group_blocks(
     """Return what holds one table, a run or labels, in blocks of about ``n_rows`` rows, None for one block."""
     if reader == "parquet":
         return parquet.group_blocks(source, columns, wanted, n_rows)
-    if reader.startswith("json") and reader != "jsonl":
-        return [GroupBlock(*json_documents.exact_rows(source, columns, wanted, reader[len("json:") :]))]
+    if reader == "json" or reader.startswith("json:"):
+        return [
+            GroupBlock(
+                *json_documents.exact_rows(source, columns, wanted, reader.removeprefix("json").removeprefix(":"))
+            )
+        ]
     new_table = partial(text_table, source, reader, columns, wanted)
     if n_rows is None:
         return [whole_block(source, new_table, is_small=is_small)]
@@ -292,7 +296,7 @@ def text_table(source: Source, reader: str, columns: Columns, wanted: Wanted) ->
         return JsonLines(columns, wanted)
     if reader == "svmlight":
         return LabelQid(source)
-    return Delimited(b"," if reader == "csv" else b"\t", columns, wanted)
+    return Delimited({"csv": b",", "tsv": b"\t"}[reader], columns, wanted)
 
 
 def ranked_blocks(
