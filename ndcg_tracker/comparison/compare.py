@@ -20,14 +20,15 @@ from ndcg_tracker.comparison.results import (
     MetricComparison,
     NotComparable,
     RunRef,
-    ShownOnly,
     SliceComparison,
     Verdict,
+    corrected_verdict,
     coverage_notes,
 )
 from ndcg_tracker.comparison.slices import Slicing, compare_slices, worst_first
 from ndcg_tracker.comparison.tie_effect import TieEffect
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.equivalence import Equivalence
@@ -38,7 +39,6 @@ from ndcg_tracker.statistics.t_test import checked_weights, limited, paired_t, w
 
 GroupNames = Callable[[Index], Sequence[str]]
 
-ALPHA = 0.05
 T_TEST = Methods()
 
 
@@ -259,7 +259,7 @@ def _adjusted(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ..
         replace(
             metric,
             p_adjusted=p,
-            verdict=_verdict(metric.verdict, metric.delta, p),
+            verdict=corrected_verdict(metric.verdict, metric.delta, p),
             ties_could_change_verdict=_hangs_on_ties(metric, p_values, place),
         )
         for place, (metric, p) in enumerate(zip(metrics, holm(p_values), strict=True))
@@ -284,19 +284,10 @@ def _hangs_on_ties(metric: MetricComparison, p_values: Sequence[float | None], p
 
     def verdict_at(moved: float, p: float | None) -> Verdict | None:
         corrected = holm([*p_values[:place], p, *p_values[place + 1 :]])
-        return _verdict(metric.verdict, moved, corrected[place])
+        return corrected_verdict(metric.verdict, moved, corrected[place])
 
     told = verdict_at(delta, p_value)
     return any(verdict_at(bound, two_sided_p(bound / standard_error, df)) != told for bound in effect.delta)
-
-
-def _verdict(verdict: Verdict | None, delta: float | None, p_adjusted: float | None) -> Verdict | None:
-    """Return what the corrected p-value makes of a metric: the one rule that decides."""
-    if verdict in ("identical", "not_comparable", None):
-        return verdict
-    if p_adjusted is None or delta is None or p_adjusted >= ALPHA:
-        return "no_difference_detected"
-    return "improved" if delta > 0 else "regressed"
 
 
 def _means(pairing: Pairing, weights: Floats | None) -> tuple[float, float]:

@@ -9,13 +9,16 @@ from typing import Literal
 from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.pair import Missing
 from ndcg_tracker.comparison.tie_effect import GroupTieBounds, TieEffect
+from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.statistics.equivalence import Equivalence
 
 Verdict = Literal["improved", "regressed", "no_difference_detected", "identical", "not_comparable"]
 NotComparable = Literal["no_group", "nothing_judged"]
 """Why two runs cannot be compared: no group has a result in both; neither has a judged item that the metric counts."""
-ShownOnly = Literal["diagnostic", "no_mean_of_groups"]
 
+
+ALPHA = 0.05
+"""The level at which a corrected p-value gives a verdict."""
 
 COVERAGE_GAP = 0.01
 
@@ -211,6 +214,21 @@ class Comparison:
     def is_comparable(self) -> bool:
         """Whether anything could be compared at all."""
         return any(metric.verdict != "not_comparable" for metric in self.metrics)
+
+
+def corrected_verdict(verdict: Verdict | None, delta: float | None, p_adjusted: float | None) -> Verdict | None:
+    """Return the verdict that the corrected p-value of a metric or a slice gives: the one rule that decides.
+
+    ``verdict``: the one without it; "identical", "not_comparable" and None stay.
+
+    >>> corrected_verdict("no_difference_detected", -0.25, 0.01)
+    'regressed'
+    """
+    if verdict in ("identical", "not_comparable", None):
+        return verdict
+    if p_adjusted is None or delta is None or p_adjusted >= ALPHA:
+        return "no_difference_detected"
+    return "improved" if delta > 0 else "regressed"
 
 
 def coverage_notes(coverage: Sequence[JudgedShare]) -> list[Note]:

@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ndcg_tracker.comparison.notes import low_information
-from ndcg_tracker.comparison.results import SliceComparison, Verdict
+from ndcg_tracker.comparison.results import SliceComparison, corrected_verdict
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm
 from ndcg_tracker.statistics.information import information_in
 from ndcg_tracker.statistics.t_test import checked_weights, limited, paired_t, weighted_t
-
-ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +66,10 @@ def compare_slices(
     rows.sort(key=lambda row: (row.value is None, -row.n, row.value or ""))
     p_values = [row.p_value for row in rows]
     corrected = zip(rows, benjamini_hochberg(p_values), holm(p_values), strict=True)
-    return tuple(replace(row, q_value=q, p_adjusted=p, verdict=_verdict(row, p)) for row, q, p in corrected)
+    return tuple(
+        replace(row, q_value=q, p_adjusted=p, verdict=corrected_verdict(row.verdict, row.delta, p) or row.verdict)
+        for row, q, p in corrected
+    )
 
 
 def worst_first(rows: Sequence[SliceComparison]) -> tuple[SliceComparison, ...]:
@@ -108,9 +109,3 @@ def _compared(value: str | None, baseline: Floats, candidate: Floats, weights: F
         verdict="no_difference_detected" if inferred else "identical" if test.n else "not_comparable",
         warning=low_information(information_in(delta, weights)),
     )
-
-
-def _verdict(row: SliceComparison, p_adjusted: float | None) -> Verdict:
-    if p_adjusted is None or row.delta is None or p_adjusted >= ALPHA:
-        return row.verdict
-    return "improved" if row.delta > 0 else "regressed"

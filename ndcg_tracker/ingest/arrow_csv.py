@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ndcg_tracker.concurrency.workers import mapped
 from ndcg_tracker.ingest.arrow import Collected
 from ndcg_tracker.ingest.columns import IDS
 from ndcg_tracker.ingest.numbers import rank_of
 from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM
-from ndcg_tracker.overlap.workers import mapped
 
 
 class ArrowCsv:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ndcg_tracker.comparison.notes import Note
-from ndcg_tracker.comparison.results import Comparison, GroupCounts, GroupDelta, MetricComparison
+from ndcg_tracker.comparison.results import ALPHA, Comparison, GroupCounts, GroupDelta, MetricComparison
 from ndcg_tracker.comparison.tie_effect import TieBounds
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.reporting.csv import csv_text
@@ -23,7 +23,6 @@ from ndcg_tracker.reporting.terminal import Painted
 from ndcg_tracker.statistics.equivalence import Equivalence
 
 SIGNS = {"improved": "▲", "regressed": "▼", "no_difference_detected": "~", "identical": "=", "not_comparable": "?"}
-ALPHA = 0.05
 FOLD = "what was compared, and how to read it"
 
 _TESTS = {

@@ -495,9 +495,9 @@ def _finite_or_none(number: float | None) -> float | None:
 
 
 def _std_dev(values: Floats) -> float | None:
-    """Return the sample standard deviation, None below two values."""
+    """Return the sample standard deviation, None below two values; to the bit the same in whatever order they come."""
     if values.size < 2:
         return None
     largest = float(np.abs(values).max())
     scale = largest if largest > _SAFE_TO_SQUARE else 1.0
-    return float(np.std(values / scale, ddof=1)) * scale
+    return float(np.std(np.sort(values) / scale, ddof=1)) * scale

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
+from ndcg_tracker.concurrency.ahead import reading_ahead
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.ingest.columns import ONE_TABLE, Columns, header_of
 from ndcg_tracker.ingest.frames import NullScores, read_frame, read_label_frame
@@ -20,7 +21,6 @@ from ndcg_tracker.metrics.kernel.results import GroupResults
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import metric_texts, parse_metrics
-from ndcg_tracker.overlap.ahead import reading_ahead
 from ndcg_tracker.rankings.join import Judged, judged
 from ndcg_tracker.rankings.keys import KeyIndex
 from ndcg_tracker.rankings.ranking import LabelLists

@@ -19,13 +19,13 @@ from ndcg_tracker.comparison.item_changes import ItemChanges, item_changes, join
 from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.pair import pair
 from ndcg_tracker.comparison.results import ItemMove
+from ndcg_tracker.concurrency.workers import mapped
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions, refuse_what_is_not_split
 from ndcg_tracker.metrics.kernel.mean import aligned_weights
 from ndcg_tracker.metrics.kernel.results import REASONS, GroupValues
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.overlap.workers import mapped
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.tracker.explain_parts import SideBlock, group_parts, run_parts, side_blocks, subject_of

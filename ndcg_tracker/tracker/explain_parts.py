@@ -19,12 +19,12 @@ from ndcg_tracker.comparison.explain_parts import (
     with_grades_of,
 )
 from ndcg_tracker.comparison.results import LabelSetRef, RunRef
+from ndcg_tracker.concurrency.workers import mapped
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.contributions import Contributions
 from ndcg_tracker.metrics.kernel.results import DEFINED, EXTRA, GroupValues
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.overlap.workers import mapped
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking

@@ -175,7 +175,7 @@ class Tracker:
         replace: bool = False,
     ) -> IngestResult:
         """Store a run that a reader has read whole, as one block, or reads block by block (see ``ingest``)."""
-        from ndcg_tracker.overlap.ahead import reading_ahead
+        from ndcg_tracker.concurrency.ahead import reading_ahead
         from ndcg_tracker.tracker.evaluation import fitting, parsed_metrics
         from ndcg_tracker.tracker.ingest import digested, store_run
 

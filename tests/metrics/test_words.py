@@ -2,6 +2,8 @@
 
 import pytest
 
+from ndcg_tracker.metrics.language.measures import MEASURES, NEEDS_CUTOFF
+from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.language.words import formula, settings
 
@@ -19,6 +21,13 @@ from ndcg_tracker.metrics.language.words import formula, settings
 )  # fmt: skip
 def test_formula(text: str, expected: str) -> None:
     assert formula(parse_metric(text)) == expected
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_every_measure_has_a_formula(measure: str) -> None:
+    found = formula(Metric.of(measure, cutoff=5 if measure in NEEDS_CUTOFF else None))
+    assert found.startswith(measure)
+    assert " = " in found
 
 
 def test_every_axis_is_told_with_its_default() -> None:

@@ -14,6 +14,7 @@ from migrated import REBUILDING, SECOND, folder_with, migrate, rows_of
 from restored import as_kept, content_of, differing, expected_content, kept_revisions, restore
 from stored_samples import add_run
 
+from ndcg_tracker.exchange.tables import LATER
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.schema import metadata
@@ -26,7 +27,7 @@ from .report import Outcome, Setting
 SIZES = {"quick": (3, 20, 5), "full": (60, 500, 20)}
 """Runs, groups of each, items of each group."""
 SEED = 20_240_608
-_LATER = {("evaluations", "requested_as"), ("label_sets", "by_row_number")}
+_LATER = {(table, column) for table, columns in LATER.items() for column in columns}
 _EVERYWHERE = {
     name: [column.name for column in table.columns if (name, column.name) not in _LATER]
     for name, table in metadata.tables.items()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import psycopg
 
-from ndcg_tracker.overlap.workers import mapped
+from ndcg_tracker.concurrency.workers import mapped
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.storage.bulk import copy_format

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ndcg_tracker.overlap.workers import mapped
+from ndcg_tracker.concurrency.workers import mapped
 
 
 def test_results_come_in_order() -> None:

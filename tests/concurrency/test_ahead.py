@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from ndcg_tracker.concurrency.ahead import reading_ahead
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.overlap.ahead import reading_ahead
 
 
 def n_readers() -> int:

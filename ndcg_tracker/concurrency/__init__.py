@@ -1,0 +1,1 @@
+"""Work on two cores at once."""

@@ -1,1 +1,0 @@
-"""Use of several cores: blocks prepared ahead of their use, and blocks processed in parallel."""
