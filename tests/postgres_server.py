@@ -192,7 +192,7 @@ def _postgres_bin() -> Path:
 
 
 def _reachable_bin(folder: Path, account: pwd.struct_passwd | None, copies: Path) -> Path:
-    """The folder itself if the account can run it, else a copy with the libraries beside the package."""
+    """The folder itself if the account can run it, else a copy with the libraries next to the package."""
     if account is None or _runs(folder, account):
         return folder
     installation = folder.parent

@@ -1,4 +1,4 @@
-"""Runs made from ranks: every group has one relevant item, and where it stands is what a test is about."""
+"""Runs made from ranks: every group has one relevant item, and its rank is what a test is about."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ N_ITEMS = 5
 
 
 def frame_of_ranks(ranks: Sequence[int]) -> dict[str, list[object]]:
-    """Return a run whose relevant item stands at these ranks, 1 to 5, group by group."""
+    """Return a run whose relevant item is at these ranks, 1 to 5, group by group."""
     frame: dict[str, list[object]] = {"group": [], "item": [], "score": []}
     for number, rank in enumerate(ranks):
         others = iter(range(1, N_ITEMS))

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 
 def row_counts(url: str) -> dict[str, int]:
-    """Return the number of rows of every table; empty where there is no database."""
+    """Return the number of rows of every table; empty if there is no database."""
     address = sa.make_url(url)
     if address.get_backend_name() == "sqlite" and not Path(address.database or "").exists():
         return {}

@@ -71,7 +71,7 @@ def compare(
     ] = Interval.t,
     equivalence: Annotated[
         float | None,
-        typer.Option(metavar="MARGIN", help="Test whether delta lies within +-MARGIN (TOST).", show_default=False),
+        typer.Option(metavar="MARGIN", help="Test whether delta is within +-MARGIN (TOST).", show_default=False),
     ] = None,
     missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
     top: Annotated[int, typer.Option(min=0, help="How many worst and best groups to show.")] = 10,

@@ -20,7 +20,7 @@ _BLOCK = 1000
 
 @dataclass(frozen=True, slots=True)
 class _Condensed:
-    """Many numbers in few bins: ``values`` (ascending), how many numbers each stands for, and their variance."""
+    """Many numbers in few bins: ``values`` (ascending), how many numbers each represents, and their variance."""
 
     values: Floats
     counts: NDArray[np.int64]

@@ -158,7 +158,7 @@ class GroupResultColumns:
     """All group results of an evaluation, by ascending group id.
 
     ``group_ids``: int64, shape (n,). ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN for NULL; the last
-    two are None unless asked for. ``undefined``: int64, the rows whose value is NULL, and ``reasons`` why, one each.
+    two are None unless requested. ``undefined``: int64, the rows whose value is NULL, and ``reasons`` why, one each.
     """
 
     group_ids: Index

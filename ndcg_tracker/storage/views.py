@@ -18,7 +18,7 @@ _RUN = {"run": "Name of the run.", "run_id": "Number of the run; later runs have
 _DATASET = {"dataset": "Name of the dataset."}
 _GROUP = {"group_key": "Id of the group."}
 _METRIC = {"metric": "The metric's canonical text form."}
-_REQUESTED = {"requested_as": "The text that the metric was first asked for by, such as lightgbm:ndcg@10."}
+_REQUESTED = {"requested_as": "The text that the metric was first requested as, such as lightgbm:ndcg@10."}
 _VERSION = {"label_set_version": "Version of the dataset's labels."}
 _CREATED = {"created_at_utc": "When the run was stored, ISO 8601 in UTC."}
 
@@ -69,7 +69,7 @@ VIEWS = (
             "baseline_value": "The metric's value for the group in the first run.",
             "candidate_value": "The metric's value for the group in the second run.",
             "delta": "candidate_value - baseline_value; NULL where either is undefined.",
-            "requested_as": "The text that the candidate's metric was asked for by; if that is the canonical one, the "
+            "requested_as": "The text that the candidate's metric was requested as; if that is the canonical one, the "
             "baseline's.",
         },
     ),

@@ -12,7 +12,7 @@ from small_shop import BM25, DENSE, LABELS, Run, joint_frame, write_csv, write_q
 
 @pytest.fixture
 def command(sqlite_command: CommandLine, files: None, folder: Path) -> CommandLine:
-    """The command line on a database that must not come to be."""
+    """The command line on a database that must not be created."""
     return sqlite_command
 
 

@@ -84,7 +84,7 @@ def test_a_mean_that_is_undefined(command: CommandLine, folder: Path) -> None:
 
 
 def write_nights(folder: Path) -> None:
-    """Ten runs, ``night01`` to ``night10``: from the sixth on the wrong item stands first in half of the queries."""
+    """Ten runs, ``night01`` to ``night10``: from the sixth on the wrong item is first in half of the queries."""
     for night in range(1, 11):
         frame: dict[str, list[object]] = {"group": [], "item": [], "score": [], "label": []}
         scatter = np.random.default_rng(night).random(240) < 0.1

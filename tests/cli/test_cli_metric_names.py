@@ -59,7 +59,7 @@ def test_a_list_does_not_break_what_holds_commas(command: CommandLine, files: No
 
 @pytest.fixture
 def asked(command: CommandLine, files: None) -> CommandLine:
-    """Two runs that were asked for AP as map, and for LightGBM's NDCG."""
+    """Two runs with AP, requested as map, and LightGBM's NDCG."""
     command("ingest", "bm25.csv", "dense.run", "--labels", "labels.csv", "--metric", "map,lightgbm:ndcg@2")
     return command
 

@@ -78,7 +78,7 @@ class Job:
 
 
 def programs_of(folder: Path) -> Path:
-    """Return where a job finds programs beside those that are installed."""
+    """Return where a job finds programs other than the installed ones."""
     return folder.with_name(f"{folder.name}-bin")
 
 

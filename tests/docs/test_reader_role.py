@@ -1,4 +1,4 @@
-"""The role that docs/sql.md recommends for readers: it can ask every view through `sql`, and nothing else."""
+"""The role that docs/sql.md recommends for readers: it can read every view through `sql`, and nothing else."""
 
 import re
 

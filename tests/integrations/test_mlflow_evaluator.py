@@ -27,7 +27,7 @@ CONFIG = {"group": "qid", "item": "doc", "metrics": METRICS, "dataset": "shop"}
 
 @pytest.fixture
 def store(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> MlflowStore:
-    """MLflow on a SQLite file; our database is ``ndcg-track.db`` beside it."""
+    """MLflow on a SQLite file; our database is ``ndcg-track.db`` next to it."""
     return store_in(tmp_path, tmp_path_factory.getbasetemp(), monkeypatch)
 
 

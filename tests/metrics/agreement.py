@@ -1,4 +1,4 @@
-"""Our answer beside that of another tool, value by value: what ``conformance/`` holds, compared."""
+"""Our values compared with those of other tools, which ``conformance/`` holds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ AGREEMENTS = (BITS, WITHIN, BOTH_UNDEFINED, BOTH_REFUSE)
 
 @dataclass(frozen=True)
 class Comparison:
-    """One value of one tool beside ours: ``what`` is a group or the mean, ``outcome`` one of the words above."""
+    """One value of one tool and ours: ``what`` is a group or the mean, ``outcome`` one of the words above."""
 
     peer: str
     case: str
@@ -153,7 +153,7 @@ def _number(recorded: float | str) -> Answer:
 
 @cache
 def comparisons(peer: str) -> tuple[Comparison, ...]:
-    """Return every value that a tool gave, beside ours."""
+    """Return every value of a tool, with ours."""
     found = []
     for result in RESULTS:
         if result["peer"] != peer:

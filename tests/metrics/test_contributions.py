@@ -1,4 +1,4 @@
-"""The contributions of the items of a group add up to its value: the kernel held against the plainest reading."""
+"""The contributions of the items of a group add up to its value: the kernel compared with the plainest code."""
 
 import json
 from collections.abc import Iterator

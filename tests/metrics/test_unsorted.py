@@ -35,7 +35,7 @@ NEAR_TIES = st.sampled_from([*LAST_BITS, *(-score for score in LAST_BITS), 0.0, 
 
 
 def unsorted_of(run: Run) -> UnsortedRanking:
-    """Return the rows of a dict of scores as they stand there; a group may be without items."""
+    """Return the rows of a dict of scores in its order; a group may be without items."""
     items = [item for scores in run.values() for item in scores]
     scores = [score for scores in run.values() for score in scores.values()]
     offsets = np.cumsum([0, *map(len, run.values())])

@@ -66,7 +66,7 @@ SAMPLES = [
     "doctor",
     "doctor conventions bm25",
 ]
-"""Commands that print results, on the shop of ``_shop``; each is asked for JSON and for CSV."""
+"""Commands that print results, on the shop of ``_shop``; each is run with JSON and with CSV."""
 
 NOT_SAMPLED = {"push mlflow", "pull mlflow"}
 """Commands that print results and need more than a database."""

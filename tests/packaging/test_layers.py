@@ -1,4 +1,4 @@
-"""The walls that import-linter holds are complete: no part of the package stands outside them."""
+"""The walls that import-linter holds are complete: every part of the package is in one."""
 
 import tomllib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Groups as the rows of padded matrices: what is taken out and put back stands where it stood."""
+"""Groups as the rows of padded matrices: values that are taken out and put back are in their old places."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The views of what stands beside the numbers: the same rows on both engines."""
+"""The views of the facts besides the numbers: the same rows on both engines."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

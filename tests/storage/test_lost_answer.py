@@ -1,4 +1,4 @@
-"""A commit whose answer is lost with the connection: what is told is what is stored."""
+"""A commit whose answer is lost with the connection: the report says what is stored."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

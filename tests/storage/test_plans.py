@@ -60,7 +60,7 @@ def add_runs(tx: WriteTransaction, dataset_name: str, n_runs: int) -> None:
 
 @pytest.fixture(params=["sqlite", "postgres"], scope="module")
 def large_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """A store of a hundred runs, beside other datasets."""
+    """A store of a hundred runs, among other datasets."""
     server: PostgresServer | None = None
     if request.param == "sqlite":
         folder: Path = tmp_path_factory.mktemp("plans")

@@ -1,4 +1,4 @@
-"""What people type for a run, and what they are told when it names none."""
+"""References to runs as people type them, and the errors for unknown ones."""
 
 import pytest
 

@@ -128,7 +128,7 @@ def test_times_print_the_same(both: tuple[Store, Store]) -> None:
 
 
 def evaluated(tx: WriteTransaction, run_id: int, requested_as: str | None) -> None:
-    """Store that a run was asked for AP by some text."""
+    """Store the text by which AP was requested for a run."""
     dataset_id = tx.runs.with_id(run_id).dataset_id
     label_set = tx.labels.newest(dataset_id)
     assert label_set is not None

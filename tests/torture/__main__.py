@@ -75,7 +75,7 @@ def outcomes(rows: Collection[int], setting: Setting) -> Iterator[Outcome]:
 
 
 def main(words: list[str]) -> int:
-    """Run the rows that are asked for, print the table, and return 1 if a goal is missed."""
+    """Run the requested rows, print the table, and return 1 if a goal is missed."""
     asked = arguments(words)
     engines = tuple(name for name in ENGINES if name in (asked.engine or ENGINES))
     server = PostgresServer()

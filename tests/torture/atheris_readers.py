@@ -23,13 +23,13 @@ _N_SEEDS = 20
 
 
 def as_sample(data: bytes) -> tuple[int, int, Sample]:
-    """Return the number of the reader, the seed of the sizes, and the files that an input stands for."""
+    """Return the number of the reader, the seed of the sizes, and the files that an input encodes."""
     content, _, beside = data[2:].partition(_BESIDE)
     return data[0] % len(READERS), data[1], Sample(content, beside, None)
 
 
 def as_input(number: int, sample: Sample) -> bytes:
-    """Return the input that stands for a reader and its files."""
+    """Return the input that encodes a reader and its files."""
     return bytes([number, 0]) + sample.content + (_BESIDE + sample.scores if sample.scores else b"")
 
 

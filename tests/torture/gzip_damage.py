@@ -95,7 +95,7 @@ def several_members(text: bytes, n_ways: int) -> Iterator[tuple[str, bytes]]:
 
 
 def unpacked(content: bytes) -> bytes | None:
-    """Return what zlib makes of gzip data by RFC 1952, None where it refuses it; zeros may follow the last member."""
+    """Return gzip data as zlib decompresses it by RFC 1952, None if it refuses it; zeros may follow the last member."""
     text = b""
     try:
         while content:

@@ -151,6 +151,6 @@ HOSTILE_TEXTS = tuple(
         ]
     )
 )
-"""All different; none is empty, has a NUL or is no Unicode: such ids are refused (see ``REFUSED_TEXTS``)."""
+"""All different; none is empty, has a NUL or is invalid Unicode: such ids are refused (see ``REFUSED_TEXTS``)."""
 
 REFUSED_TEXTS = ("", "a\0b", "\0", "a" * 2001, "é" * 1001, "a\ud800b", "\udfff")

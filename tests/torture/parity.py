@@ -97,7 +97,7 @@ def _is_of_one_database(name: str) -> bool:
 
 
 def outcomes(setting: Setting) -> Iterator[Outcome]:
-    """Yield the one outcome, if both engines are asked for."""
+    """Yield the one outcome, if both engines are requested."""
     if set(setting.engines) != {"sqlite", "postgres"}:
         return
     differences = Differences()

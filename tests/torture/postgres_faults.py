@@ -134,7 +134,7 @@ class Ingests:
         ]
 
     def try_one(self, tally: Tally, fault: Fault, *, afterwards: Callable[[], None] = lambda: None) -> None:
-        """Ingest with a fault, hold what is told against what is stored, and run the same command again."""
+        """Ingest with a fault, compare the report with the database, and run the same command again."""
         self._number += 1
         dataset = f"set-{self._number:03}"
         with Proxy(self._socket, fault) as proxy:

@@ -31,7 +31,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Setting:
-    """What a row runs with: its size, a folder to write into, a running server, and the engines that are asked for."""
+    """What a row runs with: its size, a folder to write into, a running server, and the requested engines."""
 
     size: Literal["quick", "full"]
     folder: Path

@@ -31,7 +31,7 @@ _SIZES = (1, 30, 90, 300, 1 << 20)
 
 @dataclass(frozen=True)
 class Sample:
-    """One input: the file, and for label/qid files the scores and the group sizes beside it."""
+    """One input: the file, and for label/qid files the scores and the group sizes next to it."""
 
     content: bytes
     scores: bytes = b""
@@ -111,7 +111,7 @@ def _streamed(reader: str, path: str, one: Sample, options: dict[str, Any], n_by
 
 
 def _quick(reader: Reader, path: str, one: Sample, n_bytes: int) -> Any:
-    """Return what the fast path alone makes of a file, None where it leaves the file to the exact one."""
+    """Return what the fast path alone reads from a file, None if it leaves the file to the exact one."""
     with ExitStack() as files:
         source = files.enter_context(Source(path, stdin=io.BytesIO(one.content)))
         rows = fast_rows(source, reader.reader, reader.role, n_bytes)

@@ -1,4 +1,4 @@
-"""What ``nt.evaluate`` takes beside frames with our names: paths and other tools' objects; what it refuses or notes."""
+"""What ``nt.evaluate`` takes besides frames with our names: paths, other tools' objects; what it refuses or notes."""
 
 import gzip
 import math

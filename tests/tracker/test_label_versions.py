@@ -1,4 +1,4 @@
-"""Which version of the labels a run is held to."""
+"""Which version of the labels a run is evaluated under."""
 
 from collections.abc import Callable
 from pathlib import Path

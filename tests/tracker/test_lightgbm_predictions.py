@@ -13,7 +13,7 @@ N_GROUPS, SIZE = 60, 15
 
 
 def write_rankings(path: Path, seed: int) -> None:
-    """Write a label/qid file in LightGBM's form, with its group sizes beside it."""
+    """Write a label/qid file in LightGBM's form, with its group sizes next to it."""
     rng = np.random.default_rng(seed)
     lines = []
     for _ in range(N_GROUPS * SIZE):

@@ -1,4 +1,4 @@
-"""What a metric was asked for by: kept with the evaluation, whatever becomes of the run."""
+"""The requested text of a metric: kept with the evaluation, whatever happens to the run."""
 
 from pathlib import Path
 
@@ -17,13 +17,13 @@ EVERY = "SELECT run, label_set_version, metric, requested_as FROM run_summary OR
 
 @pytest.fixture
 def asked(tracker: nt.Tracker) -> nt.Tracker:
-    """A run whose metrics were asked for by other names."""
+    """A run whose metrics were requested by other names."""
     tracker.ingest(frame_of(BM25), labels=labels_frame(), name="bm25", metrics=ASKED)
     return tracker
 
 
 def requested(tracker: nt.Tracker, run: str, version: int = 1) -> dict[str, str]:
-    """Return what each metric of a run was asked for by."""
+    """Return the text that each metric of a run was requested as."""
     return {row[2]: row[3] for row in tracker.query(EVERY).rows if row[:2] == (run, version)}
 
 

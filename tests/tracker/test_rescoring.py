@@ -12,7 +12,7 @@ NEW_LABELS: Run = {**LABELS, "q2": {"a": 3, "d": 1, "x": 2}}
 
 @pytest.fixture
 def shop(tracker: nt.Tracker) -> nt.Tracker:
-    """Two runs under labels version 1, and newer labels that neither was held to."""
+    """Two runs under labels version 1, and newer labels that neither was evaluated under."""
     tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), metrics=["ndcg@10", "dcg@3"])
     tracker.ingest(frame_of(DENSE), name="dense")
     tracker.add_labels(labels_of(NEW_LABELS))

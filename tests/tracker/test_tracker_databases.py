@@ -22,7 +22,7 @@ def test_the_location_is_given_or_named_by_the_environment_or_here(monkeypatch: 
     assert nt.Tracker(Path("here.db")).location == "here.db"
 
 
-def test_the_file_comes_to_be_with_the_first_ingest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_ingest_creates_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NDCG_TRACK_DB", raising=False)
     monkeypatch.chdir(tmp_path)
     with nt.Tracker() as tracker:

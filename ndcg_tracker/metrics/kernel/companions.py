@@ -164,8 +164,9 @@ def _of_counts(lists: Lists, metric: Metric) -> Floats:
 class Found:
     """The relevant items of all lists, group by group and rank by rank.
 
-    ``groups``: int64, the group of the run; ``ranks``: int64, from 1; ``nth``: int64, how many relevant items stand up
-    to there, itself included; ``gains``: float64. ``n_found``: float64, shape (n_run_groups,), how many each list has.
+    ``groups``: int64, the group of the run; ``ranks``: int64, from 1; ``nth``: int64, how many relevant items there
+    are up to it, itself included; ``gains``: float64. ``n_found``: float64, shape (n_run_groups,), how many each
+    list has.
     """
 
     groups: Index
@@ -263,7 +264,7 @@ def _interpolated_precision(lists: Lists, metric: Metric) -> Floats:
     """Return IPrec, or IPrecAvg, its mean over some points of recall.
 
     The highest precision at a relevant item, from the one on that reaches the recall; 0 where none does. A recall x
-    stands for x R relevant items: + 0.9 and cut off (trec_eval 9), or rounded (trec_eval 10). Source:
+    means x R relevant items: + 0.9 and cut off (trec_eval 9), or rounded (trec_eval 10). Source:
     m_iprec_at_recall.c, m_11pt_avg.c.
     """
     found = _found(lists, metric)
@@ -283,7 +284,7 @@ def _interpolated_precision(lists: Lists, metric: Metric) -> Floats:
 
 
 def _count_of(share: float, wanted: Floats) -> Floats:
-    """Return how many relevant items a share of them stands for, as trec_eval 9 rounds it up."""
+    """Return how many relevant items a share of them means, as trec_eval 9 rounds it up."""
     return np.trunc(share * wanted + 0.9)
 
 

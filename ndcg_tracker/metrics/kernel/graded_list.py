@@ -21,10 +21,10 @@ class GradedList:
 
     ``scores``: the scores at each place, never rising within a group. ``offsets``: int64, shape (n_run_groups + 1,).
     ``list_rows``: the row of the ranking at each place, None where place and row are the same. ``places``: int64,
-    ascending, the places that carry a label, None where all of them do; ``codes``: the level of each; ``bounds``:
-    int64, shape (n_run_groups + 1,), which of them lie in each group of the run. ``came``: int64, where each row of the
-    ranking stood as it came, None where places of equal score stand in the order in which they came. ``sorted_part``:
-    of a run in any order the groups in which ties can matter; it alone has scores and rows then. None where all have.
+    ascending, the places that have a label, None if all of them have one; ``codes``: the level of each; ``bounds``:
+    int64, shape (n_run_groups + 1,), which of them are in each group of the run. ``came``: int64, the input place of
+    each row of the ranking, None if places of equal score are in input order. ``sorted_part``: of an unsorted run, the
+    groups in which ties can matter, which alone have scores and rows then; None if all groups have them.
     """
 
     scores: Scores

@@ -20,7 +20,7 @@ class LevelSpans:
     """The ideal order of every group as spans of equal gain.
 
     ``gains``: float64, shape (n_spans,), the same spans for every group. ``ends``: int64, shape (n_spans, n_groups),
-    how many items stand up to the end of each span.
+    how many items there are up to the end of each span.
     """
 
     gains: Floats

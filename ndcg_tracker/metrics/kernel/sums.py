@@ -49,7 +49,7 @@ def weighted_sums(
 ) -> Floats:
     """Return the sums of gain x weight over the rows of each group, for some weights of the ranks at once.
 
-    Parameters: see ``discounted_sums``; ``places``: int64, where each row stands; ``before``: int64, shape (n_groups,),
+    Parameters: see ``discounted_sums``; ``places``: int64, the place of each row; ``before``: int64, shape (n_groups,),
     what a place is above the rank in its group; ``weights``: each float64, entry r for rank r. Returns: float64, shape
     (n_weights, n_groups), each added up row after row.
     """

@@ -114,7 +114,7 @@ def _tied(scores: Scores, offsets: Index, places: Index) -> Index:
 
 
 def _ends(scores: Scores, offsets: Index, places: Index) -> tuple[Index, Index]:
-    """Return the first and the last place of the span of equal scores that each place lies in."""
+    """Return the first and the last place of the span of equal scores around each place."""
     held = np.zeros(offsets.size - 1, dtype=np.bool_)
     held[np.searchsorted(offsets, places, "right") - 1] = True
     groups = np.flatnonzero(held)

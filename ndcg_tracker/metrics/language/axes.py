@@ -297,7 +297,7 @@ AXES: tuple[Axis, ...] = (
     ),
     Axis(
         "recall_count",
-        "how many relevant items a recall x stands for",
+        "how many relevant items a recall x means",
         {"up": "x times all, rounded up from a tenth on", "nearest": "x times all, rounded to the nearest"},
         ("IPrec", "IPrecAvg"),
     ),

@@ -21,7 +21,7 @@ class QueryResult:
     """The answer to one query.
 
     ``columns``: their names in the query's order; a name may occur twice. ``rows``: one tuple per row, of None, int,
-    float and str only (see ``normal_value``). ``truncated``: whether there were more rows than were asked for.
+    float and str only (see ``normal_value``). ``truncated``: whether there were more rows than requested.
     """
 
     columns: list[str]

@@ -232,7 +232,7 @@ def state_of(server: PostgresServer, bystander: psycopg.Connection) -> list[obje
 
 
 def assert_no_trace(server: PostgresServer, bystander: psycopg.Connection, before: list[object]) -> None:
-    """A closed session ends a moment after its client is told so: give it that moment."""
+    """A closed session ends a moment after its client is notified: give it that moment."""
     deadline = time.monotonic() + 10
     while (after := state_of(server, bystander)) != before and time.monotonic() < deadline:
         time.sleep(0.01)

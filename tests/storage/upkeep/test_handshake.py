@@ -1,4 +1,4 @@
-"""Every kind of database is told from the others, in the right direction, and nothing is written."""
+"""Every kind of database is recognised, in the right direction, and nothing is written."""
 
 import sqlite3
 from contextlib import closing

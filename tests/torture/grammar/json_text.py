@@ -14,7 +14,7 @@ _MOST_DIGITS = 400
 
 
 class NotJsonError(Exception):
-    """The text is no JSON, has a key twice in an object, or a whole number of more than 400 digits."""
+    """The text is not JSON, has a key twice in an object, or a whole number of more than 400 digits."""
 
 
 @dataclass(frozen=True)

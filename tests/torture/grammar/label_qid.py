@@ -1,4 +1,4 @@
-"""Label/qid files, ``label qid:ID feature:value ... # comment``, and what stands in files of their own beside them."""
+"""Label/qid files, ``label qid:ID feature:value ... # comment``, and the files next to them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def sizes_file(content: bytes, faults: Faults) -> list[int]:
 
 
 def label_qid(content: bytes, role: Role, scores: bytes = b"", sizes: bytes | None = None) -> Table:
-    """Return labels, or with scores a run: all rows have a qid, or none has and the group sizes stand in a file.
+    """Return labels, or with scores a run: all rows have a qid, or none has and the group sizes are in a file.
 
     Features are ``digits:value``; they are not read. Items are known by their row's number within the group, from 1,
     and so are groups without qid.

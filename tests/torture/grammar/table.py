@@ -15,7 +15,7 @@ _LARGEST_WEIGHT = 1e30
 
 
 class RefusedError(Exception):
-    """The content is no file of its format.
+    """The content is not a file of its format.
 
     ``lines``: the lines, or the rows from 1, at which a reader may say so; None among them for the file as a whole.
     """

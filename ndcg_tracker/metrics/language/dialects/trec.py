@@ -245,7 +245,7 @@ TREC_EVAL10 = Dialect(
     (
         "Scores are compared in double precision.",
         "Without -c a group that is missing from the run is an error.",
-        "A recall x stands for x R relevant items, rounded; in trec_eval 9 for x R + 0.9, cut off.",
+        "A recall x means x R relevant items, rounded; in trec_eval 9 x R + 0.9, cut off.",
         "rbp divides by the highest grade of the group; trec_eval reads memory that it never set, so that its value "
         "may depend on which other measures are computed.",
         "utility with other parameters and -c: trec_eval gives a missing group a list of one item, here it is 0.",
