@@ -58,7 +58,11 @@ def evaluate(
     names = run_names(files, name, of_stdin="-")
     found = []
     with whole_file(metrics_json, "--metrics-json") as write_metrics:
-        given = None if labels is None else labels_of(labels, columns=Columns(group=group, item=item, label=label))
+        given = (
+            None
+            if labels is None
+            else labels_of(labels, columns=Columns(group=group, item=item, label=label, is_shared=True))
+        )
         for path, run_name in zip(files, names, strict=True):
             metrics = metric or [DEFAULT_METRIC]
             try:

@@ -83,7 +83,7 @@ def ingest(
         is_shared=is_shared,
         header=header_of(columns),
     )
-    label_columns = Columns(group=group, item=item, label=label)
+    label_columns = Columns(group=group, item=item, label=label, is_shared=True)
     commit = git_commit if git_commit is not None else _head()
     results: list[IngestResult] = []
     try:

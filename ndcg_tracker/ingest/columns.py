@@ -77,7 +77,7 @@ class Columns:
     Without one named, ``label`` and ``weight`` may be absent; so may
     ``item`` in a table of both scores and labels: items are then known by the row's number within its group, from 1.
     ``item=False`` (or "") asks for row numbers whatever columns there are. ``is_shared``: whether group and item are
-    names of a table of labels too, so that a run in a format without columns may come with them.
+    names of a second table too, of the labels or the run, so that either may be in a format without columns.
     ``header``: the names of all columns of a delimited file, in order, where its first line is a row; None where that
     line names them.
 

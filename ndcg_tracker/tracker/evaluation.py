@@ -225,7 +225,7 @@ class Input:
                 f"{argument('item', False)} knows items by row numbers, which do not fit the second table of "
                 f"{argument('labels')}; name the item column with {argument('item')}"
             )
-        columns = self.names.columns("group", "item", "label")
+        columns = replace(self.names.columns("group", "item", "label"), is_shared=True)
         path = path_of(self.labels)
         return read_label_frame(self.labels, columns) if path is None else read_labels(path, columns=columns)
 

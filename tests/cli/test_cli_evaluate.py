@@ -157,3 +157,13 @@ def test_named_columns_may_be_those_of_the_labels(command: CommandLine, folder: 
     assert command.refused("evaluate", "dense.run", "--labels", "qrels.txt", "--group", "a").startswith(
         "dense.run: a trec file has no named columns; drop --group, or choose another --reader"
     )
+
+
+@pytest.mark.parametrize("name", ["evaluate", "ingest"])
+def test_columns_are_named_for_the_run_alone(command: CommandLine, folder: Path, name: str) -> None:
+    (folder / "run.csv").write_text("q,d,2\nq,e,1\n")
+    (folder / "labels.csv").write_text("q,d,1\n")
+    assert command.refused(name, "run.csv", "--columns", "qid,docno,score", "--labels", "labels.csv") == (
+        "labels.csv:1: no column 'group'; the columns are 'q', 'd', '1': name the group column with --group; if this "
+        "line is a row, write the names of the columns above it"
+    )

@@ -11,7 +11,7 @@ import numpy as np
 
 from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.blocks import Lines, plain_lines
-from ndcg_tracker.ingest.columns import NUMBERS, Columns, Refused, Wanted
+from ndcg_tracker.ingest.columns import LABEL_TABLE, NUMBERS, Columns, Refused, Wanted
 from ndcg_tracker.ingest.formats.trec import (
     _NEWLINE,
 )
@@ -59,7 +59,7 @@ class Delimited:
             if not header and not lines.is_last:
                 return GatheredRows([]).rows(lines.name)
             if self._columns.header is None:
-                self._take_header(header, lambda what: lines.error(_with_hint(what, header), line))
+                self._take_header(header, lambda what: lines.error(self._with_hint(what, header), line))
             else:
                 self._take_given_header(lines.error)
                 if header == [name.encode() for name in self._columns.header]:
@@ -136,15 +136,17 @@ class Delimited:
         self._are_ranks = columns.are_ranks({role: names[place] for role, place in self._found.items()})
         self._n_cells = len(header)
 
+    def _with_hint(self, what: str, header: list[bytes]) -> str:
+        """Return what is wrong with a header, perhaps that it is not one."""
+        if not any(_is_number(cell) for cell in header):
+            return what
+        named = f"name the columns with {argument('columns', 'NAME,NAME,...')}"
+        if self._columns.is_shared and self._wanted is LABEL_TABLE:  # that argument is for the run
+            named = "write the names of the columns above it"
+        return f"{what}; if this line is a row, {named}"
+
     def _take_given_header(self, refused: Refused) -> None:
         self._take_header([name.encode() for name in self._columns.header or ()], refused)
-
-
-def _with_hint(what: str, header: list[bytes]) -> str:
-    """Return what is wrong with a header, perhaps that it is none."""
-    if not any(_is_number(cell) for cell in header):
-        return what
-    return f"{what}; if this line is a row, name the columns with {argument('columns', 'NAME,NAME,...')}"
 
 
 def _is_number(cell: bytes) -> bool:
