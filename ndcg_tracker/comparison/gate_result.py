@@ -46,7 +46,7 @@ class Gated:
     ``comparison``: of the one metric, with what else to know in its notes. ``decision``: what was decided. ``number``:
     which decision of this gate it is (of this dataset, metric and baseline alias), from 1. ``decision_id``: its number
     in the database, None where it was not recorded. ``alpha_budget``: of all decisions of this gate, None without.
-    ``learned_margin``: where the margin comes from repeats. ``drift``: None where the baseline is no alias.
+    ``learned_margin``: where the margin comes from repeats. ``drift``: None where the baseline is not an alias.
     ``acknowledgement``: None where nobody overrode the decision. ``ties_could_change_decision``: whether another order
     of items of equal score could. ``candidate_means``: metric and mean of everything
     the candidate was evaluated under with these labels.

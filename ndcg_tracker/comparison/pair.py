@@ -61,7 +61,7 @@ def pair(
     groups in one run only: "error" refuses, "zero" pairs them with 0, "intersect" leaves them out, and "skip" leaves
     out those ``in_neither`` as well: int64, ascending, the groups that neither run has, whose results say nothing of
     the runs. ``metric``: its text, for the message. Raises: InputError if ``missing`` is "error" and there are such
-    groups, or is no known policy; ValueError if the arrays are not as described.
+    groups, or is not a known policy; ValueError if the arrays are not as described.
 
     >>> ids = np.array([1, 2, 3, 4])
     >>> both = pair(ids, np.array([0.5, 1.0, np.nan, 0.25]), ids[:3], np.array([0.75, np.nan, np.nan]), missing="zero")

@@ -266,7 +266,7 @@ def list_rows(values: Mapping[str, object], names: Mapping[str, str], group: byt
 def list_array(values: Any) -> Any | None:
     """Return a column of Python lists or NumPy arrays as an Arrow array of lists, None if it is no such column.
 
-    Null for what is no list; NaN among the numbers of a list stays. Raises: what pyarrow does of mixed types.
+    Null for what is not a list; NaN among the numbers of a list stays. Raises: what pyarrow does of mixed types.
     """
     import pyarrow as pa
 

@@ -52,7 +52,7 @@ class ArrowCsv:
     def rows(self, blocks: Iterable[bytes]) -> Rows:
         """Return the rows of blocks of lines.
 
-        Raises: DoubtfulError for lines of another number of columns and for what is no finite number.
+        Raises: DoubtfulError for lines of another number of columns and for what is not a finite number.
         """
         collected = Collected(NoPlaces())
         for table in mapped(self._table, blocks):
@@ -75,7 +75,7 @@ class ArrowCsv:
         except pa.ArrowInvalid as error:
             if self._rank is None:
                 raise DoubtfulError(str(error)) from None
-        try:  # perhaps it is a rank that is no number, which is no error
+        try:  # perhaps it is a rank that is not a number, which is no error
             table = csv.read_csv(pa.BufferReader(text), self._reading, self._parsing, self._as_it_stands)
         except pa.ArrowInvalid as error:
             raise DoubtfulError(str(error)) from None

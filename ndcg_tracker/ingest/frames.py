@@ -345,6 +345,6 @@ def _ids(values: Any, name: str) -> list[str | None]:
             try:
                 value.encode()
             except UnicodeEncodeError:
-                raise InputError(f"row {row + 1}: {shown(name)} is no valid text; write ids as UTF-8") from None
+                raise InputError(f"row {row + 1}: {shown(name)} is not valid text; write ids as UTF-8") from None
         ids.append(str(value))
     return ids

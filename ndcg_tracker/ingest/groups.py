@@ -188,7 +188,7 @@ def _chosen(header: list[str], columns: GroupColumns, refused: Refused) -> _Chos
 def _place(header: Sequence[str], name: str, role: str, refused: Refused) -> int:
     count = header.count(name)
     if count > 1:
-        raise refused(f"column {shown(name)} stands {count} times; rename all but one")
+        raise refused(f"column {shown(name)} appears {count} times; rename all but one")
     if not count:
         raise refused(absent_column(name, role, header))
     return header.index(name)
@@ -238,7 +238,7 @@ def text_weight(cell: str) -> float:
 def group_weight(value: object) -> float:
     """Return the weight that a value is, NaN for None.
 
-    Raises: ValueError, its message without a place, for what is no number from 0 to ``MAX_WEIGHT``.
+    Raises: ValueError, its message without a place, for what is not a number from 0 to ``MAX_WEIGHT``.
 
     >>> group_weight(3), group_weight(None)
     (3.0, nan)

@@ -338,7 +338,7 @@ def _checked(rows: Rows, places: Places, *, scores: Floats | None, seen: SeenGro
     table = ranked_table(rows, places, is_part=seen is not None)
     again = -1 if seen is None else seen.first_repeat(rows.run_keys)
     if again >= 0:
-        what = f"group {shown(rows.run_keys.bytes_at(again))} comes again after another group"
+        what = f"the rows of group {shown(rows.run_keys.bytes_at(again))} are not contiguous"
         advice = "sort the file by group first, or read it whole instead of block by block"
         error = places.error(int(rows.run_starts[again]), f"{what}; {advice}")
         raise ScatteredGroupError(error.message) if isinstance(error, InputError) else error  # a doubt knows no place

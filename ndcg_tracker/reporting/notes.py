@@ -109,7 +109,7 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "added unweighted): no interval and no p-value"
     ),
     "diagnostic": "shown, not compared: it says nothing about quality",
-    "no_mean_of_groups": "shown, not compared: its summary is no mean of groups, and the tests are about such means",
+    "no_mean_of_groups": "shown, not compared: its summary is not a mean of groups, and the tests are about such means",
     "fewer_judged": _fewer_judged,
     "none_judged": "the {run} has no judged item there at all: are its ids spelled as in the labels?".format,
     "nothing_judged": (

@@ -15,7 +15,7 @@ from ndcg_tracker.errors import InputError
 def whole_file(path: str | None, option: str) -> Iterator[Callable[[str], None]]:
     """Yield what takes the content of a file; the file is there once the block ends well, and as it was otherwise.
 
-    A place that cannot be written to is refused at the beginning, before anything is done. What is no regular file,
+    A place that cannot be written to is refused at the beginning, before anything is done. What is not a regular file,
     such as /dev/null or a pipe, is written to as it is.
 
     Parameters: ``path``: of the file; None where nobody asked for one, and the content goes nowhere. ``option``: that

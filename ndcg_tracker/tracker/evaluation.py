@@ -130,7 +130,7 @@ def evaluate(
     "not_retrieved". ``reader``: of the file, if its name and content do not tell. ``columns``: the names of the columns
     of a CSV or TSV file that has no header, such as ``"qid,pid,rank"``. ``scores``: the predictions of a label/qid
     file, one per line. Returns: an ``Evaluation``. Raises: InputError for what cannot be taken, naming the
-    row, and where no group of the run has labels; MetricError for a text that is no metric. Warns where no item has a
+    row, and where no group of the run has labels; MetricError for an unknown metric. Warns where no item has a
     label, and of columns that a convention newly reads. The input is never changed.
 
     >>> import ndcg_tracker as nt
@@ -166,12 +166,12 @@ class Names:
     weight: str | None = None
 
     def columns(self, *roles: str) -> Columns:
-        """Return the names that were given for some roles. Raises: InputError for what is no name."""
+        """Return the names that were given for some roles. Raises: InputError for what is not a name."""
         given: dict[str, Any] = {}
         for role in ("group", "item", "score", "label", "weight"):
             name = getattr(self, role)
             if not isinstance(name, str | None) and not (role == "item" and name is False):
-                raise InputError(f"{argument(role)} is the name of a column, and {name!r} is no text; give its name")
+                raise InputError(f"{argument(role)} is the name of a column, and {name!r} is not text; give its name")
             if role in roles and not isinstance(name, OwnName):
                 given[role] = name
         return Columns(**given)
@@ -231,7 +231,7 @@ class Input:
 
 
 def path_of(given: object) -> str | None:
-    """Return the path that something is, None where it is no path."""
+    """Return the path that something is, None where it is not a path."""
     if isinstance(given, os.PathLike):
         given = os.fspath(given)
     return given if isinstance(given, str) else None
@@ -303,7 +303,7 @@ def _have_the_same_rows(table: RankedTable, labels: LabelLists) -> bool:
 
 
 def fitting(blocks: Iterable[RankedTable], labels: LabelLists | None) -> Iterator[RankedTable]:
-    """Yield the blocks of a run, each held against ``refuse_row_numbers``; refuse one of row numbers without labels."""
+    """Yield the blocks of a run, each checked by ``refuse_row_numbers``; refuse one of row numbers without labels."""
     is_numbered = any_labels = False
     for block in blocks:
         refuse_row_numbers(block, labels)
@@ -363,7 +363,7 @@ def _some(ids: Sequence[str]) -> str:
 
 
 def parsed_metrics(texts: str | Sequence[str]) -> list[Metric]:
-    """Return the metrics that some texts name (InputError where there is none, MetricError for what is no metric)."""
+    """Return the metrics that some texts name (InputError where there is none, MetricError for an unknown one)."""
     if not texts:
         raise InputError("no metric was asked for; name at least one, such as ndcg@10")
     return parse_metrics(texts)

@@ -149,8 +149,8 @@ def item_moves(tx: ReadTransaction, both: RunPair, group_ids: Index, n: int = 3)
     Only the lists of these groups are read. Parameters: ``both``: two runs under a metric, each with its labels.
     ``group_ids``: int64, distinct ids of groups of the dataset. ``n``: how many
     items of each at most; those that contribute the same to both runs are not among them. Returns: one entry per id,
-    none at all under a metric that is no sum over items. Raises: MetricError for a label or a group that an axis of the
-    metric refuses.
+    none at all under a metric that is not a sum over items. Raises: MetricError for a label or a group that an axis
+    of the metric refuses.
     """
     if both.metric.measure not in ADDITIVE or not group_ids.size:
         return {}

@@ -91,7 +91,8 @@ class GateQuestion:
                 f"{argument('margin', 'auto')}; or give {argument('scope', 'set')}"
             )
         if isinstance(self.margin, str) and self.margin != "auto":
-            raise InputError(f"margin {self.margin!r} is no number; give one in absolute points, such as 0.01, or auto")
+            advice = "give one in absolute points, such as 0.01, or auto"
+            raise InputError(f"margin {self.margin!r} is not a number; {advice}")
         if self.margin == "auto" and self.repeats and self.aa is not None:
             raise InputError(
                 f"{argument('repeats')} and {argument('aa')} both say which runs are the repeats; give one of them"

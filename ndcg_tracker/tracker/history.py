@@ -167,7 +167,7 @@ class HistoryFilter:
 
     >>> HistoryFilter(since="2025-02-30")
     Traceback (most recent call last):
-    ndcg_tracker.errors.InputError: since '2025-02-30' is no date; write 2025-01-31 or 2025-01-31T09:30, in UTC
+    ndcg_tracker.errors.InputError: since '2025-02-30' is not a date; write 2025-01-31 or 2025-01-31T09:30, in UTC
     """
 
     tags: Mapping[str, str] = field(default_factory=dict)
@@ -221,7 +221,7 @@ def _time(name: str, text: str, *, to_the_end: bool = False) -> datetime:
     try:
         found = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise InputError(f"{name} {text!r} is no date; write 2025-01-31 or 2025-01-31T09:30, in UTC") from None
+        raise InputError(f"{name} {text!r} is not a date; write 2025-01-31 or 2025-01-31T09:30, in UTC") from None
     if to_the_end and len(text.strip()) <= len("2025-01-31"):
         found = datetime.combine(found.date(), time.max)
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)

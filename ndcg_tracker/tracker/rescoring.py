@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RescoredRun:
-    """A run after rescoring: the label version it was held to, and the metrics that this added."""
+    """A run after rescoring: the label version it was evaluated against, and the metrics that this added."""
 
     run: str
     run_id: int

@@ -262,7 +262,7 @@ def _in_neither(
 def _summaries(
     metric: Metric, pairing: Pairing, baseline: EvaluationRecord, candidate: EvaluationRecord
 ) -> tuple[float, float] | None:
-    """Return what a metric makes of the paired groups that is no mean: the stored summaries where they are of these."""
+    """Return the summaries of a metric that are not means: the stored ones where they are of the paired groups."""
     if baseline.mean is None or candidate.mean is None:
         return None
     if {baseline.n_groups, candidate.n_groups} == {pairing.group_ids.size}:

@@ -137,7 +137,7 @@ def test_a_step_in_every_format(command: CommandLine, folder: Path) -> None:
             "none of the 2 runs of dataset 'shop' with ndcg@10 has commit ff, since 2001-01-01, until 2001-01-31; use "
             "fewer filters, or see them with: ndcg-track runs list --dataset shop",
         ),
-        (["--since", "monday"], "since 'monday' is no date; write 2025-01-31 or 2025-01-31T09:30, in UTC"),
+        (["--since", "monday"], "since 'monday' is not a date; write 2025-01-31 or 2025-01-31T09:30, in UTC"),
         (
             ["--since", "2025-02-01", "--until", "2025-01-01"],
             "since '2025-02-01' is later than until '2025-01-01'; swap them",

@@ -45,7 +45,7 @@ def test_a_group_that_comes_again_is_refused_and_nothing_stored(
     with Path("apart.run").open("a") as file:
         file.write("q1 Q0 z 9 0.5 sys\n")
     assert command.refused("ingest", "apart.run", "--labels", "labels.csv", "--stream") == (
-        "apart.run:12: group 'q1' comes again after another group; sort the file by group first, or read it whole "
+        "apart.run:12: the rows of group 'q1' are not contiguous; sort the file by group first, or read it whole "
         "instead of block by block"
     )
     assert command.rows("runs", "list") == []

@@ -15,7 +15,7 @@ from ndcg_tracker.ingest.reading import ranked_blocks, read_run, text_table
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 
-AGAIN = "comes again after another group; sort the file by group first, or read it whole instead of block by block"
+AGAIN = "are not contiguous; sort the file by group first, or read it whole instead of block by block"
 
 
 def joined(blocks: list[RankedTable]) -> tuple[Any, ...]:

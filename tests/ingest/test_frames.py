@@ -310,9 +310,9 @@ def test_a_nan_label_is_unjudged_in_pandas_and_dicts_and_an_error_in_arrow() -> 
             "row 2: the weight is above 1e+30; give weights of a common size, such as 1 for most groups",
         ),
         ({"item": ["a", "b", "x\0"]}, "row 3: the item id has a NUL byte; write the file again without it"),
-        ({"item": ["a", "b", "\ud800"]}, "row 3: 'item' is no valid text; write ids as UTF-8"),
+        ({"item": ["a", "b", "\ud800"]}, "row 3: 'item' is not valid text; write ids as UTF-8"),
         ({"item": ["a", "b", b"\xff"]}, "row 3: byte 0xff is not UTF-8; write ids as UTF-8"),
-        ({"item": ["a", 2, b"\xff"]}, "row 3: 'item' is no valid text; write ids as UTF-8"),
+        ({"item": ["a", 2, b"\xff"]}, "row 3: 'item' is not valid text; write ids as UTF-8"),
         ({"item": ["a", 1.5, "b"]}, "row 2: 'item' holds a float; ids are text or whole numbers"),
         ({"item": ["a", True, "b"]}, "row 2: 'item' holds a bool; ids are text or whole numbers"),
         (

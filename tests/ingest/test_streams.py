@@ -53,9 +53,9 @@ def test_a_defect_anywhere_in_a_large_file_is_found_with_its_line(tmp_path: Path
         (54_321, good[54_320], "item 'd320' of group 'q54' stands in line 54321 already; keep one of the two"),
         (54_321, b"q54 Q0 \xff 1 1 t\n", "byte 0xff is not UTF-8; save the file as UTF-8"),
         (54_321, b"q54 Q0 " + b"d" * 2001 + b" 1 1 t\n", "the item id has 2001 bytes; shorten it to 2000 or fewer"),
-        (54_000, b"q0 Q0 x 1 1 t\n", f"group 'q0' {AGAIN}"),
-        (99_999, b"q98 Q0 x 1 1 t\n", f"group 'q98' {AGAIN}"),
-        (1_500, b"q9 Q0 x 1 1 t\n", f"group 'q1' {AGAIN}"),
+        (54_000, b"q0 Q0 x 1 1 t\n", f"the rows of group 'q0' {AGAIN}"),
+        (99_999, b"q98 Q0 x 1 1 t\n", f"the rows of group 'q98' {AGAIN}"),
+        (1_500, b"q9 Q0 x 1 1 t\n", f"the rows of group 'q1' {AGAIN}"),
     ):
         content = b"".join([*good[:place], line, *good[place + 1 :]])
         path.write_bytes(gzip.compress(content, 1) if name.endswith(".gz") else content)

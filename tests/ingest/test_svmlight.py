@@ -64,9 +64,9 @@ def test_group_sizes_stand_in_the_sibling_of_a_lightgbm_file(tmp_path: Path) -> 
     [
         (
             b"1 qid:1 1:1\n1 Q0 d\n",
-            "<stdin>:2: 'Q0' is no feature:value field; a line is 'label qid:ID 1:0.5 2:0.1 ...'",
+            "<stdin>:2: 'Q0' is not a feature:value field; a line is 'label qid:ID 1:0.5 2:0.1 ...'",
         ),
-        (b"1 qid: 1:1\n", "<stdin>:1: 'qid:' is no feature:value field; a line is 'label qid:ID 1:0.5 2:0.1 ...'"),
+        (b"1 qid: 1:1\n", "<stdin>:1: 'qid:' is not a feature:value field; a line is 'label qid:ID 1:0.5 2:0.1 ...'"),
         (b"nan qid:1 1:1\n", "<stdin>:1: label 'nan' is not a number; write it like 0.5, -2 or 1e-3"),
         (b"1 qid:1\n1 1:1\n", "<stdin>:2: no qid: field, but line 1 has one; use one form"),
         (b"1 1:1\n", "<stdin>: no qid: fields, and standard input has no .query file beside it; give a file"),
@@ -92,8 +92,8 @@ def test_group_sizes_that_do_not_fit_are_refused(tmp_path: Path) -> None:
             f"{path}: 3 rows, but the group sizes in {path}.query sum to 1000000000000001; make them fit",
         ),
         (b"", f"{path}: 3 rows, but the group sizes in {path}.query sum to 0; make them fit"),
-        (b"3\n0\n", f"{path}.query:2: '0' is no group size; write one whole number from 1 per line"),
-        (b"3.0\n", f"{path}.query:1: '3.0' is no group size; write one whole number from 1 per line"),
+        (b"3\n0\n", f"{path}.query:2: '0' is not a group size; write one whole number from 1 per line"),
+        (b"3.0\n", f"{path}.query:1: '3.0' is not a group size; write one whole number from 1 per line"),
     ):
         written(tmp_path, "rank.test.query", sizes)
         with pytest.raises(InputError) as caught:
@@ -165,7 +165,7 @@ def test_nothing_but_refusals_comes_out_of_any_bytes(content: bytes) -> None:
 
 def test_a_long_line_that_almost_fits_is_refused_in_linear_time() -> None:
     line = b"1 qid:1 " + b"1:0.5 " * 200_000 + b"x\n"
-    expected = "<stdin>:1: 'x' is no feature:value field; a line is 'label qid:ID 1:0.5 2:0.1 ...'"
+    expected = "<stdin>:1: 'x' is not a feature:value field; a line is 'label qid:ID 1:0.5 2:0.1 ...'"
     assert exact_outcome(line, labels, labels=True) == expected
 
 

@@ -68,7 +68,7 @@ DELIBERATE = {
         ("h43_no_group",),
     ),
     "2^l overflows": Deliberate(
-        "A label whose gain is no finite number is refused, naming it; these tools return NaN.",
+        "A label whose gain is not a finite number is refused, naming it; these tools return NaN.",
         (WE_REFUSE,),
         ("catboost", "ranx", "spark_scala"),
         ("h31_label_2000", "h32_label_beyond_float32", "h45_label_million"),

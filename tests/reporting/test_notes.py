@@ -29,7 +29,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "diagnostic": ({}, "shown, not compared: it says nothing about quality"),
     "no_mean_of_groups": (
         {},
-        "shown, not compared: its summary is no mean of groups, and the tests are about such means",
+        "shown, not compared: its summary is not a mean of groups, and the tests are about such means",
     ),
     "fewer_judged": (
         {"run": "candidate", "cutoffs": [10, 3, None]},

@@ -23,7 +23,7 @@ from .ways_of_reading import Reader, Sample, ways
 SEED = 20261121
 N_FULL, N_QUICK = 10_000, 100
 _GZIP = b"\x1f\x8b"  # what begins so is no text, whatever its name; row 13 is about it
-_AGAIN = "comes again after another group"
+_AGAIN = "are not contiguous"
 
 
 def _reader(

@@ -293,7 +293,7 @@ def test_groups_in_common_and_no_labelled_item_is_noted() -> None:
 
 def test_names_of_columns_are_text() -> None:
     assert refusal(frame_of(BM25), labels_frame(), group=5) == (
-        "group= is the name of a column, and 5 is no text; give its name"
+        "group= is the name of a column, and 5 is not text; give its name"
     )
 
 

@@ -328,7 +328,7 @@ def test_half_a_character_is_refused_wherever_it_stands(tracker: nt.Tracker, rea
         text = refused_whole(tracker, ready_url, nt.InputError, frame_of(BM25), **given | options)
         assert text.removeprefix("labels: ").startswith(message[:40])
     text = refused_whole(tracker, ready_url, nt.InputError, {half: {"a": 1.0}}, **given)
-    assert text == "row 1: 'group' is no valid text; write ids as UTF-8"
+    assert text == "row 1: 'group' is not valid text; write ids as UTF-8"
     tracker.ingest(frame_of(BM25), **given)
     with pytest.raises(nt.ReferenceNotFoundError):
         tracker.history("ndcg@10", dataset=half)

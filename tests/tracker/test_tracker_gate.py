@@ -468,7 +468,7 @@ def test_what_does_not_go_together(pinned: nt.Tracker) -> None:
         "the margin must be a number 0 or more, not -1.0; give it in absolute points, such as 0.01"
     )
     assert refusal(pinned, "drop", margin="1%") == (
-        "margin '1%' is no number; give one in absolute points, such as 0.01, or auto"
+        "margin '1%' is not a number; give one in absolute points, such as 0.01, or auto"
     )
     assert refusal(pinned, "drop", scope="set", tolerance=float("nan")).startswith("the tolerance must be a number")
     assert refusal(pinned, "drop", nt.ReferenceNotFoundError, baseline="@live", margin=0.01) == (

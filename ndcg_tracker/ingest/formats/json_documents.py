@@ -34,7 +34,7 @@ def exact_rows(source: Source, columns: Columns, wanted: Wanted, chosen: str = "
 
     Parameters: ``columns``: for arrays of records; no other shape has named columns. ``chosen``: which one of several
     runs or judgment lists to read, as the error lists them. Raises: InputError naming the line for what is no JSON,
-    and the group and the item for a key that stands twice and for a value that is no finite number.
+    and the group and the item for a key that appears twice and for a value that is not a finite number.
     """
     try:
         document = _parsed(source)
@@ -307,7 +307,7 @@ def _field(record: Mapping[str, Any], key: str, where: str) -> Any:
 
 
 def _from_text(value: object) -> object:
-    """Return a rating as OpenSearch writes it, which is a number as text; what is no number is left as it is."""
+    """Return a rating as OpenSearch writes it, which is a number as text; what is not a number is left as it is."""
     if not isinstance(value, str):
         return value
     try:

@@ -127,7 +127,7 @@ class JsonLines:
         try:
             first_record = json_record(text.partition(b"\n")[0])
         except ValueError:
-            raise DoubtfulError("the first line is no plain JSON object") from None
+            raise DoubtfulError("the first line is not a plain JSON object") from None
         if not self._has_names:
             self._take_names(first_record, NoPlaces().whole)
         rows, seen = json_rows(text, self._names, first_record, self._seen)
@@ -229,7 +229,7 @@ def json_id(value: object, role: str) -> bytes:
 
 
 def json_number(value: object, role: str) -> float:
-    """Return a number as a double, NaN for null. Raises: ValueError for what is no finite number; labels may be true.
+    """Return a number as a double, NaN for null. Raises: ValueError for anything but a finite number; labels may be true.
 
     >>> json_number(3, "score"), json_number(True, "label"), json_number(None, "score")
     (3.0, 1.0, nan)

@@ -51,7 +51,7 @@ class LabelQid:
     def exact(self, lines: Lines) -> tuple[Rows, LinePlaces]:
         """Return the rows and their lines.
 
-        Raises: InputError naming the line for what is no label/qid line and for a grade that is no number; also where
+        Raises: InputError naming the line for what is not a label/qid line and for a wrong grade; also where
         the group sizes are needed and cannot be read.
         """
         gathered = GatheredRows(["label"])
@@ -159,7 +159,8 @@ def _group_sizes(source: Source) -> list[int]:
             if not text:
                 continue
             if _SIZE.fullmatch(text) is None or not int(text):
-                raise file.error(f"{shown(text)} is no group size; write one whole number from 1 per line", line_number)
+                what = f"{shown(text)} is not a group size; write one whole number from 1 per line"
+                raise file.error(what, line_number)
             sizes.append(int(text))
     return sizes
 
@@ -168,7 +169,7 @@ def _wrong_line(line: bytes) -> str:
     fields = [field for field in line.partition(b"#")[0].replace(b"\t", b" ").split(b" ") if field]
     after = 2 if len(fields) > 1 and re.fullmatch(rb"qid:.+", fields[1], re.DOTALL) else 1
     wrong = next((field for field in fields[after:] if _FEATURE.fullmatch(field) is None), fields[0])
-    return f"{shown(wrong)} is no feature:value field; a line is 'label qid:ID 1:0.5 2:0.1 ...'"
+    return f"{shown(wrong)} is not a feature:value field; a line is 'label qid:ID 1:0.5 2:0.1 ...'"
 
 
 def needed_scores(source: Source, path: str | None) -> str:
@@ -193,7 +194,7 @@ class Scores:
     def take(self, n_rows: int) -> Floats:
         """Return the next scores, NaN where there are no more: float64, shape (n_rows,).
 
-        Raises: InputError naming the line of what is no number.
+        Raises: InputError naming the line of what is not a number.
         """
         found = np.array(array("d", islice(self._scores, n_rows)), dtype=np.float64)
         self._n_taken += found.size

@@ -74,7 +74,7 @@ class Trec:
     def exact(self, lines: Lines) -> tuple[Rows, LinePlaces]:
         """Return the rows and their lines.
 
-        Raises: InputError naming the line for a wrong number of fields and for a text that is no number; also for a
+        Raises: InputError naming the line for a wrong number of fields and for a text that is not a number; also for a
         file that is of another kind, if only its first line tells.
         """
         layout = self._layout
@@ -153,7 +153,7 @@ def _fields(line: bytes) -> list[bytes]:
 def _goes_on(fields: list[bytes], layout: Layout) -> bool:
     """Return whether there are words behind the last field.
 
-    Else an id has a blank, so that the rank is no whole number, or a row follows on the same line.
+    Else an id has a blank, so that the rank is not a whole number, or a row follows on the same line.
     """
     if layout.rank is None or len(fields) <= len(layout.fields) or rank_of(fields[layout.rank]) == NO_RANK:
         return False
@@ -263,7 +263,7 @@ def split_rows(text: bytes, n_fields: int, columns: Mapping[str, int]) -> Rows:
 
     Parameters: ``n_fields``: how many each line has. ``columns``: the place of each role: group, item, one of score
     and label, and rank if it is to be looked at. Raises: DoubtfulError for lines of another number of fields and for
-    what is no finite number.
+    what is not a finite number.
 
     >>> rows = split_rows(b"q1 0 d1 2\\nq1 0 d2 0\\n", 4, {"group": 0, "item": 2, "label": 3})
     >>> rows.run_keys.to_list(), rows.items.to_list(), rows.grades.tolist()

@@ -38,7 +38,7 @@ def delimited(content: bytes, role: Role, delimiter: str) -> Table:
             text = stripped(cells[place[name]].encode()) if name in place else b""
             numbers[name] = decimal_number(text) if text else None
             if text and numbers[name] is None:
-                faults.add(line, f"{name} is no number")
+                faults.add(line, f"{name} is not a number")
         item = cells[place["item"]].encode() if "item" in place else None
         rows.append(Row(line, cells[place["group"]].encode(), item, **numbers))
     return table(rows, faults, role, has_items="item" in place, has_weights="weight" in place)

@@ -83,5 +83,5 @@ def _number(value: object, name: str) -> float | None:
         return float(value)
     number = value.value if isinstance(value, Number) else None
     if number is None:
-        raise _WrongTypeError(f"{name} is no finite number")
+        raise _WrongTypeError(f"{name} is not a finite number")
     return number
