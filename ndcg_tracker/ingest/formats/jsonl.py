@@ -229,7 +229,7 @@ def json_id(value: object, role: str) -> bytes:
 
 
 def json_number(value: object, role: str) -> float:
-    """Return a number as a double, NaN for null. Raises: ValueError for anything but a finite number; labels may be true.
+    """Return a finite number as a double, NaN for null (else ValueError); labels may be true.
 
     >>> json_number(3, "score"), json_number(True, "label"), json_number(None, "score")
     (3.0, 1.0, nan)
