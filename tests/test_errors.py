@@ -206,7 +206,7 @@ def test_the_doctor_names_options(tmp_path: Path, capsys: pytest.CaptureFixture[
     missing = str(tmp_path / "none" / "ndcg.db")
     run(["--db", missing, "doctor", "--format", "json"])
     found = {row["check"]: row["advice"] for row in json.loads(capsys.readouterr().out)}
-    assert found["file"] == "make it, or give --db another path"
+    assert found["file"] == "create it, or give --db another path"
 
 
 ALLOWED = {

@@ -92,7 +92,7 @@ def conditions() -> list[Condition]:
         ("none", f"DELETE FROM {VERSION_TABLE}"),
         (f"0001, {newest}", f"INSERT INTO {VERSION_TABLE} VALUES ('0001')"),
     ):
-        said = f"has a schema that no ndcg-tracker ever had ({detail})"
+        said = f"has a schema that no version of ndcg-tracker has ({detail})"
         found.append(Condition("unknown", detail, said, newest, (statement,)))
     for table, statements in (
         ("songs", ("CREATE TABLE songs (id INTEGER)", "INSERT INTO songs VALUES (1)")),
@@ -203,7 +203,7 @@ def untrue(command: str, printed: Printed, condition: Condition) -> list[str]:
     if command.startswith("db backup"):  # a copy of what there is, whatever it is
         target = Path(words_of(command, Path())[-1]).name
         done = printed.code == 0 and printed.err.startswith("backed up to ") and target in printed.err
-        refused = printed.code == 2 and printed.err.endswith("is backed up by its own tool, pg_dump\n")
+        refused = printed.code == 2 and printed.err.endswith("back up a Postgres database with its own tool, pg_dump\n")
         if done:
             Path(printed.err.removeprefix("backed up to ").strip()).unlink()
         return wrong + ([] if done or refused else [printed.err])

@@ -28,7 +28,7 @@ SIZES = {"quick": (3, 20, 5), "full": (60, 500, 20)}
 """Runs, groups of each, items of each group."""
 SEED = 20_240_608
 _LATER = {(table, column) for table, columns in LATER.items() for column in columns}
-_EVERYWHERE = {
+EVERYWHERE = {
     name: [column.name for column in table.columns if (name, column.name) not in _LATER]
     for name, table in metadata.tables.items()
 }
@@ -132,7 +132,7 @@ def _fill(url: str, n_runs: int, n_groups: int, n_items: int) -> None:
 def _checksums(url: str) -> dict[str, tuple[int, str]]:
     """Return the number of rows of every table and a checksum of them; columns of planted revisions are left out."""
     found = {}
-    for name, rows in rows_of(url, _EVERYWHERE).items():
+    for name, rows in rows_of(url, EVERYWHERE).items():
         known = sorted(map(repr, rows))
         found[name] = (len(rows), hashlib.sha256("\n".join(known).encode()).hexdigest())
     return found

@@ -13,6 +13,7 @@ from ndcg_tracker.storage.upkeep.handshake import Kind
 
 from .databases import contents, damage, database, engine_name
 from .material import Material, write_material
+from .migrations import EVERYWHERE
 from .programs import at_once, checked, here
 from .report import Outcome, Setting
 
@@ -71,14 +72,14 @@ def _upgraded(setting: Setting, url: str, material: Material) -> str:
     storage.upgrade(url)
     for name in ("one", "two"):
         checked(here(*_ingest(url, material, name)))
-    before, rows = contents(url), rows_of(url)
+    before, rows = contents(url), rows_of(url, EVERYWHERE)
     migrate(url, "downgrade", _FIRST)
     if storage.current(url).detail != _FIRST or revisions.newest_revision() == _FIRST:
         raise RuntimeError(f"the database is at {storage.current(url)}, not at {_FIRST}")
     fault = _failed(setting.folder, [["--db", url, "db", "upgrade"]] * N_PROCESSES)
     if fault:
         return fault
-    if contents(url) != before or rows_of(url) != rows:
+    if contents(url) != before or rows_of(url, EVERYWHERE) != rows:
         return "its rows are not what they were"
     if url.startswith("sqlite"):
         backups = list(Path(url.removeprefix("sqlite:///")).parent.glob("*.backup"))

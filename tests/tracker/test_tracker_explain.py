@@ -442,8 +442,8 @@ def test_of_runs_without_any_judged_item_it_says_that_nothing_is_compared(tracke
         "the ids match?"
     )
     for group in (None, "q"):
-        assert told in tracker.explain("one", "two", group=group).explanation.notes
+        assert told in tracker.explain("one", "two", group=group).notes
     tracker.ingest({"q": {"a": 1.0, "x": 2.0}}, name="three")
     assert "unjudged items among the first 10: 2 in the baseline, 1 in the candidate" in (
-        tracker.explain("one", "three").explanation.notes
+        tracker.explain("one", "three").notes
     )
