@@ -6,7 +6,7 @@ import math
 from typing import Literal
 
 from ndcg_tracker.statistics.information import Information
-from ndcg_tracker.statistics.t_distribution import noncentrality_found, quantile
+from ndcg_tracker.statistics.t_distribution import noncentrality_found, normal_quantile, quantile
 from ndcg_tracker.statistics.t_test import TTest
 
 _MANY = 10**12
@@ -68,11 +68,15 @@ def _first(effect: float, sd: float, level: float) -> int | None:
 
     if effect <= 0:
         return None
-    low, high = 1, 2
-    while not is_enough(high):
-        low, high = high, 2 * high
-        if high > _MANY:
-            return None
+    z = normal_quantile(level)
+    least = (z * sd / effect) ** 2 * (1 - 1e-9)  # not enough, as t is above z; the first that is lies close above
+    if least > _MANY:
+        return None
+    low = max(1, int(least))
+    step = 1
+    while not is_enough(low + step):
+        low, step = low + step, 2 * step
+    high = low + step
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)

@@ -14,6 +14,7 @@ import numpy as np
 
 _PRECISION = 4e-16
 _ENOUGH = 1e-12
+_SETTLED = 1e-14  # of the logarithm of t: the rounding of the tail moves it by as much
 _SERIES = 1e-3  # below this z^2 / df the expansion is exact to a double, and 20 times faster
 _EXPANSION: tuple[Callable[[float], float], ...] = (
     lambda z: z,
@@ -86,7 +87,7 @@ def two_sided_t(p: float, df: float) -> float:
             slope = -math.exp(log_density - (df + 1) / 2 * math.log1p(t * t / df) + place) / tail
             step = (math.log(tail) - wanted) / slope
         place = min(place - step, _FARTHEST)
-        if abs(step) <= _PRECISION * max(1.0, abs(place)):
+        if abs(step) <= _SETTLED:
             break
     return math.exp(place)
 
@@ -121,6 +122,15 @@ def _fraction(a: float, b: float, x: float) -> float:
         found *= change
         if abs(change - 1) <= _PRECISION:
             return found
+
+
+def normal_quantile(level: float) -> float:
+    """Return the z that Z does not exceed with probability ``level``, in (0.5, 1). Agrees with: scipy.special.ndtri.
+
+    >>> round(normal_quantile(0.975), 6)
+    1.959964
+    """
+    return _normal(2 * (1 - level))
 
 
 @lru_cache(maxsize=256)

@@ -74,7 +74,9 @@ def test_large_files_are_streamed_unless_a_group_comes_again(command: CommandLin
     labels = large_run.with_name("labels.qrels")
     labels.write_text("".join(f"group-{group} 0 document-{group % 100} 1\n" for group in range(8_500)))
     arguments = [str(large_run), "--labels", str(labels)]
-    assert command.refused("evaluate", *arguments, "--stream").startswith(f"{large_run}:850001: group 'group-0' comes")
+    assert command.refused("evaluate", *arguments, "--stream").startswith(
+        f"{large_run}:850001: the rows of group 'group-0' are"
+    )
     assert command.rows("evaluate", *arguments) == command.rows("evaluate", *arguments, "--no-stream")
     whole = command.rows("ingest", *arguments, "--name", "whole", "--no-stream")
     rows = command.rows("ingest", *arguments)

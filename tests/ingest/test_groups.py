@@ -177,8 +177,8 @@ def test_a_frame_is_not_changed() -> None:
             "qid,a\n1,2\n",
             "<stdin>:1: no column 'group'; the columns are 'qid', 'a': name the group column with group=",
         ),
-        ("\n\ngroup,a,a\nq,1,2\n", "<stdin>:3: column 'a' stands 2 times; rename all but one"),
-        ("group,group,a\nq,1,2\n", "<stdin>:1: column 'group' stands 2 times; rename all but one"),
+        ("\n\ngroup,a,a\nq,1,2\n", "<stdin>:3: column 'a' appears 2 times; rename all but one"),
+        ("group,group,a\nq,1,2\n", "<stdin>:1: column 'group' appears 2 times; rename all but one"),
         (
             "group,a,\nq,1,2\n",
             "<stdin>:1: column 3 has no name; name it, or choose others with attributes=",
