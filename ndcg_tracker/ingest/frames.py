@@ -142,7 +142,14 @@ def _refuse_lengths(names: Mapping[str, str], arrays: Mapping[str, Any], places:
 
 def _refuse_nan_scores(column: Any, places: Places) -> None:
     """Refuse scores that are NaN and not null: whether they mean not retrieved or went wrong only the caller knows."""
+    from ndcg_tracker.ingest.arrow import has_lists
+
     first, n_nan, n_before = -1, 0, 0
+    in_lists = column if has_lists([column.type]) else None
+    if in_lists is not None:
+        import pyarrow.compute as pc
+
+        column = pc.list_flatten(in_lists)
     for array in getattr(column, "chunks", [column]):
         if str(array.type) in ("float", "double", "halffloat"):
             nan = np.isnan(array.to_numpy(zero_copy_only=False))
@@ -155,6 +162,8 @@ def _refuse_nan_scores(column: Any, places: Places) -> None:
                 n_nan += n_here
         n_before += len(array)
     if n_nan:
+        if in_lists is not None and isinstance(places, RowPlaces):
+            places.unfold(np.asarray(pc.fill_null(pc.list_value_length(in_lists), 0), dtype=np.int64))
         counted = "the only one" if n_nan == 1 else f"the first of {n_nan}"
         raise places.error(
             first,
