@@ -167,7 +167,7 @@ def _refuse_nan_scores(column: Any, places: Places) -> None:
         counted = "the only one" if n_nan == 1 else f"the first of {n_nan}"
         raise places.error(
             first,
-            f"the score is nan, {counted}; mend the scores, or, if NaN means not retrieved, give "
+            f"the score is nan, {counted}; fix the scores, or, if NaN means not retrieved, give "
             f"{argument('null_scores', 'not_retrieved')}",
         )
 

@@ -50,7 +50,7 @@ class NoScores:
 
     def __str__(self) -> str:
         rows = "1 row has" if self.n_rows == 1 else f"{self.n_rows:,} rows have"
-        return f"{rows} no score, and the items count as not retrieved; if a model failed on them, mend the scores"
+        return f"{rows} no score, and the items count as not retrieved; if a model failed on them, fix the scores"
 
 
 RunFact = RankConflict | NoScores

@@ -243,7 +243,7 @@ def test_labels_may_be_whole_numbers_doubles_decimals_or_booleans() -> None:
 
 NAN_SCORES = {"group": ["q"] * 4, "item": ["a", "b", "c", "d"], "score": [1.0, NAN, 2.0, NAN]}
 HAS_NAN = (
-    "row 2: the score is nan, the first of 2; mend the scores, or, if NaN means not retrieved, give "
+    "row 2: the score is nan, the first of 2; fix the scores, or, if NaN means not retrieved, give "
     "null_scores='not_retrieved'"
 )
 
@@ -273,7 +273,7 @@ def test_nan_scores_are_refused_unless_the_caller_says_what_they_mean(frame: obj
 def test_nan_among_nulls_is_found_and_counted() -> None:
     scores = pa.array([None, 1.0, NAN, None])
     frame = {"group": ["q"] * 4, "item": ["a", "b", "c", "d"], "score": scores}
-    assert refusal(pa.table(frame)).startswith("row 3: the score is nan, the only one; mend the scores")
+    assert refusal(pa.table(frame)).startswith("row 3: the score is nan, the only one; fix the scores")
     assert refusal({"q": {"a": None, "b": NAN}}).startswith("group 'q', item 'b': the score is nan, the only one;")
 
 

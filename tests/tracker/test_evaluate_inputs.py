@@ -245,7 +245,7 @@ def test_run_and_labels_that_look_exchanged_are_noted() -> None:
 def test_items_without_score_are_noted_where_the_labels_stand_apart(tmp_path: Path) -> None:
     frame = pa.table({"qid": ["1"] * 4, "docno": [*"abcd"], "score": [None, None, None, 1.0]})
     labels = {"1": {"a": 0, "b": 0, "c": 0, "d": 3}}
-    said = "3 rows have no score, and the items count as not retrieved; if a model failed on them, mend the scores"
+    said = "3 rows have no score, and the items count as not retrieved; if a model failed on them, fix the scores"
     path = tmp_path / "run.parquet"
     pq.write_table(frame, path)
     for run in (frame, path):
