@@ -12,6 +12,10 @@ from ndcg_tracker.rankings.join import matching_rows
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.types import Floats, Index, Mask
 
+GroupNames = Callable[[Index], Sequence[str]]
+RANK_ENDS = (1, 3, 10, 20, 50, 100, 1000)
+"""The last rank of each range of ranks; a further range has the ranks behind."""
+
 
 @dataclass(frozen=True, slots=True)
 class LabelDifferences:
@@ -133,12 +137,6 @@ def with_grades_of(labels: LabelLists, other: LabelLists) -> tuple[LabelLists, L
         int(np.count_nonzero(grades != labels.grades)), other.n_items - rows.size, labels.n_items - rows.size
     )
     return LabelLists(labels.group_keys, labels.offsets, labels.item_keys, grades), differences
-
-
-GroupNames = Callable[[Index], Sequence[str]]
-
-RANK_ENDS = (1, 3, 10, 20, 50, 100, 1000)
-"""The last rank of each range of ranks; a further range has the ranks behind."""
 
 
 @dataclass(frozen=True, slots=True)

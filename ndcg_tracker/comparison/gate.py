@@ -25,6 +25,9 @@ Scope = Literal["set", "population"]
 BoundMethod = Literal["t", "betting"]
 ROUNDING = 1e-12
 """What rounding may do to a mean difference; it decides nothing."""
+FEWEST_REPEATS = 3
+PASS_LEVEL = 0.95
+FAIL_ALPHA = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +83,6 @@ class GateDecision:
         return "fail" if self.upper is not None and self.upper + by < 0 else "inconclusive"
 
 
-FEWEST_REPEATS = 3
-_ROUNDING = 1e-12
-
-
 @dataclass(frozen=True, slots=True)
 class LearnedMargin:
     """A margin and what it was learned from.
@@ -121,17 +120,13 @@ def learned_margin(runs: Sequence[str], means: Sequence[float], *, level: float 
     mean = math.fsum(means) / k
     sd = math.sqrt(math.fsum((value - mean) ** 2 for value in means) / (k - 1))
     differences = [abs(one - other) for one, other in combinations(means, 2)]
-    if max(differences) <= _ROUNDING:
+    if max(differences) <= ROUNDING:
         raise InputError(
             f"the {k} repeats have the same mean, so there is no chance to learn a margin from; for a system that "
             f"always gives the same results use {argument('scope', 'set')}, or give {argument('margin')} a number"
         )
     margin = two_sided_t(1 - level, k - 1.0) * sd * math.sqrt(2)
     return LearnedMargin(margin, tuple(runs), len(differences), sd, max(differences), level)
-
-
-PASS_LEVEL = 0.95
-FAIL_ALPHA = 0.01
 
 
 def population_decision(

@@ -19,11 +19,11 @@ MULTIPLIER = 0x9E3779B97F4A7C15
 _MULTIPLIER = np.uint64(MULTIPLIER)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
-
-
 _WORD = 8
 _MASKS = np.array([(1 << (8 * n_bytes)) - 1 for n_bytes in range(_WORD + 1)], dtype=np.uint64)
 """For each number of bytes, the word with that many bytes set."""
+_WORDS = 2
+_DIGITS = 16
 
 
 def mixed(values: Hash) -> Hash:
@@ -280,10 +280,6 @@ class KeyIndex:
         at = np.minimum(np.searchsorted(self._hashes, wanted.hashes()), self._order.size - 1)
         found = self._order[at]
         return np.where(self._keys.equal(found, wanted, np.arange(len(wanted))), found, -1)
-
-
-_WORDS = 2
-_DIGITS = 16
 
 
 def joined_digest(digests: Iterable[str], without: Iterable[str] = ()) -> str:

@@ -14,6 +14,7 @@ from ndcg_tracker.rankings.types import Hash, Index, Mask
 _FEW = 8  # up to this many numbers are sorted by comparing each with each
 _LAST = np.iinfo(np.int64).max
 _LARGEST = np.iinfo(np.uint64).max
+_WORD = 8
 
 
 def descending_order(values: NDArray[np.floating[Any]], offsets: Index) -> Index:
@@ -134,9 +135,6 @@ def repeats_within_groups(hashes: Hash, offsets: Index) -> bool:
         if block.repeats(found).any():
             return True
     return False
-
-
-_WORD = 8
 
 
 def id_order(keys: Keys, rows: Index, offsets: Index) -> Index:

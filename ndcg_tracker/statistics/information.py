@@ -9,6 +9,9 @@ import numpy as np
 
 from ndcg_tracker.rankings.types import Floats
 
+FEW_DIFFERENCES = 100
+MUCH_SKEWNESS = 0.1
+
 
 def skewness(values: Floats) -> float:
     """Return the skewness of a sample: its third central moment over the second to the power 3/2, 0 if all are equal.
@@ -21,10 +24,6 @@ def skewness(values: Floats) -> float:
     variance = float(square.mean()) if values.size else 0.0
     scale = variance**1.5
     return float((square * centred).mean()) / scale if scale else 0.0
-
-
-FEW_DIFFERENCES = 100
-MUCH_SKEWNESS = 0.1
 
 
 @dataclass(frozen=True, slots=True)

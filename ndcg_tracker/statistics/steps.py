@@ -18,6 +18,8 @@ from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, TTest, checked_weig
 _QUARTERS = 4
 _ROUNDING = 1e-12
 _BLOCK = 1 << 16
+ALPHA = 0.05
+_SCREEN = 1 - 1e-6  # the screen uses sums of squares; what passes is tested again, exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,10 +221,6 @@ def _t(
     mean = sums / weight
     spread = np.maximum(squares - 2 * mean * crossed + mean * mean * weight_square, least)
     return np.asarray(np.abs(mean) * weight / np.sqrt(n / (n - 1) * spread))
-
-
-ALPHA = 0.05
-_SCREEN = 1 - 1e-6  # the screen uses sums of squares; what passes is tested again, exactly
 
 
 @dataclass(frozen=True, slots=True)
