@@ -52,9 +52,18 @@ class CompareOptions:
     by: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ComparedPair:
+    """Two stored runs, their comparison, and the results that it rests on, metric by metric."""
+
+    both: RunPair
+    comparison: Comparison
+    results: list[PairedResults]
+
+
 def compared(
     tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
-) -> tuple[Comparison, ...]:
+) -> list[ComparedPair]:
     """Return the comparison of a run with each candidate, their p-values corrected together.
 
     Parameters: references of runs, the candidates one by one or in lists. Raises: ReferenceNotFoundError; InputError
@@ -66,14 +75,17 @@ def compared(
     if not others:
         raise InputError("a comparison needs a candidate; name one after the baseline")
     slices = None if options.by is None else attribute_values(tx, run, options.by)
-    each = [compared_pair(tx, resolved_pair(tx, run, other, options.metrics), options, slices)[0] for other in others]
-    return adjusted_jointly(each) if len(each) > 1 else tuple(each)
+    each = [compared_pair(tx, resolved_pair(tx, run, other, options.metrics), options, slices) for other in others]
+    if len(each) == 1:
+        return each
+    corrected = adjusted_jointly([one.comparison for one in each])
+    return [replace(one, comparison=comparison) for one, comparison in zip(each, corrected, strict=True)]
 
 
 def compared_pair(
     tx: ReadTransaction, both: RunPair, options: CompareOptions, slices: AttributeValues | None = None
-) -> tuple[Comparison, list[PairedResults]]:
-    """Return the comparison of two runs under one label set, and the results that it rests on, metric by metric."""
+) -> ComparedPair:
+    """Return the comparison of two runs under one label set."""
     one, other = both.baseline.run, both.candidate.run
     label_set = both.baseline.label_set
     shares = [
@@ -111,7 +123,7 @@ def compared_pair(
     if options.tie_bounds:
         found, n_open = _open_groups(tx, both, options.top)
         comparison = replace(comparison, tie_groups=found, n_tie_groups=n_open)
-    return comparison, results
+    return ComparedPair(both, comparison, results)
 
 
 def _has_nothing_judged(tx: ReadTransaction, side: Side, metric: Metric, shares: Mapping[int | None, float]) -> bool:

@@ -121,7 +121,7 @@ def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupEx
     ids = tx.groups.ids(both.dataset_id, keys)
     if ids[0] < 0:
         raise _unknown_group(tx, both, group)
-    one, other = parts = [_contributions(tx, side, both.metric, ids) for side in both.sides]
+    one, other = parts = [contributions_of(tx, side, both.metric, ids) for side in both.sides]
     values = [_group_value(tx, side, found, group, int(ids[0])) for side, found in zip(both.sides, parts, strict=True)]
     notes = [
         Note("group_not_in_run", {"group": group, "run": side.run.name, "value": value})
@@ -156,14 +156,15 @@ def item_moves(tx: ReadTransaction, both: RunPair, group_ids: Index, n: int = 3)
         return {}
     keys = tx.groups.keys(both.dataset_id, group_ids)
     wanted = np.sort(group_ids)
-    one, other = (_contributions(tx, side, both.metric, wanted) for side in both.sides)
+    one, other = (contributions_of(tx, side, both.metric, wanted) for side in both.sides)
     places = [places_of(found.values.group_keys, keys) for found in (one, other)]
     changes = item_changes(one, other, places[0], places[1], changed_only=True)
     moves = moves_by_group(changes, np.arange(group_ids.size), top=n)
     return dict(zip(group_ids.tolist(), moves, strict=True))
 
 
-def _contributions(tx: ReadTransaction, side: Side, metric: Metric, ids: Index) -> Contributions:
+def contributions_of(tx: ReadTransaction, side: Side, metric: Metric, ids: Index) -> Contributions:
+    """Return what the items of some groups contribute; only their lists are read."""
     return contributions(judged(tx.runs.ranking(side.run.id, ids), tx.labels.lists(side.label_set.id, ids)), metric)
 
 

@@ -191,7 +191,8 @@ def _decided(
     """Return the decision; the group results of both runs are read once."""
     runs = basis.runs
     baseline, candidate = (side.run for side in runs.sides)
-    comparison, (results,) = compared_pair(tx, runs, CompareOptions(missing=question.missing, top=question.top))
+    compared = compared_pair(tx, runs, CompareOptions(missing=question.missing, top=question.top))
+    comparison, (results,) = compared.comparison, compared.results
     if not comparison.is_comparable and comparison.metrics[0].not_comparable == "nothing_judged":
         raise _nothing_judged(baseline, candidate, question.metric)
     number = 1 + sum(decision.scope == question.scope for decision in basis.earlier)

@@ -168,7 +168,7 @@ def attribute_values(tx: ReadTransaction, run: RunRecord, attribute: str) -> Att
     """Return the values of an attribute in a run's dataset (InputError where none of its groups has it)."""
     stored = tx.groups.attributes(run.dataset_id)
     value_of = {
-        group_id: _text(attributes[attribute])
+        group_id: text_of(attributes[attribute])
         for group_id, attributes in stored.items()
         if attributes.get(attribute) is not None
     }
@@ -190,10 +190,10 @@ def _advice(attribute: str, known: list[str], run: RunRecord) -> str:
     return f"there {'is' if len(known) == 1 else 'are'} {', '.join(known[:_MAX_SHOWN])}{more}"
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
     """Return a value as a slice is named: a whole number without decimals, whichever engine it comes from.
 
-    >>> _text(3.0), _text(3), _text(0.25), _text("de")
+    >>> text_of(3.0), text_of(3), text_of(0.25), text_of("de")
     ('3', '3', '0.25', 'de')
     """
     if isinstance(value, float) and value.is_integer():

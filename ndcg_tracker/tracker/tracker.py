@@ -254,7 +254,7 @@ class Tracker:
         methods = Methods(test, ci, equivalence)
         options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, top, tie_bounds, methods, by)
         with self.store().read() as tx:
-            return ComparisonResult(compared(tx, baseline, candidates, options))
+            return ComparisonResult(tuple(one.comparison for one in compared(tx, baseline, candidates, options)))
 
     def explain(
         self,

@@ -1,0 +1,151 @@
+"""Two stored runs as a report shows them: the comparison with every group, every cutoff and the lists that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.comparison.item_changes import item_changes
+from ndcg_tracker.comparison.report import (
+    AtCutoff,
+    EveryGroup,
+    GroupLists,
+    PairReport,
+    RunPairDelta,
+    at_cutoff,
+    every_pair,
+    group_lists,
+    slices_by,
+)
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.contributions import ADDITIVE
+from ndcg_tracker.metrics.kernel.values import group_values
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings.join import judged, places_of
+from ndcg_tracker.tracker.explain import contributions_of
+from ndcg_tracker.tracker.groups import text_of
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.keys import Keys
+    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.tracker.compare import ComparedPair
+    from ndcg_tracker.tracker.run_pair import RunPair
+
+LISTS = 200
+"""A report holds the lists of so many groups, the most changed ones."""
+ROWS = 30
+"""So many items of each list at most."""
+CUTOFFS = 100
+"""The metric is shown from cutoff 1 to this one."""
+_MOST_GROUPS = 20_000  # with more, only some cutoffs are computed
+_SOME_CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
+_TOGETHER = 10  # so many cutoffs share the lists that the kernel makes
+
+
+def pair_report(tx: ReadTransaction, pair: ComparedPair, *, n_lists: int = LISTS) -> PairReport:
+    """Return what a report shows of two runs that were compared; groups are those of the first metric."""
+    results = pair.results[0]
+    ids = results.pairing.group_ids
+    keys = tx.groups.keys(pair.both.dataset_id, ids)
+    groups = EveryGroup(
+        keys.to_list(), results.pairing.baseline, results.pairing.candidate, _attributes(tx, pair.both, ids)
+    )
+    is_sum = pair.both.metric.measure in ADDITIVE
+    can_be_tested = results.no_inference is None
+    return PairReport(
+        pair.comparison,
+        groups,
+        at_cutoffs(tx, pair, keys) if can_be_tested else (),
+        lists_of(tx, pair.both, ids[groups.most_changed(n_lists)]),
+        str(pair.both.metric) if is_sum else None,
+        slices_by(groups, results.weights, results.limits) if can_be_tested else {},
+    )
+
+
+def _attributes(tx: ReadTransaction, both: RunPair, ids: Index) -> dict[str, list[str | None]]:
+    stored = tx.groups.attributes(both.dataset_id)
+    names = sorted({name for attributes in stored.values() for name in attributes})
+    of_groups = [stored.get(group_id, {}) for group_id in ids.tolist()]
+    return {
+        name: [None if one.get(name) is None else text_of(one[name]) for one in of_groups]
+        for name in names
+        if any(one.get(name) is not None for one in of_groups)
+    }
+
+
+def at_cutoffs(tx: ReadTransaction, pair: ComparedPair, keys: Keys) -> tuple[AtCutoff, ...]:
+    """Return the first metric of two runs at cutoffs from 1 to ``CUTOFFS``, over the groups that were compared.
+
+    No cutoff beyond the longest list; none at all for a metric that has no cutoff. ``keys``: of the groups.
+    """
+    metric = pair.both.metric
+    wanted = range(1, CUTOFFS + 1) if len(keys) <= _MOST_GROUPS else _SOME_CUTOFFS
+    sides = [judged(tx.runs.ranking(side.run.id), tx.labels.lists(side.label_set.id)) for side in pair.both.sides]
+    longest = max(int(np.diff(side.ranking.offsets).max(initial=0)) for side in sides)
+    metrics = [one for cutoff in wanted if cutoff <= longest and (one := _with_cutoff(metric, cutoff)) is not None]
+    results = pair.results[0]
+    found = []
+    for first in range(0, len(metrics), _TOGETHER):
+        some = metrics[first : first + _TOGETHER]
+        values = [[_aligned(one.values, places_of(one.group_keys, keys)) for one in group_values(side, some)] for side in sides]
+        for one, baseline, candidate in zip(some, *values, strict=True):
+            assert one.cutoff is not None
+            found.append(at_cutoff(one.cutoff, baseline, candidate, results.weights, limits=results.limits))
+    return tuple(one for one in found if one is not None)
+
+
+def _with_cutoff(metric: Metric, cutoff: int) -> Metric | None:
+    """Return a metric at another cutoff, None where it does not take one."""
+    if metric.cutoff is None:
+        return None
+    try:
+        return Metric.of(metric.measure, cutoff=cutoff, **dict(metric.settings))
+    except MetricError:
+        return None
+
+
+def _aligned(values: Floats, places: Index) -> Floats:
+    """Return the values of some groups, NaN where the place is -1."""
+    return np.where(places < 0, np.nan, values[places]) if values.size else np.full(places.size, np.nan)
+
+
+def lists_of(tx: ReadTransaction, both: RunPair, ids: Index) -> tuple[GroupLists, ...]:
+    """Return the lists of some groups in both runs, as deep as the metric looks; only these are read.
+
+    ``ids``: int64, distinct ids of groups.
+    """
+    if not ids.size:
+        return ()
+    is_sum = both.metric.measure in ADDITIVE
+    metric = both.metric if is_sum else Metric.of("cg", cutoff=both.metric.cutoff or ROWS)
+    keys, wanted = tx.groups.keys(both.dataset_id, ids), np.sort(ids)
+    one, other = (contributions_of(tx, side, metric, wanted) for side in both.sides)
+    places = [places_of(found.values.group_keys, keys) for found in (one, other)]
+    return group_lists(
+        keys.to_list(),
+        item_changes(one, other, places[0], places[1]),
+        tx.labels.lists(both.candidate.label_set.id, wanted),
+        n_rows=ROWS,
+        cutoff=both.metric.cutoff,
+        is_sum=is_sum,
+    )
+
+
+def pair_deltas(pairs: Sequence[ComparedPair]) -> tuple[RunPairDelta, ...]:
+    """Return the difference between any two of the runs of several comparisons with one baseline, by the first metric."""
+    if not all(pair.results[0].no_inference is None for pair in pairs):
+        return ()
+    first = pairs[0].results[0].pairing
+    ids = first.group_ids
+    rows = [first.baseline]
+    for pair in pairs:
+        pairing = pair.results[0].pairing
+        at = np.searchsorted(pairing.group_ids, ids).clip(max=max(0, pairing.group_ids.size - 1))
+        found = pairing.group_ids[at] == ids if pairing.group_ids.size else np.zeros(ids.size, dtype=np.bool_)
+        rows.append(np.where(found, pairing.candidate[at], np.nan) if pairing.group_ids.size else np.full(ids.size, np.nan))
+    names = [pairs[0].comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
+    return every_pair(names, np.stack(rows), pairs[0].results[0].weights)
