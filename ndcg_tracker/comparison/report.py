@@ -1,4 +1,4 @@
-"""What a report shows of two runs beside their comparison: every group, the metric at each cutoff, the lists of groups."""
+"""What a report shows of two runs beside their comparison: every group, the metric at each cutoff, and lists."""
 
 from __future__ import annotations
 
@@ -228,10 +228,12 @@ def every_pair(names: Sequence[str], values: Floats, weights: Floats | None = No
     p_values = holm([test.p_value if changed else None for test, changed in zip(tests, has_changed, strict=True)])
     found = []
     for (one, other), test, changed, p_value in zip(places, tests, has_changed, p_values, strict=True):
-        if test.mean is None:
-            continue
-        verdict = corrected_verdict("no_difference_detected" if changed else "identical", test.mean, p_value)
-        swapped = {"improved": "regressed", "regressed": "improved"}.get(verdict, verdict)
-        found.append(RunPairDelta(names[one], names[other], test.mean, p_value, verdict))
-        found.append(RunPairDelta(names[other], names[one], 0.0 - test.mean, p_value, swapped))
+        before: Verdict = "no_difference_detected" if changed else "identical"
+        for row, column, delta in (
+            (one, other, test.mean),
+            (other, one, None if test.mean is None else 0.0 - test.mean),
+        ):
+            verdict = corrected_verdict(before, delta, p_value)
+            if delta is not None and verdict is not None:
+                found.append(RunPairDelta(names[row], names[column], delta, p_value, verdict))
     return tuple(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -91,7 +90,10 @@ def at_cutoffs(tx: ReadTransaction, pair: ComparedPair, keys: Keys) -> tuple[AtC
     found = []
     for first in range(0, len(metrics), _TOGETHER):
         some = metrics[first : first + _TOGETHER]
-        values = [[_aligned(one.values, places_of(one.group_keys, keys)) for one in group_values(side, some)] for side in sides]
+        values = [
+            [_aligned(one.values, places_of(one.group_keys, keys)) for one in group_values(side, some)]
+            for side in sides
+        ]
         for one, baseline, candidate in zip(some, *values, strict=True):
             assert one.cutoff is not None
             found.append(at_cutoff(one.cutoff, baseline, candidate, results.weights, limits=results.limits))
@@ -136,7 +138,7 @@ def lists_of(tx: ReadTransaction, both: RunPair, ids: Index) -> tuple[GroupLists
 
 
 def pair_deltas(pairs: Sequence[ComparedPair]) -> tuple[RunPairDelta, ...]:
-    """Return the difference between any two of the runs of several comparisons with one baseline, by the first metric."""
+    """Return the difference between any two runs of several comparisons with one baseline, by the first metric."""
     if not all(pair.results[0].no_inference is None for pair in pairs):
         return ()
     first = pairs[0].results[0].pairing
@@ -146,6 +148,8 @@ def pair_deltas(pairs: Sequence[ComparedPair]) -> tuple[RunPairDelta, ...]:
         pairing = pair.results[0].pairing
         at = np.searchsorted(pairing.group_ids, ids).clip(max=max(0, pairing.group_ids.size - 1))
         found = pairing.group_ids[at] == ids if pairing.group_ids.size else np.zeros(ids.size, dtype=np.bool_)
-        rows.append(np.where(found, pairing.candidate[at], np.nan) if pairing.group_ids.size else np.full(ids.size, np.nan))
+        rows.append(
+            np.where(found, pairing.candidate[at], np.nan) if pairing.group_ids.size else np.full(ids.size, np.nan)
+        )
     names = [pairs[0].comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
     return every_pair(names, np.stack(rows), pairs[0].results[0].weights)

@@ -1,0 +1,437 @@
+"""Charts of a comparison: every group, one run against the other, the deltas, the intervals, and many runs at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ndcg_tracker.comparison.report import MOST_SLICES, EveryGroup, RunPairDelta
+from ndcg_tracker.comparison.results import Comparison, MetricComparison, SliceComparison, Verdict
+from ndcg_tracker.rankings.types import Index
+from ndcg_tracker.reporting.charts.theme import SAME, Spec, by_direction, chart, direction, signed_axis
+from ndcg_tracker.reporting.groups import NO_VALUE
+from ndcg_tracker.reporting.numbers import counted, interval, p_text, points
+
+COLUMNS = 1_200
+"""More groups than an eye tells apart share columns; each shows the group in it that changed most."""
+DOTS = 4_000
+"""More groups than this share dots where they stand closest together."""
+_CELLS = 150  # a side of the scatter has so many places
+BINS = 40
+MOST_COLORS = 8
+"""An attribute of more values shows the largest of them and the rest together."""
+OTHERS = "(others)"
+
+_GROUP_TOOLTIP = [
+    {"field": "group", "type": "nominal"},
+    {"field": "baseline", "type": "quantitative", "format": ".4f"},
+    {"field": "candidate", "type": "quantitative", "format": ".4f"},
+    {"field": "delta", "type": "quantitative", "format": "+.4f"},
+]
+
+
+Slices = Mapping[str, Mapping[str | None, str]]
+"""For each attribute that colours tell, what each of its values is shown as."""
+
+
+def every_group(groups: EveryGroup, metric: str, by: str | None = None, *, height: int = 200) -> Spec:
+    """Return every group from the worst to the best; those that did not change take one place in the middle.
+
+    ``by``: the attribute that colours the columns, by default better and worse.
+    """
+    delta, slices = groups.delta, colored(groups)
+    order = np.argsort(delta, kind="stable")
+    lost, won = order[delta[order] < 0], order[delta[order] > 0]
+    n_same = delta.size - lost.size - won.size
+    share = max(1, -(-(lost.size + won.size) // COLUMNS))
+    worst = [part[0] for part in _parts(lost, share)]
+    best = [part[-1] for part in _parts(won, share)]
+    gap = max(2, (len(worst) + len(best)) // 12) if n_same else 0
+    starts = [*range(len(worst)), *range(len(worst) + gap, len(worst) + gap + len(best))]
+    rows = [
+        {"x": start, "x2": start + 1, **_group_row(groups, place, slices)}
+        for start, place in zip(starts, (*worst, *best), strict=True)
+    ]
+    words = []
+    if share > 1:
+        words.append(f"each column stands for {share:,} groups and shows the one that changed most")
+    if n_same:
+        words.append(f"{counted(n_same, 'group')} in the middle did not change")
+    span = len(worst) + gap + len(best)
+    x = {"field": "x", "type": "quantitative", "axis": None, "scale": {"domain": [0, max(1, span)], "nice": False}}
+    y = {"field": "delta", "type": "quantitative", "axis": signed_axis()}
+    bars: Spec = {
+        "mark": {"type": "rect", "cursor": "pointer", **({"stroke": None} if len(rows) > 100 else {"strokeWidth": 1})},
+        "encoding": {
+            "x": x,
+            "x2": {"field": "x2"},
+            "y": y,
+            "y2": {"datum": 0},
+            "color": by_direction() if by is None else slice_color(slices[by], by),
+            "tooltip": [*_GROUP_TOOLTIP, *_slice_tooltip(slices)],
+        },
+    }
+    same = {
+        "data": {"values": [{"x": len(worst) + gap / 2, "words": f"{n_same:,} the same"}] if n_same else []},
+        "mark": {"type": "text", "dy": -10, "color": {"expr": "muted"}, "fontSize": 11},
+        "encoding": {"x": {**x}, "y": {"datum": 0}, "text": {"field": "words", "type": "nominal"}},
+    }
+    chosen = {
+        "data": {"name": "chosen", "values": []},
+        "mark": {"type": "rule", "color": {"expr": "chosen"}, "strokeWidth": 2, "strokeDash": [3, 2]},
+        "encoding": {"x": {**x, "field": "place"}},
+    }
+    return chart(
+        "Every group, worst to best",
+        [bars, same, chosen],
+        rows,
+        subtitle="; ".join([f"change of {metric} in each group", *words]),
+        height=height,
+    )
+
+
+def _parts(places: Index, share: int) -> list[list[int]]:
+    return [places[first : first + share].tolist() for first in range(0, places.size, share)]
+
+
+def _group_row(groups: EveryGroup, place: int, slices: Slices) -> dict[str, object]:
+    baseline, candidate = float(groups.baseline[place]), float(groups.candidate[place])
+    return {
+        "group": groups.keys[place],
+        "baseline": _short(baseline),
+        "candidate": _short(candidate),
+        "delta": _short(candidate - baseline),
+        "direction": direction(candidate - baseline),
+        **{f"by {name}": shown_as[groups.attributes[name][place]] for name, shown_as in slices.items()},
+    }
+
+
+def colored(groups: EveryGroup) -> dict[str, dict[str | None, str]]:
+    """Return for each attribute that colours can tell what each of its values is shown as."""
+    found = {}
+    for name, values in groups.attributes.items():
+        sizes = Counter(values)
+        if not 2 <= len(sizes) <= MOST_SLICES:
+            continue
+        n_alone = MOST_COLORS if len(sizes) <= MOST_COLORS else MOST_COLORS - 1
+        alone = {value for value, _ in sizes.most_common(n_alone)}
+        found[name] = {value: (NO_VALUE if value is None else value) if value in alone else OTHERS for value in sizes}
+    return found
+
+
+def slice_color(shown_as: Mapping[str | None, str], attribute: str) -> Spec:
+    """Return the colour encoding of an attribute."""
+    values = sorted(set(shown_as.values()), key=lambda value: (value == OTHERS, value))
+    return {
+        "field": f"by {_escaped(attribute)}",
+        "type": "nominal",
+        "scale": {"domain": values},
+        "legend": {"title": attribute, "columns": 4},
+    }
+
+
+def _slice_tooltip(slices: Iterable[str]) -> list[Spec]:
+    return [{"field": f"by {_escaped(name)}", "type": "nominal", "title": name} for name in slices]
+
+
+def _escaped(name: str) -> str:
+    """Return the name of a field with what Vega reads as a path taken literally."""
+    return "".join(f"\\{sign}" if sign in ".[]'\"\\" else sign for sign in name)
+
+
+def _short(number: float) -> float:
+    """Return a number with the digits that a picture can show, and a few more."""
+    return round(number, 6)
+
+
+def scatter(groups: EveryGroup, baseline: str, candidate: str, by: str | None = None, *, height: int = 320) -> Spec:
+    """Return one run against the other, a dot per group; above the diagonal the candidate is better."""
+    places, n_each = thinned(groups)
+    slices = colored(groups)
+    rows = [{**_group_row(groups, place, slices), "n": n} for place, n in zip(places, n_each, strict=True)]
+    values = np.concatenate([groups.baseline, groups.candidate, np.array([0.0])])
+    domain = [float(values.min()), max(1.0, float(values.max())) if values.max() > 0.5 else float(values.max()) or 1.0]
+    words = (
+        ""
+        if len(places) == len(groups.keys)
+        else f"; {len(places):,} of {len(groups.keys):,} dots, the others stand behind one of them"
+    )
+
+    def axes(one: str, other: str) -> Spec:
+        return {
+            "x": {
+                "field": one,
+                "type": "quantitative",
+                "title": baseline,
+                "scale": {"domain": domain},
+                "axis": {"tickCount": 5, "titleLimit": 200},
+            },
+            "y": {
+                "field": other,
+                "type": "quantitative",
+                "title": candidate,
+                "scale": {"domain": domain},
+                "axis": {"tickCount": 5, "titleLimit": 200},
+            },
+        }
+
+    diagonal = {
+        "data": {"values": [{"baseline": end, "candidate": end} for end in domain]},
+        "mark": {"type": "line", "color": {"expr": "muted"}, "strokeDash": [4, 3], "strokeWidth": 1},
+        "encoding": axes("baseline", "candidate"),
+    }
+    dots = {
+        "mark": {
+            "type": "circle",
+            "opacity": 0.6 if len(rows) < 500 else 0.4,
+            "size": 45 if len(rows) < 500 else 22,
+            "cursor": "pointer",
+        },
+        "encoding": {
+            **axes("baseline", "candidate"),
+            "color": by_direction() if by is None else slice_color(slices[by], by),
+            "tooltip": [*_GROUP_TOOLTIP, *_slice_tooltip(slices)],
+        },
+    }
+    chosen = {
+        "data": {"name": "chosen", "values": []},
+        "mark": {"type": "point", "color": {"expr": "chosen"}, "size": 160, "strokeWidth": 2.5, "opacity": 1},
+        "encoding": axes("baseline", "candidate"),
+    }
+    return chart(
+        f"{candidate} against {baseline}",
+        [diagonal, dots, chosen],
+        rows,
+        subtitle=f"above the line {candidate} is better{words}",
+        height=height,
+    )
+
+
+def thinned(groups: EveryGroup) -> tuple[list[int], list[int]]:
+    """Return which groups a scatter shows, and how many each stands for: of those in one place the first.
+
+    The 200 most changed groups are always among them.
+    """
+    n = len(groups.keys)
+    if n <= DOTS:
+        return list(range(n)), [1] * n
+    cells = _CELLS
+    values = [groups.baseline, groups.candidate]
+    low, high = min(float(one.min()) for one in values), max(float(one.max()) for one in values)
+    while True:
+        width = (high - low) / cells or 1.0
+        codes = sum((((one - low) / width).astype(np.int64) * (cells + 1) ** power) for power, one in enumerate(values))
+        _, first, counts = np.unique(codes, return_index=True, return_counts=True)
+        if first.size <= DOTS or cells <= 20:
+            break
+        cells = int(cells * 0.8)
+    n_of = dict(zip(first.tolist(), counts.tolist(), strict=True))
+    for place in groups.most_changed(200).tolist():
+        n_of.setdefault(place, 1)
+    return list(n_of), list(n_of.values())
+
+
+def histogram(groups: EveryGroup, *, height: int = 180) -> Spec:
+    """Return how many groups changed by how much; those that did not change are told, not drawn."""
+    delta = groups.delta
+    changed = delta[delta != 0]
+    reach = float(np.abs(changed).max(initial=0.0)) or 1.0
+    counts, edges = np.histogram(changed, bins=BINS, range=(-reach, reach))
+    rows = [
+        {
+            "low": _short(float(low)),
+            "high": _short(float(high)),
+            "n": int(n),
+            "direction": direction(float(low + high) / 2),
+        }
+        for n, low, high in zip(counts, edges[:-1], edges[1:], strict=True)
+    ]
+    n_same = delta.size - changed.size
+    bars = {
+        "mark": {"type": "bar", "binSpacing": 1},
+        "encoding": {
+            "x": {
+                "field": "low",
+                "type": "quantitative",
+                "bin": {"binned": True},
+                "axis": signed_axis("change", tickCount=7),
+            },
+            "x2": {"field": "high"},
+            "y": {"field": "n", "type": "quantitative", "title": "groups", "axis": {"tickCount": 4, "tickMinStep": 1}},
+            "color": by_direction(),
+            "tooltip": [
+                {"field": "low", "title": "from", "format": "+.4f"},
+                {"field": "high", "title": "to", "format": "+.4f"},
+                {"field": "n", "title": "groups"},
+            ],
+        },
+    }
+    subtitle = f"{counted(changed.size, 'group')} changed" + (
+        f", {n_same:,} did not and {'is' if n_same == 1 else 'are'} not drawn" if n_same else ""
+    )
+    return chart("How much groups changed", [bars], rows, subtitle=subtitle, height=height)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A row of a forest plot: its name, its section, the difference, the interval and the verdict."""
+
+    name: str
+    section: str
+    delta: float
+    ci: tuple[float, float] | None
+    verdict: Verdict | None
+    p_adjusted: float | None
+    n: int
+
+
+def bars_of(comparison: Comparison, slices: Mapping[str, Sequence[SliceComparison]]) -> list[Bar]:
+    """Return the metrics of a comparison, and the first of them slice by slice."""
+    found = [metric_bar(metric) for metric in comparison.metrics if metric.delta is not None]
+    for attribute, rows in slices.items():
+        found += [
+            Bar(
+                NO_VALUE if row.value is None else row.value,
+                attribute,
+                row.delta,
+                row.ci,
+                row.verdict,
+                row.p_adjusted,
+                row.n,
+            )
+            for row in rows
+            if row.delta is not None
+        ]
+    return found
+
+
+def metric_bar(metric: MetricComparison, name: str = "") -> Bar:
+    """Return a metric as a row of a forest plot; its delta is known."""
+    assert metric.delta is not None
+    return Bar(name or metric.metric, "metrics", metric.delta, metric.ci, metric.verdict, metric.p_adjusted, metric.n)
+
+
+def forest(bars: Sequence[Bar], title: str = "Differences with their 95% intervals", *, row_height: int = 22) -> Spec:
+    """Return differences with their intervals, one below the other; filled where a difference was detected."""
+    several = len({bar.section for bar in bars}) > 1
+    rows = [
+        {
+            "name": bar.name if not several or bar.section == "metrics" else f"{bar.section}: {bar.name}",
+            "delta": bar.delta,
+            "low": None if bar.ci is None else bar.ci[0],
+            "high": None if bar.ci is None else bar.ci[1],
+            "direction": direction(bar.delta) if bar.verdict in ("improved", "regressed") else SAME,
+            "verdict": "" if bar.verdict is None else bar.verdict.replace("_", " "),
+            "interval": interval(bar.ci, signed=True),
+            "p": p_text(bar.p_adjusted),
+            "groups": bar.n,
+        }
+        for bar in bars
+    ]
+    y = {"field": "name", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 220, "grid": False}}
+    tooltip = [
+        {"field": "name", "title": "of"},
+        {"field": "delta", "format": "+.4f"},
+        {"field": "interval", "title": "95% interval"},
+        *({"field": name} for name in ("p", "groups", "verdict")),
+    ]
+    zero = {
+        "data": {"values": [{}]},
+        "mark": {"type": "rule", "color": {"expr": "muted"}, "strokeDash": [4, 3]},
+        "encoding": {"x": {"datum": 0, "type": "quantitative", "axis": signed_axis()}},
+    }
+    lines = {
+        "mark": {"type": "rule", "strokeWidth": 2.5},
+        "encoding": {
+            "x": {"field": "low", "type": "quantitative", "axis": signed_axis(), "title": None},
+            "x2": {"field": "high"},
+            "y": y,
+            "color": by_direction(),
+            "tooltip": tooltip,
+        },
+    }
+    dots = {
+        "mark": {"type": "circle", "size": 90, "opacity": 1},
+        "encoding": {
+            "x": {"field": "delta", "type": "quantitative"},
+            "y": y,
+            "color": by_direction(),
+            "tooltip": tooltip,
+        },
+    }
+    return chart(title, [zero, lines, dots], rows, subtitle="grey: no difference detected", height={"step": row_height})
+
+
+def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *, row_height: int = 30) -> Spec:
+    """Return the difference of any two runs; hatched where none was detected."""
+    reach = max((abs(one.delta) for one in deltas), default=1.0) or 1.0
+    rows = [
+        {
+            "row": one.row,
+            "column": one.column,
+            "delta": one.delta,
+            "shown": points(one.delta, signed=True),
+            "p": p_text(one.p_adjusted),
+            "verdict": one.verdict.replace("_", " "),
+            "hatch": "" if one.verdict in ("improved", "regressed") else "╱╱╱╱╱╱",
+        }
+        for one in deltas
+    ]
+    x = {
+        "field": "column",
+        "type": "nominal",
+        "sort": list(names),
+        "title": "than this run …",
+        "axis": {"orient": "top", "labelAngle": -30, "labelLimit": 140, "title": None},
+    }
+    y = {"field": "row", "type": "nominal", "sort": list(names), "title": None, "axis": {"labelLimit": 200}}
+    tooltip = [
+        {"field": "column", "title": "run"},
+        {"field": "row", "title": "against"},
+        {"field": "shown", "title": "delta"},
+        {"field": "p"},
+        {"field": "verdict"},
+    ]
+    cells = {
+        "mark": {"type": "rect", "cornerRadius": 3},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "color": {
+                "field": "delta",
+                "type": "quantitative",
+                "scale": {
+                    "domain": [-reach, 0, reach],
+                    "range": [{"expr": "worse"}, {"expr": "grid"}, {"expr": "better"}],
+                },
+                "legend": None,
+            },
+            "tooltip": tooltip,
+        },
+    }
+    hatch = {
+        "mark": {
+            "type": "text",
+            "color": {"expr": "muted"},
+            "opacity": 0.55,
+            "fontSize": 16,
+            "clip": True,
+            "tooltip": None,
+        },
+        "encoding": {"x": x, "y": y, "text": {"field": "hatch"}},
+    }
+    numbers = {
+        "mark": {"type": "text", "fontSize": 10, "tooltip": None},
+        "encoding": {"x": x, "y": y, "text": {"field": "shown"}},
+    }
+    layers = [cells, hatch, *([numbers] if len(names) <= 14 else [])]
+    return chart(
+        f"{metric}: every run against every other",
+        layers,
+        rows,
+        subtitle="column against row; hatched: no difference detected (Holm over all pairs)",
+        height={"step": row_height},
+    )
