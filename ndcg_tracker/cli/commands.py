@@ -23,6 +23,7 @@ COMMANDS = {
     "explain": "explain:explain",
     "gate": "gate:gate",
     "history": "history:history",
+    "report": "report:report",
     "rescore": "rescore:rescore",
     "sql": "sql:sql",
     "export": "exchange:export_runs",

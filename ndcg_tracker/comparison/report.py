@@ -124,7 +124,8 @@ class PairReport:
 
     ``at_cutoffs``: the first metric from cutoff to cutoff, none where it has no cutoff to vary. ``lists``: of the most
     changed groups. ``lists_metric``: the metric that their contributions add up to, None where it is no sum over items.
-    ``slices``: by attribute, each with at most ``MOST_SLICES`` values.
+    ``slices``: by attribute, each with at most ``MOST_SLICES`` values. ``cutoff``: of the first metric. ``depth``: how
+    many ranks the lists show.
     """
 
     comparison: Comparison
@@ -133,6 +134,8 @@ class PairReport:
     lists: tuple[GroupLists, ...] = ()
     lists_metric: str | None = None
     slices: Mapping[str, tuple[SliceComparison, ...]] = field(default_factory=dict)
+    cutoff: int | None = None
+    depth: int = 10
 
 
 def group_lists(

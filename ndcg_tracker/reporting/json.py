@@ -15,13 +15,18 @@ _UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufe
 _OTHER = re.compile(r"[^0-9A-Za-z]+")
 
 
-def json_text(value: object, *, indent: int | None = 2) -> str:
+def json_text(value: object, *, indent: int | None = 2, separators: tuple[str, str] | None = None) -> str:
     """Return a value as JSON, with a line end: full double precision, null for what is undefined, never NaN.
+
+    ``separators``: between items and behind keys, if not the usual ones.
 
     >>> json_text({"delta": float("nan"), "run": "dénse"}, indent=None)
     '{"delta": null, "run": "dénse"}\\n'
     """
-    return _escaped(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, indent=indent)) + "\n"
+    return (
+        _escaped(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, indent=indent, separators=separators))
+        + "\n"
+    )
 
 
 def json_rows(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

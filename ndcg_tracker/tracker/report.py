@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ndcg_tracker import __version__
 from ndcg_tracker.comparison.item_changes import item_changes
 from ndcg_tracker.comparison.report import (
     AtCutoff,
@@ -24,8 +25,11 @@ from ndcg_tracker.metrics.contributions import ADDITIVE
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import judged, places_of
+from ndcg_tracker.reporting.pages.report import GateDecision, RunsReport
+from ndcg_tracker.tracker.compare import CompareOptions, compared
 from ndcg_tracker.tracker.explain import contributions_of
 from ndcg_tracker.tracker.groups import text_of
+from ndcg_tracker.tracker.history import HistoryFilter, history_of
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.keys import Keys
@@ -45,6 +49,51 @@ _SOME_CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 _TOGETHER = 10  # so many cutoffs share the lists that the kernel makes
 
 
+def runs_report(
+    tx: ReadTransaction,
+    baseline: str,
+    candidates: Sequence[str | Sequence[str]],
+    options: CompareOptions,
+    output: str,
+) -> RunsReport:
+    """Return all that the page shows of a baseline and its candidates; see ``compare.compared`` for what it raises.
+
+    ``output``: the file that the page goes to.
+    """
+    found = compared(tx, baseline, candidates, options)
+    comparison = found[0].comparison
+    return RunsReport(
+        tuple(pair_report(tx, pair) for pair in found),
+        pair_deltas(found) if len(found) > 1 else (),
+        history_of(tx, comparison.dataset, comparison.metrics[0].metric, HistoryFilter()).rows,
+        {pair.comparison.candidate.name: _decisions(tx, pair) for pair in found},
+        _command(found, output),
+        __version__,
+    )
+
+
+def _command(pairs: Sequence[ComparedPair], output: str) -> tuple[str, ...]:
+    """Return the command that makes the page."""
+    comparison = pairs[0].comparison
+    names = [comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
+    metrics = [word for metric in comparison.metrics for word in ("--metric", metric.metric)]
+    return ("ndcg-track", "report", *names, "--dataset", comparison.dataset, *metrics, "--output", output)
+
+
+def _decisions(tx: ReadTransaction, pair: ComparedPair) -> list[GateDecision]:
+    """Return what the newest gate on these two runs decided, none where there was none."""
+    one, other = (side.run for side in pair.both.sides)
+    found = [
+        decision
+        for decision in tx.decisions.all(pair.both.dataset_id)
+        if (decision.baseline_run_id, decision.candidate_run_id) == (one.id, other.id)
+    ]
+    return [
+        GateDecision(one.decision, one.metric, one.reason, one.created_at_utc, one.acknowledged_reason)
+        for one in found[-1:]
+    ]
+
+
 def pair_report(tx: ReadTransaction, pair: ComparedPair, *, n_lists: int = LISTS) -> PairReport:
     """Return what a report shows of two runs that were compared; groups are those of the first metric."""
     results = pair.results[0]
@@ -62,6 +111,8 @@ def pair_report(tx: ReadTransaction, pair: ComparedPair, *, n_lists: int = LISTS
         lists_of(tx, pair.both, ids[groups.most_changed(n_lists)]),
         str(pair.both.metric) if is_sum else None,
         slices_by(groups, results.weights, results.limits) if can_be_tested else {},
+        pair.both.metric.cutoff,
+        min(ROWS, pair.both.metric.cutoff or ROWS),
     )
 
 

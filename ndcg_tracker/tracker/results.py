@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ndcg_tracker.comparison.gate import Decision
+    from ndcg_tracker.reporting.pages.report import RunsReport
 
 
 @dataclass(frozen=True)
@@ -190,3 +192,26 @@ class GateResult:
 
     def __str__(self) -> str:
         return gate_as("text", self.gated)
+
+
+@dataclass(frozen=True)
+class ReportResult:
+    """Two runs or more on one page, which holds all it shows and asks nothing of any network.
+
+    ``report``: the typed rows.
+    """
+
+    report: RunsReport
+
+    def to_html(self) -> str:
+        """Return the whole page, with its scripts and its security policy; in it, ids are text and never markup."""
+        from ndcg_tracker.reporting.pages.report import report_page  # charts are for those who draw
+
+        return report_page(self.report)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file, whole or not at all. Raises: InputError where it cannot be written."""
+        from ndcg_tracker.reporting.whole_file import whole_file
+
+        with whole_file(os.fspath(path), "path") as write:
+            write(self.to_html())

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.history import History, HistoryFilter
     from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
     from ndcg_tracker.tracker.rescoring import RescoredRun
-    from ndcg_tracker.tracker.results import ComparisonResult, ExplanationResult, GateResult
+    from ndcg_tracker.tracker.results import ComparisonResult, ExplanationResult, GateResult, ReportResult
 
 # What answers a question is imported where it is asked: most of a small command's time is its start.
 
@@ -256,6 +256,29 @@ class Tracker:
         with self.store().read() as tx:
             return ComparisonResult(tuple(one.comparison for one in compared(tx, baseline, candidates, options)))
 
+    def report(
+        self,
+        baseline: str,
+        *candidates: str | Sequence[str],
+        dataset: str | None = None,
+        metrics: str | Sequence[str] = (),
+        missing: Missing = "error",
+        output: str = "report.html",
+    ) -> ReportResult:
+        """Draw a comparison: one page of HTML with every group, both lists of those that changed most, and the history.
+
+        Parameters: ``baseline``, ``candidates``, ``dataset``, ``metrics`` and ``missing``: see ``compare``; the first
+        metric is drawn group by group. ``output``: the file that the page's own command names. Returns: the page, which
+        is saved with ``save``. Raises: what ``compare`` raises.
+        """
+        from ndcg_tracker.tracker.compare import CompareOptions
+        from ndcg_tracker.tracker.report import runs_report
+        from ndcg_tracker.tracker.results import ReportResult
+
+        options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing)
+        with self.store().read() as tx:
+            return ReportResult(runs_report(tx, baseline, candidates, options, output))
+
     def explain(
         self,
         baseline: str,
@@ -385,6 +408,12 @@ class Tracker:
         """Return the stored runs, oldest first."""
         with self.store().read() as tx:
             return chosen_runs(tx, (), dataset)
+
+    def others_of(self, reference: str, dataset: str | None = None) -> list[RunRecord]:
+        """Return the other runs of a run's dataset, oldest first."""
+        with self.store().read() as tx:
+            run = tx.runs.resolve(reference, dataset)
+            return [other for other in tx.runs.all(run.dataset) if other.id != run.id]
 
     def run(self, reference: str, dataset: str | None = None) -> tuple[RunRecord, list[EvaluationRecord]]:
         """Return one run and its evaluations."""

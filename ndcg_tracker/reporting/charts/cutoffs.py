@@ -9,12 +9,12 @@ from ndcg_tracker.reporting.charts.theme import Spec, chart
 
 
 def cutoffs(
-    rows: Sequence[AtCutoff], baseline: str, candidate: str, *, measure: str, cutoff: int | None, height: int = 220
+    rows: Sequence[AtCutoff], baseline: str, candidate: str, *, metric: str, cutoff: int | None, height: int = 220
 ) -> Spec:
     """Return a metric at every cutoff; where the band leaves the baseline, the runs differ there.
 
     The band is the 95% interval of the difference, drawn around the candidate: one for each cutoff, not for all at
-    once. ``measure``: the metric without its cutoff. ``cutoff``: of the metric that was compared.
+    once. ``cutoff``: of the metric that was compared.
     """
     table: list[dict[str, object]] = []
     for row in rows:
@@ -72,7 +72,7 @@ def cutoffs(
     subtitle = (
         "the band is the 95% interval of the difference at each cutoff: where it leaves the grey line, the runs differ"
     )
-    return chart(f"{measure} at every cutoff", layers, table, subtitle=subtitle, height=height)
+    return chart(f"{metric} at other cutoffs", layers, table, subtitle=subtitle, height=height)
 
 
 def _moved(mean: float, end: float | None) -> float | None:

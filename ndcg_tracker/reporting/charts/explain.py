@@ -5,54 +5,56 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ndcg_tracker.comparison.report import GroupLists, ListedItem
-from ndcg_tracker.reporting.charts.theme import SAME, Spec, by_direction, chart, direction
+from ndcg_tracker.reporting.charts.theme import BETTER, SAME, WORSE, Spec, by_direction, chart
 
 SHOWN = 12
 """So many ranks of each list are drawn."""
 _WIDEST = 24  # signs of an item's id
+_FAR = 1_000_000  # the rank of what is not in a list
 
 
 def rank_moves(lists: GroupLists, baseline: str, candidate: str, *, n_ranks: int = SHOWN, row_height: int = 24) -> Spec:
     """Return both lists of a group, each item joined to itself; thick lines: relevant items."""
-    return moves_chart(
-        move_rows(lists.items, n_ranks),
-        baseline,
-        candidate,
-        title=f"Group {lists.group}",
-        n_ranks=n_ranks,
-        row_height=row_height,
-    )
+    rows = [move_row(item) for item in lists.items]
+    title = f"Group {lists.group}"
+    return moves_chart(rows, baseline, candidate, title=title, n_ranks=n_ranks, row_height=row_height)
 
 
-def move_rows(items: Sequence[ListedItem], n_ranks: int = SHOWN) -> list[dict[str, object]]:
-    """Return two rows per item that stands among the first ``n_ranks`` of either list: one per side."""
-    best = max((item.grade for item in items if item.grade is not None), default=0.0)
-    rows: list[dict[str, object]] = []
-    for item in items:
-        ranks = (item.rank_baseline, item.rank_candidate)
-        if not any(rank is not None and rank <= n_ranks for rank in ranks):
-            continue
-        before, after = item.contribution_baseline or 0.0, item.contribution_candidate or 0.0
-        change = after - before
-        if item.contribution_baseline is None:
-            change = float((ranks[0] or n_ranks + 1) - (ranks[1] or n_ranks + 1))
-        name = item.item if len(item.item) <= _WIDEST else item.item[: _WIDEST - 1] + "…"
-        for side, rank in zip(("baseline", "candidate"), ranks, strict=True):
-            is_in = rank is not None and rank <= n_ranks
-            rows.append(
-                {
-                    "item": item.item,
-                    "side": side,
-                    "place": rank if is_in else n_ranks + 1,
-                    "words": (f"{name}  {rank}" if side == "baseline" else f"{rank}  {name}") if is_in else "",
-                    "rank": "not in the list" if rank is None else str(rank),
-                    "grade": "unjudged" if item.grade is None else f"{item.grade:g}",
-                    "weight": 0.0 if item.grade is None or best <= 0 else max(0.0, item.grade / best),
-                    "change": round(change, 6),
-                    "direction": direction(change) if item.grade else SAME,
-                }
-            )
-    return rows
+def move_row(item: ListedItem) -> dict[str, object]:
+    """Return an item as the chart reads it; ``change``: of its contribution, None where the metric is no sum."""
+    before, after = item.contribution_baseline, item.contribution_candidate
+    return {
+        "item": item.item, "grade": item.grade, "baseline": item.rank_baseline, "candidate": item.rank_candidate,
+        "change": None if before is None or after is None else after - before,
+    }
+
+
+def _transform(n_ranks: int) -> list[Spec]:
+    """Return what makes of items two rows each: one per side, at its rank or below the last one."""
+    is_in = f"(isValid(datum.rank) && datum.rank <= {n_ranks})"
+    name = f"(length(datum.item) > {_WIDEST} ? slice(datum.item, 0, {_WIDEST - 1}) + '…' : datum.item)"
+    up = f"(isValid(datum.baseline) ? datum.baseline : {_FAR}) - (isValid(datum.candidate) ? datum.candidate : {_FAR})"
+    better = "isValid(datum.change) ? datum.change : " + up
+    words = f"datum.side == 'baseline' ? {name} + '  ' + datum.rank : datum.rank + '  ' + {name}"
+    steps = {
+        "gain": f"datum.grade > 0 ? {better} : 0",
+        "direction": f"datum.gain > 0 ? '{BETTER}' : datum.gain < 0 ? '{WORSE}' : '{SAME}'",
+    }
+    of_sides = {
+        "place": f"{is_in} ? datum.rank : {n_ranks + 1}",
+        "words": f"{is_in} ? {words} : ''",
+        "stands": "isValid(datum.rank) ? datum.rank : 'not in the list'",
+        "judged": "isValid(datum.grade) ? datum.grade : 'unjudged'",
+        "weight": "datum.best > 0 && datum.grade > 0 ? datum.grade / datum.best : 0",
+    }
+    near = " || ".join(f"(isValid(datum.{side}) && datum.{side} <= {n_ranks})" for side in ("baseline", "candidate"))
+    return [
+        {"joinaggregate": [{"op": "max", "field": "grade", "as": "best"}]},
+        {"filter": near},
+        *({"calculate": expression, "as": name} for name, expression in steps.items()),
+        {"fold": ["baseline", "candidate"], "as": ["side", "rank"]},
+        *({"calculate": expression, "as": name} for name, expression in of_sides.items()),
+    ]
 
 
 def moves_chart(
@@ -85,7 +87,12 @@ def moves_chart(
         "axis": None,
         "scale": {"domain": [n_ranks + 1.4, 0.6], "nice": False, "zero": False},
     }
-    tooltip = [{"field": name} for name in ("item", "grade", "rank")] + [{"field": "change", "format": "+.4f"}]
+    tooltip = [
+        {"field": "item"},
+        {"field": "judged", "title": "grade"},
+        {"field": "stands", "title": "rank"},
+        {"field": "change", "format": "+.4f"},
+    ]
     weight = {"field": "weight", "type": "quantitative", "legend": None}
     lines = {
         "mark": {"type": "line", "interpolate": "monotone"},
@@ -134,6 +141,7 @@ def moves_chart(
         subtitle="thick lines are relevant items; below the dotted line: further down, or not in the list",
         height=(n_ranks + 1) * row_height,
         data={"name": "moves", "values": list(rows)},
+        transform=_transform(n_ranks),
         params=[{"name": "baseline_run", "value": baseline}, {"name": "candidate_run", "value": candidate}],
     )
     return found

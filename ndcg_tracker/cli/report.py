@@ -1,0 +1,50 @@
+"""``ndcg-track report``: a comparison as a page."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated
+
+import typer
+
+from ndcg_tracker.cli import options
+from ndcg_tracker.cli.compare import MISSING, Missing
+
+
+def report(
+    baseline: Annotated[
+        str,
+        typer.Argument(metavar="BASELINE", help="A run: name, id, @alias, latest, latest~2 or a unique prefix."),
+    ],
+    candidates: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="CANDIDATE...", help="One or more runs to compare with the baseline.", show_default=False
+        ),
+    ] = None,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The page.")] = "report.html",
+    all_runs: Annotated[bool, typer.Option("--all", help="Compare the baseline with all other runs.")] = False,
+    metric: options.Metrics = None,
+    dataset: options.AnyDataset = None,
+    missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
+) -> None:
+    """Write a page that shows a comparison: every group, the lists of those that changed, and the history.
+
+    The page is one file; it needs no network and runs in any browser. The first metric is drawn group by group. Several
+    candidates get a tab each, and a picture of all pairs.
+    """
+    from ndcg_tracker.errors import InputError
+    from ndcg_tracker.reporting.whole_file import whole_file
+
+    if all_runs and candidates:
+        raise InputError("--all compares with all other runs; leave out the candidates, or --all")
+    with options.tracker() as tracker, whole_file(output, "--output") as write:
+        if all_runs:
+            candidates = [str(run.id) for run in tracker.others_of(baseline, dataset)]
+        if not candidates:
+            raise InputError("a report needs a candidate: name one after the baseline, or give --all")
+        found = tracker.report(
+            baseline, *candidates, dataset=dataset, metrics=metric or (), missing=missing.value, output=output
+        )
+        write(found.to_html())
+    options.say(f"wrote {shlex.quote(output)}: open it in a browser")

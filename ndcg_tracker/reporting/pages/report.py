@@ -1,0 +1,421 @@
+"""The report: two runs, or one and several candidates, on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ndcg_tracker.comparison.report import EveryGroup, GroupLists, PairReport, RunPairDelta
+from ndcg_tracker.comparison.results import MetricComparison
+from ndcg_tracker.reporting.charts import compare as compare_charts
+from ndcg_tracker.reporting.charts.cutoffs import cutoffs
+from ndcg_tracker.reporting.charts.explain import moves_chart
+from ndcg_tracker.reporting.charts.history import history
+from ndcg_tracker.reporting.charts.theme import Spec, config, direction
+from ndcg_tracker.reporting.compare import comparison_reports, finding, for_people
+from ndcg_tracker.reporting.history import HistoryRow
+from ndcg_tracker.reporting.html import CLASSES, reports_html, table_html
+from ndcg_tracker.reporting.notes import command_line
+from ndcg_tracker.reporting.numbers import counted, interval, p_text, points
+from ndcg_tracker.reporting.pages.page import page
+from ndcg_tracker.reporting.report import Table, columns
+from ndcg_tracker.reporting.terminal import visible
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+ROWS = 100_000
+"""A page holds so many groups; of more, the most changed ones."""
+_DECIMALS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class GateDecision:
+    """What a gate decided on a pair, and when; ``acknowledged``: why it was overridden, None where it was not."""
+
+    decision: str
+    metric: str
+    reason: str
+    created_at_utc: str
+    acknowledged: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunsReport:
+    """Everything that the page shows.
+
+    ``pairs``: the baseline with each candidate. ``deltas``: between any two of the runs. ``history``: rows of the first
+    metric, oldest first. ``decisions``: of gates on each pair, by the candidate's name. ``command``: the words of the
+    command that makes the page again. ``version``: of the program.
+    """
+
+    pairs: tuple[PairReport, ...]
+    deltas: tuple[RunPairDelta, ...] = ()
+    history: tuple[HistoryRow, ...] = ()
+    decisions: Mapping[str, Sequence[GateDecision]] = field(default_factory=dict)
+    command: Sequence[str] = ()
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A chart on the page: its title, how to read it, and its numbers as a table, None where all groups are it."""
+
+    spec: Spec
+    title: str
+    subtitle: str
+    table: Markup | None = None
+
+    @classmethod
+    def of(cls, spec: Spec, table: Table | None = None) -> Card:
+        """Return the card of a chart."""
+        from markupsafe import Markup
+
+        title = spec["title"]
+        html = None if table is None else Markup(table_html(table, CLASSES))
+        return cls(spec, title["text"], title.get("subtitle", ""), html)
+
+
+def report_page(report: RunsReport) -> str:
+    """Return the report as one file of HTML."""
+    pairs = [_PairOnPage.of(_visible(pair), report) for pair in report.pairs]
+    overview = _overview(report) if len(pairs) > 1 else {}
+    first = pairs[0]
+    title = f"{first.values['candidate']} against {first.values['baseline']}"
+    if overview:
+        title = f"{counted(len(pairs), 'candidate')} against {first.values['baseline']}"
+    raw = {visible(key): key for pair in report.pairs for key in pair.groups.keys if visible(key) != key}
+    data = {
+        "themes": {theme: _theme(theme) for theme in ("light", "dark")},
+        "pairs": [pair.data for pair in pairs],
+        "overview": {name: card.spec for name, card in overview.items()},
+        "raw": raw,
+    }
+    return page(
+        "report.html",
+        data,
+        scripts=("vega.js", "report.js"),
+        title=title,
+        subtitle=f"{first.metric} on {report.pairs[0].comparison.dataset}",
+        overview=overview,
+        pairs=[pair.values for pair in pairs],
+        command=command_line(report.command),
+        made=f"Made by ndcg-track {report.version}. It holds all it shows and asks nothing of any network. "
+        "This command makes it again:",
+    )
+
+
+def _theme(theme: Any) -> dict[str, object]:
+    found = config(theme)
+    return {"params": found.pop("params"), "config": found}
+
+
+def _visible(pair: PairReport) -> PairReport:
+    """Return a pair whose groups and items are named as people may see them."""
+    groups = replace(pair.groups, keys=[visible(key) for key in pair.groups.keys])
+    lists = tuple(
+        replace(
+            one,
+            group=visible(one.group),
+            items=tuple(replace(item, item=visible(item.item)) for item in one.items),
+            ideal=tuple((visible(item), grade) for item, grade in one.ideal),
+        )
+        for one in pair.lists
+    )
+    return replace(pair, groups=groups, lists=lists)
+
+
+@dataclass(frozen=True, slots=True)
+class _PairOnPage:
+    """What the template shows of a pair, what its script reads, and its metric."""
+
+    values: dict[str, Any]
+    data: dict[str, Any]
+    metric: str
+
+    @classmethod
+    def of(cls, pair: PairReport, report: RunsReport) -> _PairOnPage:
+        """Return a pair as the page has it."""
+        from markupsafe import Markup
+
+        comparison = for_people(pair.comparison)
+        first = comparison.metrics[0]
+        baseline, candidate = visible(comparison.baseline.name), visible(comparison.candidate.name)
+        cards = _cards(pair, report, first, baseline, candidate)
+        groups, words = _groups_on_page(pair.groups)
+        counts = (("better", first.wins), ("same", first.ties), ("worse", first.losses))
+        values = {
+            "baseline": baseline,
+            "candidate": candidate,
+            "cards": cards,
+            "what": f"{first.metric} over {counted(first.n, 'group')} of {comparison.dataset}",
+            "means": f"{points(first.baseline)} → {points(first.candidate)}",
+            "delta": "" if first.delta is None else points(first.delta, signed=True),
+            "direction": "muted" if first.verdict not in ("improved", "regressed") else direction(first.delta or 0.0),
+            "interval": ""
+            if first.ci is None
+            else f"95% interval {interval(first.ci, signed=True)}, p {p_text(first.p_adjusted)}: ",
+            "verdict": finding(first),
+            "further": [finding(metric) for metric in comparison.metrics[1:]],
+            "decisions": [_decision_in_words(one) for one in report.decisions.get(pair.comparison.candidate.name, ())],
+            "share": _share(counts),
+            "counts": f"{first.wins:,} better · {first.ties:,} the same · {first.losses:,} worse",
+            "colors": list(compare_charts.colored(pair.groups)),
+            "attributes": list(groups["attributes"]),
+            "groups_words": words,
+            "n_lists": len(pair.lists),
+            "lists_words": _lists_words(pair, first),
+            "contribution": "" if pair.lists_metric is None else "adds",
+            "report": Markup(
+                reports_html([replace(one, fold="") for one in comparison_reports(pair.comparison)], CLASSES)
+            ),
+        }
+        lowest = int(np.argmin(pair.groups.delta)) if pair.groups.keys else None
+        data = {
+            "groups": groups,
+            "charts": {name: card.spec for name, card in cards.items()}
+            | {"moves": moves_chart([], baseline, candidate)},
+            "colors": {
+                name: compare_charts.slice_color(shown_as, name)
+                for name, shown_as in compare_charts.colored(pair.groups).items()
+            },
+            "columns": _columns(cards["every"].spec),
+            "details": {one.group: _lists_on_page(one) for one in pair.lists},
+            "first": None if lowest is None else pair.groups.keys[lowest],
+            "depth": pair.depth,
+            "explain": command_line(_explain_command(pair)),
+        }
+        return cls(values, data, first.metric)
+
+
+def _cards(
+    pair: PairReport, report: RunsReport, first: MetricComparison, baseline: str, candidate: str
+) -> dict[str, Card]:
+    bars = compare_charts.bars_of(for_people(pair.comparison), pair.slices)
+    found = {
+        "every": Card.of(compare_charts.every_group(pair.groups, first.metric)),
+        "scatter": Card.of(compare_charts.scatter(pair.groups, baseline, candidate)),
+    }
+    histogram = compare_charts.histogram(pair.groups)
+    found["histogram"] = Card.of(
+        histogram,
+        Table(
+            columns(">from", ">to", ">groups"),
+            [[_signed(row["low"]), _signed(row["high"]), row["n"]] for row in histogram["data"]["values"]],
+        ),
+    )
+    found["forest"] = Card.of(
+        compare_charts.forest(bars),
+        Table(
+            columns("of", ">groups", ">delta", ">95% interval", ">p", "verdict"),
+            [
+                [
+                    bar.name if bar.section == "metrics" else f"{bar.section}: {bar.name}",
+                    bar.n,
+                    _signed(bar.delta),
+                    interval(bar.ci, signed=True),
+                    p_text(bar.p_adjusted),
+                    (bar.verdict or "").replace("_", " "),
+                ]
+                for bar in bars
+            ],
+        ),
+    )
+    if len(pair.at_cutoffs) > 1:
+        found["cutoffs"] = Card.of(
+            cutoffs(pair.at_cutoffs, baseline, candidate, metric=first.metric, cutoff=pair.cutoff),
+            Table(
+                columns(">cutoff", f">{baseline}", f">{candidate}", ">delta", ">95% interval"),
+                [
+                    [
+                        row.cutoff,
+                        points(row.baseline),
+                        points(row.candidate),
+                        _signed(row.delta),
+                        interval(row.ci, signed=True),
+                    ]
+                    for row in pair.at_cutoffs
+                ],
+            ),
+        )
+    if len(report.history) > 1:
+        rows = [row for row in report.history if row["mean"] is not None]
+        found["history"] = Card.of(
+            history([{**row, "run": visible(row["run"])} for row in rows], first.metric, marked=(baseline, candidate)),
+            Table(
+                columns("run", "stored", ">mean", ">95% interval", ">labels", "step"),
+                [
+                    [
+                        row["run"],
+                        row["created_at_utc"][:16],
+                        points(row["mean"]),
+                        interval(_pair(row["ci"])),
+                        row.get("label_set_version"),
+                        "stepped here" if row.get("step") else "",
+                    ]
+                    for row in rows
+                ],
+            ),
+        )
+    return found
+
+
+def _pair(ci: Sequence[float] | None) -> tuple[float, float] | None:
+    return None if ci is None else (ci[0], ci[1])
+
+
+def _signed(number: float) -> str:
+    return points(number, signed=True)
+
+
+def _decision_in_words(one: GateDecision) -> str:
+    overridden = "" if one.acknowledged is None else f"; overridden: {one.acknowledged}"
+    return f"Gate on {one.metric}: {one.decision.upper()} ({one.created_at_utc[:10]}): {one.reason}{overridden}"
+
+
+def _lists_words(pair: PairReport, first: MetricComparison) -> str:
+    words = "Both lists of the chosen group, and the ideal one. Thick lines and bold names are relevant items."
+    if pair.lists_metric is None:
+        return f"{words} {first.metric} is no sum over items, so no item has a part of it."
+    return f"{words} “adds” is the item's part of {first.metric}."
+
+
+def _explain_command(pair: PairReport) -> tuple[str, ...]:
+    comparison = pair.comparison
+    words = (
+        "ndcg-track",
+        "explain",
+        comparison.baseline.name,
+        comparison.candidate.name,
+        "--dataset",
+        comparison.dataset,
+    )
+    return words if pair.lists_metric is None else (*words, "--metric", pair.lists_metric)
+
+
+def _lists_on_page(lists: GroupLists) -> dict[str, object]:
+    return {
+        "items": [
+            [
+                item.item,
+                item.grade,
+                item.rank_baseline,
+                item.rank_candidate,
+                _short(item.contribution_baseline),
+                _short(item.contribution_candidate),
+            ]
+            for item in lists.items
+        ],
+        "ideal": lists.ideal,
+        "more": lists.n_more,
+    }
+
+
+def _short(number: float | None) -> float | None:
+    return None if number is None else round(number, _DECIMALS)
+
+
+def _columns(every: Spec) -> dict[str, Any]:
+    """Return where the columns of ``every_group`` stand, so that a script finds the one of a group."""
+    rows = every["data"]["values"]
+    same = next(
+        (one["x"] for layer in every["layer"] for one in layer.get("data", {}).get("values", ()) if "words" in one),
+        None,
+    )
+    return {
+        "keys": [row["group"] for row in rows],
+        "starts": [row["x"] for row in rows],
+        "deltas": [row["delta"] for row in rows],
+        "same": same,
+    }
+
+
+def _groups_on_page(groups: EveryGroup) -> tuple[dict[str, Any], str]:
+    """Return the groups column by column, and what to know where the page does not hold them all."""
+    places = np.arange(len(groups.keys))
+    words = ""
+    if places.size > ROWS:
+        places = np.sort(np.argsort(-np.abs(groups.delta), kind="stable")[:ROWS])
+        n_groups = len(groups.keys)
+        words = f"The page holds the {ROWS:,} most changed of {n_groups:,} groups; the verdict rests on all of them."
+    attributes = {}
+    for name, values in groups.attributes.items():
+        of_page = [values[place] for place in places.tolist()]
+        known = sorted({value for value in of_page if value is not None})
+        number_of = {value: number for number, value in enumerate(known)}
+        attributes[visible(name)] = {
+            "values": [visible(value) for value in known],
+            "codes": [-1 if value is None else number_of[value] for value in of_page],
+        }
+    found = {
+        "keys": [groups.keys[place] for place in places.tolist()],
+        "baseline": groups.baseline[places].round(_DECIMALS).tolist(),
+        "candidate": groups.candidate[places].round(_DECIMALS).tolist(),
+        "attributes": attributes,
+    }
+    return found, words
+
+
+def _share(counts: Sequence[tuple[str, int]]) -> Markup:
+    """Return the bar of better, same and worse."""
+    from markupsafe import Markup
+
+    total = sum(n for _, n in counts) or 1
+    pieces, start = [], 0.0
+    for name, n in counts:
+        width = 1000 * n / total
+        pieces.append(f'<rect class="fill-{name}" x="{start:.2f}" y="0" width="{width:.2f}" height="10"/>')
+        start += width
+    return Markup(f'<svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">{"".join(pieces)}</svg>')
+
+
+def _overview(report: RunsReport) -> dict[str, Card]:
+    """Return what sums up several candidates: every run against every other, and each against the baseline."""
+    pairs = [for_people(pair.comparison) for pair in report.pairs]
+    first = pairs[0].metrics[0].metric
+    names = [visible(pairs[0].baseline.name), *(visible(pair.candidate.name) for pair in pairs)]
+    bars = [
+        compare_charts.metric_bar(
+            metric,
+            f"{visible(pair.candidate.name)}: {metric.metric}"
+            if len(pair.metrics) > 1
+            else visible(pair.candidate.name),
+        )
+        for pair in pairs
+        for metric in pair.metrics
+        if metric.delta is not None
+    ]
+    found = {}
+    if report.deltas:
+        deltas = [replace(one, row=visible(one.row), column=visible(one.column)) for one in report.deltas]
+        found["heatmap"] = Card.of(
+            compare_charts.heatmap(deltas, names, first),
+            Table(
+                columns("run", "against", ">delta", ">p", "verdict"),
+                [
+                    [one.column, one.row, _signed(one.delta), p_text(one.p_adjusted), one.verdict.replace("_", " ")]
+                    for one in deltas
+                ],
+            ),
+        )
+    found["forest"] = Card.of(
+        compare_charts.forest(bars, f"Every candidate against {names[0]}"),
+        Table(
+            columns("candidate", ">groups", ">delta", ">95% interval", ">p", "verdict"),
+            [
+                [
+                    bar.name,
+                    bar.n,
+                    _signed(bar.delta),
+                    interval(bar.ci, signed=True),
+                    p_text(bar.p_adjusted),
+                    (bar.verdict or "").replace("_", " "),
+                ]
+                for bar in bars
+            ],
+        ),
+    )
+    return found
