@@ -7,6 +7,8 @@ globalThis.drawChart = (element, spec, options = {}) =>
     actions: { export: true, source: false, compiled: false, editor: false },
     tooltip: { disableDefaultStyle: true },
     defaultStyle: false,
+    forceActionsMenu: true,
+    logLevel: 1,
     ...options,
     ast: true,
     expr: expressionInterpreter,

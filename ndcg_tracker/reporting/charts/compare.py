@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ COLUMNS = 1_200
 DOTS = 4_000
 """More groups than this share dots where they stand closest together."""
 _CELLS = 150  # a side of the scatter has so many places
-BINS = 40
+MOST_BINS = 40
 MOST_COLORS = 8
 """An attribute of more values shows the largest of them and the rest together."""
 OTHERS = "(others)"
@@ -234,12 +235,13 @@ def thinned(groups: EveryGroup) -> tuple[list[int], list[int]]:
     return list(n_of), list(n_of.values())
 
 
-def histogram(groups: EveryGroup, *, height: int = 180) -> Spec:
+def histogram(groups: EveryGroup, *, height: int = 320) -> Spec:
     """Return how many groups changed by how much; those that did not change are told, not drawn."""
     delta = groups.delta
     changed = delta[delta != 0]
     reach = float(np.abs(changed).max(initial=0.0)) or 1.0
-    counts, edges = np.histogram(changed, bins=BINS, range=(-reach, reach))
+    n_bins = 2 * max(5, min(MOST_BINS // 2, math.ceil(math.sqrt(changed.size))))
+    counts, edges = np.histogram(changed, bins=n_bins, range=(-reach, reach))
     rows = [
         {
             "low": _short(float(low)),
@@ -376,7 +378,8 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *
             "shown": points(one.delta, signed=True),
             "p": p_text(one.p_adjusted),
             "verdict": one.verdict.replace("_", " "),
-            "hatch": "" if one.verdict in ("improved", "regressed") else "╱╱╱╱╱╱",
+            "hatch": "" if one.verdict in ("improved", "regressed") else "╱" * 8,
+            "strength": 1.0 if one.verdict in ("improved", "regressed") else 0.35,
         }
         for one in deltas
     ]
@@ -409,6 +412,7 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *
                 },
                 "legend": None,
             },
+            "opacity": {"field": "strength", "type": "quantitative", "scale": None},
             "tooltip": tooltip,
         },
     }
@@ -425,7 +429,15 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *
     }
     numbers = {
         "mark": {"type": "text", "fontSize": 10, "tooltip": None},
-        "encoding": {"x": x, "y": y, "text": {"field": "shown"}},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "text": {"field": "shown"},
+            "color": {
+                "condition": {"test": f"datum.strength == 1 && abs(datum.delta) > {reach / 2}", "value": "white"},
+                "value": {"expr": "text"},
+            },
+        },
     }
     layers = [cells, hatch, *([numbers] if len(names) <= 14 else [])]
     return chart(

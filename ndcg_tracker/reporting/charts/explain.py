@@ -24,7 +24,10 @@ def move_row(item: ListedItem) -> dict[str, object]:
     """Return an item as the chart reads it; ``change``: of its contribution, None where the metric is no sum."""
     before, after = item.contribution_baseline, item.contribution_candidate
     return {
-        "item": item.item, "grade": item.grade, "baseline": item.rank_baseline, "candidate": item.rank_candidate,
+        "item": item.item,
+        "grade": item.grade,
+        "baseline": item.rank_baseline,
+        "candidate": item.rank_candidate,
         "change": None if before is None or after is None else after - before,
     }
 
@@ -102,7 +105,7 @@ def moves_chart(
             "detail": {"field": "item"},
             "color": by_direction(),
             "strokeWidth": {**weight, "scale": {"domain": [0, 1], "range": [1, 4]}},
-            "opacity": {**weight, "scale": {"domain": [0, 1], "range": [0.35, 1]}},
+            "opacity": {**weight, "scale": {"domain": [0, 1], "range": [0.45, 1]}},
             "tooltip": tooltip,
         },
     }
@@ -114,7 +117,7 @@ def moves_chart(
             "color": by_direction(),
             "tooltip": tooltip,
             "size": {**weight, "scale": {"domain": [0, 1], "range": [20, 110]}},
-            "opacity": {**weight, "scale": {"domain": [0, 1], "range": [0.5, 1]}},
+            "opacity": {**weight, "scale": {"domain": [0, 1], "range": [0.45, 1]}},
         },
     }
     texts = [
@@ -125,7 +128,7 @@ def moves_chart(
                 "x": x,
                 "y": y,
                 "text": {"field": "words"},
-                "opacity": {**weight, "scale": {"domain": [0, 1], "range": [0.65, 1]}},
+                "opacity": {**weight, "scale": {"domain": [0, 1], "range": [0.45, 1]}},
             },
         }
         for side, align, dx in (("baseline", "right", -10), ("candidate", "left", 10))

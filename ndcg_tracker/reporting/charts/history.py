@@ -103,7 +103,7 @@ def history(rows: Sequence[HistoryRow], metric: str, *, marked: Collection[str] 
             "tooltip": [{"field": "step", "title": "stepped here"}, *tooltip],
         },
     }
-    labels = [
+    labels: list[Spec] = [
         {
             "transform": [{"filter": "datum.new_labels != ''"}],
             "mark": mark,
@@ -134,9 +134,14 @@ def history(rows: Sequence[HistoryRow], metric: str, *, marked: Collection[str] 
         },
         "encoding": {"x": x, "y": {**y, "field": "mean"}, "tooltip": tooltip},
     }
+    layers: list[Spec] = [band, line, dots]
+    more = [("marked", [rings]), ("step", [steps]), ("new_labels", labels), ("marked", [named])]
+    for field, some in more:
+        if any(row[field] for row in table):  # a layer without rows spoils the scales of the others
+            layers += some
     return chart(
         title,
-        [band, line, dots, rings, steps, *labels, named],
+        layers,
         table,
         subtitle=words,
         height=height,

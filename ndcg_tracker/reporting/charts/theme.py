@@ -88,6 +88,7 @@ def chart(
 ) -> Spec:
     """Return a chart of layers over one table of rows, as wide as its place unless ``sized`` says another width."""
     spec: Spec = {"$schema": SCHEMA, "title": {"text": title}, "width": "container", "height": height}
+    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     if subtitle:
         spec["title"]["subtitle"] = subtitle
     if rows is not None:
@@ -97,6 +98,7 @@ def chart(
 
 def sized(spec: Spec, *, width: int, height: int | None = None) -> Spec:
     """Return a chart of a fixed size in pixels: the width of what is drawn, without axes."""
+    spec = {name: value for name, value in spec.items() if name != "autosize"}
     return {**spec, "width": width, **({} if height is None else {"height": height})}
 
 
