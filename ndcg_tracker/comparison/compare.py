@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ndcg_tracker.comparison.inference import NOTHING, Methods, infer
-from ndcg_tracker.comparison.notes import Note, metric_warnings
+from ndcg_tracker.comparison.inference import NOTHING, Methods, infer, metric_warnings
 from ndcg_tracker.comparison.pair import Pairing
 from ndcg_tracker.comparison.results import (
     Comparison,
@@ -29,6 +28,7 @@ from ndcg_tracker.comparison.slices import Slicing, compare_slices, worst_first
 from ndcg_tracker.comparison.tie_effect import TieEffect
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import ShownOnly
+from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.equivalence import Equivalence

@@ -8,8 +8,8 @@ import numpy as np
 
 from ndcg_tracker.comparison.explain_parts import ChangeParts, ChangeTotals
 from ndcg_tracker.comparison.item_changes import KINDS, ItemChanges, Kind, remainder_of
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.results import ItemMove, LabelSetRef, RunRef
+from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.types import Index
 
 

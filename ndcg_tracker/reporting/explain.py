@@ -15,7 +15,7 @@ from ndcg_tracker.comparison.explain_parts import (
     LabelDifferences,
     RankTotal,
 )
-from ndcg_tracker.comparison.notes import Note
+from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as
 from ndcg_tracker.reporting.html import reports_html

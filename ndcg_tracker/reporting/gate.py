@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 from ndcg_tracker.comparison.gate import GateDecision
 from ndcg_tracker.comparison.gate_result import Drift, Gated
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.errors import Spelling, in_python
+from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting import compare
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as

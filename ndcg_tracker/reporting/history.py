@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
-from ndcg_tracker.comparison.notes import Note
+from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as
 from ndcg_tracker.reporting.json import json_text

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
-from ndcg_tracker.comparison.notes import Kind, Note
+from ndcg_tracker.ingest.places import shown
+from ndcg_tracker.notes import Kind, Note
 from ndcg_tracker.reporting.numbers import counted, points
 from ndcg_tracker.reporting.report import Told
 
@@ -26,6 +27,11 @@ def sentence(note: Note) -> str:
 def told(note: Note) -> Told:
     """Return a note in words."""
     return Told("note", sentence(note), command_line(note.command))
+
+
+def in_words(notes: Iterable[Note]) -> tuple[str, ...]:
+    """Return notes as Python users read them, each in one line."""
+    return tuple(map(note_text, notes))
 
 
 def note_text(note: Note) -> str:
@@ -97,6 +103,14 @@ def _different_labels(versions: Sequence[tuple[int, int]]) -> str:
     return f"runs under different labels are not compared ({found}); to evaluate all against the newest"
 
 
+def _rank_conflict(n: int, first: str) -> str:
+    where = f"a group ({shown(first)})" if n == 1 else f"{counted(n, 'group')} (the first: {shown(first)})"
+    return (
+        f"the rank column contradicts the scores in {where}; the scores decide, as in trec_eval: "
+        "if lower scores are better here, negate them"
+    )
+
+
 _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "weightless": lambda n: f"{counted(n, 'group')} of weight 0 left out",
     "no_group": "no group has a result in both runs, so there is nothing to compare",
@@ -135,4 +149,35 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "{run} has results for {n:,} groups, the runs beside it for {n_beside:,}: not compared with them"
     ).format,
     "shared_groups": "steps rest on the {n:,} groups that all runs have results for, of up to {most:,}".format,
+    "rank_conflict": _rank_conflict,
+    "no_score": lambda n: (
+        f"{counted(n, 'row')} {'has' if n == 1 else 'have'} no score, and the items count as not retrieved; if a model "
+        "failed on them, fix the scores"
+    ),
+    "no_label": "none of its items has a label, so every result is 0 or undefined; do the ids match?",
+    "swapped": "its scores are whole numbers and the labels are not: are the run and the labels exchanged?",
+    "same_content": "its content equals that of run {run!r}".format,
+    "alias_moved": "alias @{alias} now points at the new content (run {run_id})".format,
+    "new_labels": (
+        "its labels are new: version {version} of the dataset; older runs need rescore to be comparable"
+    ).format,
+    "other_version": (
+        "labels version {version} of the export is version {here} of dataset {dataset!r} here, its newest; runs under "
+        "older versions need rescore to be comparable"
+    ).format,
+    "not_pushed": (
+        "{what} {key!r} was not pushed: MLflow allows only letters, digits, _ - . : / and blanks in a name"
+    ).format,
+    "other_parameter": (
+        "parameter {key!r} is {there!r} in MLflow, which never changes a parameter, and {here!r} here"
+    ).format,
+    "other_mean": (
+        "{metric} is {here:.6g} here and {there:.6g} in MLflow: here it uses labels version {version} of dataset "
+        "{dataset!r}; use another dataset to keep both"
+    ).format,
+    "no_mean": "{metric} has no value for any group, so MLflow gets no mean".format,
+    "missing_groups": lambda n, dataset: (
+        f"{counted(n, 'group')} of dataset {dataset!r} {'is' if n == 1 else 'are'} not in this data; the metric "
+        "decides how a missing group counts (by default as 0); to avoid that, give evaluator_config another 'dataset'"
+    ),
 }

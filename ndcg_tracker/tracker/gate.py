@@ -20,11 +20,11 @@ from ndcg_tracker.comparison.gate import (
     spent_alpha,
 )
 from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.pair import Missing
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.compare import labels_command
 from ndcg_tracker.reporting.gate import reason
 from ndcg_tracker.reporting.notes import command_line, sentence

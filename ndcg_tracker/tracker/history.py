@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.history import HistoryRow
 from ndcg_tracker.reporting.notes import note_text
 from ndcg_tracker.statistics.steps import Step, history_steps

@@ -20,11 +20,11 @@ from ndcg_tracker.comparison.compare import (
     extreme_groups,
 )
 from ndcg_tracker.comparison.inference import Methods
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.pair import pair
 from ndcg_tracker.comparison.results import Comparison, JudgedShare, LabelSetRef, MetricComparison, RunRef
 from ndcg_tracker.comparison.slices import Slicing
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.compare import comparison_object
 from ndcg_tracker.reporting.notes import note_text
 from ndcg_tracker.reporting.rows import as_object

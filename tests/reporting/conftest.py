@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.results import (
     Comparison,
     GroupCounts,
@@ -18,6 +17,7 @@ from ndcg_tracker.comparison.results import (
     SliceComparison,
 )
 from ndcg_tracker.comparison.tie_effect import GroupTieBounds, TieBounds, TieEffect
+from ndcg_tracker.notes import Note
 from ndcg_tracker.statistics.equivalence import Equivalence
 
 

@@ -13,8 +13,8 @@ from ndcg_tracker.comparison.explain_parts import (
     LabelDifferences,
     RankTotal,
 )
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.results import ItemMove, LabelSetRef, RunRef
+from ndcg_tracker.notes import Note
 
 
 def subject(text: str | None = None, *, versions: tuple[int, int] = (1, 1), metric: str = "ndcg@10") -> Subject:
