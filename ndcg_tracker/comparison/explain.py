@@ -17,7 +17,7 @@ from ndcg_tracker.rankings.types import Index
 class Subject:
     """What is explained: the metric, both runs, and the labels each is evaluated against.
 
-    ``cutoff``: that of the metric. ``are_labels_named``: whether a version of the labels was asked for.
+    ``cutoff``: that of the metric.
     """
 
     metric: str
@@ -27,7 +27,6 @@ class Subject:
     baseline_labels: LabelSetRef
     candidate_labels: LabelSetRef
     cutoff: int | None = None
-    are_labels_named: bool = False
 
     @property
     def is_same_labels(self) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ndcg_tracker.notes import Note
+
 _ROUNDING = 1e-12
 
 
@@ -40,6 +42,11 @@ class TieEffect:
     def delta(self) -> tuple[float, float]:
         """The smallest and the largest difference that ties allow."""
         return self.candidate.worst - self.baseline.best, self.candidate.best - self.baseline.worst
+
+    def note(self, metric: str | None = None) -> Note:
+        """Return a note that ties could change the verdict on a metric, or the decision of a gate (None)."""
+        low, high = self.delta
+        return Note("ties", {"metric": metric, "low": low, "high": high})
 
     def could_turn(self, delta: float | None) -> bool:
         """Return whether some order of the tied items could turn the sign of a difference that no test judges.

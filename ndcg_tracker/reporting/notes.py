@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.notes import Kind, Note
@@ -27,6 +29,20 @@ def sentence(note: Note) -> str:
 def told(note: Note) -> Told:
     """Return a note in words."""
     return Told("note", sentence(note), command_line(note.command))
+
+
+def renamed(note: Note, names: Mapping[str, str]) -> Note:
+    """Return a note with other names for its metrics.
+
+    >>> renamed(Note("nothing_judged", {"metrics": ["AP", "P@5"]}), {"AP": "map"}).facts
+    {'metrics': ['map', 'P@5']}
+    """
+    facts: dict[str, Any] = dict(note.facts)
+    if "metrics" in facts:
+        facts["metrics"] = [names.get(metric, metric) for metric in facts["metrics"]]
+    if "metric" in facts:
+        facts["metric"] = names.get(facts["metric"], facts["metric"])
+    return replace(note, facts=facts)
 
 
 def in_words(notes: Iterable[Note]) -> tuple[str, ...]:
@@ -85,9 +101,11 @@ def _same_difference(n: int, has_p: bool) -> str:
     return f"all {n:,} groups differ by the same amount: {what} undefined"
 
 
-def _ties(what: str, low: float, high: float) -> str:
-    bounds = f"{points(low, signed=True)} to {points(high, signed=True)}"
-    return f"ties in scores could change {what}: broken otherwise, delta lies anywhere from {bounds}"
+def _ties(metric: str | None, low: float, high: float) -> str:
+    what = "the decision" if metric is None else f"the verdict on {metric}"
+    shown_as = [[points(bound, signed=True, digits=digits) for bound in (low, high)] for digits in range(4, 13)]
+    first, last = next((pair for pair in shown_as if pair[0] != pair[1]), shown_as[-1])
+    return f"ties in scores could change {what}: broken otherwise, delta lies anywhere from {first} to {last}"
 
 
 def _unjudged_items(cutoff: int | None, baseline: int, candidate: int, any_judged: bool = True) -> str:
@@ -126,10 +144,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "no_mean_of_groups": "shown, not compared: its summary is not a mean of groups, and the tests are about such means",
     "fewer_judged": _fewer_judged,
     "none_judged": "the {run} has no judged item there at all: are its ids spelled as in the labels?".format,
-    "nothing_judged": (
-        "no judged item counts in either run under {metrics}: are the ids of groups and items spelled as in the "
-        "labels? see those with"
-    ).format,
+    "nothing_judged": lambda metrics: (
+        f"no judged item counts in either run under {', '.join(metrics)}: are the ids of groups and items spelled as "
+        "in the labels? see those with"
+    ),
     "newer_labels": "labels version {newest} is newer than version {version}, which both runs share; to use it".format,
     "ties": _ties,
     "no_alias": "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with",

@@ -149,6 +149,7 @@ def full_comparison(comparison: Comparison) -> Comparison:
                 {"newest": 3, "version": 2},
                 ("ndcg-track", "rescore", "bm25", "dense", "--dataset", "shop"),
             ),
+            TieEffect(TieBounds(0.64, 0.66), TieBounds(0.6377, 0.6377)).note(metric.metric),
         ),
     )
 

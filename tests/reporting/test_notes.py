@@ -41,7 +41,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "the baseline has no judged item there at all: are its ids spelled as in the labels?",
     ),
     "nothing_judged": (
-        {"metrics": "AP, P@1"},
+        {"metrics": ["AP", "P@1"]},
         "no judged item counts in either run under AP, P@1: are the ids of groups and items spelled as in the labels? "
         "see those with",
     ),
@@ -50,7 +50,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "labels version 3 is newer than version 1, which both runs share; to use it",
     ),
     "ties": (
-        {"what": "the decision", "low": -0.01, "high": 0.02},
+        {"metric": None, "low": -0.01, "high": 0.02},
         "ties in scores could change the decision: broken otherwise, delta lies anywhere from -0.0100 to +0.0200",
     ),
     "no_alias": ({}, "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with"),
@@ -148,6 +148,14 @@ def test_a_single_group_or_row() -> None:
         "the rank column contradicts the scores in a group ('q7'); "
     )
     assert sentence(Note("no_score", {"n": 1})).startswith("1 row has no score, ")
+
+
+def test_bounds_over_ties_have_the_digits_that_tell_them_apart() -> None:
+    told_so = sentence(Note("ties", {"metric": "AP", "low": 0.0100001, "high": 0.0100012}))
+    assert told_so == (
+        "ties in scores could change the verdict on AP: broken otherwise, delta lies anywhere from +0.010000 to "
+        "+0.010001"
+    )
 
 
 def test_a_command_stands_behind_the_sentence() -> None:
