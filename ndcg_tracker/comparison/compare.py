@@ -25,7 +25,7 @@ from ndcg_tracker.comparison.results import (
     coverage_notes,
 )
 from ndcg_tracker.comparison.slices import Slicing, compare_slices, worst_first
-from ndcg_tracker.comparison.tie_effect import TieEffect
+from ndcg_tracker.comparison.tie_effect import TieEffect, ties_note
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.notes import Note
@@ -129,7 +129,7 @@ def _with_metric_notes(comparison: Comparison) -> Comparison:
     metrics = comparison.metrics
     notes = [note for note in comparison.notes if note.kind not in _OF_METRICS]
     notes += [
-        metric.tie_effect.note(metric.metric)
+        ties_note(metric.tie_effect, metric.metric)
         for metric in metrics
         if metric.ties_could_change_verdict and metric.tie_effect is not None
     ]

@@ -43,11 +43,6 @@ class TieEffect:
         """The smallest and the largest difference that ties allow."""
         return self.candidate.worst - self.baseline.best, self.candidate.best - self.baseline.worst
 
-    def note(self, metric: str | None = None) -> Note:
-        """Return a note that ties could change the verdict on a metric, or the decision of a gate (None)."""
-        low, high = self.delta
-        return Note("ties", {"metric": metric, "low": low, "high": high})
-
     def could_turn(self, delta: float | None) -> bool:
         """Return whether some order of the tied items could turn the sign of a difference that no test judges.
 
@@ -69,3 +64,9 @@ class GroupTieBounds:
     worst: float
     value: float
     best: float
+
+
+def ties_note(effect: TieEffect, metric: str | None = None) -> Note:
+    """Return a note that ties could change the verdict on a metric, or the decision of a gate (None)."""
+    low, high = effect.delta
+    return Note("ties", {"metric": metric, "low": low, "high": high})

@@ -23,6 +23,7 @@ from ndcg_tracker.comparison.gate import (
 from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
 from ndcg_tracker.comparison.pair import Missing
 from ndcg_tracker.comparison.results import Comparison
+from ndcg_tracker.comparison.tie_effect import ties_note
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.notes import Note
@@ -200,7 +201,7 @@ def _decided(
     notes = [note for note in comparison.notes if note.kind != "ties"]  # nobody asked for the verdict
     notes += [] if question.alias is not None else [_unpinned(baseline)]
     notes += [Note("same_run")] if candidate.id == baseline.id else []
-    notes += [effect.note()] if effect is not None and is_open else []
+    notes += [ties_note(effect)] if effect is not None and is_open else []
     comparison = replace(comparison, notes=tuple(notes))
     if question.scope == "set":
         comparison = _without_inference(comparison)
