@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.betting import betting_interval
@@ -87,9 +87,11 @@ def infer(
     where = f"{metric}: " if metric else ""
     is_bounded = float(np.abs(delta).max(initial=0.0)) <= 1
     if methods.ci == "betting" and not is_bounded:
-        raise InputError(f"{where}a betting interval needs differences within -1 to 1: choose ci=t or ci=bootstrap")
+        choices = f"{argument('ci', 't')} or {argument('ci', 'bootstrap')}"
+        raise InputError(f"{where}a betting interval needs differences within -1 to 1: choose {choices}")
     if methods.test == "wilcoxon" and weights is not None:
-        raise InputError(f"{where}the Wilcoxon test takes no weights: choose test=t or test=permutation")
+        choices = f"{argument('test', 't')} or {argument('test', 'permutation')}"
+        raise InputError(f"{where}the Wilcoxon test takes no weights: choose {choices}")
     if methods.test == "permutation":
         p_value = sign_flip_test(delta, weights, flips=methods.resamples).p_value
     elif methods.test == "wilcoxon":

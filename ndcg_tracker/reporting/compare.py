@@ -12,7 +12,7 @@ from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as
-from ndcg_tracker.reporting.groups import VERDICT_STYLES, delta_cell, group_tables, slice_tables, tie_tables
+from ndcg_tracker.reporting.groups import IDENTICAL, VERDICT_STYLES, delta_cell, group_tables, slice_tables, tie_tables
 from ndcg_tracker.reporting.html import reports_html
 from ndcg_tracker.reporting.json import json_text
 from ndcg_tracker.reporting.notes import T_INTERVAL, few_or_skewed, low_information, renamed, sentence, told
@@ -308,7 +308,7 @@ def metric_notes(metric: MetricComparison, comparisons: Sequence[Comparison] = (
     if metric.not_comparable == "nothing_judged":
         found.append("neither run has a judged item that counts: their equal results say nothing of them")
     if metric.verdict == "identical":
-        found.append("identical in every group: no interval, no p-value")
+        found.append(IDENTICAL)
     if metric.p_value is not None and comparisons:
         found += _second_thoughts(metric, metric.p_value, _n_tested(comparisons))
     return found

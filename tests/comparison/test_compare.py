@@ -366,11 +366,11 @@ def test_nothing_to_infer_stays_nothing(test: str, ci: str) -> None:
         ({"resamples": 0}, "the number of resamples must be 1 or more, not 0"),
         (
             {"test": "wilcoxon", "weights": np.full(400, 2.0)},
-            "ndcg@10: the Wilcoxon test takes no weights: choose test=t or test=permutation",
+            "ndcg@10: the Wilcoxon test takes no weights: choose test='t' or test='permutation'",
         ),
         (
             {"ci": "betting", "delta": 9 * SPREAD},
-            "ndcg@10: a betting interval needs differences within -1 to 1: choose ci=t or ci=bootstrap",
+            "ndcg@10: a betting interval needs differences within -1 to 1: choose ci='t' or ci='bootstrap'",
         ),
     ],
 )

@@ -221,7 +221,7 @@ def test_an_attribute_that_no_group_has(shop: nt.Tracker) -> None:
         ),
         (
             {"ci": "betting", "metrics": "dcg@3"},
-            "dcg@3: a betting interval needs differences within -1 to 1: choose ci=t or ci=bootstrap",
+            "dcg@3: a betting interval needs differences within -1 to 1: choose ci='t' or ci='bootstrap'",
         ),
     ],
 )
