@@ -7,47 +7,20 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Kind = Literal[
-    "weightless",
-    "no_group",
-    "one_group",
-    "same_difference",
-    "low_information",
-    "tests_symmetry",
-    "means_weigh_groups",
-    "diagnostic",
-    "no_mean_of_groups",
-    "fewer_judged",
-    "none_judged",
-    "nothing_judged",
-    "newer_labels",
-    "ties",
-    "no_alias",
-    "same_run",
-    "group_not_in_run",
-    "in_one_run_only",
-    "unjudged_items",
-    "no_item_judged",
-    "no_split",
-    "ranking_in_detail",
+    # compare and gate
+    "weightless", "no_group", "one_group", "same_difference", "low_information", "tests_symmetry", "means_weigh_groups",
+    "diagnostic", "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties",
+    "no_alias", "same_run",
+    # explain
+    "group_not_in_run", "in_one_run_only", "unjudged_items", "no_item_judged", "no_split", "ranking_in_detail",
     "worst_group",
-    "different_labels",
-    "shown_only",
-    "other_groups",
-    "shared_groups",
-    "rank_conflict",
-    "no_score",
-    "no_label",
-    "swapped",
-    "same_content",
-    "alias_moved",
-    "new_labels",
-    "other_version",
-    "not_pushed",
-    "other_parameter",
-    "other_mean",
-    "no_mean",
-    "missing_groups",
-]
+    # history
+    "different_labels", "shown_only", "other_groups", "shared_groups",
+    # ingest, evaluate and import
+    "rank_conflict", "no_score", "no_label", "swapped", "same_content", "alias_moved", "new_labels", "other_version",
+    # MLflow
+    "not_pushed", "other_parameter", "other_mean", "no_mean", "missing_groups",
+]  # fmt: skip
 Fact = str | int | float | bool | None | Sequence["Fact"]
 
 

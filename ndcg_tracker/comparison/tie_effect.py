@@ -66,7 +66,7 @@ class GroupTieBounds:
     best: float
 
 
-def ties_note(effect: TieEffect, metric: str | None = None) -> Note:
-    """Return a note that ties could change the verdict on a metric, or the decision of a gate (None)."""
+def ties_note(effect: TieEffect, *metrics: str) -> Note:
+    """Return a note that ties could change the verdict on a metric, or without one the decision of a gate."""
     low, high = effect.delta
-    return Note("ties", {"metric": metric, "low": low, "high": high})
+    return Note("ties", {"metrics": metrics, "low": low, "high": high})

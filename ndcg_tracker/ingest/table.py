@@ -9,10 +9,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.ingest.numbers import (
-    NO_RANK,
-    Ranks,
-)
+from ndcg_tracker.ingest.numbers import NO_RANK, Ranks
 from ndcg_tracker.ingest.places import KEEP_ONE, LinePlaces, Places, shown
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.notes import Note

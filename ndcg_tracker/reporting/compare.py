@@ -161,13 +161,14 @@ def comparison_reports(*comparisons: Comparison, spelled: Spelling = in_python) 
 
 def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparison], spelled: Spelling) -> Report:
     compared = [metric for metric in comparison.metrics if metric.shown_only is None]
+    paired = ("groups", f"{comparison.groups.paired:,} paired")
     findings = [Painted(f"{sign(one)} {finding(one)}", VERDICT_STYLES.get(one.verdict)) for one in compared]
     return Report(
         headline(comparison),
         findings=findings if len(compared) > 1 and len(shown) == 1 else (),
         tables=[_metric_table(comparison, shown), *_equivalence_tables(comparison)],
         legend=legend(shown),
-        facts=[_paired(comparison), *facts(comparison, spelled), *_canonical_names(comparison, stored)],
+        facts=[paired, *facts(comparison, spelled), *_canonical_names(comparison, stored)],
         notes=[told(note) for note in comparison.notes],
         details=[*slice_tables(comparison), *group_tables(comparison), *tie_tables(comparison)],
         fold=FOLD,
@@ -412,10 +413,6 @@ def _equivalence_in_words(found: Equivalence) -> str:
         return f"equivalent {within}: identical" if found.equivalent else f"equivalence {within} cannot be tested"
     evidence = f"(p {p_text(found.p_value)}, 90% interval {interval(found.ci, signed=True)})"
     return f"{'equivalent' if found.equivalent else 'not shown equivalent'} {within} {evidence}"
-
-
-def _paired(comparison: Comparison) -> tuple[str, str]:
-    return "groups", f"{comparison.groups.paired:,} paired"
 
 
 def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[str, str]]:

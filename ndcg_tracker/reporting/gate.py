@@ -15,9 +15,9 @@ from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as
 from ndcg_tracker.reporting.html import reports_html
 from ndcg_tracker.reporting.json import json_text
-from ndcg_tracker.reporting.notes import told
+from ndcg_tracker.reporting.notes import Told, told
 from ndcg_tracker.reporting.numbers import counted, points
-from ndcg_tracker.reporting.report import Format, Report, Told
+from ndcg_tracker.reporting.report import Format, Report
 from ndcg_tracker.reporting.rows import as_object, paths, picked, shape_of
 from ndcg_tracker.reporting.terminal import Painted, Style, visible
 

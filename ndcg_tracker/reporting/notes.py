@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Literal, cast
 
 from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.notes import Kind, Note
 from ndcg_tracker.reporting.numbers import counted, points
-from ndcg_tracker.reporting.report import Told
 
 T_INTERVAL = "the t interval"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A note or a warning in words, and the command it ends with, "" for none."""
+
+    kind: Literal["note", "warning"]
+    sentence: str
+    command: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.sentence}: {self.command}" if self.command else self.sentence
 
 
 def sentence(note: Note) -> str:
@@ -37,12 +48,8 @@ def renamed(note: Note, names: Mapping[str, str]) -> Note:
     >>> renamed(Note("nothing_judged", {"metrics": ["AP", "P@5"]}), {"AP": "map"}).facts
     {'metrics': ['map', 'P@5']}
     """
-    facts: dict[str, Any] = dict(note.facts)
-    if "metrics" in facts:
-        facts["metrics"] = [names.get(metric, metric) for metric in facts["metrics"]]
-    if "metric" in facts:
-        facts["metric"] = names.get(facts["metric"], facts["metric"])
-    return replace(note, facts=facts)
+    metrics = cast("Sequence[str]", note.facts.get("metrics", ()))
+    return replace(note, facts={**note.facts, "metrics": [names.get(one, one) for one in metrics]}) if metrics else note
 
 
 def in_words(notes: Iterable[Note]) -> tuple[str, ...]:
@@ -101,8 +108,8 @@ def _same_difference(n: int, has_p: bool) -> str:
     return f"all {n:,} groups differ by the same amount: {what} undefined"
 
 
-def _ties(metric: str | None, low: float, high: float) -> str:
-    what = "the decision" if metric is None else f"the verdict on {metric}"
+def _ties(metrics: Sequence[str], low: float, high: float) -> str:
+    what = f"the verdict on {metrics[0]}" if metrics else "the decision"
     shown_as = [[points(bound, signed=True, digits=digits) for bound in (low, high)] for digits in range(4, 13)]
     first, last = next((pair for pair in shown_as if pair[0] != pair[1]), shown_as[-1])
     return f"ties in scores could change {what}: broken otherwise, delta lies anywhere from {first} to {last}"

@@ -199,7 +199,9 @@ def _decided(
     decision = _decision(question, results, number, basis.learned)
     effect, is_open = results.tie_effect, _hangs_on_ties(decision, results)
     notes = [note for note in comparison.notes if note.kind != "ties"]  # nobody asked for the verdict
-    notes += [] if question.alias is not None else [_unpinned(baseline)]
+    if question.alias is None:
+        command = ("ndcg-track", "alias", "set", "baseline", baseline.name, "--dataset", baseline.dataset)
+        notes.append(Note("no_alias", command=command))
     notes += [Note("same_run")] if candidate.id == baseline.id else []
     notes += [ties_note(effect)] if effect is not None and is_open else []
     comparison = replace(comparison, notes=tuple(notes))
@@ -317,11 +319,6 @@ def _nothing_judged(baseline: RunRecord, candidate: RunRecord, metric: Metric) -
         f"runs {baseline.name!r} and {candidate.name!r} have no judged item that {metric} counts, so nothing is known "
         f"of either; are their ids spelled as in the labels? See those with: {labels}"
     )
-
-
-def _unpinned(baseline: RunRecord) -> Note:
-    command = ("ndcg-track", "alias", "set", "baseline", baseline.name, "--dataset", baseline.dataset)
-    return Note("no_alias", command=command)
 
 
 def _without_inference(comparison: Comparison) -> Comparison:

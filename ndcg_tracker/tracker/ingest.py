@@ -148,16 +148,9 @@ def store_run(
     if is_new and label_set.version > 1:
         notes.append(Note("new_labels", {"version": label_set.version}))
     metrics_of_run = tuple(done[str(metric)] for metric in wanted)
+    size = (run.n_groups, run.n_items)
     return IngestResult(
-        run.name,
-        run.id,
-        dataset.name,
-        outcome,
-        run.n_groups,
-        run.n_items,
-        label_set.version,
-        metrics_of_run,
-        in_words(notes),
+        run.name, run.id, dataset.name, outcome, *size, label_set.version, metrics_of_run, in_words(notes)
     )
 
 

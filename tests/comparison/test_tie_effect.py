@@ -78,7 +78,7 @@ def test_notes_on_ties_follow_the_verdicts_of_all_candidates() -> None:
     ]
     jointly = adjusted_jointly(of_pair)
     assert [[note.kind for note in one.notes] for one in (of_pair[0], *jointly)] == [[], ["ties"], [], []]
-    assert jointly[0].notes[0].facts["metric"] == "m0"
+    assert jointly[0].notes[0].facts["metrics"] == ("m0",)
     assert [one.notes for one in adjusted_jointly(jointly)] == [one.notes for one in jointly]
 
 

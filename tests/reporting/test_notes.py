@@ -50,7 +50,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "labels version 3 is newer than version 1, which both runs share; to use it",
     ),
     "ties": (
-        {"metric": None, "low": -0.01, "high": 0.02},
+        {"metrics": [], "low": -0.01, "high": 0.02},
         "ties in scores could change the decision: broken otherwise, delta lies anywhere from -0.0100 to +0.0200",
     ),
     "no_alias": ({}, "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with"),
@@ -151,7 +151,7 @@ def test_a_single_group_or_row() -> None:
 
 
 def test_bounds_over_ties_have_the_digits_that_tell_them_apart() -> None:
-    told_so = sentence(Note("ties", {"metric": "AP", "low": 0.0100001, "high": 0.0100012}))
+    told_so = sentence(Note("ties", {"metrics": ["AP"], "low": 0.0100001, "high": 0.0100012}))
     assert told_so == (
         "ties in scores could change the verdict on AP: broken otherwise, delta lies anywhere from +0.010000 to "
         "+0.010001"
