@@ -8,8 +8,8 @@ import numpy as np
 
 from ndcg_tracker.comparison.explain_parts import ChangeParts, ChangeTotals
 from ndcg_tracker.comparison.item_changes import KINDS, ItemChanges, Kind, remainder_of
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.results import ItemMove, LabelSetRef, RunRef
+from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.types import Index
 
 
@@ -17,7 +17,7 @@ from ndcg_tracker.rankings.types import Index
 class Subject:
     """What is explained: the metric, both runs, and the labels each is evaluated against.
 
-    ``cutoff``: that of the metric. ``are_labels_named``: whether a version of the labels was asked for.
+    ``cutoff``: that of the metric.
     """
 
     metric: str
@@ -27,7 +27,6 @@ class Subject:
     baseline_labels: LabelSetRef
     candidate_labels: LabelSetRef
     cutoff: int | None = None
-    are_labels_named: bool = False
 
     @property
     def is_same_labels(self) -> bool:

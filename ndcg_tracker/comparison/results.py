@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.pair import Missing
 from ndcg_tracker.comparison.tie_effect import GroupTieBounds, TieEffect
 from ndcg_tracker.metrics.language.measures import ShownOnly
+from ndcg_tracker.notes import Note
 from ndcg_tracker.statistics.equivalence import Equivalence
 
 Verdict = Literal["improved", "regressed", "no_difference_detected", "identical", "not_comparable"]

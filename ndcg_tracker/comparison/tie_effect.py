@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ndcg_tracker.notes import Note
+
 _ROUNDING = 1e-12
 
 
@@ -62,3 +64,9 @@ class GroupTieBounds:
     worst: float
     value: float
     best: float
+
+
+def ties_note(effect: TieEffect, *metrics: str) -> Note:
+    """Return a note that ties could change the verdict on a metric, or without one the decision of a gate."""
+    low, high = effect.delta
+    return Note("ties", {"metrics": metrics, "low": low, "high": high})

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.history import HistoryRow
-from ndcg_tracker.reporting.notes import note_text
+from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.statistics.steps import Step, history_steps
 from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.tracker.database import known_dataset
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Results = tuple[Index, Floats]
 
-_COLUMNS = ("run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted")
-_MORE_COLUMNS: tuple[str, ...] = (
+_COLUMNS = (
+    *("run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted"),
     *("git_commit", "label_set_version", "tags", "parameters"),
     *("step_change", "step_ci", "step_between", "step_before", "step_parameters", "step_possible"),
     "requested_as",
@@ -45,19 +45,30 @@ _ENOUGH = 0.9
 class History:
     """The history of one metric: a row per run, oldest first, and what must be known to read them.
 
-    ``facts``: the latter as notes, ``notes``: in words. ``n_without_filter``: how many runs have the metric at all.
-    ``n_in_dataset``: how many runs there are.
+    ``n_without_filter``: how many runs have the metric at all. ``n_in_dataset``: how many runs there are.
     """
 
     rows: tuple[HistoryRow, ...]
-    facts: tuple[Note, ...]
+    notes: tuple[Note, ...]
     n_without_filter: int
     n_in_dataset: int
+
+
+@dataclass(frozen=True)
+class HistoryResult:
+    """A metric over the runs of a dataset; ``history``: the typed rows, with their notes as facts."""
+
+    history: History
+
+    @property
+    def rows(self) -> tuple[HistoryRow, ...]:
+        """One row per run, oldest first."""
+        return self.history.rows
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What must be known to read the rows, in words."""
-        return tuple(map(note_text, self.facts))
+        return in_words(self.history.notes)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per run; ``step_between`` holds the names of two runs, both included, and
@@ -68,7 +79,7 @@ class History:
         for row in self.rows:
             low, high = row["ci"] or (None, None)
             table.append({**row, "ci_low": low, "ci_high": high})
-        return pd.DataFrame(table, columns=[*_COLUMNS, *_MORE_COLUMNS])
+        return pd.DataFrame(table, columns=_COLUMNS)
 
 
 def history_of(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFilter) -> History:

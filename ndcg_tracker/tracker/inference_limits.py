@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.comparison.notes import Note
+from ndcg_tracker.notes import Note
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index

@@ -24,7 +24,7 @@ from ndcg_tracker.reporting.explain import (
     explanation_rows,
 )
 from ndcg_tracker.reporting.gate import gate_as, gate_html, gate_object, gate_row, reason
-from ndcg_tracker.reporting.notes import note_text
+from ndcg_tracker.reporting.notes import in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +66,7 @@ class ComparisonResult:
     @property
     def notes(self) -> tuple[str, ...]:
         """What else to know of the comparisons, in words."""
-        return tuple(note_text(note) for comparison in self.comparisons for note in comparison.notes)
+        return in_words(note for comparison in self.comparisons for note in comparison.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``ndcg-track compare --format json`` prints."""
@@ -118,7 +118,7 @@ class ExplanationResult:
     @property
     def notes(self) -> tuple[str, ...]:
         """What else to know, in words."""
-        return tuple(map(note_text, self.explanation.notes))
+        return in_words(self.explanation.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``ndcg-track explain --format json`` prints."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.comparison.compare import PairedResults
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.pair import Missing, Pairing, pair
 from ndcg_tracker.comparison.tie_effect import TieBounds, TieEffect
 from ndcg_tracker.errors import InputError, NotComparableError, argument
@@ -18,6 +17,7 @@ from ndcg_tracker.metrics.kernel.mean import summary_of
 from ndcg_tracker.metrics.language.measures import OF_THE_MISSING
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.notes import sentence
 from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE, GroupWeightsById
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.write import WriteTransaction
 
 
-NOTHING_JUDGED = "none of its items has a label, so every result is 0 or undefined; do the ids match?"
-
 NO_ITEMS = Ranking(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
 
 

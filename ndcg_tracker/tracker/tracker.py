@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.exchange import Exported, Imported
     from ndcg_tracker.tracker.gate import Margin
     from ndcg_tracker.tracker.groups import GroupRecord, GroupsSet
-    from ndcg_tracker.tracker.history import History, HistoryFilter
+    from ndcg_tracker.tracker.history import HistoryFilter, HistoryResult
     from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
     from ndcg_tracker.tracker.rescoring import RescoredRun
     from ndcg_tracker.tracker.results import ComparisonResult, ExplanationResult, GateResult, ReportResult
@@ -390,12 +390,12 @@ class Tracker:
 
     def history_report(
         self, metric: str, *, dataset: str = DEFAULT_DATASET, wanted: HistoryFilter | None = None
-    ) -> History:
+    ) -> HistoryResult:
         """Return the history as plain rows with its notes (see ``history``)."""
-        from ndcg_tracker.tracker.history import HistoryFilter, history_of
+        from ndcg_tracker.tracker.history import HistoryFilter, HistoryResult, history_of
 
         with self.store().read() as tx:
-            return history_of(tx, dataset, metric, wanted or HistoryFilter())
+            return HistoryResult(history_of(tx, dataset, metric, wanted or HistoryFilter()))
 
     def conventions(self, reference: str, *, cutoff: int = 10, dataset: str | None = None) -> list[Convention]:
         """Return a run's NDCG as every tool computes it, each with the axes that move it."""

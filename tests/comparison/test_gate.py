@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from populations import ALL, LONG, Record, graded, repeats
 
 from ndcg_tracker.comparison.gate import population_decision, set_decision, spent_alpha
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.gate import reason, to_decide
 from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound

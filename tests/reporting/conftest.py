@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.results import (
     Comparison,
     GroupCounts,
@@ -17,7 +16,8 @@ from ndcg_tracker.comparison.results import (
     RunRef,
     SliceComparison,
 )
-from ndcg_tracker.comparison.tie_effect import GroupTieBounds, TieBounds, TieEffect
+from ndcg_tracker.comparison.tie_effect import GroupTieBounds, TieBounds, TieEffect, ties_note
+from ndcg_tracker.notes import Note
 from ndcg_tracker.statistics.equivalence import Equivalence
 
 
@@ -149,6 +149,7 @@ def full_comparison(comparison: Comparison) -> Comparison:
                 {"newest": 3, "version": 2},
                 ("ndcg-track", "rescore", "bm25", "dense", "--dataset", "shop"),
             ),
+            ties_note(TieEffect(TieBounds(0.64, 0.66), TieBounds(0.6377, 0.6377)), metric.metric),
         ),
     )
 

@@ -179,22 +179,6 @@ def test_what_no_item_accounts_for_is_shown_unless_it_is_tiny() -> None:
     assert explanation_as("text", rounded).count("(no item)") == 3
 
 
-def test_the_labels_that_were_asked_for_stand_in_the_command_to_type() -> None:
-    runs = run_explanation()
-    asked = replace(runs, subject=replace(runs.subject, are_labels_named=True))
-    assert explanation_as("text", asked).endswith(
-        "--metric ndcg@10 --labels-baseline 1 --labels-candidate 1 --group q17\n"
-    )
-
-
-def test_a_group_without_a_value_in_between_says_so() -> None:
-    group = replace(group_explanation(versions=(1, 2)), parts=None)
-    assert (
-        "\nnote: no split into ranking, labels and coverage: the group has no value in one of the steps between\n"
-        in explanation_as("text", group)
-    )
-
-
 def test_words_for_what_happened() -> None:
     told = [happened(item) for item in group_explanation().items]
     assert told == [

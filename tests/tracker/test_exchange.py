@@ -26,6 +26,7 @@ FULL = """
 import resource, sys
 from pathlib import Path
 import ndcg_tracker as nt
+sys.dont_write_bytecode = True  # modules cut short would be read by every later process
 resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
 try:
     nt.Tracker(Path(sys.argv[1], "one.db")).export_runs(Path(sys.argv[1], "out"))

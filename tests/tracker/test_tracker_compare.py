@@ -221,7 +221,7 @@ def test_an_attribute_that_no_group_has(shop: nt.Tracker) -> None:
         ),
         (
             {"ci": "betting", "metrics": "dcg@3"},
-            "dcg@3: a betting interval needs differences within -1 to 1: choose ci=t or ci=bootstrap",
+            "dcg@3: a betting interval needs differences within -1 to 1: choose ci='t' or ci='bootstrap'",
         ),
     ],
 )
@@ -427,11 +427,15 @@ def test_two_runs_without_a_judged_item_are_not_identical(tracker: nt.Tracker) -
     assert str(found).startswith(
         "dense against bm25 on default: ndcg@10 cannot be compared: neither run has a judged item that it counts\n"
     )
+    command = "ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'default' LIMIT 5\""
+    assert found.notes == (
+        "no judged item counts in either run under ndcg@10: are the ids of groups and items spelled as in the labels? "
+        f"see those with: {command}",
+    )
     message = refusal_of_gate(tracker)
     assert message == (
         "runs 'bm25' and 'dense' have no judged item that ndcg@10 counts, so nothing is known of either; are their ids "
-        "spelled as in the labels? See those with: "
-        "ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'default' LIMIT 5\""
+        f"spelled as in the labels? See those with: {command}"
     )
     assert tracker.sql("SELECT * FROM gate_decisions").empty
 

@@ -122,7 +122,32 @@ def test_what_the_first_rank_cost_and_brought(shop: nt.Tracker) -> None:
     assert found.totals.items[0].contribution == pytest.approx(-1 / 5)
     assert tuple(map(note_text, found.notes)) == (
         "unjudged items among the first 10: 3 in the baseline, 2 in the candidate",
+        "the group that lost most: ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 --group q5",
     )
+    assert shop.explain("bm25", "dense").to_dict()["notes"] == list(map(note_text, found.notes))
+
+
+def test_the_labels_that_were_asked_for_stand_in_the_command_to_type(shop: nt.Tracker) -> None:
+    newer_labels(shop)
+    told = of_runs(shop, "bm25", "dense", labels_baseline=2, labels_candidate=2).notes[-1]
+    assert note_text(told) == (
+        "the group that lost most: ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 "
+        "--labels-baseline 2 --labels-candidate 2 --group q5"
+    )
+    told = of_runs(shop, "bm25", "dense", labels_baseline=1, labels_candidate=2).notes[-1]
+    assert note_text(told) == (
+        "the ranking's part in detail: ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 "
+        "--labels-baseline 1 --labels-candidate 1"
+    )
+
+
+def test_a_group_without_a_value_in_between_says_so(tracker: nt.Tracker) -> None:
+    tracker.ingest({"q": {"a": 2.0, "b": 1.0}}, name="one", labels={"q": {"a": 1}}, metrics=["ndcg(empty=skip)@10"])
+    tracker.add_labels(labels_of({"q": {"a": 0, "b": 1}}))
+    found = tracker.explain("one", "one", group="q", labels_baseline=1, labels_candidate=2)
+    told = "no split into ranking, labels and coverage: the group has no value in one of the steps between"
+    assert (found.to_dict().get("parts"), found.notes[-1]) == (None, told)
+    assert f"\nnote: {told}\n" in str(found)
 
 
 def test_a_group_in_one_run_only_is_left_out(shop: nt.Tracker) -> None:
@@ -304,7 +329,7 @@ def test_without_labels_in_common_each_run_has_its_newest(shop: nt.Tracker) -> N
 
 def test_newer_labels_than_the_shared_ones_are_pointed_out(shop: nt.Tracker) -> None:
     newer_labels(shop)
-    assert note_text(of_runs(shop, "bm25", "dense").notes[-1]) == (
+    assert note_text(of_runs(shop, "bm25", "dense").notes[-2]) == (
         "labels version 2 is newer than version 1, which both runs share; to use it: "
         "ndcg-track rescore bm25 dense --dataset shop --metric ndcg@10"
     )

@@ -580,6 +580,8 @@ def test_ties_that_could_change_the_decision_are_told_of_the_decision(pinned: nt
     told = f"note: ties in scores could change the decision: broken otherwise, delta lies anywhere from {low:+.4f} to"
     assert told in " ".join(str(found).split())
     assert "the verdict on" not in str(found)
+    assert told.removeprefix("note: ") in found.to_dict()["notes"][-1]
+    assert not any("the verdict on" in note for note in found.to_dict()["notes"])
     harmless = pinned.gate("tied", **asked, tolerance=0.01 - low)
     assert harmless.to_dict()["ties_could_change_decision"] is False
     assert "ties in scores could" not in str(harmless)
