@@ -128,7 +128,7 @@ def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupEx
     keys = Keys.from_strings([group])
     ids = tx.groups.ids(both.dataset_id, keys)
     if ids[0] < 0:
-        raise _unknown_group(tx, both, group)
+        raise unknown_group(tx, both, group)
     one, other = parts = [contributions_of(tx, side, both.metric, ids) for side in both.sides]
     values = [_group_value(tx, side, found, group, int(ids[0])) for side, found in zip(both.sides, parts, strict=True)]
     notes = [
@@ -198,7 +198,8 @@ def _group_value(tx: ReadTransaction, side: Side, found: Contributions, group: s
     return value
 
 
-def _unknown_group(tx: ReadTransaction, both: RunPair, group: str) -> ReferenceNotFoundError:
+def unknown_group(tx: ReadTransaction, both: RunPair, group: str) -> ReferenceNotFoundError:
+    """Return the error that a dataset does not have a group, with those whose names are close."""
     dataset = both.baseline.run.dataset
     _, keys = tx.groups.all(both.dataset_id)
     known = keys.to_list() if len(keys) <= _MANY_GROUPS else []

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.reporting.charts.chart import Chart
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import HistoryRecord, RunRecord
 
@@ -70,6 +71,15 @@ class HistoryResult:
         """What must be known to read the rows, in words."""
         return in_words(self.history.notes)
 
+    def plot(self) -> Chart:
+        """Return the metric over the runs as a chart. Raises: InputError without any run."""
+        from ndcg_tracker.reporting.charts.chart import Chart
+        from ndcg_tracker.reporting.charts.history import history
+
+        if not self.rows:
+            raise InputError("no run to draw")
+        return Chart(history(self.rows, self.rows[0]["metric"]))
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per run; ``step_between`` holds the names of two runs, both included, and
         ``step_parameters`` by name what a parameter was before the step and what after it."""
@@ -82,8 +92,12 @@ class HistoryResult:
         return pd.DataFrame(table, columns=_COLUMNS)
 
 
-def history_of(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFilter) -> History:
+def history_of(
+    tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFilter, *, with_steps: bool = True
+) -> History:
     """Return the history of a metric over the wanted runs, each under the newest labels it was evaluated under.
+
+    ``with_steps``: look for steps, which reads the results of every group.
 
     Raises: ReferenceNotFoundError for an unknown dataset; MetricError for a wrong text.
     """
@@ -103,7 +117,9 @@ def history_of(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFi
         counts = tuple(zip(versions, n_runs, strict=True))
         notes.append(Note("different_labels", {"versions": counts}, command))
     parsed = parse_metric(text)
-    if parsed.shown_only is None:
+    if not with_steps:
+        steps = {}
+    elif parsed.shown_only is None:
         steps = steps_of(tx, dataset_id, text, records, notes)
     else:
         steps = {}

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from html import escape
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.comparison.explain import Explanation
 from ndcg_tracker.comparison.gate_result import Gated
 from ndcg_tracker.comparison.results import Comparison
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.reporting.compare import (
     comparison_as,
     comparison_html,
@@ -30,6 +35,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ndcg_tracker.comparison.gate import Decision
+    from ndcg_tracker.comparison.report import PairReports
+    from ndcg_tracker.reporting.charts.chart import Chart
+    from ndcg_tracker.reporting.charts.compare import ComparisonChart
     from ndcg_tracker.reporting.pages.report import RunsReport
 
 
@@ -62,6 +70,7 @@ class ComparisonResult:
     """
 
     comparisons: tuple[Comparison, ...]
+    reports_of: Callable[[ComparisonChart], PairReports] | None = field(default=None, repr=False, compare=False)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -87,12 +96,27 @@ class ComparisonResult:
 
         return pd.DataFrame([row for comparison in self.comparisons for row in slice_rows(comparison)])
 
+    def plot(self, kind: ComparisonChart = "every", *, by: str | None = None) -> Chart:
+        """Return a chart of the comparison: "every" group, "scatter", "histogram", "forest", "slices", "cutoffs".
+
+        "heatmap" shows every run against every other. The groups are read again from the database; of several
+        candidates the first is drawn where a chart shows one. Parameters: ``by``: a group attribute, for "slices", and
+        as colours for "every" and "scatter". Raises: InputError for a kind that is none or cannot be drawn.
+        """
+        from ndcg_tracker.reporting.charts.chart import Chart
+        from ndcg_tracker.reporting.charts.compare import checked_kind, comparison_chart
+
+        checked_kind(kind)
+        if self.reports_of is None:
+            raise InputError("this comparison has no database behind it; ask Tracker.compare for one")
+        return Chart(comparison_chart(kind, self.reports_of(kind), by))
+
     def to_html(self) -> str:
         """Return the report as a piece of HTML with its tables, in which ids are text and never markup."""
         return comparison_html(*self.comparisons)
 
     def _repr_html_(self) -> str:
-        return self.to_html()
+        return self.to_html() + ("" if self.reports_of is None else _picture(self.plot))
 
     def __repr__(self) -> str:
         return str(self)
@@ -109,6 +133,7 @@ class ExplanationResult:
     """
 
     explanation: Explanation
+    chart_of: Callable[[], Chart] | None = field(default=None, repr=False, compare=False)
 
     @property
     def delta(self) -> float:
@@ -136,8 +161,14 @@ class ExplanationResult:
         """Return the report as a piece of HTML with its tables, in which ids are text and never markup."""
         return explanation_html(self.explanation)
 
+    def plot(self) -> Chart:
+        """Return both lists of the group as a chart. Raises: InputError for an explanation over all groups."""
+        if self.chart_of is None:
+            raise InputError(f"only the lists of one group can be drawn; name it with {argument('group')}")
+        return self.chart_of()
+
     def _repr_html_(self) -> str:
-        return self.to_html()
+        return self.to_html() + ("" if self.chart_of is None else _picture(self.chart_of))
 
     def __repr__(self) -> str:
         return str(self)
@@ -215,3 +246,13 @@ class ReportResult:
 
         with whole_file(os.fspath(path), "path") as write:
             write(self.to_html())
+
+
+def _picture(chart_of: Callable[[], Chart]) -> str:
+    """Return a chart as an element of HTML for notebooks; nothing where the extra that draws is not installed."""
+    if find_spec("vl_convert") is None:
+        return ""
+    chart = chart_of()
+    picture = base64.b64encode(chart.svg().encode("utf-8")).decode("ascii")
+    title = escape(" ".join(chart.spec["title"].values()))
+    return f'<img alt="{title}" src="data:image/svg+xml;base64,{picture}">'

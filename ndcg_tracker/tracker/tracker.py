@@ -31,12 +31,16 @@ if TYPE_CHECKING:
     from ndcg_tracker.comparison.gate import Scope
     from ndcg_tracker.comparison.inference import CiMethod, TestName
     from ndcg_tracker.comparison.pair import Missing
+    from ndcg_tracker.comparison.report import PairReports
     from ndcg_tracker.ingest.frames import NullScores
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.rankings.ranking import LabelLists
+    from ndcg_tracker.reporting.charts.chart import Chart
+    from ndcg_tracker.reporting.charts.compare import ComparisonChart
     from ndcg_tracker.storage.guard.query_result import QueryResult
     from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord
     from ndcg_tracker.storage.store import Store
+    from ndcg_tracker.tracker.compare import CompareOptions
     from ndcg_tracker.tracker.conventions import Convention
     from ndcg_tracker.tracker.exchange import Exported, Imported
     from ndcg_tracker.tracker.gate import Margin
@@ -45,6 +49,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
     from ndcg_tracker.tracker.rescoring import RescoredRun
     from ndcg_tracker.tracker.results import ComparisonResult, ExplanationResult, GateResult, ReportResult
+    from ndcg_tracker.tracker.run_pair import RunPair
 
 # What answers a question is imported where it is asked: most of a small command's time is its start.
 
@@ -254,7 +259,23 @@ class Tracker:
         methods = Methods(test, ci, equivalence)
         options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, top, tie_bounds, methods, by)
         with self.store().read() as tx:
-            return ComparisonResult(tuple(one.comparison for one in compared(tx, baseline, candidates, options)))
+            comparisons = tuple(one.comparison for one in compared(tx, baseline, candidates, options))
+        return ComparisonResult(comparisons, partial(self._pair_reports, baseline, candidates, options))
+
+    def _pair_reports(
+        self,
+        baseline: str,
+        candidates: Sequence[str | Sequence[str]],
+        options: CompareOptions,
+        kind: ComparisonChart,
+    ) -> PairReports:
+        """Return what a chart of a comparison shows."""
+        from ndcg_tracker.tracker.compare import compared
+        from ndcg_tracker.tracker.report import pair_reports
+
+        with self.store().read() as tx:
+            found = compared(tx, baseline, candidates, options)
+            return pair_reports(tx, found, n_lists=0, with_cutoffs=kind == "cutoffs")
 
     def report(
         self,
@@ -309,9 +330,45 @@ class Tracker:
         with self.store().read() as tx:
             one, other = tx.runs.resolve(baseline, dataset), tx.runs.resolve(candidate, dataset)
             both = explained_pair(tx, one, other, parsed, (labels_baseline, labels_candidate))
-            if group is not None:
-                return ExplanationResult(group_explanation(tx, both, group))
-            return ExplanationResult(run_explanation(tx, both, top=top))
+            if group is None:
+                return ExplanationResult(run_explanation(tx, both, top=top))
+            explanation = group_explanation(tx, both, group)
+        return ExplanationResult(explanation, partial(self._group_chart, both, group))
+
+    def _group_chart(self, both: RunPair, group: str) -> Chart:
+        from ndcg_tracker.tracker.plot import group_chart
+
+        with self.store().read() as tx:
+            return group_chart(tx, both, group)
+
+    def plot_training(self, name: str, metric: str = DEFAULT_METRIC, *, dataset: str = DEFAULT_DATASET) -> Chart:
+        """Draw a metric over the stored iterations of a training (``TrainingRuns``), with its 95% intervals.
+
+        Raises: ReferenceNotFoundError where no iteration of it is stored, or none has the metric.
+        """
+        from ndcg_tracker.tracker.plot import training_chart
+
+        with self.store().read() as tx:
+            return training_chart(tx, name, dataset, metric)
+
+    def plot_runs(
+        self,
+        parameter: str,
+        metric: str = DEFAULT_METRIC,
+        *,
+        dataset: str = DEFAULT_DATASET,
+        tags: Mapping[str, str] | None = None,
+    ) -> Chart:
+        """Draw a metric of runs against a number that they cost, such as ``latency_ms``, with the Pareto front.
+
+        Parameters: ``parameter``: a parameter, or a tag, whose values are numbers; less is better. ``tags``: only runs
+        that have them. Raises: ReferenceNotFoundError where no run has the metric; InputError where none has such a
+        number.
+        """
+        from ndcg_tracker.tracker.plot import quality_chart
+
+        with self.store().read() as tx:
+            return quality_chart(tx, parameter, dataset, metric, tags or {})
 
     def gate(
         self,
