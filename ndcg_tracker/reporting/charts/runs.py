@@ -83,7 +83,13 @@ def quality_against(points: Sequence[RunPoint], metric: str, parameter: str, *, 
         {**_row(point), "front": "no run is better and cheaper" if point.run in front else "beaten in both"}
         for point in points
     ]
-    x = {"field": "x", "type": "quantitative", "title": parameter, "axis": {"grid": False}, "scale": {"zero": False}}
+    x = {
+        "field": "x",
+        "type": "quantitative",
+        "title": parameter,
+        "axis": {"grid": False},
+        "scale": {"zero": False, "padding": 24},
+    }
     y = {"type": "quantitative", "title": metric, "scale": {"zero": False}, "axis": {"tickCount": 6}}
     color = {
         "field": "front",
