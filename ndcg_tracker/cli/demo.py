@@ -39,6 +39,9 @@ def demo(
     _step("compare", "dense", "dense-int8", "--top", "0", *shop)
     _step("history", *shop)
     _step("sql", _WORST)
+    page = str(Path(folder) / "report.html")
+    _step("report", "@baseline", "dense", *shop, "--output", page)
+    options.show(f"Open {page} in a browser: it shows every query, and why each changed.\n")
     options.show("Now try it with runs of your own: ndcg-track ingest --help")
 
 

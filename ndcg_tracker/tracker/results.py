@@ -240,6 +240,16 @@ class ReportResult:
 
         return report_page(self.report)
 
+    def to_markdown(self, link: str) -> str:
+        """Return every group as a picture that GitHub draws, and where the page is: ``link``, an address or a file."""
+        from ndcg_tracker.reporting.charts.mermaid import every_group_mermaid
+        from ndcg_tracker.reporting.compare import for_people
+
+        pair = self.report.pairs[0]
+        picture = every_group_mermaid(pair.groups, for_people(pair.comparison).metrics[0].metric)
+        page = f"[every group, and why]({link})" if link.startswith(("https://", "http://")) else f"`{link}`"
+        return f"\n{picture}\n\nThe report: {page}\n"
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, whole or not at all. Raises: InputError where it cannot be written."""
         from ndcg_tracker.reporting.whole_file import whole_file

@@ -420,6 +420,14 @@ class Tracker:
         override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
         return GateResult(gated(self.store(), question, override, dry_run=dry_run))
 
+    def gate_report(self, result: GateResult, *, output: str = "report.html") -> ReportResult:
+        """Draw what a gate decided on: ``report`` for its runs and its metric."""
+        comparison = result.gated.comparison
+        metrics = [metric.metric for metric in comparison.metrics]
+        names = (comparison.baseline.name, comparison.candidate.name)
+        missing = comparison.groups.missing
+        return self.report(*names, dataset=comparison.dataset, metrics=metrics, missing=missing, output=output)
+
     def history(
         self,
         metric: str = DEFAULT_METRIC,
