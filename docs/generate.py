@@ -64,7 +64,7 @@ def layers_picture() -> str:
 
 def axes_table() -> Iterator[str]:
     """Yield the lines of the tables of measures and axes."""
-    yield from _table(["measure", "meaning"], ([_code(name), _prose(meaning)] for name, meaning in MEASURES.items()))
+    yield from _table(["measure", "meaning"], ([_code(one.name), _prose(one.meaning)] for one in MEASURES.values()))
     yield ""
     rows = []
     for axis in AXES:

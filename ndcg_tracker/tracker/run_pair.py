@@ -15,7 +15,7 @@ from ndcg_tracker.comparison.pair import Missing, Pairing, pair
 from ndcg_tracker.comparison.tie_effect import TieBounds, TieEffect
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.kernel.mean import summary_of
-from ndcg_tracker.metrics.language.measures import OF_THE_MISSING
+from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.reporting.notes import sentence
@@ -268,7 +268,7 @@ def _summaries(
     if {baseline.n_groups, candidate.n_groups} == {pairing.group_ids.size}:
         return baseline.mean, candidate.mean
     if pairing.missing == "zero":
-        filled = OF_THE_MISSING.get(metric.measure, 0.0)
+        filled = MEASURES[metric.measure].of_missing
         sides = (
             np.where(np.isin(pairing.group_ids, pairing.only_in_candidate), filled, pairing.baseline),
             np.where(np.isin(pairing.group_ids, pairing.only_in_baseline), filled, pairing.candidate),
