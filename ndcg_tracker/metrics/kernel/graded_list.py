@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ndcg_tracker.metrics.kernel.levels import Codes
-from ndcg_tracker.metrics.kernel.tie_spans import Scores
 from ndcg_tracker.rankings.grouping import group_codes, segment_rows
 from ndcg_tracker.rankings.join import JudgedItems
 from ndcg_tracker.rankings.ranking import Ranking
 from ndcg_tracker.rankings.types import Index, Mask
+
+Scores = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ndcg_tracker.metrics.kernel.graded_list import Scores
 from ndcg_tracker.rankings.grouping import group_blocks, segment_rows
 from ndcg_tracker.rankings.keys import BLOCK
 from ndcg_tracker.rankings.sorting import repeats_before
 from ndcg_tracker.rankings.types import Index, Mask
-
-Scores = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,15 @@ import psycopg
 from ndcg_tracker.concurrency.workers import mapped
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Floats, Index
-from ndcg_tracker.storage.bulk import copy_format
+from ndcg_tracker.storage.bulk.copy_format import (
+    HEADER,
+    TRAILER,
+    group_rows,
+    list_rows,
+    parsed_arrays,
+    parsed_keys,
+    result_rows,
+)
 from ndcg_tracker.storage.bulk.protocol import Lists, ListTable, ResultRows, joined_lists, packed, unpacked
 
 _SEPARATOR = 1  # a byte that is rare in ids: lists with it are read again, id by id
@@ -29,10 +37,7 @@ class PostgresBulk:
         """Add groups with the given ids."""
         self._copy_in(
             "groups (id, dataset_id, key)",
-            (
-                copy_format.group_rows(dataset_id, ids[rows], keys.slice(rows.start, rows.stop))
-                for rows in _row_blocks(ids.size)
-            ),
+            (group_rows(dataset_id, ids[rows], keys.slice(rows.start, rows.stop)) for rows in _row_blocks(ids.size)),
         )
 
     def group_rows(self, dataset_id: int) -> tuple[Index, Keys]:
@@ -78,7 +83,7 @@ class PostgresBulk:
 
         def rows(block: slice) -> bytes:
             offsets = lists.offsets[block.start : block.stop + 1]
-            return copy_format.list_rows(owner_id, lists.group_ids[block], offsets, lists.item_keys, lists.numbers)
+            return list_rows(owner_id, lists.group_ids[block], offsets, lists.item_keys, lists.numbers)
 
         self._copy_in(
             f"{table.name} ({table.owner}, group_id, item_keys, {table.numbers})",
@@ -101,8 +106,8 @@ class PostgresBulk:
             while rows := cursor.fetchmany(_ROWS_PER_FETCH):
                 ids = [row[0] for row in rows]
                 found.extend(ids)
-                numbers, offsets = copy_format.parsed_arrays([row[2] for row in rows])
-                keys = copy_format.parsed_keys([row[1] for row in rows], offsets, _SEPARATOR)
+                numbers, offsets = parsed_arrays([row[2] for row in rows])
+                keys = parsed_keys([row[1] for row in rows], offsets, _SEPARATOR)
                 if keys is None:
                     keys = self._keys_one_by_one(table, owner_id, ids)
                 parts.append((keys, offsets, numbers))
@@ -128,7 +133,7 @@ class PostgresBulk:
         self._copy_in(
             "group_results (evaluation_id, group_id, value, dcg, ideal_dcg, undefined_reason)",
             (
-                copy_format.result_rows(evaluation_id, rows.group_ids[chosen], columns, reason)
+                result_rows(evaluation_id, rows.group_ids[chosen], columns, reason)
                 for chosen, columns, reason in _alike(rows)
             ),
         )
@@ -181,10 +186,10 @@ class PostgresBulk:
             self._connection.cursor() as cursor,
             cursor.copy(f"COPY {target} FROM STDIN (FORMAT BINARY)".encode()) as copy,
         ):
-            copy.write(copy_format.HEADER)
+            copy.write(HEADER)
             for payload in payloads:
                 copy.write(payload)
-            copy.write(copy_format.TRAILER)
+            copy.write(TRAILER)
 
 
 def _row_blocks(n_rows: int) -> Iterator[slice]:
