@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self, TypeVar
 
-from ndcg_tracker.concurrency.ahead import reading_ahead
+from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, WITHOUT_COLUMNS, detect_delimited, detect_reader

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.integrations import training_runs
+from ndcg_tracker.integrations import training as training_runs
 from ndcg_tracker.integrations.libraries import library
 from ndcg_tracker.tracker.ingest import IngestResult
 

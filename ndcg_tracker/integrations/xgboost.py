@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.integrations import training_runs
+from ndcg_tracker.integrations import training as training_runs
 from ndcg_tracker.integrations.libraries import library
 from ndcg_tracker.tracker.ingest import IngestResult
 

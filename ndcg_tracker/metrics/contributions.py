@@ -12,10 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.kernel.gains import gains
+from ndcg_tracker.metrics.kernel.gains import gains, in_precision_of, rank_weights
 from ndcg_tracker.metrics.kernel.levels import GradeLevels
-from ndcg_tracker.metrics.kernel.results import GroupValues
-from ndcg_tracker.metrics.kernel.rounding import in_precision_of, rank_weights
+from ndcg_tracker.metrics.kernel.mean import GroupValues
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.grouping import group_codes, group_sums

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ndcg_tracker.comparison.notes import Note
-from ndcg_tracker.comparison.results import ALPHA, Comparison, GroupCounts, GroupDelta, MetricComparison
-from ndcg_tracker.comparison.tie_effect import TieBounds
+from ndcg_tracker.comparison.results import ALPHA, Comparison, GroupCounts, GroupDelta, MetricComparison, TieBounds
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as

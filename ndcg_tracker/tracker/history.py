@@ -18,7 +18,7 @@ from ndcg_tracker.reporting.notes import note_text
 from ndcg_tracker.statistics.steps import Step, history_steps
 from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.tracker.database import known_dataset
-from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE, GroupWeightsById
+from ndcg_tracker.tracker.run_pair import MEANS_AGREE, NO_INFERENCE, GroupWeightsById
 
 if TYPE_CHECKING:
     import pandas as pd

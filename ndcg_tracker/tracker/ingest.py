@@ -15,7 +15,7 @@ from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
 from ndcg_tracker.tracker.labels import RunLabels, label_source
-from ndcg_tracker.tracker.rescoring import stored_scores
+from ndcg_tracker.tracker.rescore import stored_scores
 from ndcg_tracker.tracker.scoring import NOTHING_JUDGED, Scores, StoredMetric, settle_weights, store_scores
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.groups import GroupRecord, GroupsSet
     from ndcg_tracker.tracker.history import History, HistoryFilter
     from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
-    from ndcg_tracker.tracker.rescoring import RescoredRun
+    from ndcg_tracker.tracker.rescore import RescoredRun
     from ndcg_tracker.tracker.results import ComparisonResult, ExplanationResult, GateResult
 
 # What answers a question is imported where it is asked: most of a small command's time is its start.
@@ -141,7 +141,7 @@ class Tracker:
         be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
         """
         from ndcg_tracker.ingest.detection import default_run_name
-        from ndcg_tracker.storage.names import checked_name
+        from ndcg_tracker.storage.checks import checked_name
         from ndcg_tracker.tracker.evaluation import Input, Names, path_of
         from ndcg_tracker.tracker.ingest import RunDetails, source_name
 
@@ -175,7 +175,7 @@ class Tracker:
         replace: bool = False,
     ) -> IngestResult:
         """Store a run that a reader has read whole, as one block, or reads block by block (see ``ingest``)."""
-        from ndcg_tracker.concurrency.ahead import reading_ahead
+        from ndcg_tracker.concurrency import reading_ahead
         from ndcg_tracker.tracker.evaluation import fitting, parsed_metrics
         from ndcg_tracker.tracker.ingest import digested, store_run
 
@@ -205,7 +205,7 @@ class Tracker:
 
         ``metrics``: text forms; by default the metrics that each run has.
         """
-        from ndcg_tracker.tracker.rescoring import rescore_runs
+        from ndcg_tracker.tracker.rescore import rescore_runs
 
         parsed = parse_metrics(metrics)
         with self.store().write() as tx:
@@ -215,7 +215,7 @@ class Tracker:
         self, labels: LabelLists, *, dataset: str = DEFAULT_DATASET, source: str | None = None
     ) -> tuple[int, bool]:
         """Make labels the newest version of a dataset; return the version and whether it is new."""
-        from ndcg_tracker.tracker.rescoring import add_label_version
+        from ndcg_tracker.tracker.rescore import add_label_version
 
         with self.store(create=True).write() as tx:
             return add_label_version(tx, dataset, labels, source)
@@ -486,7 +486,7 @@ class Tracker:
 
         ``dataset``: another name for the dataset of an export that holds one. Raises: InputError, ConflictError.
         """
-        from ndcg_tracker.exchange.reader import ExportReader
+        from ndcg_tracker.exchange import ExportReader
         from ndcg_tracker.tracker.exchange import import_all
 
         with ExportReader(Path(folder)) as reader, self.store(create=True).write() as tx:

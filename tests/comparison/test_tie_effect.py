@@ -8,8 +8,7 @@ import pytest
 from ndcg_tracker.comparison.compare import PairedResults, compare_metrics
 from ndcg_tracker.comparison.inference import Methods, TestName
 from ndcg_tracker.comparison.pair import pair
-from ndcg_tracker.comparison.results import MetricComparison
-from ndcg_tracker.comparison.tie_effect import TieBounds, TieEffect
+from ndcg_tracker.comparison.results import MetricComparison, TieBounds, TieEffect
 
 CLOSED = TieBounds(0.5, 0.5)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rankings_of import Run
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.kernel.results import GroupValues
+from ndcg_tracker.metrics.kernel.mean import GroupValues
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric

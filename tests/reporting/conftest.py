@@ -10,14 +10,16 @@ from ndcg_tracker.comparison.results import (
     Comparison,
     GroupCounts,
     GroupDelta,
+    GroupTieBounds,
     ItemMove,
     JudgedShare,
     LabelSetRef,
     MetricComparison,
     RunRef,
     SliceComparison,
+    TieBounds,
+    TieEffect,
 )
-from ndcg_tracker.comparison.tie_effect import GroupTieBounds, TieBounds, TieEffect
 from ndcg_tracker.statistics.equivalence import Equivalence
 
 

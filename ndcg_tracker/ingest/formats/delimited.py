@@ -90,7 +90,7 @@ class Delimited:
 
     def fast(self, lines: Lines) -> Rows:
         """Return the rows, read by Arrow's parser."""
-        from ndcg_tracker.ingest.arrow_csv import ArrowCsv
+        from ndcg_tracker.ingest.arrow import ArrowCsv
 
         blocks = lines.pieces(BLOCK)
         if lines.is_first and self._columns.header is None:

@@ -100,7 +100,7 @@ class Trec:
 
     def fast(self, lines: Lines) -> Rows:
         """Return the rows, read by Arrow's parser."""
-        from ndcg_tracker.ingest.arrow_csv import ArrowCsv
+        from ndcg_tracker.ingest.arrow import ArrowCsv
 
         blocks = lines.pieces(BLOCK)
         first = next(blocks, b"")

@@ -12,8 +12,17 @@ from ndcg_tracker.metrics.kernel.companions import companion
 from ndcg_tracker.metrics.kernel.cumulated import Cumulated, cumulated
 from ndcg_tracker.metrics.kernel.depth import read_to_depth
 from ndcg_tracker.metrics.kernel.lists import Lists
-from ndcg_tracker.metrics.kernel.mean import aggregated, rounded_values
-from ndcg_tracker.metrics.kernel.results import DEFINED, EMPTY, EXTRA, MISSING, GroupResults, GroupValues, Reasons
+from ndcg_tracker.metrics.kernel.mean import (
+    DEFINED,
+    EMPTY,
+    EXTRA,
+    MISSING,
+    GroupResults,
+    GroupValues,
+    Reasons,
+    aggregated,
+    rounded_values,
+)
 from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import Judged

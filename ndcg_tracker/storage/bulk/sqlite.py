@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ndcg_tracker.concurrency.workers import mapped
+from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.storage.bulk.json_lists import (

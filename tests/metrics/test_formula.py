@@ -3,9 +3,8 @@
 import pytest
 
 from ndcg_tracker.metrics.language.measures import MEASURES
-from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.metric import Metric, formula, settings
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.metrics.language.words import formula, settings
 
 
 @pytest.mark.parametrize(
