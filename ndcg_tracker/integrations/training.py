@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.errors import DatabaseError, InputError
 from ndcg_tracker.storage.checks import checked_name
-from ndcg_tracker.tracker.database import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.tracker.evaluation import evaluate
 from ndcg_tracker.tracker.ingest import IngestResult
 from ndcg_tracker.tracker.tracker import Tracker

@@ -25,7 +25,7 @@ from ndcg_tracker.rankings.join import Judged, judged
 from ndcg_tracker.rankings.keys import KeyIndex
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
-from ndcg_tracker.tracker.database import GROUP, LABEL, SCORE, OwnName
+from ndcg_tracker.tracker.defaults import GROUP, LABEL, SCORE, OwnName
 from ndcg_tracker.tracker.labels import NO_LABELS, HeldLabels
 from ndcg_tracker.tracker.scoring import NO_ITEMS, NOTHING_JUDGED, GatheredValues
 

@@ -17,7 +17,6 @@ from ndcg_tracker.reporting.history import HistoryRow
 from ndcg_tracker.reporting.notes import note_text
 from ndcg_tracker.statistics.steps import Step, history_steps
 from ndcg_tracker.statistics.t_test import limited, t_interval
-from ndcg_tracker.tracker.database import known_dataset
 from ndcg_tracker.tracker.run_pair import MEANS_AGREE, NO_INFERENCE, GroupWeightsById
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def history_of(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFi
     Raises: ReferenceNotFoundError for an unknown dataset; MetricError for a wrong text.
     """
     text = str(parse_metric(metric))
-    dataset_id = known_dataset(tx, dataset).id
+    dataset_id = tx.datasets.known(dataset).id
     newest = {
         record.run_id: record for record in tx.evaluations.history(dataset_id, text)
     }  # they come by run and label version

@@ -12,17 +12,14 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
-from ndcg_tracker.tracker.database import (
+from ndcg_tracker.tracker.defaults import (
     DEFAULT_DATASET,
     DEFAULT_METRIC,
     GROUP,
     LABEL,
     SCORE,
     SQL_TIMEOUT_SECONDS,
-    chosen_runs,
     database_location,
-    known_alias,
-    known_dataset,
 )
 
 if TYPE_CHECKING:
@@ -209,7 +206,7 @@ class Tracker:
 
         parsed = parse_metrics(metrics)
         with self.store().write() as tx:
-            return rescore_runs(tx, chosen_runs(tx, references, dataset), parsed)
+            return rescore_runs(tx, tx.runs.chosen(references, dataset), parsed)
 
     def add_labels(
         self, labels: LabelLists, *, dataset: str = DEFAULT_DATASET, source: str | None = None
@@ -384,7 +381,7 @@ class Tracker:
     def runs(self, dataset: str | None = None) -> list[RunRecord]:
         """Return the stored runs, oldest first."""
         with self.store().read() as tx:
-            return chosen_runs(tx, (), dataset)
+            return tx.runs.chosen((), dataset)
 
     def run(self, reference: str, dataset: str | None = None) -> tuple[RunRecord, list[EvaluationRecord]]:
         """Return one run and its evaluations."""
@@ -420,7 +417,7 @@ class Tracker:
         """Return the aliases."""
         with self.store().read() as tx:
             if dataset is not None:
-                known_dataset(tx, dataset)
+                tx.datasets.known(dataset)
             return tx.aliases.all(dataset)
 
     def set_alias(self, alias: str, reference: str, dataset: str | None = None) -> RunRecord:
@@ -433,7 +430,7 @@ class Tracker:
     def delete_alias(self, alias: str, dataset: str | None = None) -> AliasRecord:
         """Delete an alias and return what it was."""
         with self.store().write() as tx:
-            found = known_alias(tx, alias.removeprefix("@"), dataset)
+            found = tx.aliases.known(alias.removeprefix("@"), dataset)
             tx.write.aliases.delete(found.dataset_id, found.name)
             return found
 
@@ -479,7 +476,7 @@ class Tracker:
         from ndcg_tracker.tracker.exchange import export
 
         with self.store().read() as tx:
-            return export(tx, chosen_runs(tx, references, dataset), os.fspath(folder))
+            return export(tx, tx.runs.chosen(references, dataset), os.fspath(folder))
 
     def import_runs(self, folder: str | os.PathLike[str], *, dataset: str | None = None) -> Imported:
         """Store what ``export_runs`` wrote, all of it or nothing; what is stored already stays as it is.

@@ -14,7 +14,7 @@ from ndcg_tracker.integrations.mlflow.names import PREFIX_TAG, RANKING, RUN_ID_T
 from ndcg_tracker.integrations.mlflow.stored_run import FACTS
 from ndcg_tracker.integrations.mlflow.tracking import live_run, mlflow_client, shown_uri
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
-from ndcg_tracker.tracker.database import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.tracker.ingest import RunDetails
 
 if TYPE_CHECKING:
