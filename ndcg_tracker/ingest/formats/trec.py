@@ -266,7 +266,7 @@ def split_rows(text: bytes, n_fields: int, columns: Mapping[str, int]) -> Rows:
     what is not a finite number.
 
     >>> rows = split_rows(b"q1 0 d1 2\\nq1 0 d2 0\\n", 4, {"group": 0, "item": 2, "label": 3})
-    >>> rows.run_keys.to_list(), rows.items.to_list(), rows.grades.tolist()
+    >>> rows.span_keys.to_list(), rows.items.to_list(), rows.grades.tolist()
     (['q1'], ['d1', 'd2'], [2.0, 0.0])
     """
     if not text.endswith(b"\n"):
