@@ -158,7 +158,7 @@ def _json_lists(n_rows: int, *, arrow: bool) -> Work:
     import numpy as np
 
     from ndcg_tracker.rankings.keys import Keys
-    from ndcg_tracker.storage.bulk.json_lists import json_key_lists, json_number_lists
+    from ndcg_tracker.storage.bulk.sqlite import json_key_lists, json_number_lists
 
     n_items = min(n_rows, 100_000)
     keys = Keys.from_strings([f"d{number * 7919 % 999_983}" for number in range(n_items)])

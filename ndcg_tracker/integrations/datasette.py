@@ -1,4 +1,8 @@
-"""Metadata for Datasette: descriptions of every view and column of a database, and saved queries."""
+"""Metadata for Datasette: descriptions of every view and column of a database, and saved queries.
+
+The queries are common questions on the public views, for both engines. An empty parameter asks for the newest run that
+fits the others, so that every query answers without any.
+"""
 
 from __future__ import annotations
 

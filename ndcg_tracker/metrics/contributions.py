@@ -12,7 +12,7 @@ import numpy as np
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.kernel.gains import gains, in_precision_of, rank_weights
-from ndcg_tracker.metrics.kernel.levels import GradeLevels
+from ndcg_tracker.metrics.kernel.graded_list import GradeLevels
 from ndcg_tracker.metrics.kernel.mean import GroupValues
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric

@@ -16,9 +16,8 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.storage import schema
-from ndcg_tracker.storage.bulk.json_lists import ArrowChoice
 from ndcg_tracker.storage.bulk.protocol import BLOCK_ITEMS, LABEL_LISTS, RANKED_LISTS, Bulk, Lists, unpacked
-from ndcg_tracker.storage.bulk.sqlite import SqliteBulk
+from ndcg_tracker.storage.bulk.sqlite import ArrowChoice, SqliteBulk
 from ndcg_tracker.storage.records import (
     AliasRecord,
     CoverageRecord,

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.history import History, HistoryFilter
     from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
     from ndcg_tracker.tracker.rescore import RescoredRun
-    from ndcg_tracker.tracker.results import ComparisonResult, ExplanationResult, GateResult
+    from ndcg_tracker.tracker.result_objects import ComparisonResult, ExplanationResult, GateResult
 
 # What answers a question is imported where it is asked: most of a small command's time is its start.
 
@@ -246,7 +246,7 @@ class Tracker:
         """
         from ndcg_tracker.comparison.inference import Methods
         from ndcg_tracker.tracker.compare import CompareOptions, compared
-        from ndcg_tracker.tracker.results import ComparisonResult
+        from ndcg_tracker.tracker.result_objects import ComparisonResult
 
         methods = Methods(test, ci, equivalence)
         options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, top, tie_bounds, methods, by)
@@ -277,7 +277,7 @@ class Tracker:
         without a result; NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.tracker.explain import explained_pair, group_explanation, run_explanation
-        from ndcg_tracker.tracker.results import ExplanationResult
+        from ndcg_tracker.tracker.result_objects import ExplanationResult
 
         parsed = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
@@ -318,7 +318,7 @@ class Tracker:
         NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.tracker.gate import GateQuestion, acknowledged, gated
-        from ndcg_tracker.tracker.results import GateResult
+        from ndcg_tracker.tracker.result_objects import GateResult
 
         question = GateQuestion(
             candidate,

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.kernel.graded_list import GradedList, graded_list
-from ndcg_tracker.metrics.kernel.levels import Codes, GradeLevels, level_counts
+from ndcg_tracker.metrics.kernel.graded_list import Codes, GradedList, GradeLevels, graded_list, level_counts
 from ndcg_tracker.metrics.kernel.unsorted import MOST_LEVELS, in_rank_order
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.metrics.kernel.graded_list import GradedList, Scores
-from ndcg_tracker.metrics.kernel.levels import Codes, GainClasses
+from ndcg_tracker.metrics.kernel.graded_list import Codes, GainClasses, GradedList, Scores
 from ndcg_tracker.metrics.kernel.lists import Lists
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.grouping import group_blocks, segment_rows

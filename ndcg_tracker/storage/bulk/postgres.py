@@ -1,4 +1,8 @@
-"""Many rows at once on Postgres: COPY, and its binary format."""
+"""Many rows at once on Postgres: COPY, and its binary format, encoded and decoded a whole block at a time.
+
+Source: PostgreSQL documentation, COPY, "Binary Format"; for arrays ``array_send`` (arrayfuncs.c): number of
+dimensions, a flag for NULLs, the element type, then size and lower bound of each dimension, then the elements.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """Every dialect: paste what another tool prints, and get that tool's numbers."""
 
 from ndcg_tracker.metrics.language.dialects.boosting import CATBOOST, LIGHTGBM, XGBOOST
-from ndcg_tracker.metrics.language.dialects.dialect import Dialect
-from ndcg_tracker.metrics.language.dialects.ir_measures import IR_MEASURES
-from ndcg_tracker.metrics.language.dialects.libraries import (
+from ndcg_tracker.metrics.language.dialects.calls import (
     RANX,
     RECBOLE,
     RECTOOLS,
@@ -12,6 +10,8 @@ from ndcg_tracker.metrics.language.dialects.libraries import (
     SPARK_GRADED,
     TORCHMETRICS,
 )
+from ndcg_tracker.metrics.language.dialects.dialect import Dialect
+from ndcg_tracker.metrics.language.dialects.ir_measures import IR_MEASURES
 from ndcg_tracker.metrics.language.dialects.trec import PYTREC_EVAL, TREC_EVAL, TREC_EVAL10
 
 DIALECTS: dict[str, Dialect] = {
