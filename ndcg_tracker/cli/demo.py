@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from itertools import product
 from pathlib import Path
-from random import Random
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ndcg_tracker.cli import options
+
+if TYPE_CHECKING:
+    from random import Random
 
 _LOOKS = ("red", "waterproof", "vintage", "kids", "light", "organic", "foldable", "wireless", "slim", "heavy duty")
 _THINGS = (
@@ -51,6 +52,8 @@ DATASET = "shop"
 
 def write_demo_files(folder: Path) -> list[Path]:
     """Write ``labels.csv``, ``groups.csv`` and one CSV file per run into a folder; return the paths of the runs."""
+    from random import Random  # not for ``--help``, which imports every command
+
     folder.mkdir(parents=True, exist_ok=True)
     random = Random(2024)
     labels: list[tuple[str, str, int]] = []
@@ -85,6 +88,8 @@ def _noise(random: Random) -> float:
 
 
 def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    import csv
+
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)

@@ -25,6 +25,7 @@ from ndcg_tracker.storage.records import (
     DecisionRecord,
     EvaluationRecord,
     GroupResultColumns,
+    GroupWeightsById,
     HistoryRecord,
     LabelSetRecord,
     RunRecord,
@@ -391,6 +392,12 @@ class GroupReads:
     def weights(self, dataset_id: int) -> tuple[Index, Floats]:
         """Return the ids, ascending, and weights of the groups of a dataset that have one."""
         return self._session.bulk.group_weights(dataset_id)
+
+    def weights_by_id(self, dataset_id: int) -> GroupWeightsById:
+        """Return the weights of the groups of a dataset."""
+        ids, weights = self.weights(dataset_id)
+        known = ~np.isnan(weights)
+        return GroupWeightsById(ids[known], weights[known])
 
     def attributes(self, dataset_id: int) -> dict[int, dict[str, Any]]:
         """Return the attributes of the groups that have some, by group id."""

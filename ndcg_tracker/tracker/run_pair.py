@@ -19,37 +19,20 @@ from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.reporting.notes import sentence
+from ndcg_tracker.storage.records import MEANS_AGREE
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.read import ReadTransaction
-    from ndcg_tracker.storage.records import EvaluationRecord, GroupResultColumns, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.records import (
+        EvaluationRecord,
+        GroupResultColumns,
+        GroupWeightsById,
+        LabelSetRecord,
+        RunRecord,
+    )
 
-MEANS_AGREE = 1e-6
-"""How far a stored mean may lie from that of the paired results: weights in single precision move it by less."""
 NO_INFERENCE = Note("means_weigh_groups")
-
-
-@dataclass(frozen=True, slots=True)
-class GroupWeightsById:
-    """The stored weights of a dataset's groups: ids, ascending, and weights of those that have one."""
-
-    ids: Index
-    weights: Floats
-
-    @classmethod
-    def of(cls, tx: ReadTransaction, dataset_id: int) -> GroupWeightsById:
-        """Return the weights of the groups of a dataset."""
-        ids, weights = tx.groups.weights(dataset_id)
-        known = ~np.isnan(weights)
-        return cls(ids[known], weights[known])
-
-    def weights_of(self, group_ids: Index) -> Floats:
-        """Return the weight of each group, 1 where there is none."""
-        if not self.ids.size:
-            return np.ones(group_ids.size)
-        places = np.minimum(np.searchsorted(self.ids, group_ids), self.ids.size - 1)
-        return np.where(self.ids[places] == group_ids, self.weights[places], 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +146,7 @@ def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: 
     pairing = pair(
         *(one.group_ids, one.values, other.group_ids, other.values), missing=missing, in_neither=absent, metric=text
     )
-    weights_of = GroupWeightsById.of(tx, both.dataset_id) if metric["weights"] != "none" else None
+    weights_of = tx.groups.weights_by_id(both.dataset_id) if metric["weights"] != "none" else None
     if weights_of is not None and not (weights_of.ids.size and pairing.group_ids.size):
         weights_of = None
     weights = None if weights_of is None else weights_of.weights_of(pairing.group_ids)
