@@ -14,6 +14,12 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
+MOST_WORKERS = 4
+"""More do not help: the part that stays on one thread takes as long as a quarter of the work. Two cores read a TREC run
+in three quarters of the time (``benchmarks/tricks.py``)."""
+R = TypeVar("R")
+
+
 class _End:
     """Follows the last block: the error that ended the reading, if any."""
 
@@ -74,12 +80,6 @@ def reading_ahead(blocks: Iterable[T]) -> Iterator[Iterable[T]]:
         yield ahead
     finally:
         ahead.stop()
-
-
-MOST_WORKERS = 4
-"""More do not help: the part that stays on one thread takes as long as a quarter of the work. Two cores read a TREC run
-in three quarters of the time (``benchmarks/tricks.py``)."""
-R = TypeVar("R")
 
 
 def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:

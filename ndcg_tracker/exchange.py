@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+LATER = {"evaluations": ("requested_as",), "label_sets": ("by_row_number",)}
+"""The last columns of each table that exports of older versions lack: they are read as null."""
+_ROWS_AT_ONCE = 1 << 17
+Column = Keys | Floats | Index | Sequence[Any] | str | int | None
+"""Ids, doubles (NaN is null), whole numbers, values of any kind (None is null), or one value for all rows."""
+_BATCH = 1 << 18  # rows
+
+
 class Kind(StrEnum):
     """The kinds of columns; only the nullable ones may have nulls."""
 
@@ -88,9 +96,6 @@ TABLES: dict[str, dict[str, Kind]] = {
 """The columns of each table. Rows are in the order of ``runs``, ``label_sets`` and ``evaluations``, whose counts say
 how many rows of ``items``, ``labels`` and ``group_results`` belong to each."""
 
-LATER = {"evaluations": ("requested_as",), "label_sets": ("by_row_number",)}
-"""The last columns of each table that exports of older versions lack: they are read as null."""
-
 
 def arrow_schema(table: str) -> Any:
     """Return the columns of a table as an Arrow schema."""
@@ -104,12 +109,6 @@ def arrow_schema(table: str) -> Any:
         Kind.NUMBER: pa.float64(),
     }
     return pa.schema([(name, types[kind]) for name, kind in TABLES[table].items()])
-
-
-_ROWS_AT_ONCE = 1 << 17
-
-Column = Keys | Floats | Index | Sequence[Any] | str | int | None
-"""Ids, doubles (NaN is null), whole numbers, values of any kind (None is null), or one value for all rows."""
 
 
 class ExportWriter:
@@ -206,9 +205,6 @@ def _array(column: Column, kind: Any, n_rows: int) -> Any:
     if column is None or isinstance(column, str | int):
         return pa.repeat(pa.scalar(column, type=kind), n_rows)
     return pa.array(column, type=kind)
-
-
-_BATCH = 1 << 18  # rows
 
 
 class ExportReader:

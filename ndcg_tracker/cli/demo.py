@@ -50,6 +50,13 @@ RUNS = tuple(_SYSTEMS)
 DATASET = "shop"
 
 
+_WORST = (
+    "SELECT group_key, delta FROM group_diff WHERE dataset = 'shop' AND baseline = 'bm25' AND candidate = 'dense' "
+    "ORDER BY delta LIMIT 3"
+)
+_WORST_GROUP = "light bike light"
+
+
 def write_demo_files(folder: Path) -> list[Path]:
     """Write ``labels.csv``, ``groups.csv`` and one CSV file per run into a folder; return the paths of the runs."""
     from random import Random  # not for ``--help``, which imports every command
@@ -94,13 +101,6 @@ def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) 
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
         writer.writerows(rows)
-
-
-_WORST = (
-    "SELECT group_key, delta FROM group_diff WHERE dataset = 'shop' AND baseline = 'bm25' AND candidate = 'dense' "
-    "ORDER BY delta LIMIT 3"
-)
-_WORST_GROUP = "light bike light"
 
 
 def demo(

@@ -14,6 +14,10 @@ from ndcg_tracker.rankings.join import matching_rows
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.types import Floats, Index, Mask
 
+GroupNames = Callable[[Index], Sequence[str]]
+RANK_ENDS = (1, 3, 10, 20, 50, 100, 1000)
+"""The last rank of each range of ranks; a further range has the ranks behind."""
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:
@@ -118,11 +122,6 @@ def moves_by_group(changes: ItemChanges, groups: Index, *, top: int) -> list[tup
         rows = ordered[changes.groups[ordered] == group][:top]
         found.append(tuple(changes.only(rows).moves()))
     return found
-
-
-GroupNames = Callable[[Index], Sequence[str]]
-RANK_ENDS = (1, 3, 10, 20, 50, 100, 1000)
-"""The last rank of each range of ranks; a further range has the ranks behind."""
 
 
 @dataclass(frozen=True, slots=True)

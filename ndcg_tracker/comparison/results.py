@@ -14,6 +14,14 @@ from ndcg_tracker.statistics.equivalence import Equivalence
 _ROUNDING = 1e-12
 
 
+Verdict = Literal["improved", "regressed", "no_difference_detected", "identical", "not_comparable"]
+NotComparable = Literal["no_group", "nothing_judged"]
+"""Why two runs cannot be compared: no group has a result in both; neither has a judged item that the metric counts."""
+ALPHA = 0.05
+"""The level at which a corrected p-value gives a verdict."""
+COVERAGE_GAP = 0.01
+
+
 @dataclass(frozen=True, slots=True)
 class TieBounds:
     """A mean if all ties in scores fell for the worst, and if all fell for the best."""
@@ -69,17 +77,6 @@ class GroupTieBounds:
     worst: float
     value: float
     best: float
-
-
-Verdict = Literal["improved", "regressed", "no_difference_detected", "identical", "not_comparable"]
-NotComparable = Literal["no_group", "nothing_judged"]
-"""Why two runs cannot be compared: no group has a result in both; neither has a judged item that the metric counts."""
-
-
-ALPHA = 0.05
-"""The level at which a corrected p-value gives a verdict."""
-
-COVERAGE_GAP = 0.01
 
 
 @dataclass(frozen=True, slots=True)

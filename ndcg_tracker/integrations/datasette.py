@@ -16,6 +16,19 @@ from ndcg_tracker.errors import InputError
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 
 
+_NEWEST = """\
+WITH newest AS (
+    SELECT run, dataset, metric, label_set_version FROM run_summary
+    WHERE (:dataset = '' OR dataset = :dataset) AND (:metric = '' OR metric = :metric){run}
+    ORDER BY run_id DESC, label_set_version DESC, metric LIMIT 1
+)
+"""
+_NEWEST_RUN = _NEWEST.format(run=" AND (:run = '' OR run = :run)")
+_NEWEST_CANDIDATE = _NEWEST.format(run=" AND (:candidate = '' OR run = :candidate)")
+_ANY = "Leave dataset or metric empty for that of the newest run."
+_NEWEST_FIRST = {"run_summary": "run_id", "run_details": "run_id", "gate_decisions": "decision_id"}
+
+
 @dataclass(frozen=True, slots=True)
 class SavedQuery:
     """One question: a title, a sentence on how to ask it, and the SQL, whose parameters are written ``:name``."""
@@ -34,17 +47,6 @@ class SavedQuery:
         """
         return list(dict.fromkeys(_PARAMETER.findall(self.sql)))
 
-
-_NEWEST = """\
-WITH newest AS (
-    SELECT run, dataset, metric, label_set_version FROM run_summary
-    WHERE (:dataset = '' OR dataset = :dataset) AND (:metric = '' OR metric = :metric){run}
-    ORDER BY run_id DESC, label_set_version DESC, metric LIMIT 1
-)
-"""
-_NEWEST_RUN = _NEWEST.format(run=" AND (:run = '' OR run = :run)")
-_NEWEST_CANDIDATE = _NEWEST.format(run=" AND (:candidate = '' OR run = :candidate)")
-_ANY = "Leave dataset or metric empty for that of the newest run."
 
 SAVED_QUERIES = (
     SavedQuery(
@@ -131,9 +133,6 @@ WHERE (:dataset = '' OR d.dataset = :dataset) AND (:cutoff = '' OR CAST(c.cutoff
 ORDER BY d.run_id, c.label_set_version, c.cutoff IS NULL, c.cutoff""",
     ),
 )
-
-
-_NEWEST_FIRST = {"run_summary": "run_id", "run_details": "run_id", "gate_decisions": "decision_id"}
 
 
 def datasette_metadata(location: str | os.PathLike[str] | None = None) -> dict[str, Any]:

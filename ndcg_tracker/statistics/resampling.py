@@ -13,6 +13,17 @@ from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.information import skewness
 from ndcg_tracker.statistics.t_test import checked_weights, finite
 
+FLIPS = 10_000
+ENUMERATED = 12
+"""With up to this many nonzero differences, all their signs are tried."""
+_SAME_SUM = 1e-12  # sums this close, relative to the sum of sizes, are equal: .1 + .2 ties with .3
+_OFTEN = 400  # sizes this frequent take one draw from the binomial distribution, which beats 50 look-ups
+_BLOCK_BYTES = 1 << 20
+_SIGNS = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[None, :], axis=0)  # (8, 256): the bits of each byte
+RESAMPLES = 10_000
+_BINS = 256
+_BLOCK = 1000
+
 
 def content_generator(*columns: Floats) -> np.random.Generator:
     """Return a generator of random numbers whose seed is the digest of these columns.
@@ -31,15 +42,6 @@ def content_generator(*columns: Floats) -> np.random.Generator:
     for column in columns:
         digest.update((column + 0.0).astype("<f8", copy=False).tobytes())
     return np.random.Generator(np.random.SFC64(int.from_bytes(digest.digest(), "little")))
-
-
-FLIPS = 10_000
-ENUMERATED = 12
-"""With up to this many nonzero differences, all their signs are tried."""
-_SAME_SUM = 1e-12  # sums this close, relative to the sum of sizes, are equal: .1 + .2 ties with .3
-_OFTEN = 400  # sizes this frequent take one draw from the binomial distribution, which beats 50 look-ups
-_BLOCK_BYTES = 1 << 20
-_SIGNS = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[None, :], axis=0)  # (8, 256): the bits of each byte
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +132,6 @@ def _random_sums(sizes: Floats, flips: int) -> Floats:
             np.take(table, row, out=chosen, mode="clip")  # no byte is out of range; "raise" would copy
             sums += chosen
     return sums
-
-
-RESAMPLES = 10_000
-_BINS = 256
-_BLOCK = 1000
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,9 @@ _NARROW = 16
 _FEW = 8
 
 
+_AXES = ("ideal", "ideal_order", "ideal_cut")
+
+
 def discounted_sums(
     starts: Index,
     lengths: Index,
@@ -261,9 +264,6 @@ def _of_items(lists: Lists, metric: Metric, level_gains: Floats, unjudged_gain: 
         weight_of_list = np.cumsum(weight_of_rank)[graded.lengths]
         sums += unjudged_gain * (weight_of_list - group_sums(ranked.groups, weights, n_groups))
     return sums
-
-
-_AXES = ("ideal", "ideal_order", "ideal_cut")
 
 
 def ideal_sums(lists: Lists, metric: Metric, level_gains: Floats) -> Floats:

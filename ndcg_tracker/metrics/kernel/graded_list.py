@@ -24,6 +24,9 @@ _FIELDS = 4
 _MOST_PACKED = 2 * _FIELDS + 1
 
 
+Scores = NDArray[np.floating[Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class GradeLevels:
     """The distinct grades and which of them each label has.
@@ -156,9 +159,6 @@ class GainClasses:
         if np.array_equal(self.of_level, np.arange(self.of_level.size)):
             return codes
         return self.of_level.astype(codes.dtype)[codes]
-
-
-Scores = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)

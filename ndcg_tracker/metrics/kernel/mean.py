@@ -22,6 +22,10 @@ REASONS = ("", "no item with a positive gain", "missing from the run", "no label
 DEFINED, EMPTY, MISSING, EXTRA = range(len(REASONS))
 
 
+ROUNDING = 1e-9
+"""How far above 1 a value may be before ``clip=error_above_1`` refuses it."""
+
+
 @dataclass(frozen=True)
 class GroupValues:
     """The values of one metric for groups of a run and its labels, before any mean, so that they can be joined.
@@ -88,10 +92,6 @@ class GroupResults:
     def n_undefined(self) -> int:
         """How many groups have no value."""
         return int((self.reasons != DEFINED).sum())
-
-
-ROUNDING = 1e-9
-"""How far above 1 a value may be before ``clip=error_above_1`` refuses it."""
 
 
 def aggregated(values: GroupValues, weights: GroupWeights | None = None) -> GroupResults:

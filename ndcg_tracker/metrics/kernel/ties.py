@@ -17,6 +17,9 @@ from ndcg_tracker.rankings.keys import BLOCK, Keys
 from ndcg_tracker.rankings.sorting import ascending_order, id_order, repeats_before
 from ndcg_tracker.rankings.types import Floats, Index, Mask
 
+BY_ID = ("item_desc", "item_asc")
+BY_GAIN = ("pessimistic", "optimistic")
+
 
 @dataclass(frozen=True, slots=True)
 class TieSpans:
@@ -132,10 +135,6 @@ def _ends_in_all(scores: Scores, offsets: Index, places: Index) -> tuple[Index, 
     starts = np.flatnonzero(~repeats_before(scores, offsets))
     span = np.searchsorted(starts, places, "right") - 1
     return starts[span], np.append(starts[1:], scores.size)[span] - 1
-
-
-BY_ID = ("item_desc", "item_asc")
-BY_GAIN = ("pessimistic", "optimistic")
 
 
 @dataclass(frozen=True, slots=True)

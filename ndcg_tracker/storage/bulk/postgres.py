@@ -27,6 +27,11 @@ _ARRAY_HEAD = [("size", ">i4"), ("ndim", ">i4"), ("nulls", ">i4"), ("type", ">i4
 _ELEMENT = np.dtype([("size", ">i4"), ("value", ">f8")])
 
 
+_SEPARATOR = 1  # a byte that is rare in ids: lists with it are read again, id by id
+_ROWS_PER_BLOCK = 1 << 18
+_ROWS_PER_FETCH = 200
+
+
 def group_rows(dataset_id: int, ids: Index, keys: Keys) -> bytes:
     """Return rows of (id, dataset_id, key)."""
     heads = _records(ids.size, [("id", ids), ("dataset_id", dataset_id)], n_fields=3, tail=[("key", ">i4")])
@@ -158,11 +163,6 @@ def parsed_keys(texts: Sequence[bytes], offsets: Index, separator: int) -> Keys 
     key_offsets = np.zeros(int(offsets[-1]) + 1, dtype=np.int64)
     np.cumsum(np.diff(edges) - 1, out=key_offsets[1:])
     return Keys(data[~is_separator], key_offsets)
-
-
-_SEPARATOR = 1  # a byte that is rare in ids: lists with it are read again, id by id
-_ROWS_PER_BLOCK = 1 << 18
-_ROWS_PER_FETCH = 200
 
 
 class PostgresBulk:

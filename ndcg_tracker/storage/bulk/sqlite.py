@@ -32,6 +32,10 @@ _dumped = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
 _parsed_numbers = json.JSONDecoder(parse_int=float).decode  # a float, because the integer -0 would lose its sign
 
 
+_ROWS_PER_STATEMENT = 100
+_BLOCK_BYTES = BLOCK_ITEMS * 10
+
+
 class ArrowChoice:
     """Decides for one store when Arrow is worth its import: after ``SMALL_BLOCK`` items handled without it."""
 
@@ -211,10 +215,6 @@ def _joined_texts(texts: Any, offsets: Index, edges: tuple[bytes, bytes, bytes])
     joined = pc.binary_join(pa.LargeListArray.from_arrays(starts, texts), between)
     whole: list[str] = pc.binary_join_element_wise(before, joined, after, nothing).to_pylist()
     return whole
-
-
-_ROWS_PER_STATEMENT = 100
-_BLOCK_BYTES = BLOCK_ITEMS * 10
 
 
 class SqliteBulk:

@@ -23,6 +23,31 @@ SEPARATOR = "\n;\n"
 """Separates the statements of a snapshot."""
 
 
+_SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+_SMALLEST_DATABASE = 512  # bytes: the smallest page that SQLite has
+_POSTGRES_TABLES = """
+    SELECT relname FROM pg_class c
+    WHERE relkind IN ('r', 'p') AND relnamespace = quote_ident(current_schema())::regnamespace
+    AND NOT EXISTS (
+        SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
+    )
+"""
+_FORBIDDEN_SCHEMAS = """
+    WITH path AS (
+        SELECT CASE name WHEN '$user' THEN current_user::text ELSE name END AS name, place
+        FROM (
+            SELECT btrim(btrim(part), '"') AS name, place
+            FROM unnest(string_to_array(current_setting('search_path'), ',')) WITH ORDINALITY AS parts (part, place)
+        ) named
+    )
+    SELECT 'GRANT USAGE ON SCHEMA ' || quote_ident(n.nspname) || ' TO ' || quote_ident(current_user) ||
+        '; GRANT SELECT ON ALL TABLES IN SCHEMA ' || quote_ident(n.nspname) || ' TO ' || quote_ident(current_user)
+    FROM path JOIN pg_namespace n ON n.nspname = path.name JOIN pg_class c ON c.relnamespace = n.oid
+    WHERE c.relname = %(table)s AND NOT has_schema_privilege(n.oid, 'USAGE')
+    AND path.place < coalesce((SELECT min(place) FROM path WHERE name = current_schema()), 1e9) ORDER BY path.place
+"""
+
+
 def migrations_folder() -> Path:
     """Return the first of ``FOLDERS`` that holds the migrations."""
     for folder in FOLDERS:
@@ -55,31 +80,6 @@ def snapshot_statements() -> list[str] | None:
     file = snapshot_file(migrations_folder())
     statements = file.read_text(encoding="utf-8").removesuffix("\n").split(SEPARATOR) if file.is_file() else [""]
     return statements if statements[-1].endswith(f"VALUES ('{newest_revision()}')") else None
-
-
-_SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
-_SMALLEST_DATABASE = 512  # bytes: the smallest page that SQLite has
-_POSTGRES_TABLES = """
-    SELECT relname FROM pg_class c
-    WHERE relkind IN ('r', 'p') AND relnamespace = quote_ident(current_schema())::regnamespace
-    AND NOT EXISTS (
-        SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
-    )
-"""
-_FORBIDDEN_SCHEMAS = """
-    WITH path AS (
-        SELECT CASE name WHEN '$user' THEN current_user::text ELSE name END AS name, place
-        FROM (
-            SELECT btrim(btrim(part), '"') AS name, place
-            FROM unnest(string_to_array(current_setting('search_path'), ',')) WITH ORDINALITY AS parts (part, place)
-        ) named
-    )
-    SELECT 'GRANT USAGE ON SCHEMA ' || quote_ident(n.nspname) || ' TO ' || quote_ident(current_user) ||
-        '; GRANT SELECT ON ALL TABLES IN SCHEMA ' || quote_ident(n.nspname) || ' TO ' || quote_ident(current_user)
-    FROM path JOIN pg_namespace n ON n.nspname = path.name JOIN pg_class c ON c.relnamespace = n.oid
-    WHERE c.relname = %(table)s AND NOT has_schema_privilege(n.oid, 'USAGE')
-    AND path.place < coalesce((SELECT min(place) FROM path WHERE name = current_schema()), 1e9) ORDER BY path.place
-"""
 
 
 class Kind(Enum):
