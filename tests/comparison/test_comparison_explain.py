@@ -11,13 +11,16 @@ from hypothesis import strategies as st
 from rankings_of import Run, labels_of, ranking_of
 from sums_of_items import long_labels, long_lists, some_labels, some_run, some_sum
 
-from ndcg_tracker.comparison.explain import GroupExplanation, Subject, explained_items, moves_by_group
-from ndcg_tracker.comparison.explain_parts import (
+from ndcg_tracker.comparison.explain import (
     RANK_ENDS,
     ChangeParts,
     ChangeTotals,
+    GroupExplanation,
     LabelDifferences,
+    Subject,
     change_totals,
+    explained_items,
+    moves_by_group,
     with_grades_of,
 )
 from ndcg_tracker.comparison.item_changes import ItemChanges, item_changes, joined_changes, remainder_of

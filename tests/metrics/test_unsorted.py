@@ -16,9 +16,8 @@ from thorough import LONG, examples
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.contributions import contributions
 from ndcg_tracker.metrics.judged_share import judged_shares
-from ndcg_tracker.metrics.kernel.graded_list import graded_list
-from ndcg_tracker.metrics.kernel.levels import GradeLevels
-from ndcg_tracker.metrics.kernel.results import GroupValues
+from ndcg_tracker.metrics.kernel.graded_list import GradeLevels, graded_list
+from ndcg_tracker.metrics.kernel.mean import GroupValues
 from ndcg_tracker.metrics.kernel.unsorted import BY_COUNTING, BY_SORTING, IN_ORDER, Ranks
 from ndcg_tracker.metrics.kernel.values import group_results, group_values
 from ndcg_tracker.metrics.language.axes import AXES

@@ -9,14 +9,17 @@ from ndcg_tracker.comparison.results import (
     Comparison,
     GroupCounts,
     GroupDelta,
+    GroupTieBounds,
     ItemMove,
     JudgedShare,
     LabelSetRef,
     MetricComparison,
     RunRef,
     SliceComparison,
+    TieBounds,
+    TieEffect,
+    ties_note,
 )
-from ndcg_tracker.comparison.tie_effect import GroupTieBounds, TieBounds, TieEffect, ties_note
 from ndcg_tracker.notes import Note
 from ndcg_tracker.statistics.equivalence import Equivalence
 

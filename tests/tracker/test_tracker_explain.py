@@ -14,8 +14,7 @@ from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
 from sums_of_items import long_labels, long_lists
 
 import ndcg_tracker as nt
-from ndcg_tracker.comparison.explain import GroupExplanation, RunExplanation
-from ndcg_tracker.comparison.explain_parts import ChangeParts
+from ndcg_tracker.comparison.explain import ChangeParts, GroupExplanation, RunExplanation
 from ndcg_tracker.comparison.results import ItemMove
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys

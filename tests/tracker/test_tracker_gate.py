@@ -22,7 +22,7 @@ from ndcg_tracker.reporting.notes import sentence
 from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.storage.records import DecisionRecord
 from ndcg_tracker.tracker.gate import ROUNDS
-from ndcg_tracker.tracker.inference_limits import NO_INFERENCE
+from ndcg_tracker.tracker.run_pair import NO_INFERENCE
 
 LONG = os.environ.get("NDCG_TEST_LONG") == "1"
 Record = Callable[[str, object], None]
