@@ -1,5 +1,6 @@
 """Databases for the tests: a fresh SQLite file or a fresh database of a real Postgres."""
 
+import gc
 import itertools
 import os
 import shutil
@@ -33,6 +34,18 @@ sys.dont_write_bytecode = False  # else hundreds of processes compile the packag
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 for _library in ("OMP", "OPENBLAS"):  # each worker has a core; threads that wait for one another take it
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+gc.disable()  # until all is collected: what is imported and collected stays, and is no garbage to look for
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # each look through a million objects that stay would take a quarter of a second
+    gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    gc.unfreeze()  # else some libraries complain at the end that their objects are still there
+
 
 settings.register_profile("untimed", deadline=None)  # how long an example takes decides no test
 settings.load_profile("untimed")
