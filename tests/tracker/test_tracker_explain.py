@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -37,11 +37,16 @@ CLI_MD_ITEM_KEYS = [
 ]  # fmt: skip
 
 
+def fill_shop(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="shop", metrics=METRICS)
+        tracker.ingest(frame_of(DENSE), name="dense", dataset="shop", metrics=METRICS)
+
+
 @pytest.fixture
-def shop(tracker: nt.Tracker) -> nt.Tracker:
+def shop(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
     """Two runs of one dataset under one label set."""
-    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="shop", metrics=METRICS)
-    tracker.ingest(frame_of(DENSE), name="dense", dataset="shop", metrics=METRICS)
+    fill_as(fill_shop)
     return tracker
 
 

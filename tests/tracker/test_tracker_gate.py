@@ -40,14 +40,20 @@ def worse(n_groups: int, n_better: int = 0) -> list[int]:
     return ranks
 
 
+def fill_with_candidates(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        tracker.ingest(frame_of_ranks(BASE), name="base", labels=labels_of_ranks(N_GROUPS), dataset="shop")
+        runs = {"same": BASE, "noisy": worse(60, 60), "drop": worse(110), "small": worse(20)}
+        for name, ranks in runs.items():
+            tracker.ingest(frame_of_ranks(ranks), name=name, dataset="shop")
+        tracker.set_alias("@prod", "base")
+
+
 @pytest.fixture
-def pinned(tracker: nt.Tracker) -> nt.Tracker:
+def pinned(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
     """A baseline of 240 groups, pinned, and candidates that differ from it in known ways."""
-    tracker.ingest(frame_of_ranks(BASE), name="base", labels=labels_of_ranks(N_GROUPS), dataset="shop")
-    runs = {"same": BASE, "noisy": worse(60, 60), "drop": worse(110), "small": worse(20)}
-    for name, ranks in runs.items():
-        tracker.ingest(frame_of_ranks(ranks), name=name, dataset="shop")
-    tracker.set_alias("@prod", "base")
+    fill_as(fill_with_candidates)
+    tracker.store()  # as one that has written: it has looked at the schema
     return tracker
 
 
