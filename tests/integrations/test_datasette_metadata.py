@@ -12,7 +12,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from datasette.app import Datasette
 from small_shop import BM25, DENSE, frame_of, labels_frame
 
 import ndcg_tracker as nt
@@ -46,6 +45,8 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def get(database: Path) -> Iterator[Callable[..., Any]]:
     """Asks a Datasette on that file, opened with the metadata and the setting that the docs name."""
+    from datasette.app import Datasette
+
     shown = Datasette([str(database)], metadata=datasette_metadata(database), settings={"suggest_facets": False})
 
     def answer(path: str, **values: str) -> Any:

@@ -49,9 +49,9 @@ def every_metric(cutoff: int) -> list[Metric]:
 
 def bits(found: GroupValues) -> dict[str, dict[str, bytes]]:
     """Return the numbers of each group by its id, as bytes: what is not the same to the last bit differs."""
-    columns = [getattr(found, name) for name in NUMBERS]
+    columns = [(name, getattr(found, name).tobytes(), getattr(found, name).itemsize) for name in NUMBERS]
     return {
-        key: {name: column[at].tobytes() for name, column in zip(NUMBERS, columns, strict=True)}
+        key: {name: column[at * size : (at + 1) * size] for name, column, size in columns}
         for at, key in enumerate(found.group_keys.to_list())
     }
 
