@@ -20,12 +20,13 @@ from ndcg_tracker.comparison.results import (
     NotComparable,
     RunRef,
     SliceComparison,
+    TieEffect,
     Verdict,
     corrected_verdict,
     coverage_notes,
+    ties_note,
 )
 from ndcg_tracker.comparison.slices import Slicing, compare_slices, worst_first
-from ndcg_tracker.comparison.tie_effect import TieEffect, ties_note
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.notes import Note

@@ -11,10 +11,9 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.betting import betting_interval
-from ndcg_tracker.statistics.bootstrap import bootstrap_interval
 from ndcg_tracker.statistics.equivalence import Equivalence, checked_margin, equivalence_test
 from ndcg_tracker.statistics.information import FEW_DIFFERENCES, Information
-from ndcg_tracker.statistics.permutation import FLIPS, sign_flip_test
+from ndcg_tracker.statistics.resampling import FLIPS, bootstrap_interval, sign_flip_test
 from ndcg_tracker.statistics.t_test import TTest
 from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
 

@@ -176,18 +176,18 @@ def label_lists(rows: Rows, places: Places) -> LabelLists:
 def _grouped_rows(rows: Rows, places: Places) -> _Grouped:
     if not rows.n_rows:
         raise places.whole(NO_ROW)
-    _check_ids(rows.run_keys, "group", places, rows.run_starts)
+    _check_ids(rows.span_keys, "group", places, rows.span_starts)
     if rows.items is not None:
         _check_ids(rows.items, "item", places, None)
     code_of: dict[bytes, int] = {}
-    run_codes = np.array([code_of.setdefault(key, len(code_of)) for key in rows.run_keys.to_bytes_list()])
-    keys = rows.run_keys if len(code_of) == run_codes.size else Keys.from_bytes(list(code_of))
+    span_codes = np.array([code_of.setdefault(key, len(code_of)) for key in rows.span_keys.to_bytes_list()])
+    keys = rows.span_keys if len(code_of) == span_codes.size else Keys.from_bytes(list(code_of))
     lengths = np.zeros(len(code_of), dtype=np.int64)
-    np.add.at(lengths, run_codes, rows.run_lengths)
+    np.add.at(lengths, span_codes, rows.span_lengths)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     order = None
-    if (np.diff(run_codes) < 0).any():
-        order = np.argsort(np.repeat(run_codes, rows.run_lengths), kind="stable")
+    if (np.diff(span_codes) < 0).any():
+        order = np.argsort(np.repeat(span_codes, rows.span_lengths), kind="stable")
     if rows.items is None:
         numbers = Keys.from_row_numbers(np.arange(1, int(lengths.max()) + 1))
         items = numbers.take(np.arange(int(offsets[-1])) - np.repeat(offsets[:-1], lengths))

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ndcg_tracker.comparison.results import ALPHA, Comparison, GroupCounts, GroupDelta, MetricComparison
-from ndcg_tracker.comparison.tie_effect import TieBounds
+from ndcg_tracker.comparison.results import ALPHA, Comparison, GroupCounts, GroupDelta, MetricComparison, TieBounds
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.csv import csv_text

@@ -6,14 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ndcg_tracker.comparison.explain import ExplainedItem, Explanation, GroupExplanation, RunExplanation, Subject
-from ndcg_tracker.comparison.explain_parts import (
+from ndcg_tracker.comparison.explain import (
     ChangeParts,
     ChangeTotals,
+    ExplainedItem,
+    Explanation,
     GroupDifferences,
+    GroupExplanation,
     ItemTotal,
     LabelDifferences,
     RankTotal,
+    RunExplanation,
+    Subject,
 )
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
-from ndcg_tracker.concurrency.ahead import reading_ahead
+from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.ingest.columns import ONE_TABLE, Columns, header_of
 from ndcg_tracker.ingest.frames import NullScores, read_frame, read_label_frame
 from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.ingest.reading import in_blocks_or_whole, may_have_columns, read_labels
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
-from ndcg_tracker.metrics.kernel.results import GroupResults
+from ndcg_tracker.metrics.kernel.mean import GroupResults
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import metric_texts, parse_metrics
@@ -27,7 +27,7 @@ from ndcg_tracker.rankings.keys import KeyIndex
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
 from ndcg_tracker.reporting.notes import in_words
-from ndcg_tracker.tracker.database import GROUP, LABEL, SCORE, OwnName
+from ndcg_tracker.tracker.defaults import GROUP, LABEL, SCORE, OwnName
 from ndcg_tracker.tracker.labels import NO_LABELS, HeldLabels
 from ndcg_tracker.tracker.scoring import NO_ITEMS, GatheredValues
 

@@ -24,8 +24,7 @@ from ndcg_tracker.tracker.labels import add_labels
 from ndcg_tracker.tracker.scoring import settle_weights
 
 if TYPE_CHECKING:
-    from ndcg_tracker.exchange.reader import ExportReader
-    from ndcg_tracker.exchange.writer import Column, ExportWriter
+    from ndcg_tracker.exchange import Column, ExportReader, ExportWriter
     from ndcg_tracker.rankings.ranking import GroupedItems
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
@@ -46,7 +45,7 @@ class Exported:
 
 def export(tx: ReadTransaction, runs: Sequence[RunRecord], folder: str) -> Exported:
     """Write runs with all that belongs to them into a new folder (see ``Tracker.export_runs``)."""
-    from ndcg_tracker.exchange.writer import ExportWriter
+    from ndcg_tracker.exchange import ExportWriter
 
     if not runs:
         raise ReferenceNotFoundError("there are no runs to export; store one with: ndcg-track ingest FILE")

@@ -13,16 +13,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.comparison.compare import PairedResults
-from ndcg_tracker.comparison.explain import GroupExplanation, RunExplanation, explained_items, moves_by_group
-from ndcg_tracker.comparison.explain_parts import change_totals
+from ndcg_tracker.comparison.explain import (
+    GroupExplanation,
+    RunExplanation,
+    change_totals,
+    explained_items,
+    moves_by_group,
+)
 from ndcg_tracker.comparison.item_changes import ItemChanges, item_changes, joined_changes, within_cutoff
 from ndcg_tracker.comparison.pair import pair
 from ndcg_tracker.comparison.results import ItemMove
-from ndcg_tracker.concurrency.workers import mapped
+from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions, refuse_what_is_not_split
-from ndcg_tracker.metrics.kernel.mean import aligned_weights
-from ndcg_tracker.metrics.kernel.results import REASONS, GroupValues
+from ndcg_tracker.metrics.kernel.mean import REASONS, GroupValues, aligned_weights
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.notes import Note

@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.comparison.explain import RunExplanation, Subject
-from ndcg_tracker.comparison.explain_parts import (
+from ndcg_tracker.comparison.explain import (
     ChangeParts,
     GroupDifferences,
     LabelDifferences,
+    RunExplanation,
+    Subject,
     labels_of_one,
     with_grades_of,
 )
 from ndcg_tracker.comparison.results import LabelSetRef, RunRef
-from ndcg_tracker.concurrency.workers import mapped
+from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.contributions import Contributions
-from ndcg_tracker.metrics.kernel.results import DEFINED, EXTRA, GroupValues
+from ndcg_tracker.metrics.kernel.mean import DEFINED, EXTRA, GroupValues
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.notes import Note

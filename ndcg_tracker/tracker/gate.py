@@ -22,8 +22,7 @@ from ndcg_tracker.comparison.gate import (
 )
 from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
 from ndcg_tracker.comparison.pair import Missing
-from ndcg_tracker.comparison.results import Comparison
-from ndcg_tracker.comparison.tie_effect import ties_note
+from ndcg_tracker.comparison.results import Comparison, ties_note
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.notes import Note

@@ -17,8 +17,7 @@ from ndcg_tracker.reporting.history import HistoryRow
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.statistics.steps import Step, history_steps
 from ndcg_tracker.statistics.t_test import limited, t_interval
-from ndcg_tracker.tracker.database import known_dataset
-from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE, GroupWeightsById
+from ndcg_tracker.storage.records import MEANS_AGREE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.reporting.charts.chart import Chart
     from ndcg_tracker.storage.read import ReadTransaction
-    from ndcg_tracker.storage.records import HistoryRecord, RunRecord
+    from ndcg_tracker.storage.records import GroupWeightsById, HistoryRecord, RunRecord
 
     Mask = NDArray[np.bool_]
     Results = tuple[Index, Floats]
@@ -102,7 +101,7 @@ def history_of(
     Raises: ReferenceNotFoundError for an unknown dataset; MetricError for a wrong text.
     """
     text = str(parse_metric(metric))
-    dataset_id = known_dataset(tx, dataset).id
+    dataset_id = tx.datasets.known(dataset).id
     newest = {
         record.run_id: record for record in tx.evaluations.history(dataset_id, text)
     }  # they come by run and label version
@@ -287,10 +286,11 @@ def _steps_of_version(
 ) -> dict[int, FoundStep]:
     """Return what happened at runs under one version of the labels."""
     results = tx.evaluations.results_of([record.evaluation_id for record in records])
-    weights = GroupWeightsById.of(tx, dataset_id) if parse_metric(metric)["weights"] != "none" else None
+    weights = tx.groups.weights_by_id(dataset_id) if parse_metric(metric)["weights"] != "none" else None
     if any(not _is_mean(record, each, weights) for record, each in zip(records, results, strict=True)):
-        if NO_INFERENCE not in notes:
-            notes.append(NO_INFERENCE)
+        no_inference = Note("means_weigh_groups")
+        if no_inference not in notes:
+            notes.append(no_inference)
         return _differences(records)
     ids, values, kept = _side_by_side(results)
     if ids is not results[0][0]:

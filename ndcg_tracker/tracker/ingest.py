@@ -17,7 +17,7 @@ from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.tracker.labels import RunLabels, label_source
-from ndcg_tracker.tracker.rescoring import stored_scores
+from ndcg_tracker.tracker.rescore import stored_scores
 from ndcg_tracker.tracker.scoring import Scores, StoredMetric, settle_weights, store_scores
 
 if TYPE_CHECKING:

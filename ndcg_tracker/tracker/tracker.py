@@ -12,17 +12,14 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
-from ndcg_tracker.tracker.database import (
+from ndcg_tracker.tracker.defaults import (
     DEFAULT_DATASET,
     DEFAULT_METRIC,
     GROUP,
     LABEL,
     SCORE,
     SQL_TIMEOUT_SECONDS,
-    chosen_runs,
     database_location,
-    known_alias,
-    known_dataset,
 )
 
 if TYPE_CHECKING:
@@ -47,8 +44,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.groups import GroupRecord, GroupsSet
     from ndcg_tracker.tracker.history import HistoryFilter, HistoryResult
     from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
-    from ndcg_tracker.tracker.rescoring import RescoredRun
-    from ndcg_tracker.tracker.results import ComparisonResult, ExplanationResult, GateResult, ReportResult
+    from ndcg_tracker.tracker.rescore import RescoredRun
+    from ndcg_tracker.tracker.result_objects import ComparisonResult, ExplanationResult, GateResult, ReportResult
     from ndcg_tracker.tracker.run_pair import RunPair
 
 # What answers a question is imported where it is asked: most of a small command's time is its start.
@@ -146,7 +143,7 @@ class Tracker:
         be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
         """
         from ndcg_tracker.ingest.detection import default_run_name
-        from ndcg_tracker.storage.names import checked_name
+        from ndcg_tracker.storage.checks import checked_name
         from ndcg_tracker.tracker.evaluation import Input, Names, path_of
         from ndcg_tracker.tracker.ingest import RunDetails, source_name
 
@@ -180,7 +177,7 @@ class Tracker:
         replace: bool = False,
     ) -> IngestResult:
         """Store a run that a reader has read whole, as one block, or reads block by block (see ``ingest``)."""
-        from ndcg_tracker.concurrency.ahead import reading_ahead
+        from ndcg_tracker.concurrency import reading_ahead
         from ndcg_tracker.tracker.evaluation import fitting, parsed_metrics
         from ndcg_tracker.tracker.ingest import digested, store_run
 
@@ -210,17 +207,17 @@ class Tracker:
 
         ``metrics``: text forms; by default the metrics that each run has.
         """
-        from ndcg_tracker.tracker.rescoring import rescore_runs
+        from ndcg_tracker.tracker.rescore import rescore_runs
 
         parsed = parse_metrics(metrics)
         with self.store().write() as tx:
-            return rescore_runs(tx, chosen_runs(tx, references, dataset), parsed)
+            return rescore_runs(tx, tx.runs.chosen(references, dataset), parsed)
 
     def add_labels(
         self, labels: LabelLists, *, dataset: str = DEFAULT_DATASET, source: str | None = None
     ) -> tuple[int, bool]:
         """Make labels the newest version of a dataset; return the version and whether it is new."""
-        from ndcg_tracker.tracker.rescoring import add_label_version
+        from ndcg_tracker.tracker.rescore import add_label_version
 
         with self.store(create=True).write() as tx:
             return add_label_version(tx, dataset, labels, source)
@@ -254,7 +251,7 @@ class Tracker:
         """
         from ndcg_tracker.comparison.inference import Methods
         from ndcg_tracker.tracker.compare import CompareOptions, compared
-        from ndcg_tracker.tracker.results import ComparisonResult
+        from ndcg_tracker.tracker.result_objects import ComparisonResult
 
         methods = Methods(test, ci, equivalence)
         options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, top, tie_bounds, methods, by)
@@ -294,7 +291,7 @@ class Tracker:
         """
         from ndcg_tracker.tracker.compare import CompareOptions
         from ndcg_tracker.tracker.report import runs_report
-        from ndcg_tracker.tracker.results import ReportResult
+        from ndcg_tracker.tracker.result_objects import ReportResult
 
         options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing)
         with self.store().read() as tx:
@@ -324,7 +321,7 @@ class Tracker:
         without a result; NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.tracker.explain import explained_pair, group_explanation, run_explanation
-        from ndcg_tracker.tracker.results import ExplanationResult
+        from ndcg_tracker.tracker.result_objects import ExplanationResult
 
         parsed = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
@@ -401,7 +398,7 @@ class Tracker:
         NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.tracker.gate import GateQuestion, acknowledged, gated
-        from ndcg_tracker.tracker.results import GateResult
+        from ndcg_tracker.tracker.result_objects import GateResult
 
         question = GateQuestion(
             candidate,
@@ -472,7 +469,7 @@ class Tracker:
     def runs(self, dataset: str | None = None) -> list[RunRecord]:
         """Return the stored runs, oldest first."""
         with self.store().read() as tx:
-            return chosen_runs(tx, (), dataset)
+            return tx.runs.chosen((), dataset)
 
     def others_of(self, reference: str, dataset: str | None = None) -> list[RunRecord]:
         """Return the other runs of a run's dataset, oldest first."""
@@ -514,7 +511,7 @@ class Tracker:
         """Return the aliases."""
         with self.store().read() as tx:
             if dataset is not None:
-                known_dataset(tx, dataset)
+                tx.datasets.known(dataset)
             return tx.aliases.all(dataset)
 
     def set_alias(self, alias: str, reference: str, dataset: str | None = None) -> RunRecord:
@@ -527,7 +524,7 @@ class Tracker:
     def delete_alias(self, alias: str, dataset: str | None = None) -> AliasRecord:
         """Delete an alias and return what it was."""
         with self.store().write() as tx:
-            found = known_alias(tx, alias.removeprefix("@"), dataset)
+            found = tx.aliases.known(alias.removeprefix("@"), dataset)
             tx.write.aliases.delete(found.dataset_id, found.name)
             return found
 
@@ -573,14 +570,14 @@ class Tracker:
         from ndcg_tracker.tracker.exchange import export
 
         with self.store().read() as tx:
-            return export(tx, chosen_runs(tx, references, dataset), os.fspath(folder))
+            return export(tx, tx.runs.chosen(references, dataset), os.fspath(folder))
 
     def import_runs(self, folder: str | os.PathLike[str], *, dataset: str | None = None) -> Imported:
         """Store what ``export_runs`` wrote, all of it or nothing; what is stored already stays as it is.
 
         ``dataset``: another name for the dataset of an export that holds one. Raises: InputError, ConflictError.
         """
-        from ndcg_tracker.exchange.reader import ExportReader
+        from ndcg_tracker.exchange import ExportReader
         from ndcg_tracker.tracker.exchange import import_all
 
         with ExportReader(Path(folder)) as reader, self.store(create=True).write() as tx:

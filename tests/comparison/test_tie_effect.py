@@ -8,8 +8,7 @@ import pytest
 from ndcg_tracker.comparison.compare import ComparedRuns, PairedResults, adjusted_jointly, compare_metrics, compare_runs
 from ndcg_tracker.comparison.inference import Methods, TestName
 from ndcg_tracker.comparison.pair import pair
-from ndcg_tracker.comparison.results import LabelSetRef, MetricComparison, RunRef
-from ndcg_tracker.comparison.tie_effect import TieBounds, TieEffect
+from ndcg_tracker.comparison.results import LabelSetRef, MetricComparison, RunRef, TieBounds, TieEffect
 
 CLOSED = TieBounds(0.5, 0.5)
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from ndcg_tracker.comparison.explain import ExplainedItem, GroupExplanation, RunExplanation, Subject
-from ndcg_tracker.comparison.explain_parts import (
+from ndcg_tracker.comparison.explain import (
     ChangeParts,
     ChangeTotals,
+    ExplainedItem,
     GradeTotal,
     GroupDifferences,
+    GroupExplanation,
     ItemTotal,
     KindTotal,
     LabelDifferences,
     RankTotal,
+    RunExplanation,
+    Subject,
 )
 from ndcg_tracker.comparison.results import ItemMove, LabelSetRef, RunRef
 from ndcg_tracker.notes import Note

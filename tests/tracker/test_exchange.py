@@ -16,7 +16,7 @@ from small_shop import BM25, DENSE, LABELS, frame_of
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
-from ndcg_tracker.exchange.writer import ExportWriter
+from ndcg_tracker.exchange import ExportWriter
 from ndcg_tracker.ingest.groups import GroupTable
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage.store import upgrade

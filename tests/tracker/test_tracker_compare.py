@@ -2,6 +2,7 @@
 
 import html
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
 from ndcg_tracker.cli.app import run
-from ndcg_tracker.tracker.results import ComparisonResult
+from ndcg_tracker.tracker.result_objects import ComparisonResult
 
 OTHER_LABELS: Run = {**LABELS, "q5": {"h": 0, "x": 1}}
 CLI_MD_KEYS = {
@@ -26,11 +27,16 @@ CLI_MD_KEYS = {
 }  # fmt: skip
 
 
+def fill_shop(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="shop", metrics=["ndcg@10", "dcg@3"])
+        tracker.ingest(frame_of(DENSE), name="dense", dataset="shop", metrics=["ndcg@10", "dcg@3", "dcg@1"])
+
+
 @pytest.fixture
-def shop(tracker: nt.Tracker) -> nt.Tracker:
+def shop(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
     """Two runs of one dataset under one label set."""
-    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="shop", metrics=["ndcg@10", "dcg@3"])
-    tracker.ingest(frame_of(DENSE), name="dense", dataset="shop", metrics=["ndcg@10", "dcg@3", "dcg@1"])
+    fill_as(fill_shop)
     return tracker
 
 

@@ -16,7 +16,7 @@ from ndcg_tracker.integrations.mlflow.tracking import live_run, mlflow_client, s
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
 from ndcg_tracker.notes import Fact, Note
 from ndcg_tracker.reporting.notes import in_words
-from ndcg_tracker.tracker.database import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.tracker.ingest import RunDetails
 
 if TYPE_CHECKING:

@@ -1,11 +1,11 @@
-"""Blocks that are made by a thread of their own."""
+"""Blocks read ahead by a thread of their own, and work side by side."""
 
 import threading
 from collections.abc import Iterator
 
 import pytest
 
-from ndcg_tracker.concurrency.ahead import reading_ahead
+from ndcg_tracker.concurrency import mapped, reading_ahead
 from ndcg_tracker.errors import InputError
 
 
@@ -56,3 +56,29 @@ def test_leaving_early_ends_the_thread() -> None:
     with reading_ahead(endless()) as blocks:
         assert next(iter(blocks)) == 0
     assert n_readers() == 0
+
+
+def test_results_of_workers_come_in_order() -> None:
+    assert list(mapped(lambda number: number * number, range(100))) == [number * number for number in range(100)]
+    assert list(mapped(abs, [])) == []
+
+
+def test_the_first_failure_in_order_is_raised_after_the_results_before_it() -> None:
+    results = mapped(lambda number: 6 // number, [3, 2, 0, 1, 0])
+    assert [next(results), next(results)] == [2, 3]
+    with pytest.raises(ZeroDivisionError):
+        next(results)
+
+
+def test_few_items_are_taken_ahead() -> None:
+    taken = []
+
+    def items() -> Iterator[int]:
+        for number in range(1000):
+            taken.append(number)
+            yield number
+
+    results = mapped(abs, items())
+    assert next(results) == 0
+    assert len(taken) < 10
+    del results

@@ -3,7 +3,7 @@
 import pytest
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.storage.names import checked_name, checked_object, checked_time, utc_now
+from ndcg_tracker.storage.checks import checked_name, checked_object, checked_time, utc_now
 
 
 @pytest.mark.parametrize("name", ["bm25", "12", "latest", "a b", "é 日本", "a@b", "k=1; x", "a" * 250])

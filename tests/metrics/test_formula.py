@@ -2,10 +2,9 @@
 
 import pytest
 
-from ndcg_tracker.metrics.language.measures import MEASURES, NEEDS_CUTOFF
-from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.measures import MEASURES
+from ndcg_tracker.metrics.language.metric import Metric, formula, settings
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.metrics.language.words import formula, settings
 
 
 @pytest.mark.parametrize(
@@ -25,7 +24,7 @@ def test_formula(text: str, expected: str) -> None:
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_every_measure_has_a_formula(measure: str) -> None:
-    found = formula(Metric.of(measure, cutoff=5 if measure in NEEDS_CUTOFF else None))
+    found = formula(Metric.of(measure, cutoff=5 if MEASURES[measure].cutoff == "required" else None))
     assert found.startswith(measure)
     assert " = " in found
 

@@ -8,7 +8,7 @@ from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
 import ndcg_tracker as nt
 from ndcg_tracker.ingest.columns import Columns
 from ndcg_tracker.ingest.frames import read_label_frame
-from ndcg_tracker.storage.guard.saved_queries import SAVED_QUERIES
+from ndcg_tracker.integrations.datasette import SAVED_QUERIES
 from ndcg_tracker.storage.store import upgrade
 
 NEWER = {**LABELS, "q5": {"h": 1, "x": 2}}
