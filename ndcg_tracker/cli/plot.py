@@ -182,7 +182,7 @@ def training(
     width: Width = None,
     theme: Theme = ThemeName.light,
 ) -> None:
-    """Draw the validation curve of a training from its stored iterations."""
+    """Draw the validation curve of a training."""
     _check(output, width)
     with options.tracker() as tracker:
         _write(tracker.plot_training(name, metric, dataset=dataset), output, width, theme)
