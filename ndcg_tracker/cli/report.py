@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.compare import MISSING, Missing
+from ndcg_tracker.cli.compare import MISSING, Interval, Missing, Significance
 
 
 def report(
@@ -27,6 +27,8 @@ def report(
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
     missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
+    test: Annotated[Significance, typer.Option(help="The test behind the verdicts.")] = Significance.t,
+    ci: Annotated[Interval, typer.Option(help="The 95% intervals of the metrics.")] = Interval.t,
 ) -> None:
     """Write a page that shows a comparison.
 
@@ -44,7 +46,14 @@ def report(
         if not candidates:
             raise InputError("a report needs a candidate: name one after the baseline, or give --all")
         found = tracker.report(
-            baseline, *candidates, dataset=dataset, metrics=metric or (), missing=missing.value, output=output
+            baseline,
+            *candidates,
+            dataset=dataset,
+            metrics=metric or (),
+            missing=missing.value,
+            test=test.value,
+            ci=ci.value,
+            output=output,
         )
         write(found.to_html())
     options.say(f"wrote {shlex.quote(output)}: open it in a browser")

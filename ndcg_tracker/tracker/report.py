@@ -68,16 +68,22 @@ def runs_report(
         reports.deltas,
         history_of(tx, comparison.dataset, comparison.metrics[0].metric, HistoryFilter()).rows,
         {pair.comparison.candidate.name: _decisions(tx, pair) for pair in found},
-        _command(found, output),
+        _command(found, options, output),
     )
 
 
-def _command(pairs: Sequence[ComparedPair], output: str) -> tuple[str, ...]:
+def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str) -> tuple[str, ...]:
     """Return the command that makes the page."""
     comparison = pairs[0].comparison
     names = [comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
     metrics = [word for metric in comparison.metrics for word in ("--metric", metric.metric)]
-    return ("ndcg-track", "report", *names, "--dataset", comparison.dataset, *metrics, "--output", output)
+    chosen = (
+        ("--missing", options.missing, "error"),
+        ("--test", options.methods.test, "t"),
+        ("--ci", options.methods.ci, "t"),
+    )
+    others = [word for option, value, default in chosen if value != default for word in (option, value)]
+    return ("ndcg-track", "report", *names, "--dataset", comparison.dataset, *metrics, *others, "--output", output)
 
 
 def _decisions(tx: ReadTransaction, pair: ComparedPair) -> list[GateDecision]:
