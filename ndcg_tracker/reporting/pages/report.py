@@ -202,23 +202,7 @@ def _cards(
             [[_signed(row["low"]), _signed(row["high"]), row["n"]] for row in histogram["data"]["values"]],
         ),
     )
-    found["forest"] = Card.of(
-        compare_charts.forest(bars),
-        Table(
-            columns("of", ">groups", ">delta", ">95% interval", ">p", "verdict"),
-            [
-                [
-                    bar.name if bar.section == "metrics" else f"{bar.section}: {bar.name}",
-                    bar.n,
-                    _signed(bar.delta),
-                    interval(bar.ci, signed=True),
-                    p_text(bar.p_adjusted),
-                    (bar.verdict or "").replace("_", " "),
-                ]
-                for bar in bars
-            ],
-        ),
-    )
+    found["forest"] = Card.of(compare_charts.forest(bars), _bar_table(bars))
     if len(pair.at_cutoffs) > 1:
         found["cutoffs"] = Card.of(
             cutoffs(pair.at_cutoffs, baseline, candidate, metric=first.metric, cutoff=pair.cutoff),
@@ -256,6 +240,22 @@ def _cards(
             ),
         )
     return found
+
+
+def _bar_table(bars: Sequence[compare_charts.Bar]) -> Table:
+    """Return the numbers of a forest plot."""
+    rows = [
+        [
+            bar.label,
+            bar.n,
+            _signed(bar.delta),
+            interval(bar.ci, signed=True),
+            p_text(bar.p_adjusted),
+            (bar.verdict or "").replace("_", " "),
+        ]
+        for bar in bars
+    ]
+    return Table(columns("of", ">groups", ">delta", ">95% interval", ">p", "verdict"), rows)
 
 
 def _pair(ci: Sequence[float] | None) -> tuple[float, float] | None:
@@ -396,21 +396,5 @@ def _overview(report: RunsReport) -> dict[str, Card]:
                 ],
             ),
         )
-    found["forest"] = Card.of(
-        compare_charts.forest(bars, f"Every candidate against {names[0]}"),
-        Table(
-            columns("candidate", ">groups", ">delta", ">95% interval", ">p", "verdict"),
-            [
-                [
-                    bar.name,
-                    bar.n,
-                    _signed(bar.delta),
-                    interval(bar.ci, signed=True),
-                    p_text(bar.p_adjusted),
-                    (bar.verdict or "").replace("_", " "),
-                ]
-                for bar in bars
-            ],
-        ),
-    )
+    found["forest"] = Card.of(compare_charts.forest(bars, f"Every candidate against {names[0]}"), _bar_table(bars))
     return found
