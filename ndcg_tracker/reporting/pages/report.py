@@ -22,7 +22,7 @@ from ndcg_tracker.reporting.html import CLASSES, reports_html, table_html
 from ndcg_tracker.reporting.notes import command_line
 from ndcg_tracker.reporting.numbers import counted, interval, p_text, points
 from ndcg_tracker.reporting.pages.page import page, themes
-from ndcg_tracker.reporting.report import Table, columns
+from ndcg_tracker.reporting.report import Report, Table, columns
 from ndcg_tracker.reporting.terminal import visible
 
 if TYPE_CHECKING:
@@ -81,7 +81,9 @@ class Card:
 
 def report_page(report: RunsReport) -> str:
     """Return the report as one file of HTML."""
-    pairs = [_PairOnPage.of(_visible(pair), report) for pair in report.pairs]
+    told = comparison_reports(*(pair.comparison for pair in report.pairs))  # together, as they were corrected
+    each = zip(report.pairs, told[-len(report.pairs) :], strict=True)
+    pairs = [_PairOnPage.of(_visible(pair), of_pair, report) for pair, of_pair in each]
     overview = _overview(report) if len(pairs) > 1 else {}
     first = pairs[0]
     title = f"{first.values['candidate']} against {first.values['baseline']}"
@@ -132,7 +134,7 @@ class _PairOnPage:
     metric: str
 
     @classmethod
-    def of(cls, pair: PairReport, report: RunsReport) -> _PairOnPage:
+    def of(cls, pair: PairReport, told: Report, report: RunsReport) -> _PairOnPage:
         """Return a pair as the page has it."""
         from markupsafe import Markup
 
@@ -164,9 +166,7 @@ class _PairOnPage:
             "n_lists": len(pair.lists),
             "lists_words": _lists_words(pair, first),
             "contribution": "" if pair.lists_metric is None else "adds",
-            "report": Markup(
-                reports_html([replace(one, fold="") for one in comparison_reports(pair.comparison)], CLASSES)
-            ),
+            "report": Markup(reports_html([replace(told, fold="")], CLASSES)),
         }
         lowest = int(np.argmin(pair.groups.delta)) if pair.groups.keys else None
         data = {
