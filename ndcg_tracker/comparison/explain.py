@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from ndcg_tracker.comparison.explain_parts import ChangeParts, ChangeTotals
 from ndcg_tracker.comparison.item_changes import KINDS, ItemChanges, Kind, remainder_of
 from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.results import ItemMove, LabelSetRef, RunRef
+from ndcg_tracker.comparison.texts import GroupTexts
 from ndcg_tracker.rankings.types import Index
 
 
@@ -50,6 +51,7 @@ class GroupExplanation:
 
     ``items``: those that stand within the cutoff in one run or the other, the largest contribution first. ``parts``: of
     a change of labels, None where both runs are evaluated against the same, or a step in between has no value.
+    ``texts``: of the group and its items, as far as there are any.
     """
 
     subject: Subject
@@ -59,6 +61,7 @@ class GroupExplanation:
     items: tuple[ExplainedItem, ...]
     parts: ChangeParts | None = None
     notes: tuple[Note, ...] = ()
+    texts: GroupTexts = field(default_factory=GroupTexts)
 
     @property
     def delta(self) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ndcg_tracker.arrow_ids import keys_of_arrow
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.exchange.tables import LATER, TABLES, arrow_schema
+from ndcg_tracker.exchange.tables import LATER, OPTIONAL, TABLES, arrow_schema
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Floats
 
@@ -39,7 +39,9 @@ class ExportReader:
             raise InputError(f"{self._folder}: no such folder; give a folder written by ndcg-track export")
         try:
             for name in TABLES:
-                self._streams[name] = self._open.enter_context(_opened(self._folder / f"{name}.parquet", name))
+                path = self._folder / f"{name}.parquet"
+                if name not in OPTIONAL or path.exists():
+                    self._streams[name] = self._open.enter_context(_opened(path, name))
         except BaseException:
             self._open.close()
             raise
@@ -51,7 +53,9 @@ class ExportReader:
         self._open.close()
 
     def rows(self, table: str) -> list[dict[str, Any]]:
-        """Return all rows of a small table: one dict per row."""
+        """Return all rows of a small table, none of one that the export does not have: one dict per row."""
+        if table not in self._streams:
+            return []
         stream = self._streams[table]
         rows: list[dict[str, Any]] = stream.take(stream.n_left).to_pylist()
         return rows

@@ -66,9 +66,20 @@ TABLES: dict[str, dict[str, Kind]] = {
     },
     "label_coverage": _RUN | _LABEL_SET | {"cutoff": Kind.COUNT, "judged_share": Kind.NUMBER},
     "groups": {"dataset": Kind.NAME, "group_key": Kind.KEY, "weight": Kind.NUMBER, "attributes": Kind.TEXT},
+    "texts": {
+        "dataset": Kind.NAME,
+        "group_key": Kind.TEXT,
+        "item_key": Kind.TEXT,
+        "text": Kind.TEXT,
+        "title": Kind.TEXT,
+        "url": Kind.TEXT,
+    },
 }
 """The columns of each table. Rows are in the order of ``runs``, ``label_sets`` and ``evaluations``, whose counts say
 how many rows of ``items``, ``labels`` and ``group_results`` belong to each."""
+
+OPTIONAL = ("texts",)
+"""Tables that an export has only if it was asked for them."""
 
 LATER = {"evaluations": ("requested_as",), "label_sets": ("by_row_number",)}
 """The last columns of each table that exports of older versions lack: they are read as null."""

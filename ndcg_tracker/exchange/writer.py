@@ -15,7 +15,7 @@ import numpy as np
 
 from ndcg_tracker.arrow_ids import arrow_texts
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.exchange.tables import TABLES, Kind, arrow_schema
+from ndcg_tracker.exchange.tables import OPTIONAL, TABLES, Kind, arrow_schema
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Floats, Index
 
@@ -28,13 +28,14 @@ Column = Keys | Floats | Index | Sequence[Any] | str | int | None
 class ExportWriter:
     """Writes the tables of an export into a new folder, which appears when it is complete.
 
-    Raises: InputError if the folder already exists or cannot be created.
+    ``optional``: those of ``OPTIONAL`` that it is to have. Raises: InputError if the folder already exists or cannot be
+    created.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, optional: Sequence[str] = ()) -> None:
         self._folder = folder
         self._writers: dict[str, Any] = {}
-        self._waiting: dict[str, list[Any]] = {name: [] for name in TABLES}
+        self._waiting: dict[str, list[Any]] = {name: [] for name in TABLES if name not in OPTIONAL or name in optional}
 
     def __enter__(self) -> Self:
         import pyarrow.parquet as pq
@@ -47,7 +48,7 @@ class ExportWriter:
             raise InputError(f"{self._folder}: cannot be created ({error.strerror}); give another folder") from None
         with ExitStack() as opening:
             opening.callback(shutil.rmtree, self._unfinished, ignore_errors=True)
-            for name in TABLES:
+            for name in self._waiting:
                 path = self._unfinished / f"{name}.parquet"
                 dictionaries = [column for column, kind in TABLES[name].items() if kind is Kind.NAME]
                 writer = pq.ParquetWriter(

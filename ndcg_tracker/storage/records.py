@@ -173,3 +173,18 @@ class GroupResultColumns:
         by_row = np.full(self.group_ids.size, None, dtype=object)
         by_row[self.undefined] = self.reasons
         return by_row
+
+
+@dataclass(frozen=True, slots=True)
+class TextRecord:
+    """What people read where ids stand.
+
+    ``group_id``: 0 for an item in every group. ``item_key``: "" for the group itself. ``text``, ``title``, ``url``: as
+    they were given, None where nothing was.
+    """
+
+    group_id: int
+    item_key: str
+    text: str | None
+    title: str | None
+    url: str | None

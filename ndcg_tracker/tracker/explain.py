@@ -19,6 +19,7 @@ from ndcg_tracker.comparison.item_changes import ItemChanges, item_changes, join
 from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.pair import pair
 from ndcg_tracker.comparison.results import ItemMove
+from ndcg_tracker.comparison.texts import GroupTexts
 from ndcg_tracker.concurrency.workers import mapped
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions, refuse_what_is_not_split
@@ -31,6 +32,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.tracker.explain_parts import SideBlock, group_parts, run_parts, side_blocks, subject_of
 from ndcg_tracker.tracker.run_pair import RunPair, Side, check_one_dataset, paired_results, rescore_command
 from ndcg_tracker.tracker.scoring import GatheredValues, stored_weights
+from ndcg_tracker.tracker.texts import texts_of
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
@@ -132,14 +134,17 @@ def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupEx
     grades = [found.grades[within_cutoff(found)] for found in parts]
     n_unjudged = [int(np.count_nonzero(np.isnan(one))) for one in grades]
     any_judged = any(np.isfinite(one).any() for one in grades)
+    items = explained_items(item_changes(one, other, axis, axis))
+    texts = texts_of(tx, both.dataset_id, {int(ids[0]): [item.move.item for item in items]})
     return GroupExplanation(
         subject_of(both),
         group,
         values[0],
         values[1],
-        explained_items(item_changes(one, other, axis, axis)),
+        items,
         None if both.is_same_labels else group_parts(both, one, other, (values[0], values[1])),
         (*notes, *unjudged_note(both.metric, n_unjudged, any_judged=any_judged), *both.notes()),
+        texts.get(int(ids[0]), GroupTexts()),
     )
 
 
