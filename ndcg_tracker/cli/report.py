@@ -27,6 +27,9 @@ def report(
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
     missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
+    texts: Annotated[
+        bool, typer.Option("--texts", help="Show query texts, titles and links (see ndcg-track texts).")
+    ] = False,
 ) -> None:
     """Write a page that shows a comparison: every group, the lists of those that changed, and the history.
 
@@ -44,7 +47,13 @@ def report(
         if not candidates:
             raise InputError("a report needs a candidate: name one after the baseline, or give --all")
         found = tracker.report(
-            baseline, *candidates, dataset=dataset, metrics=metric or (), missing=missing.value, output=output
+            baseline,
+            *candidates,
+            dataset=dataset,
+            metrics=metric or (),
+            missing=missing.value,
+            output=output,
+            texts=texts,
         )
         write(found.to_html())
     options.say(f"wrote {shlex.quote(output)}: open it in a browser")

@@ -44,6 +44,11 @@ def text_cell(text: Text | None) -> Painted:
     return Painted("") if text is None else Painted(text_words(text), link=web_address(text.url))
 
 
+def query_cell(query: Text | None) -> Painted:
+    """Return what a group is about, the text rather than a title, as ``text_cell`` does of an item."""
+    return text_cell(None if query is None else Text(title=query.text or query.title, url=query.url))
+
+
 def query_words(text: Text) -> str:
     """Return what is told of a group, with its URL.
 

@@ -113,12 +113,13 @@ def texts_of(
     """
     if not tx.texts.any(dataset_id):
         return {}
-    queries = {one.group_id: _text(one) for one in tx.texts.of_groups(dataset_id, [*items_of, *others])}
+    group_ids = list(dict.fromkeys([*items_of, *others]))
+    queries = {one.group_id: _text(one) for one in tx.texts.of_groups(dataset_id, group_ids)}
     wanted = sorted({item for items in items_of.values() for item in items})
     everywhere = {one.item_key: _text(one) for one in tx.texts.of_items(dataset_id, wanted)}
     here = {(one.group_id, one.item_key): _text(one) for one in tx.texts.of_pairs(dataset_id, list(items_of))}
     found = {}
-    for group_id in dict.fromkeys([*items_of, *others]):
+    for group_id in group_ids:
         items = {}
         for item in items_of.get(group_id, ()):
             text, general = here.get((group_id, item)), everywhere.get(item)

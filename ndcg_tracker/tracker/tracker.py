@@ -265,12 +265,14 @@ class Tracker:
         metrics: str | Sequence[str] = (),
         missing: Missing = "error",
         output: str = "report.html",
+        texts: bool = False,
     ) -> ReportResult:
         """Draw a comparison: one page of HTML with every group, both lists of those that changed most, and the history.
 
         Parameters: ``baseline``, ``candidates``, ``dataset``, ``metrics`` and ``missing``: see ``compare``; the first
-        metric is drawn group by group. ``output``: the file that the page's own command names. Returns: the page, which
-        is saved with ``save``. Raises: what ``compare`` raises.
+        metric is drawn group by group. ``output``: the file that the page's own command names. ``texts``: whether the
+        page shows what ``add_texts`` stored. Returns: the page, which is saved with ``save``. Raises: what ``compare``
+        raises.
         """
         from ndcg_tracker.tracker.compare import CompareOptions
         from ndcg_tracker.tracker.report import runs_report
@@ -278,7 +280,7 @@ class Tracker:
 
         options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing)
         with self.store().read() as tx:
-            return ReportResult(runs_report(tx, baseline, candidates, options, output))
+            return ReportResult(runs_report(tx, baseline, candidates, options, output, texts=texts))
 
     def explain(
         self,
