@@ -96,8 +96,8 @@ def _table(records: Records, columns: TextColumns) -> TextTable:
             raise records.places.error(row, str(error)) from None
         if first_row.setdefault((group, item), row) != row:
             first = records.places.mention(first_row[group, item])
-            named = " and ".join(f"{role} {shown(key)}" for role, key in zip(IDS, (group, item), strict=True) if key)
-            raise records.places.error(row, f"{named} stands in {first} already; keep one of the two")
+            named = " of ".join(f"{role} {shown(key)}" for role, key in (("item", item), ("group", group)) if key)
+            raise records.places.error(row, f"{named} duplicates {first}; keep one of the two")
         found.groups.append(group)
         found.items.append(item)
     if not first_row:
