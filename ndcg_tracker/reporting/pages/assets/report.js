@@ -130,14 +130,14 @@
     lists() {
       const place = this.place.get(this.chosen);
       const { baseline, candidate } = this.groups;
-      const found = this.details[this.chosen];
+      const found = own(this.details, this.chosen);
       const words = `${number(baseline[place])} → ${number(candidate[place])} (${number(this.delta(place), true)})`;
       this.find("group").textContent = `Group ${this.chosen}: ${words}`;
       const query = this.query(this.chosen);
       this.find("query").hidden = !query;
       this.find("query").replaceChildren(...(query ? [told("span", query)] : []));
       const url = new URLSearchParams({ ...(page.pairs.length > 1 ? { pair: this.index } : {}), group: this.chosen });
-      this.find("command").textContent = `${this.explain} --group ${quoted(page.raw[this.chosen] ?? this.chosen)}`;
+      this.find("command").textContent = `${this.explain} --group ${quoted(own(page.raw, this.chosen) ?? this.chosen)}`;
       byId("here").replaceChildren(make("span", `Group ${this.chosen}: ${words}  `), Object.assign(make("a", "see its lists"), { href: `#${url}`, onclick: () => this.find("moves-card").scrollIntoView({ behavior: "smooth" }) }));
       this.find("not-here").hidden = Boolean(found);
       this.find("lists").hidden = this.find("moves").hidden = !found;
