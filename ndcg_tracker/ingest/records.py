@@ -250,7 +250,7 @@ def checked_text(text: str, what: str) -> bytes:
 def plain(value: object, *, nan_is_null: bool) -> object:
     """Return a value of a frame as Python's own type; None for what is null there.
 
-    >>> plain(np.int64(3), nan_is_null=True), plain(nan, nan_is_null=True)
+    >>> plain(np.int64(3), nan_is_null=True), plain(float("nan"), nan_is_null=True)
     (3, None)
     """
     if isinstance(value, np.generic):
