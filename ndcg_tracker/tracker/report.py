@@ -14,6 +14,7 @@ from ndcg_tracker.comparison.report import (
     EveryGroup,
     GroupLists,
     PairReport,
+    PairReports,
     RunPairDelta,
     at_cutoff,
     every_pair,
@@ -66,9 +67,10 @@ def runs_report(
     """
     found = compared(tx, baseline, candidates, options)
     comparison = found[0].comparison
+    reports = pair_reports(tx, found, texts=texts)
     return RunsReport(
-        tuple(pair_report(tx, pair, texts=texts) for pair in found),
-        pair_deltas(found) if len(found) > 1 else (),
+        reports.pairs,
+        reports.deltas,
         history_of(tx, comparison.dataset, comparison.metrics[0].metric, HistoryFilter()).rows,
         {pair.comparison.candidate.name: _decisions(tx, pair) for pair in found},
         _command(found, output, texts=texts),
@@ -99,7 +101,29 @@ def _decisions(tx: ReadTransaction, pair: ComparedPair) -> list[GateDecision]:
     ]
 
 
-def pair_report(tx: ReadTransaction, pair: ComparedPair, *, n_lists: int = LISTS, texts: bool = False) -> PairReport:
+def pair_reports(
+    tx: ReadTransaction,
+    pairs: Sequence[ComparedPair],
+    *,
+    n_lists: int = LISTS,
+    with_cutoffs: bool = True,
+    texts: bool = False,
+) -> PairReports:
+    """Return what a report shows of a baseline and its candidates (see ``pair_report``)."""
+    return PairReports(
+        tuple(pair_report(tx, pair, n_lists=n_lists, with_cutoffs=with_cutoffs, texts=texts) for pair in pairs),
+        pair_deltas(pairs) if len(pairs) > 1 else (),
+    )
+
+
+def pair_report(
+    tx: ReadTransaction,
+    pair: ComparedPair,
+    *,
+    n_lists: int = LISTS,
+    with_cutoffs: bool = True,
+    texts: bool = False,
+) -> PairReport:
     """Return what a report shows of two runs that were compared; groups are those of the first metric.
 
     ``texts``: whether it shows the texts of queries and items.
@@ -117,7 +141,7 @@ def pair_report(tx: ReadTransaction, pair: ComparedPair, *, n_lists: int = LISTS
     return PairReport(
         pair.comparison,
         groups,
-        at_cutoffs(tx, pair, keys) if can_be_tested else (),
+        at_cutoffs(tx, pair, keys) if can_be_tested and with_cutoffs else (),
         lists,
         str(pair.both.metric) if is_sum else None,
         slices_by(groups, results.weights, results.limits) if can_be_tested else {},

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from ndcg_tracker.comparison.texts import GroupTexts, Text
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.tracker.database import known_dataset
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.texts import TextTable
@@ -52,7 +51,7 @@ def store_texts(tx: WriteTransaction, dataset_name: str, table: TextTable) -> Te
     """
     from ndcg_tracker.storage.records import TextRecord
 
-    dataset = known_dataset(tx, dataset_name)
+    dataset = tx.datasets.known(dataset_name)
     named = list(dict.fromkeys(group for group in table.groups if group is not None))
     ids = tx.groups.ids(dataset.id, Keys.from_strings(named)).tolist()
     id_of: dict[str | None, int] = {None: 0, **dict(zip(named, ids, strict=True))}
@@ -84,7 +83,7 @@ def store_texts(tx: WriteTransaction, dataset_name: str, table: TextTable) -> Te
 
 def stored_texts(tx: ReadTransaction, dataset_name: str, group: str | None = None) -> list[StoredText]:
     """Return the texts of a dataset, items in every group first, or those of one of its groups alone."""
-    dataset = known_dataset(tx, dataset_name)
+    dataset = tx.datasets.known(dataset_name)
     records = tx.texts.all(dataset.id, None if group is None else _group_id(tx, dataset.id, dataset.name, group))
     ids, keys = tx.groups.all(dataset.id)
     key_of = dict(zip(ids.tolist(), keys.to_list(), strict=True))
@@ -93,7 +92,7 @@ def stored_texts(tx: ReadTransaction, dataset_name: str, group: str | None = Non
 
 def delete_texts(tx: WriteTransaction, dataset_name: str, group: str | None = None) -> int:
     """Delete the texts of a dataset, or those of one of its groups alone, and return how many there were."""
-    dataset = known_dataset(tx, dataset_name)
+    dataset = tx.datasets.known(dataset_name)
     return tx.write.texts.delete(dataset.id, None if group is None else _group_id(tx, dataset.id, dataset.name, group))
 
 

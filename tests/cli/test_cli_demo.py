@@ -6,7 +6,7 @@ import pytest
 from command_line import CommandLine, Program
 from stored_rows import row_counts
 
-from ndcg_tracker.cli.demo_data import RUNS, write_demo_files
+from ndcg_tracker.cli.demo import RUNS, write_demo_files
 
 STEPS = ["ingest", "groups", "alias", "compare", "explain", "gate", "compare", "history", "sql"]
 

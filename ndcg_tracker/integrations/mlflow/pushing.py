@@ -10,6 +10,8 @@ from ndcg_tracker.integrations.mlflow.names import PREFIX_TAG, RUN_ID_TAG, TAG, 
 from ndcg_tracker.integrations.mlflow.recording import named_means, record, set_parameters, set_tags
 from ndcg_tracker.integrations.mlflow.stored_run import stored_run
 from ndcg_tracker.integrations.mlflow.tracking import experiment_named, live_run, mlflow_client, shown_uri
+from ndcg_tracker.notes import Note
+from ndcg_tracker.reporting.notes import in_words
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -66,23 +68,16 @@ def push(
         prefix = str(run.tags.get(PREFIX_TAG, ""))
         notes = set_parameters(client, target, {key: str(value) for key, value in run.parameters.items()})
         tags = {key: str(value) for key, value in run.tags.items() if not key.startswith("mlflow.")}
-        notes += [
-            f"tag {key!r} was not pushed: MLflow allows only letters, digits, _ - . : / and blanks in a name"
-            for key in tags
-            if not is_key(key)
-        ]
+        notes += [Note("not_pushed", {"what": "tag", "key": key}) for key in tags if not is_key(key)]
         set_tags(client, target, {key: value for key, value in tags.items() if is_key(key)})
         record(client, target, stored, prefix=prefix)
         if target.info.status == "RUNNING" and target.data.tags.get("mlflow.source.name") == SOURCE:
             client.set_terminated(target.info.run_id)
         name = client.get_experiment(target.info.experiment_id).name
     means = named_means(stored, prefix)
-    notes += [
-        f"{text} has no value for any group, so MLflow gets no mean"
-        for text in stored.means
-        if stored.means[text] is None
-    ]
-    return PushedRun(run.name, run.dataset, outcome, target.info.run_id, name, shown_uri(uri), len(means), tuple(notes))
+    notes += [Note("no_mean", {"metric": text}) for text, mean in stored.means.items() if mean is None]
+    uri, run_id = shown_uri(uri), target.info.run_id
+    return PushedRun(run.name, run.dataset, outcome, run_id, name, uri, len(means), in_words(notes))
 
 
 def _linked(client: MlflowClient, run: RunRecord, experiment: str | None) -> Run | None:

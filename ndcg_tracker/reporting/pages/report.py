@@ -15,13 +15,13 @@ from ndcg_tracker.reporting.charts import compare as compare_charts
 from ndcg_tracker.reporting.charts.cutoffs import cutoffs
 from ndcg_tracker.reporting.charts.explain import moves_chart
 from ndcg_tracker.reporting.charts.history import history
-from ndcg_tracker.reporting.charts.theme import Spec, config, direction
+from ndcg_tracker.reporting.charts.theme import Spec, direction
 from ndcg_tracker.reporting.compare import comparison_reports, finding, for_people
 from ndcg_tracker.reporting.history import HistoryRow
 from ndcg_tracker.reporting.html import CLASSES, reports_html, table_html
 from ndcg_tracker.reporting.notes import command_line
 from ndcg_tracker.reporting.numbers import counted, interval, p_text, points
-from ndcg_tracker.reporting.pages.page import page
+from ndcg_tracker.reporting.pages.page import page, themes
 from ndcg_tracker.reporting.report import Table, columns
 from ndcg_tracker.reporting.terminal import visible
 from ndcg_tracker.reporting.texts import query_cell, text_cell
@@ -91,7 +91,7 @@ def report_page(report: RunsReport) -> str:
         title = f"{counted(len(pairs), 'candidate')} against {first.values['baseline']}"
     raw = {visible(key): key for pair in report.pairs for key in pair.groups.keys if visible(key) != key}
     data = {
-        "themes": {theme: _theme(theme) for theme in ("light", "dark")},
+        "themes": themes(),
         "pairs": [pair.data for pair in pairs],
         "overview": {name: card.spec for name, card in overview.items()},
         "raw": raw,
@@ -99,7 +99,7 @@ def report_page(report: RunsReport) -> str:
     return page(
         "report.html",
         data,
-        scripts=("vega.js", "report.js"),
+        scripts=("vega.js", "draw.js", "report.js"),
         title=title,
         subtitle=f"{first.metric} on {report.pairs[0].comparison.dataset}",
         overview=overview,
@@ -108,11 +108,6 @@ def report_page(report: RunsReport) -> str:
         made=f"Made by ndcg-track {report.version}. It holds all it shows and asks nothing of any network. "
         "This command makes it again:",
     )
-
-
-def _theme(theme: Any) -> dict[str, object]:
-    found = config(theme)
-    return {"params": found.pop("params"), "config": found}
 
 
 def _visible(pair: PairReport) -> PairReport:
