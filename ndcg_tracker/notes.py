@@ -19,7 +19,7 @@ Kind = Literal[
     # ingest, evaluate and import
     "rank_conflict", "no_score", "no_label", "swapped", "same_content", "alias_moved", "new_labels", "other_version",
     # MLflow
-    "not_pushed", "other_parameter", "other_mean", "no_mean", "missing_groups",
+    "not_pushed", "other_parameter", "other_mean", "no_mean", "no_report", "missing_groups",
 ]  # fmt: skip
 Fact = str | int | float | bool | None | Sequence["Fact"]
 

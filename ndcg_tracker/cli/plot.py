@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.reporting.charts.chart import Chart
 
 app = typer.Typer(
-    help="Pictures: of a comparison, a group's lists, a history, a training, runs against their cost.",
+    help="Pictures of comparisons, lists, histories, trainings, costs.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -96,7 +96,7 @@ def slices(
     width: Width = None,
     theme: Theme = ThemeName.light,
 ) -> None:
-    """Draw the differences of slices with their intervals, of one attribute or of all."""
+    """Draw slices with their intervals, by one attribute or all."""
     _check(output, width)
     with options.tracker() as tracker:
         found = tracker.compare(
@@ -182,7 +182,7 @@ def training(
     width: Width = None,
     theme: Theme = ThemeName.light,
 ) -> None:
-    """Draw the validation curve of a training whose iterations were stored."""
+    """Draw the validation curve of a training from its stored iterations."""
     _check(output, width)
     with options.tracker() as tracker:
         _write(tracker.plot_training(name, metric, dataset=dataset), output, width, theme)
@@ -202,7 +202,10 @@ def runs(
     width: Width = None,
     theme: Theme = ThemeName.light,
 ) -> None:
-    """Draw the quality of runs against what they cost; the line joins the runs that none beats in both."""
+    """Draw the quality of runs against what they cost.
+
+    The line joins the runs that no other beats in both.
+    """
     _check(output, width)
     with options.tracker() as tracker:
         chart = tracker.plot_runs(parameter, metric, dataset=dataset, tags=options.pairs(tag, "--tag"))

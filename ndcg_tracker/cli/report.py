@@ -31,10 +31,10 @@ def report(
         bool, typer.Option("--texts", help="Show query texts, titles and links (see ndcg-track texts).")
     ] = False,
 ) -> None:
-    """Write a page that shows a comparison: every group, the lists of those that changed, and the history.
+    """Write a page that shows a comparison.
 
-    The page is one file; it needs no network and runs in any browser. The first metric is drawn group by group. Several
-    candidates get a tab each, and a picture of all pairs.
+    It shows every group, the lists of those that changed, and the history. The page is one file and needs no network.
+    The first metric is drawn group by group. Several candidates get a tab each, and a picture of all pairs.
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.reporting.whole_file import whole_file

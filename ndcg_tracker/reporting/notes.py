@@ -200,6 +200,7 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "{metric} is {here:.6g} here and {there:.6g} in MLflow: here it uses labels version {version} of dataset "
         "{dataset!r}; use another dataset to keep both"
     ).format,
+    "no_report": "no report page: {why}".format,
     "no_mean": "{metric} has no value for any group, so MLflow gets no mean".format,
     "missing_groups": lambda n, dataset: (
         f"{counted(n, 'group')} of dataset {dataset!r} {'is' if n == 1 else 'are'} not in this data; the metric "

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker import __version__
 from ndcg_tracker.comparison.item_changes import item_changes
 from ndcg_tracker.comparison.report import (
     AtCutoff,
@@ -74,7 +73,6 @@ def runs_report(
         history_of(tx, comparison.dataset, comparison.metrics[0].metric, HistoryFilter()).rows,
         {pair.comparison.candidate.name: _decisions(tx, pair) for pair in found},
         _command(found, output, texts=texts),
-        __version__,
     )
 
 

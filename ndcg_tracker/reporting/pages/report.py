@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,7 +52,7 @@ class RunsReport:
 
     ``pairs``: the baseline with each candidate. ``deltas``: between any two of the runs. ``history``: rows of the first
     metric, oldest first. ``decisions``: of gates on each pair, by the candidate's name. ``command``: the words of the
-    command that makes the page again. ``version``: of the program.
+    command that makes the page again.
     """
 
     pairs: tuple[PairReport, ...]
@@ -59,7 +60,6 @@ class RunsReport:
     history: tuple[HistoryRow, ...] = ()
     decisions: Mapping[str, Sequence[GateDecision]] = field(default_factory=dict)
     command: Sequence[str] = ()
-    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def report_page(report: RunsReport) -> str:
         overview=overview,
         pairs=[pair.values for pair in pairs],
         command=command_line(report.command),
-        made=f"Made by ndcg-track {report.version}. It holds all it shows and asks nothing of any network. "
+        made=f"Made by ndcg-track {version('ndcg-tracker')}. It holds all it shows and asks nothing of any network. "
         "This command makes it again:",
     )
 
