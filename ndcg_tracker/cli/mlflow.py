@@ -41,7 +41,8 @@ def push_mlflow(
 ) -> None:
     """Create or update the MLflow run of a stored run.
 
-    It gets the means, parameters, tags, the tables of groups and items, and the report page. Pushing a run again updates its MLflow run.
+    It gets the means, parameters, tags, the tables of groups and items, and the report page. Pushing a run again
+    updates its MLflow run.
     """
     from ndcg_tracker.integrations.mlflow import push
     from ndcg_tracker.reporting.formats import rows_as

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.compare import MISSING, Missing
+from ndcg_tracker.cli.compare import MISSING, Interval, Missing, Significance
 
 if TYPE_CHECKING:
     from ndcg_tracker.reporting.charts.chart import Chart
@@ -68,6 +68,8 @@ def compare(
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
     missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
+    test: Annotated[Significance, typer.Option(help="The test behind the verdicts of forest.")] = Significance.t,
+    ci: Annotated[Interval, typer.Option(help="The 95% intervals of forest.")] = Interval.t,
     by: By = None,
     width: Width = None,
     theme: Theme = ThemeName.light,
@@ -79,7 +81,14 @@ def compare(
     _check(output, width)
     with options.tracker() as tracker:
         found = tracker.compare(
-            baseline, *candidates, dataset=dataset, metrics=metric or (), missing=missing.value, top=0
+            baseline,
+            *candidates,
+            dataset=dataset,
+            metrics=metric or (),
+            missing=missing.value,
+            test=test.value,
+            ci=ci.value,
+            top=0,
         )
         _write(found.plot(kind.value, by=by), output, width, theme)
 
@@ -142,13 +151,29 @@ def explain(
         ),
     ] = None,
     dataset: options.AnyDataset = None,
+    labels_baseline: Annotated[
+        int | None,
+        typer.Option(metavar="VERSION", help="Evaluate the baseline against these labels.", show_default=False),
+    ] = None,
+    labels_candidate: Annotated[
+        int | None,
+        typer.Option(metavar="VERSION", help="Evaluate the candidate against these labels.", show_default=False),
+    ] = None,
     width: Width = None,
     theme: Theme = ThemeName.light,
 ) -> None:
     """Draw both lists of a group, each item joined to itself."""
     _check(output, width)
     with options.tracker() as tracker:
-        found = tracker.explain(baseline, candidate, group=group, metric=metric, dataset=dataset)
+        found = tracker.explain(
+            baseline,
+            candidate,
+            group=group,
+            metric=metric,
+            dataset=dataset,
+            labels_baseline=labels_baseline,
+            labels_candidate=labels_candidate,
+        )
         _write(found.plot(), output, width, theme)
 
 
@@ -160,6 +185,14 @@ def history(
     tag: Annotated[
         list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.", show_default=False)
     ] = None,
+    branch: Annotated[str | None, typer.Option(help="Only runs with the tag branch=NAME.", metavar="NAME")] = None,
+    commit: Annotated[str, typer.Option(help="Only runs whose git commit has this prefix.", metavar="PREFIX")] = "",
+    since: Annotated[
+        str | None, typer.Option(help="Only runs stored at this time or later: ISO 8601, in UTC.", metavar="DATE")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(help="Only runs stored until this time; a date includes that day.", metavar="DATE")
+    ] = None,
     last: Annotated[int | None, typer.Option(min=1, help="Only the newest N.", metavar="N")] = None,
     width: Width = None,
     theme: Theme = ThemeName.light,
@@ -168,7 +201,8 @@ def history(
     from ndcg_tracker.tracker.history import HistoryFilter
 
     _check(output, width)
-    wanted = HistoryFilter(options.pairs(tag, "--tag"), last=last)
+    tags = options.pairs(tag, "--tag") | ({} if branch is None else {"branch": branch})
+    wanted = HistoryFilter(tags, commit, since, until, last)
     with options.tracker() as tracker:
         _write(tracker.history_report(metric, dataset=dataset, wanted=wanted).plot(), output, width, theme)
 
@@ -182,7 +216,7 @@ def training(
     width: Width = None,
     theme: Theme = ThemeName.light,
 ) -> None:
-    """Draw the validation curve of a training from its stored iterations."""
+    """Draw the validation curve of a training."""
     _check(output, width)
     with options.tracker() as tracker:
         _write(tracker.plot_training(name, metric, dataset=dataset), output, width, theme)
@@ -222,5 +256,10 @@ def _check(output: str, width: str | None) -> None:
 
 
 def _write(chart: Chart, output: str, width: str | None, theme: ThemeName) -> None:
-    chart.save(output, theme=theme.value, width=width)
+    from ndcg_tracker.reporting.charts.chart import checked_ending
+    from ndcg_tracker.reporting.whole_file import whole_file
+
+    content = chart.content(checked_ending(output), theme=theme.value, width=width)
+    with whole_file(output, "--output") as write:
+        write(content)
     options.say(f"wrote {shlex.quote(output)}")

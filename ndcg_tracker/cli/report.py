@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.compare import MISSING, Missing
+from ndcg_tracker.cli.compare import MISSING, Interval, Missing, Significance
 
 
 def report(
@@ -27,6 +27,8 @@ def report(
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
     missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
+    test: Annotated[Significance, typer.Option(help="The test behind the verdicts.")] = Significance.t,
+    ci: Annotated[Interval, typer.Option(help="The 95% intervals of the metrics.")] = Interval.t,
     texts: Annotated[
         bool, typer.Option("--texts", help="Show query texts, titles and links (see ndcg-track texts).")
     ] = False,
@@ -52,6 +54,8 @@ def report(
             dataset=dataset,
             metrics=metric or (),
             missing=missing.value,
+            test=test.value,
+            ci=ci.value,
             output=output,
             texts=texts,
         )

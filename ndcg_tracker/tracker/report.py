@@ -72,17 +72,23 @@ def runs_report(
         reports.deltas,
         history_of(tx, comparison.dataset, comparison.metrics[0].metric, HistoryFilter()).rows,
         {pair.comparison.candidate.name: _decisions(tx, pair) for pair in found},
-        _command(found, output, texts=texts),
+        _command(found, options, output, texts=texts),
     )
 
 
-def _command(pairs: Sequence[ComparedPair], output: str, *, texts: bool) -> tuple[str, ...]:
+def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str, *, texts: bool) -> tuple[str, ...]:
     """Return the command that makes the page."""
     comparison = pairs[0].comparison
     names = [comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
     metrics = [word for metric in comparison.metrics for word in ("--metric", metric.metric)]
-    further = [*metrics, *(["--texts"] if texts else []), "--output", output]
-    return ("ndcg-track", "report", *names, "--dataset", comparison.dataset, *further)
+    chosen = (
+        ("--missing", options.missing, "error"),
+        ("--test", options.methods.test, "t"),
+        ("--ci", options.methods.ci, "t"),
+    )
+    others = [word for option, value, default in chosen if value != default for word in (option, value)]
+    others += ["--texts"] if texts else []
+    return ("ndcg-track", "report", *names, "--dataset", comparison.dataset, *metrics, *others, "--output", output)
 
 
 def _decisions(tx: ReadTransaction, pair: ComparedPair) -> list[GateDecision]:

@@ -282,21 +282,24 @@ class Tracker:
         dataset: str | None = None,
         metrics: str | Sequence[str] = (),
         missing: Missing = "error",
+        test: TestName = "t",
+        ci: CiMethod = "t",
         output: str = "report.html",
         texts: bool = False,
     ) -> ReportResult:
         """Draw a comparison: one page of HTML with every group, both lists of those that changed most, and the history.
 
-        Parameters: ``baseline``, ``candidates``, ``dataset``, ``metrics`` and ``missing``: see ``compare``; the first
-        metric is drawn group by group. ``output``: the file that the page's own command names. ``texts``: whether the
-        page shows what ``add_texts`` stored. Returns: the page, which is saved with ``save``. Raises: what ``compare``
-        raises.
+        Parameters: ``baseline``, ``candidates``, ``dataset``, ``metrics``, ``missing``, ``test`` and ``ci``: see
+        ``compare``; the first metric is drawn group by group. ``output``: the file that the page's own command names.
+        ``texts``: whether the page shows what ``add_texts`` stored. Returns: the page, which is saved with ``save``.
+        Raises: what ``compare`` raises.
         """
+        from ndcg_tracker.comparison.inference import Methods
         from ndcg_tracker.tracker.compare import CompareOptions
         from ndcg_tracker.tracker.report import runs_report
         from ndcg_tracker.tracker.result_objects import ReportResult
 
-        options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing)
+        options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, methods=Methods(test, ci))
         with self.store().read() as tx:
             return ReportResult(runs_report(tx, baseline, candidates, options, output, texts=texts))
 

@@ -56,8 +56,9 @@ def push(
     experiment that was pushed from a run of this dataset, name and content; else a new one. Parameters:
     ``tracking_uri``: by default ``MLFLOW_TRACKING_URI``; ``experiment``: its name, by default
     ``MLFLOW_EXPERIMENT_NAME``, created if missing. ``baseline``: the run that the report page, an artifact, compares
-    with; by default ``@baseline`` where the dataset has that alias and it points to another run. Raises: ReferenceNotFoundError; InputError for errors of
-    MLflow, in one line.
+    with; by default ``@baseline`` where the dataset has that alias and it points to another run. Raises:
+    ReferenceNotFoundError; NotComparableError for a baseline that was named; InputError for errors of MLflow, in one
+    line.
     """
     stored = stored_run(tracker, reference, dataset=dataset)
     run = stored.run

@@ -72,18 +72,16 @@ class Chart:
         Parameters: ``theme``: "light" or "dark". ``width``: see ``themed``. Raises: InputError for another ending, a
         width that is none, a place that cannot be written to, and, but for .html, where the extra ``plot`` is missing.
         """
-        ending = checked_ending(path)
+        content = self.content(checked_ending(path), theme=theme, width=width)
+        with whole_file(os.fspath(path), "path") as write:
+            write(content)
+
+    def content(self, ending: str, *, theme: Theme = "light", width: float | str | None = None) -> bytes:
+        """Return the picture in the format of an ending (see ``save``)."""
         if ending == ".html":
             from ndcg_tracker.reporting.pages.chart import chart_page
 
-            with whole_file(os.fspath(path), "path") as write:
-                write(chart_page(self.spec))
-            return
-        with whole_file(os.fspath(path), "path") as write:
-            write(self.picture(ending, theme=theme, width=width))
-
-    def picture(self, ending: str, *, theme: Theme = "light", width: float | str | None = None) -> bytes:
-        """Return the picture in the format of an ending, .svg, .png or .pdf."""
+            return chart_page(self.spec).encode("utf-8")
         if ending == ".svg":
             return self.svg(theme=theme, width=width).encode("utf-8")
         found: bytes
