@@ -43,7 +43,7 @@ COMMANDS = (
     "plot explain bm25 dense --group q1 --output {files}/plot.svg",
     "plot history --output {files}/plot.svg",
     "plot training bm25 --output {files}/plot.svg",
-    "plot runs --output {files}/plot.svg",
+    "plot runs latency_ms --output {files}/plot.svg",
     "export --all --output {files}/exported",
     "import {files}/runs",
     "runs list",
