@@ -352,7 +352,7 @@ def _item_table(explanation: GroupExplanation, top: int | None) -> Table:
     if not any(title.text for title in titles):
         return Table(headings, rows, after=after)
     rows = [[row[0], title, *row[1:]] for row, title in zip(rows, titles, strict=True)]
-    return Table([headings[0], *columns("title"), *headings[1:]], rows, after=after, names=(0, 1))
+    return Table([headings[0], *columns("title"), *headings[1:]], rows, after=after, names=(0, 1), titles=(1,))
 
 
 def _item_row(item: ExplainedItem, cutoff: int | None) -> list[object]:

@@ -106,6 +106,14 @@ def test_json_and_csv_have_what_was_given() -> None:
     assert first.endswith(f",Tent,{long},")
 
 
+def test_in_text_titles_are_cut_at_their_end() -> None:
+    told = explained(d1=Text(title="A tent for two people, in green, with a bag"))
+    row = next(line for line in explanation_as("text", told, width=80).splitlines() if line.startswith("d1  "))
+    assert row.split()[1:3] == ["A", "tent"], row
+    assert "… " in row
+    assert "bag" not in row
+
+
 def test_long_texts_are_cut() -> None:
     assert text_words(Text("x" * 1000)) == "x" * (LONGEST - 1) + "…"
     assert query_words(Text("x" * 1000)) == f"“{'x' * (LONGEST - 1)}…”"
