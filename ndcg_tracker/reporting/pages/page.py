@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _POLICY = (
-    "default-src 'none'; script-src {scripts}; style-src {style}; img-src data:; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 'none'; form-action 'none'"
 )
 
 
