@@ -42,6 +42,8 @@ LISTS = 200
 """A report holds the lists of so many groups, the most changed ones."""
 ROWS = 30
 """So many items of each list at most."""
+LIVE_RUNS = 60
+"""A page that is made anew at each look has so many runs in its history."""
 CUTOFFS = 100
 """The metric is shown from cutoff 1 to this one."""
 _MOST_GROUPS = 20_000  # with more, only some cutoffs are computed
@@ -72,6 +74,22 @@ def runs_report(
     )
 
 
+def live_report(
+    tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
+) -> RunsReport:
+    """Return what a page shows that can ask for the rest: the lists of one group, no cutoffs, the newest runs."""
+    found = compared(tx, baseline, candidates, options)
+    comparison = found[0].comparison
+    return RunsReport(
+        tuple(pair_report(tx, pair, n_lists=1, with_cutoffs=False) for pair in found),
+        pair_deltas(found) if len(found) > 1 else (),
+        history_of(tx, comparison.dataset, comparison.metrics[0].metric, HistoryFilter(last=LIVE_RUNS)).rows,
+        {pair.comparison.candidate.name: _decisions(tx, pair) for pair in found},
+        _command(found, "report.html"),
+        __version__,
+    )
+
+
 def _command(pairs: Sequence[ComparedPair], output: str) -> tuple[str, ...]:
     """Return the command that makes the page."""
     comparison = pairs[0].comparison
@@ -94,7 +112,9 @@ def _decisions(tx: ReadTransaction, pair: ComparedPair) -> list[GateDecision]:
     ]
 
 
-def pair_report(tx: ReadTransaction, pair: ComparedPair, *, n_lists: int = LISTS) -> PairReport:
+def pair_report(
+    tx: ReadTransaction, pair: ComparedPair, *, n_lists: int = LISTS, with_cutoffs: bool = True
+) -> PairReport:
     """Return what a report shows of two runs that were compared; groups are those of the first metric."""
     results = pair.results[0]
     ids = results.pairing.group_ids
@@ -107,7 +127,7 @@ def pair_report(tx: ReadTransaction, pair: ComparedPair, *, n_lists: int = LISTS
     return PairReport(
         pair.comparison,
         groups,
-        at_cutoffs(tx, pair, keys) if can_be_tested else (),
+        at_cutoffs(tx, pair, keys) if can_be_tested and with_cutoffs else (),
         lists_of(tx, pair.both, ids[groups.most_changed(n_lists)]),
         str(pair.both.metric) if is_sum else None,
         slices_by(groups, results.weights, results.limits) if can_be_tested else {},
