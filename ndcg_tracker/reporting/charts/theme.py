@@ -60,7 +60,9 @@ def config(theme: Theme = "light", *, font: str = FONT) -> Spec:
     return {
         "font": font,
         "background": None,
+        "aria": False,  # a screen reader gets the description and the table of numbers, not each mark
         "view": {"stroke": None},
+        "mark": {"aria": False},
         "axis": axis,
         "legend": {
             "labelColor": colors["muted"],
@@ -88,6 +90,7 @@ def chart(
 ) -> Spec:
     """Return a chart of layers over one table of rows, as wide as its place unless ``sized`` says another width."""
     spec: Spec = {"$schema": SCHEMA, "title": {"text": title}, "width": "container", "height": height}
+    spec["description"] = ": ".join(filter(None, (title, subtitle)))
     spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     if subtitle:
         spec["title"]["subtitle"] = subtitle

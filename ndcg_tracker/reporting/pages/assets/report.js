@@ -23,6 +23,7 @@
     const { title, ...rest } = spec;
     const whole = { ...rest, config: theme.config, params: [...theme.params, ...(spec.params || [])] };
     return drawChart(element, whole, { renderer: (spec.data?.values?.length ?? 0) > 1000 ? "canvas" : "svg" }).then((result) => {
+      element.querySelector("details > summary").setAttribute("aria-label", "save this chart");
       if (listen) result.view.addEventListener("click", (_, item) => item?.datum?.group !== undefined && listen(item.datum.group));
       return result.view;
     });

@@ -1,0 +1,34 @@
+"""``ndcg-track report``."""
+
+from pathlib import Path
+
+from command_line import CommandLine
+
+
+def test_a_page_is_written(shop: CommandLine, folder: Path) -> None:
+    assert shop.said("report", "bm25", "dense") == "wrote report.html: open it in a browser\n"
+    page = (folder / "report.html").read_text("utf-8")
+    assert "<title>dense against bm25</title>" in page
+    assert shop.said("report", "bm25", "dense", "-o", "a b.html", "--metric", "ndcg@10") == (
+        "wrote 'a b.html': open it in a browser\n"
+    )
+    assert "ndcg-track report bm25 dense --dataset shop --metric ndcg@10 --output &#39;a b.html&#39;" in (
+        folder / "a b.html"
+    ).read_text("utf-8")
+
+
+def test_all_other_runs(shop: CommandLine, folder: Path) -> None:
+    shop.said("report", "bm25", "--all")
+    assert "<title>dense against bm25</title>" in (folder / "report.html").read_text("utf-8")
+
+
+def test_bad_input(shop: CommandLine, folder: Path) -> None:
+    assert shop.refused("report", "bm25") == "a report needs a candidate: name one after the baseline, or give --all"
+    assert shop.refused("report", "bm25", "dense", "--all") == (
+        "--all compares with all other runs; leave out the candidates, or --all"
+    )
+    assert shop.refused("report", "bm25", "dense", "-o", "none/x.html") == (
+        "--output: cannot write 'none/x.html': No such file or directory; give another file"
+    )
+    assert shop.refused("report", "bm25", "nothing").startswith("no run 'nothing'")
+    assert not list(folder.glob("*.html"))
