@@ -24,6 +24,7 @@ COMMANDS = {
     "gate": "gate:gate",
     "history": "history:history",
     "report": "report:report",
+    "ui": "ui:ui",
     "rescore": "rescore:rescore",
     "sql": "sql:sql",
     "export": "exchange:export_runs",

@@ -142,8 +142,8 @@ def reading_connection(path: Path) -> sqlite3.Connection:
 def database_engine(location: Location, *, create: bool = False, read_only: bool = False) -> Engine:
     """Return the engine of a location; nothing is opened yet.
 
-    Parameters: ``create``, whether connecting makes a missing SQLite file. ``read_only``: a SQLite file is opened so that
-    it cannot be written; on Postgres every read transaction is read-only anyway.
+    Parameters: ``create``, whether connecting makes a missing SQLite file. ``read_only``: a SQLite file is opened so
+    that it cannot be written; on Postgres every read transaction is read-only anyway.
     """
     if location.url is not None:
         return sa.create_engine(

@@ -53,8 +53,9 @@ class Store:
         """Return the store at a path or URL; opening never creates or upgrades unless asked.
 
         Parameters: ``location``, a path of a SQLite file or a URL. ``create``: create a missing SQLite
-        file; on Postgres only ``db upgrade`` creates the schema. ``read_only``: nothing can be written. Raises: InputError for an invalid location;
-        DatabaseError for one that is missing, empty, older, newer, foreign or no database, with the command to run.
+        file; on Postgres only ``db upgrade`` creates the schema. ``read_only``: nothing can be written. Raises:
+        InputError for an invalid location; DatabaseError for one that is missing, empty, older, newer, foreign or no
+        database, with the command to run.
         """
         where = parsed_location(location)
         engine = database_engine(where, read_only=read_only)

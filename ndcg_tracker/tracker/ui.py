@@ -121,7 +121,7 @@ def groups_of_run(tx: ReadTransaction, run: RunRecord, evaluation: EvaluationRec
 
 @dataclass(frozen=True, slots=True)
 class SomeGroup:
-    """A group as a list of groups shows it: its attributes, and its value in the newest run, None where there is none."""
+    """A group as a list of groups shows it: its attributes, and its value in the newest run, None if there is none."""
 
     key: str
     attributes: Mapping[str, object]

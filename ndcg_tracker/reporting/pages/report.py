@@ -98,7 +98,7 @@ def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dic
     if overview:
         title = f"{counted(len(pairs), 'candidate')} against {first.values['baseline']}"
     raw = {visible(key): key for pair in report.pairs for key in pair.groups.keys if visible(key) != key}
-    data = {
+    data: dict[str, object] = {
         "themes": themes(),
         "pairs": [pair.data for pair in pairs],
         "overview": {name: card.spec for name, card in overview.items()},

@@ -1,0 +1,40 @@
+"use strict";
+// Draws the charts of a page, and searches while one types. Without it everything but the charts works.
+(() => {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const views = [];
+
+  async function draw() {
+    const data = document.getElementById("page");
+    if (!data) return;
+    const page = JSON.parse(data.textContent);
+    const theme = page.themes[dark.matches ? "dark" : "light"];
+    while (views.length) views.pop().finalize();
+    for (const element of document.querySelectorAll("[data-draw]")) {
+      const { title, ...spec } = page.charts[element.dataset.draw];
+      const whole = { ...spec, config: theme.config, params: [...theme.params, ...(spec.params || [])] };
+      views.push((await drawChart(element, whole, { renderer: "svg" })).view);
+    }
+  }
+
+  function live(form) {
+    let waiting, asked = 0;
+    form.querySelector("input[type=search]").addEventListener("input", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(async () => {
+        const number = ++asked;
+        const address = `${form.action}?${new URLSearchParams(new FormData(form))}`;
+        const answer = await fetch(address);
+        if (!answer.ok || number !== asked) return;
+        const found = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(form.dataset.live);
+        document.querySelector(form.dataset.live).replaceWith(document.adoptNode(found));
+        history.replaceState(null, "", address);
+      }, 150);
+    });
+    for (const choice of form.querySelectorAll(".controls select, :scope > label > select")) choice.addEventListener("change", () => form.requestSubmit());
+  }
+
+  document.querySelectorAll("form[data-live]").forEach(live);
+  dark.addEventListener("change", draw);
+  draw().then(() => { document.documentElement.dataset.ready = "yes"; });
+})();
