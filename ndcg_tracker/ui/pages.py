@@ -185,6 +185,7 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
         "runs.html",
         title=f"Runs of {here.dataset.name}",
         rows=rows,
+        has={name: any(row[name] for row in rows) for name in ("tags", "parameters", "commit")},
         n_pinned=len(pinned_rows),
         part=part,
         q=ask.text("q") or "",
