@@ -3,18 +3,21 @@
 python benchmarks/ui.py [--db PATH|URL] [--runs 1000] [--groups 7000] [--listed 40] [--rounds 5]
 
 makes the database if it is not there yet (two metrics; items and labels for the newest ``--listed`` runs, as items of
-older runs are read by their key alone), then asks the application for each page in this process, without a browser, and
-prints the median and the longest time. Postgres: give the URL of an empty database after ``db upgrade``.
+older runs are read by their key alone), then asks a server in this process for each page, without a browser, and prints
+the median and the longest time. Postgres: give the URL of an empty database after ``db upgrade``.
 """
 
 import argparse
+import http.client
+import socket
 import statistics
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from starlette.testclient import TestClient
+import uvicorn
 
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
@@ -129,19 +132,24 @@ def main() -> None:
         if is_empty:
             fill(store, given.runs, given.groups, given.listed)
     with Tracker(given.db, read_only=True) as tracker:
-        access = Access(port=80)
-        client = TestClient(application(tracker, access), base_url="http://127.0.0.1:80", follow_redirects=False)
-        client.get("/", params={"token": access.token})
+        listening = socket.create_server(("127.0.0.1", 0))
+        access = Access(listening.getsockname()[1])
+        config = uvicorn.Config(application(tracker, access), log_level="error", lifespan="off", ws="none")
+        threading.Thread(target=uvicorn.Server(config).run, kwargs={"sockets": [listening]}, daemon=True).start()
+        client = http.client.HTTPConnection("127.0.0.1", access.port)
+        cookie = {"Cookie": f"{access.cookie}={access.session}"}
         print(f"{'page':100} {'median':>8} {'longest':>8} {'size':>9}")
         for address in addresses(given.runs):
             times = []
             for _ in range(given.rounds):
                 began = time.perf_counter()
-                answer = client.get(address)
+                client.request("GET", address, headers=cookie)
+                answer = client.getresponse()
+                content = answer.read()
                 times.append(1000 * (time.perf_counter() - began))
-            if answer.status_code != 200:
-                raise SystemExit(f"{address}: {answer.status_code} {answer.text[:2000]}")
-            size = len(answer.content) / 1000
+            if answer.status != 200:
+                raise SystemExit(f"{address}: {answer.status} {content[:2000].decode()}")
+            size = len(content) / 1000
             print(f"{address[:100]:100} {statistics.median(times):5.0f} ms {max(times):5.0f} ms {size:6.0f} kB")
 
 

@@ -71,10 +71,13 @@ class History:
         return pd.DataFrame(table, columns=[*_COLUMNS, *_MORE_COLUMNS])
 
 
-def history_of(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFilter) -> History:
+def history_of(
+    tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFilter, *, most_steps: int | None = None
+) -> History:
     """Return the history of a metric over the wanted runs, each under the newest labels it was evaluated under.
 
-    Raises: ReferenceNotFoundError for an unknown dataset; MetricError for a wrong text.
+    ``most_steps``: steps are not looked for among more runs, which reads the results of all their groups. Raises:
+    ReferenceNotFoundError for an unknown dataset; MetricError for a wrong text.
     """
     text = str(parse_metric(metric))
     dataset_id = known_dataset(tx, dataset).id
@@ -92,7 +95,9 @@ def history_of(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFi
         counts = tuple(zip(versions, n_runs, strict=True))
         notes.append(Note("different_labels", {"versions": counts}, command))
     parsed = parse_metric(text)
-    if parsed.shown_only is None:
+    if most_steps is not None and len(records) > most_steps:
+        steps = {}
+    elif parsed.shown_only is None:
         steps = steps_of(tx, dataset_id, text, records, notes)
     else:
         steps = {}

@@ -46,7 +46,8 @@ LIVE_RUNS = 60
 """A page that is made anew at each look has so many runs in its history."""
 CUTOFFS = 100
 """The metric is shown from cutoff 1 to this one."""
-_MOST_GROUPS = 20_000  # with more, only some cutoffs are computed
+MANY_GROUPS = 20_000
+"""With more groups, only some cutoffs are computed."""
 _SOME_CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 _TOGETHER = 10  # so many cutoffs share the lists that the kernel makes
 
@@ -147,13 +148,16 @@ def _attributes(tx: ReadTransaction, both: RunPair, ids: Index) -> dict[str, lis
     }
 
 
-def at_cutoffs(tx: ReadTransaction, pair: ComparedPair, keys: Keys) -> tuple[AtCutoff, ...]:
+def at_cutoffs(
+    tx: ReadTransaction, pair: ComparedPair, keys: Keys, many_groups: int = MANY_GROUPS
+) -> tuple[AtCutoff, ...]:
     """Return the first metric of two runs at cutoffs from 1 to ``CUTOFFS``, over the groups that were compared.
 
     No cutoff beyond the longest list; none at all for a metric that has no cutoff. ``keys``: of the groups.
+    ``many_groups``: with more, only some cutoffs are computed.
     """
     metric = pair.both.metric
-    wanted = range(1, CUTOFFS + 1) if len(keys) <= _MOST_GROUPS else _SOME_CUTOFFS
+    wanted = range(1, CUTOFFS + 1) if len(keys) <= many_groups else _SOME_CUTOFFS
     sides = [judged(tx.runs.ranking(side.run.id), tx.labels.lists(side.label_set.id)) for side in pair.both.sides]
     longest = max(int(np.diff(side.ranking.offsets).max(initial=0)) for side in sides)
     metrics = [one for cutoff in wanted if cutoff <= longest and (one := _with_cutoff(metric, cutoff)) is not None]

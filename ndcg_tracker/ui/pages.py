@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -49,10 +49,14 @@ if TYPE_CHECKING:
 Answer = str | dict[str, object]
 """A page, or what a script asked for."""
 
+SOME_CUTOFFS = 1_000
+"""With more groups, only some cutoffs are computed."""
 ROWS = 50
 """So many rows of a table are on a page."""
 RUNS = 100
 """A history shows so many runs, the newest, unless asked for more."""
+MOST_STEPS = 200
+"""Steps are looked for among so many runs at most."""
 MOST_PAIRS = 12
 """So many candidates are compared at once."""
 _TAGS = 12
@@ -322,7 +326,8 @@ def history(tx: ReadTransaction, ask: Question) -> Answer:
     metric = here.wanted()
     tags = dict(_pair_of(tag) for tag in ask.texts("tag"))
     last = ask.number("last", RUNS)
-    found = history_of(tx, here.dataset.name, metric.metric, HistoryFilter(tags, last=last))
+    wanted = HistoryFilter(tags, last=last)
+    found = history_of(tx, here.dataset.name, metric.metric, wanted, most_steps=MOST_STEPS)
     name = metric_name(metric)
     rows = [cast("HistoryRow", {**row, "run": visible(row["run"])}) for row in found.rows]
     return rendered(
@@ -330,7 +335,9 @@ def history(tx: ReadTransaction, ask: Question) -> Answer:
         title=f"History of {here.dataset.name}",
         data={"themes": themes(), "charts": {"history": history_chart(rows, name)}} if rows else None,
         chart=_chart_words(history_chart(rows, name)) if rows else None,
-        rows=found.rows[::-1],
+        rows=found.rows[: -RUNS - 1 : -1],
+        n_rows=len(found.rows),
+        most_steps=MOST_STEPS,
         steps=[step_sentence(row) for row in found.rows if row.get("step_between") is not None],
         notes=[note_text(note) for note in found.facts],
         n_all=found.n_without_filter,
@@ -427,7 +434,7 @@ def compare_cutoffs(tx: ReadTransaction, ask: Question) -> Answer:
     pairing = found.results[0].pairing
     keys = tx.groups.keys(found.both.dataset_id, pairing.group_ids)
     is_tested = found.results[0].no_inference is None
-    rows = at_cutoffs(tx, found, keys) if is_tested else ()
+    rows = at_cutoffs(tx, found, keys, many_groups=SOME_CUTOFFS) if is_tested else ()
     names = (visible(chosen.baseline.name), visible(candidate.name))
     spec = cutoffs_chart(rows, *names, metric=metric_name(metric), cutoff=found.both.metric.cutoff) if rows else None
     return rendered(
@@ -502,11 +509,14 @@ def group(tx: ReadTransaction, ask: Question) -> Answer:
                 "subtitle": f"its value in {counted(len(known), 'run')}, run after run",
             }
         }
-    ids = ask.ids("run")[:2] or [row["run_id"] for row in known[-2:]]
+    ids = ask.ids("run")[:2]
+    if len(ids) < 2:
+        ids = _most_changed(known)
     pair: dict[str, Any] = {}
-    if len(ids) == 2:
-        chosen = _Chosen(here, *(lambda both: (both[0], both[1:]))([tx.runs.with_id(run_id) for run_id in ids]))
-        pair, charts["moves"] = _group_pair(tx, chosen, key)
+    if ids:
+        one_run, other = (tx.runs.with_id(run_id) for run_id in ids)
+        pair, moves = _group_pair(tx, _Chosen(here, one_run, [other]), key)
+        charts |= moves
     changes = [
         (record, None if None in (record.value, before) else (record.value or 0.0) - (before or 0.0))
         for record, before in zip(records, [None, *(record.value for record in records)], strict=False)
@@ -529,7 +539,16 @@ def group(tx: ReadTransaction, ask: Question) -> Answer:
     )
 
 
-def _group_pair(tx: ReadTransaction, chosen: _Chosen, key: str) -> tuple[dict[str, Any], Any]:
+def _most_changed(rows: Sequence[HistoryRow]) -> list[int]:
+    """Return the two runs, one after the other, between which a value changed most; the newest of several."""
+    pairs = list(pairwise(rows))[::-1]
+    if not pairs:
+        return []
+    before, after = max(pairs, key=lambda both: abs((both[1]["mean"] or 0.0) - (both[0]["mean"] or 0.0)))
+    return [before["run_id"], after["run_id"]]
+
+
+def _group_pair(tx: ReadTransaction, chosen: _Chosen, key: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what a page shows of one group in two runs, and the chart of its moves."""
     from markupsafe import Markup
 
@@ -537,8 +556,9 @@ def _group_pair(tx: ReadTransaction, chosen: _Chosen, key: str) -> tuple[dict[st
     names = (visible(chosen.baseline.name), visible(candidate.name))
     found = {"baseline": chosen.baseline, "candidate": candidate, "why": "", "explained": ""}
     metric = parse_metric(chosen.here.wanted().metric)
-    lists = visible_lists(_lists(tx, chosen, key))
+    charts: dict[str, Any] = {}
     try:
+        charts["moves"] = rank_moves(visible_lists(_lists(tx, chosen, key)), *names)
         explanation = group_explanation(tx, explained_pair(tx, chosen.baseline, candidate, metric), key)
         assert isinstance(explanation, GroupExplanation)
         found["explained"] = Markup(reports_html([explanation_report(explanation)], CLASSES))
@@ -546,7 +566,7 @@ def _group_pair(tx: ReadTransaction, chosen: _Chosen, key: str) -> tuple[dict[st
         found["why"] = f"{metric} is no sum over items, so no item has a part of it."
     except NdcgTrackerError as error:
         found["why"] = str(error)
-    return found, rank_moves(lists, *names)
+    return found, charts
 
 
 def labels(tx: ReadTransaction, ask: Question) -> Answer:

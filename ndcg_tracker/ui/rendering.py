@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.agreement import familiar_name
-from ndcg_tracker.reporting.numbers import counted, interval, percent, points
+from ndcg_tracker.reporting.numbers import counted, interval, means_of_blocks, percent, points
 from ndcg_tracker.reporting.pages.page import environment, script_json
 from ndcg_tracker.reporting.terminal import visible
 
@@ -100,10 +100,13 @@ def metric_name(metric: MetricUse) -> str:
 
 
 def sparkline(means: Sequence[float | None]) -> Markup:
-    """Return a small line of the newest means, oldest first, with a dot at the newest; None leaves a gap."""
+    """Return a small line of means, oldest first, with a dot at the newest; None leaves a gap.
+
+    Where there are many, each spot stands for several.
+    """
     from markupsafe import Markup
 
-    shown = list(means)[-_SPARKS:]
+    shown, _ = means_of_blocks(means, _SPARKS)
     known = [value for value in shown if value is not None]
     if not known:
         return Markup("")
@@ -118,7 +121,7 @@ def sparkline(means: Sequence[float | None]) -> Markup:
         path += "" if spot is None else f"{'L' if is_down else 'M'}{spot[0]:.1f} {spot[1]:.1f}"
         is_down = spot is not None
     x, y = [spot for spot in spots if spot is not None][-1]
-    words = f"{counted(len(known), 'run')}, from {points(low)} to {points(max(known))}, the newest {points(known[-1])}"
+    words = f"{counted(len(means), 'run')}, from {points(low)} to {points(max(known))}, the newest {points(known[-1])}"
     return Markup(
         f'<svg class="spark" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" role="img" '
         f'aria-label="{words}"><title>{words}</title><path d="{path}"/>'

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from ndcg_tracker.reporting.json import json_text
+from ndcg_tracker.reporting.json import plain_json_text
 from ndcg_tracker.reporting.terminal import visible
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def script_json(value: object) -> str:
     >>> script_json({"group": "</script><script>"})
     '{"group":"\\\\u003c/script\\\\u003e\\\\u003cscript\\\\u003e"}'
     """
-    text = json_text(value, indent=None, separators=(",", ":")).rstrip("\n")
+    text = plain_json_text(value)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
