@@ -95,12 +95,13 @@ def history_of(
         counts = tuple(zip(versions, n_runs, strict=True))
         notes.append(Note("different_labels", {"versions": counts}, command))
     parsed = parse_metric(text)
+    steps: dict[int, FoundStep] = {}
     if most_steps is not None and len(records) > most_steps:
-        steps = {}
+        for version in versions:
+            steps |= _differences([record for record in records if record.label_set_version == version])
     elif parsed.shown_only is None:
         steps = steps_of(tx, dataset_id, text, records, notes)
     else:
-        steps = {}
         notes.append(Note("shown_only", {"metric": text, "why": parsed.shown_only}))
     no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
     rows = [_row(record, details, text, steps.get(record.run_id), no_interval, parsed.limits) for record in records]

@@ -16,6 +16,7 @@ from ndcg_tracker.errors import InputError, MetricError, NdcgTrackerError
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.reporting.charts.cutoffs import cutoffs as cutoffs_chart
 from ndcg_tracker.reporting.charts.explain import rank_moves
+from ndcg_tracker.reporting.charts.history import MOST_RUNS
 from ndcg_tracker.reporting.charts.history import history as history_chart
 from ndcg_tracker.reporting.explain import explanation_report
 from ndcg_tracker.reporting.history import HistoryRow, step_sentence
@@ -506,10 +507,11 @@ def group(tx: ReadTransaction, ask: Question) -> Answer:
         charts["history"] = history_chart(rows, metric_name(metric)) | {
             "title": {
                 "text": f"{metric_name(metric)} of this group",
-                "subtitle": f"its value in {counted(len(known), 'run')}, run after run",
+                "subtitle": f"its value in {counted(min(len(known), MOST_RUNS), 'run')}, run after run"
+                + (f"; {counted(len(known) - MOST_RUNS, 'older one')} not drawn" if len(known) > MOST_RUNS else ""),
             }
         }
-    ids = ask.ids("run")[:2]
+    ids = list(dict.fromkeys([*ask.ids("baseline"), *ask.ids("run")]))[:2]
     if len(ids) < 2:
         ids = _most_changed(known)
     pair: dict[str, Any] = {}
@@ -531,9 +533,13 @@ def group(tx: ReadTransaction, ask: Question) -> Answer:
         attributes=attributes,
         data={"themes": themes(), "charts": charts} if charts else None,
         charts={name: _chart_words(spec) for name, spec in charts.items()},
-        changes=changes[part.first : part.last],
+        changes=[
+            *(each for each in changes if each[0].run_id in ids and each not in changes[part.first : part.last]),
+            *changes[part.first : part.last],
+        ],
         part=part,
         ids=ids,
+        is_asked=len(ask.ids("run") + ask.ids("baseline")) > 1,
         pair=pair,
         **here.values("/group"),
     )
