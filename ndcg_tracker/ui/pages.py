@@ -146,7 +146,7 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of the runs of a dataset, with search, and the form that chooses those to compare."""
     here = _Here.of(tx, ask)
     every = runs_overview(tx, here.dataset, here.metric)
-    words, tags = (ask.text("q") or "").lower().split(), ask.texts("tag")
+    words, tags = (ask.text("q") or "").lower().split(), list(dict.fromkeys(ask.texts("tag")))
     sort = ask.text("sort") if ask.text("sort") in _SORTS else "newest"
     found = [one for one in every if _has(one, words, tags)]
     found = _sorted(found, str(sort))
@@ -175,7 +175,7 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
             "aliases": one.aliases,
             "created": one.run.created_at_utc,
             "commit": one.run.git_commit or "",
-            "tags": [(f"{key}={value}", link("/runs", **{**parameters, "tag": [*tags, f"{key}={value}"]}))
+            "tags": [(f"{key}={value}", link("/runs", **{**parameters, "tag": sorted({*tags, f"{key}={value}"})}))
                      for key, value in one.run.tags.items()],
             "parameters": " ".join(f"{key}={value}" for key, value in islice(one.run.parameters.items(), 6)),
             "mean": one.mean,
@@ -244,7 +244,7 @@ def _families(
     for tag, some in several[:_TAGS]:
         means = [one.mean for one in some]
         known = [mean for mean in means if mean is not None]
-        address = link("/runs", **{**parameters, "tag": [*tags, tag], "page": None})
+        address = link("/runs", **{**parameters, "tag": sorted({*tags, tag})})
         line, mean = sparkline(means), known[-1] if known else None
         rows.append({"tag": tag, "n": len(some), "line": line, "mean": mean, "address": address})
     return rows
