@@ -25,26 +25,28 @@ def serve(
     ``browser``: open one if there is a display. Raises: InputError for a host that is not this machine and for a port
     that is taken; DatabaseError for a database that cannot be read.
     """
-    listening = listener(host, port)
-    tracker.store()  # what is wrong with it is said before anything is served
-    access = Access(listening.getsockname()[1])
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{access.port}/?"
-    config = uvicorn.Config(
-        application(tracker, access),
-        log_level="error",
-        access_log=False,
-        server_header=False,
-        lifespan="off",
-        ws="none",
-    )
-    server = uvicorn.Server(config)
-    say(f"the page is at {address}{urlencode({TOKEN: access.token})}")
-    say("only this machine can open it, and only with that address; it reads and never writes; Ctrl-C ends it")
-    if browser and has_display():
-        # a connection that comes before the server runs waits for it
-        threading.Thread(target=_open_browser, args=(address + urlencode({TOKEN: access.once}),), daemon=True).start()
-    server.run(sockets=[listening])
+    with listener(host, port) as listening:
+        tracker.store()  # what is wrong with it is said before anything is served
+        access = Access(listening.getsockname()[1])
+        shown = f"[{host}]" if ":" in host else host
+        address = f"http://{shown}:{access.port}/?"
+        config = uvicorn.Config(
+            application(tracker, access),
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            ws="none",
+        )
+        server = uvicorn.Server(config)
+        say(f"the page is at {address}{urlencode({TOKEN: access.token})}")
+        say("only this machine can open it, and only with that address; it reads and never writes; Ctrl-C ends it")
+        if browser and has_display():
+            # a connection that comes before the server runs waits for it
+            threading.Thread(
+                target=_open_browser, args=(address + urlencode({TOKEN: access.once}),), daemon=True
+            ).start()
+        server.run(sockets=[listening])
 
 
 def listener(host: str, port: int) -> socket.socket:
