@@ -14,20 +14,23 @@
       const { title, ...spec } = page.charts[element.dataset.draw];
       const whole = { ...spec, config: theme.config, params: [...theme.params, ...(spec.params || [])] };
       views.push((await drawChart(element, whole, { renderer: "svg" })).view);
+      element.querySelector("details > summary").setAttribute("aria-label", "save this chart");
     }
   }
 
   function live(form) {
+    // a field may be called "dataset" or "action" and then hides the form's own property of that name
+    const part = form.getAttribute("data-live"), path = form.getAttribute("action");
     let waiting, asked = 0;
     form.querySelector("input[type=search]").addEventListener("input", () => {
       clearTimeout(waiting);
       waiting = setTimeout(async () => {
         const number = ++asked;
-        const address = `${form.action}?${new URLSearchParams(new FormData(form))}`;
+        const address = `${path}?${new URLSearchParams(new FormData(form))}`;
         const answer = await fetch(address);
         if (!answer.ok || number !== asked) return;
-        const found = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(form.dataset.live);
-        document.querySelector(form.dataset.live).replaceWith(document.adoptNode(found));
+        const found = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(part);
+        document.querySelector(part).replaceWith(document.adoptNode(found));
         history.replaceState(null, "", address);
       }, 150);
     });
