@@ -1,4 +1,4 @@
-"""Our own phases: commands on prepared databases, and the upkeep of a database."""
+"""Our own phases: commands on prepared databases, the upkeep of a database, and what each trick saves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 from contenders import ndcg_track
 from measures import Choice, removed, started
 from phases import Phase, Task, kept
-from processes import HERE, Sample, Worker, done, measured
+from processes import DATA, HERE, Sample, Worker, done, measured
+from tricks import WHOLE, WITHIN
 
 
 def commands(choice: Choice) -> Phase:
@@ -120,3 +121,51 @@ def housekeeping(choice: Choice, rounds: int) -> Phase:
         Task("rescore 100 runs", "`ndcg-track rescore --all` under a new metric: W1's groups, 100 items each", rescore),
     ]
     return Phase("housekeeping", "", "housekeeping", kept(tasks, choice.only), opened, closed)
+
+
+def tricks(choice: Choice) -> Phase:
+    """Return the phase of the same work with and without each trick: two tasks each."""
+    n_rows, n_small = (2_000, 1_000) if choice.quick else (500_000, 50_000)
+    few, workers = choice.folder / "tricks.db", list[Worker]()
+    program = [sys.executable, str(HERE / "tricks.py")]
+
+    def whole(name: str, patch: str) -> Callable[[int], Sample]:
+        def measure(round_: int) -> Sample:
+            new = choice.folder / f"new-{name.replace(' ', '-')}-{bool(patch)}-{round_}.db"
+            files = {
+                "few": few,
+                "new": new,
+                "run": DATA / f"trick-{n_small}.run",
+                "qrels": DATA / f"trick-{n_small}.qrels",
+                "tiny_run": DATA / "tiny.run",
+                "tiny_qrels": DATA / "tiny.qrels",
+            }
+            arguments = [argument.format(**files) for argument in WHOLE[name][2]]
+            sample = measured([*program, "run", patch, *arguments], limit=choice.limit)
+            removed(new)
+            return sample
+
+        return measure
+
+    tasks = []
+    for name, what in WITHIN.items():
+        tasks += [Task(name, what), Task(f"{name}: without", what)]
+    for name, (what, patch, _) in WHOLE.items():
+        tasks += [Task(name, what, whole(name, "")), Task(f"{name}: without", what, whole(name, patch))]
+
+    def opened(phase: Phase) -> None:
+        done([sys.executable, str(HERE / "workloads.py"), "tiny"])
+        done([*program, "files", "", str(n_small)])
+        done([sys.executable, str(HERE / "prepared.py"), "runs", str(few), "tiny" if choice.quick else "w3", "2", "20"])
+        for task in phase.tasks:
+            name, _, without = task.name.partition(": ")
+            if name in WITHIN:
+                command = [*program, name, without or "with", str(n_rows)]
+                task.measure = started(task, command, workers)
+
+    def closed(_: Phase) -> None:
+        for worker in workers:
+            worker.close()
+        removed(few)
+
+    return Phase("tricks", "", "what each trick saves", kept(tasks, choice.only), opened, closed)

@@ -10,7 +10,7 @@ import numpy as np
 import workloads
 from numpy.typing import NDArray
 
-from ndcg_tracker.metrics.kernel.results import GroupResults
+from ndcg_tracker.metrics.kernel.mean import GroupResults
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric

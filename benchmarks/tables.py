@@ -54,6 +54,22 @@ def plain_table(phase: Phase) -> str:
     return table(headings, lines) + _left_out(phase)
 
 
+def trick_table(phase: Phase) -> str:
+    """Return what each trick saves: seconds with and without it; of whole commands, processor time and peak memory."""
+    rows = {row["name"]: row for row in phase["rows"] if "seconds" in row}
+    lines = []
+    for name, row in rows.items():
+        without = rows.get(f"{name}: without")
+        if without is None:
+            continue
+        is_whole = "cpu_seconds" in row
+        measure = "cpu_seconds" if is_whole else "seconds"
+        ratio = short(without[measure] / row[measure])
+        peaks = f"{megabytes(row['peak_mb'])}, {megabytes(without['peak_mb'])}" if is_whole else ""
+        lines.append([name, duration(row[measure]), duration(without[measure]), f"{ratio}x", peaks, row["what"]])
+    return table(["trick", "with ", "without ", "ratio ", "peaks ", "what"], lines) + _left_out(phase)
+
+
 def _left_out(phase: Phase) -> str:
     absent = [f"{row['name']} ({row['left_out']})" for row in phase["rows"] if "seconds" not in row]
     return f"\n\nLeft out: {'; '.join(absent)}." if absent else ""
@@ -117,6 +133,8 @@ def blocks(results: Mapping[str, Any]) -> dict[str, str]:
             found[f"{section} {workload}"] = peer_table(phase)
         elif section == "growth":
             found["growth"] = growth_table(phase)
+        elif section == "tricks":
+            found["tricks"] = trick_table(phase)
         elif section == "housekeeping":
             found["housekeeping"] = housekeeping_text(phase)
         else:

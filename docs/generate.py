@@ -10,18 +10,52 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from sqlalchemy import Column, Table
+from sqlalchemy.dialects import postgresql, sqlite
+
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.dialects import DIALECTS, Dialect
 from ndcg_tracker.metrics.language.measures import MEASURES
+from ndcg_tracker.metrics.language.metric import Setting, formula, settings
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.metrics.language.words import Setting, formula, settings
-from ndcg_tracker.storage.upkeep.schema_page import schema_page
+from ndcg_tracker.storage.schema import metadata
+from ndcg_tracker.storage.views import VIEWS, View
 
 DOCS = Path(__file__).resolve().parent
 DIALECT_PAGES = DOCS / "dialects"
 BEGIN, END = "<!-- generated: axes -->\n", "<!-- end of generated: axes -->\n"
 PLAIN_CUTOFF = 10
 _WIDTH, _FLOOR = 900, 50
+SCHEMA_INTRODUCTION = """\
+# The database
+
+One database, SQLite or Postgres, keeps everything. The **views** are the public SQL: they keep their names and
+columns, and give the same rows on both engines. The tables below them may change from release to release.
+
+```console
+$ ndcg-track sql "SELECT run, metric, mean FROM run_summary ORDER BY run_id"
+```
+"""
+SCHEMA_PICTURE = """\
+## How the tables are related
+
+```text
+datasets ──< groups
+datasets ──< label_sets ··< label_lists >·· groups
+datasets ──< runs ··< ranked_lists >·· groups
+             runs ──< evaluations >── label_sets, metrics
+                      evaluations ··< group_results >·· groups
+             runs ──< coverages >── label_sets
+datasets ──< aliases >── runs
+datasets ──< decisions >── runs, label_sets
+
+──<  one to many, by a foreign key      ··<  one to many, checked once per transaction
+```
+
+Label lists, ranked lists and group results have one row per group. Checking a foreign key for each of millions of rows
+would take most of the time of storing a run, so these references are checked set by set before the commit, and by
+`ndcg-track db check`.
+"""
 
 
 def pages() -> dict[Path, str]:
@@ -36,6 +70,36 @@ def pages() -> dict[Path, str]:
         DIALECT_PAGES / "index.md": _page(dialect_index()),
         **{DIALECT_PAGES / f"{dialect.name}.md": _page(dialect_page(dialect)) for dialect in DIALECTS.values()},
     }
+
+
+def schema_page() -> str:
+    """Return the page as Markdown: the views, a picture of the tables, and every table and column with its comment."""
+    parts = [SCHEMA_INTRODUCTION, "## Views", *(_schema_view(view) for view in VIEWS), SCHEMA_PICTURE, "## Tables"]
+    parts += [_schema_table(table) for table in metadata.tables.values()]
+    return "\n".join(part.rstrip("\n") + "\n" for part in parts)
+
+
+def _schema_view(view: View) -> str:
+    rows = [f"| `{name}` | {sentence} |" for name, sentence in view.columns.items()]
+    return "\n".join([f"### {view.name}", "", view.sentence, "", "| column | |", "|---|---|", *rows, ""])
+
+
+def _schema_table(table: Table) -> str:
+    rows = [f"| `{column.name}` | {_column_types(column)} | {_column_notes(column)} |" for column in table.columns]
+    head = ["| column | SQLite / Postgres | |", "|---|---|---|"]
+    return "\n".join([f"### {table.name}", "", table.comment or "", "", *head, *rows, ""])
+
+
+def _column_types(column: Column[object]) -> str:
+    spelled = [column.type.compile(dialect=engine.dialect()) for engine in (sqlite, postgresql)]
+    return " / ".join(dict.fromkeys(text.replace(' COLLATE "C"', "") for text in spelled))
+
+
+def _column_notes(column: Column[object]) -> str:
+    key = ["Key."] if column.primary_key else []
+    references = [f"References `{key.target_fullname}`." for key in column.foreign_keys]
+    null = ["May be NULL."] if column.nullable and "NULL" not in (column.comment or "") else []
+    return " ".join([column.comment or "", *key, *references, *null])
 
 
 def layers_picture() -> str:
@@ -64,7 +128,7 @@ def layers_picture() -> str:
 
 def axes_table() -> Iterator[str]:
     """Yield the lines of the tables of measures and axes."""
-    yield from _table(["measure", "meaning"], ([_code(name), _prose(meaning)] for name, meaning in MEASURES.items()))
+    yield from _table(["measure", "meaning"], ([_code(one.name), _prose(one.meaning)] for one in MEASURES.values()))
     yield ""
     rows = []
     for axis in AXES:

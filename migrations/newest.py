@@ -14,8 +14,8 @@ from sqlalchemy import Connection
 from ndcg_tracker.storage.connection import database_engine, write_transaction
 from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.schema import VERSION_TABLE
+from ndcg_tracker.storage.upkeep.handshake import SEPARATOR, migrations_folder, newest_revision, snapshot_file
 from ndcg_tracker.storage.upkeep.migrate import run_alembic
-from ndcg_tracker.storage.upkeep.revisions import SEPARATOR, migrations_folder, newest_revision, snapshot_file
 
 
 def snapshot() -> str:

@@ -1,16 +1,18 @@
 """Databases for the tests: a fresh SQLite file or a fresh database of a real Postgres."""
 
+import gc
 import itertools
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from postgres_server import PostgresServer
 from preloaded import Preloaded
+from sqlalchemy import make_url
 
 from ndcg_tracker.storage.store import upgrade
 
@@ -33,6 +35,18 @@ sys.dont_write_bytecode = False  # else hundreds of processes compile the packag
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 for _library in ("OMP", "OPENBLAS"):  # each worker has a core; threads that wait for one another take it
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+gc.disable()  # until all is collected: what is imported and collected stays, and is no garbage to look for
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # each look through a million objects that stay would take a quarter of a second
+    gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    gc.unfreeze()  # else some libraries complain at the end that their objects are still there
+
 
 settings.register_profile("untimed", deadline=None)  # how long an example takes decides no test
 settings.load_profile("untimed")
@@ -85,6 +99,45 @@ def database_url(request: pytest.FixtureRequest) -> str:
     """The URL of a fresh database: the test runs once on SQLite and once on Postgres."""
     url: str = request.getfixturevalue(f"{request.param}_url")
     return url
+
+
+@pytest.fixture(scope="session")
+def kept_databases() -> dict[tuple[str, str], str]:
+    """The name of each database that ``fill_as`` has made, by engine and what fills it."""
+    return {}
+
+
+@pytest.fixture
+def fill_as(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    kept_databases: dict[tuple[str, str], str],
+    postgres_schema: None,
+    database_url: str,
+) -> Callable[[Callable[[str], object]], None]:
+    """Give the database of a test what a function writes into the one at a URL: it is called once, and copied then."""
+
+    def fill(write: Callable[[str], object]) -> None:
+        url = make_url(database_url)
+        key = (url.get_backend_name(), f"{write.__module__}.{write.__qualname__}")
+        name = f"kept {len(kept_databases)}"
+        if key[0] == "sqlite":
+            path = tmp_path_factory.getbasetemp() / f"{name}.db"
+            if key not in kept_databases:
+                write(f"sqlite:///{path}")
+                kept_databases[key] = str(path)
+            shutil.copyfile(kept_databases[key], str(url.database))
+            return
+        server: PostgresServer = request.getfixturevalue("postgres_server")
+        if key not in kept_databases:
+            server.drop_database(name)
+            server.create_database(name, request.getfixturevalue("postgres_template"))
+            write(server.url(name))
+            kept_databases[key] = name
+        server.drop_database(str(url.database))
+        server.create_database(str(url.database), kept_databases[key])
+
+    return fill
 
 
 @pytest.fixture(scope="session")

@@ -24,6 +24,11 @@ def repeats(usual: int) -> int:
     return 10 * usual if LONG else usual
 
 
+def standard_errors(samples: Floats) -> Floats:
+    """Return by how many standard errors the mean of each row lies above 0."""
+    return np.asarray(samples.mean(axis=1) / samples.std(axis=1, ddof=1) * samples.shape[1] ** 0.5)
+
+
 def normal(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
     return rng.normal(0, 0.14, shape).clip(-1, 1)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ndcg_tracker.metrics.kernel.results import GroupResults
+from ndcg_tracker.metrics.kernel.mean import GroupResults
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.join import JudgedRanking, judged

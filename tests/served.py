@@ -16,6 +16,9 @@ import uvicorn
 from ndcg_tracker.tracker.tracker import Tracker
 from ndcg_tracker.ui.app import Access, application
 
+HOSTILE = "</script><img src=x onerror=alert(1)>\u202e'\"&#"
+"""A name that wants to be obeyed."""
+
 
 @dataclass(frozen=True)
 class Answered:

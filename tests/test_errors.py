@@ -212,7 +212,6 @@ def test_the_doctor_names_options(tmp_path: Path, capsys: pytest.CaptureFixture[
 ALLOWED = {
     "ingest FILE --labels LABELS": "the words of a whole command",
     "{} not recorded; they are recorded in CI and with --ndcg-track-record always": "an option of pytest",
-    "the newest {} of {} runs; --format csv has all, --last N shows as many": "only the command line prints this",
 }
 """Messages outside of the command line that name an option all the same, and why."""
 

@@ -15,7 +15,7 @@ app = typer.Typer(
 
 
 def _location() -> str:
-    from ndcg_tracker.tracker.database import database_location
+    from ndcg_tracker.tracker.defaults import database_location
 
     return database_location(options.surroundings.database)
 

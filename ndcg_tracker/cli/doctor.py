@@ -28,7 +28,7 @@ def examine(context: typer.Context, format: options.Output = options.OutputForma
     from ndcg_tracker.reporting.formats import rows_as
     from ndcg_tracker.reporting.text import findings_text
     from ndcg_tracker.storage.upkeep.health import examine
-    from ndcg_tracker.tracker.database import database_location
+    from ndcg_tracker.tracker.defaults import database_location
 
     found = list(examine(database_location(options.surroundings.database)))
     rows = [

@@ -37,7 +37,7 @@ def evaluate(
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.ingest.reading import may_have_columns
     from ndcg_tracker.reporting.whole_file import whole_file
-    from ndcg_tracker.tracker.database import DEFAULT_METRIC
+    from ndcg_tracker.tracker.defaults import DEFAULT_METRIC
     from ndcg_tracker.tracker.evaluation import NoLabelsError, evaluate_blocks
 
     if scores is not None and len(files) > 1:

@@ -84,6 +84,10 @@ def gate(
         str | None,
         typer.Option(metavar="FILE", help="Write the candidate's means, for dvc metrics diff.", show_default=False),
     ] = None,
+    report: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the report page; Markdown gets its picture.", show_default=False),
+    ] = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Decide whether a candidate may replace the baseline.
@@ -91,7 +95,7 @@ def gate(
     PASS, FAIL or INCONCLUSIVE; the decision is recorded. Exit codes: 0 PASS or overridden, 3 FAIL, 4 INCONCLUSIVE,
     5 not comparable, 2 bad input.
     """
-    from ndcg_tracker.integrations.github_summary import appended_summary
+    from ndcg_tracker.integrations.github_summary import appended_summary, artifact_link
     from ndcg_tracker.reporting.gate import gate_as, gate_junit
     from ndcg_tracker.reporting.json import metrics_json as metrics_text
     from ndcg_tracker.reporting.whole_file import whole_file
@@ -101,9 +105,10 @@ def gate(
     with ExitStack() as files:
         write_junit = files.enter_context(whole_file(junit, "--junit"))
         write_metrics = files.enter_context(whole_file(metrics_json, "--metrics-json"))
+        write_report = files.enter_context(whole_file(report, "--report"))
         append_summary = files.enter_context(appended_summary(summary, "--github-summary")) if summary else None
         with options.tracker() as tracker:
-            found = tracker.gate(
+            result = tracker.gate(
                 candidate,
                 baseline=baseline,
                 metric=metric,
@@ -118,16 +123,23 @@ def gate(
                 acknowledge=acknowledge,
                 acknowledged_by=None if acknowledge is None else _person(),
                 dry_run=dry_run,
-            ).gated
+            )
+            page = None if report is None else tracker.gate_report(result, output=report)
+        found = result.gated
         code = exit_code(found, on_inconclusive)
+        picture = ""
+        if page is not None and report is not None:
+            write_report(page.to_html())
+            picture = page.to_markdown(artifact_link(report))
         write_junit(gate_junit(found, _outcome(found, code), options.as_option))
         write_metrics(metrics_text(found.candidate_means))
         if append_summary is not None:
-            append_summary(gate_as("markdown", found, spelled=options.as_option) + "\n")
+            append_summary(gate_as("markdown", found, spelled=options.as_option) + picture + "\n")
     if acknowledge is not None and found.acknowledgement is None:
         options.say("note: PASS needs no --acknowledge; nothing was overridden")
     try:
-        options.show(gate_as(format.plain, found, color=options.wants_color(), spelled=options.as_option))
+        shown = gate_as(format.plain, found, color=options.wants_color(), spelled=options.as_option)
+        options.show(shown + (picture if format is options.OutputFormat.markdown else ""))
         sys.stdout.flush()
     except BrokenPipeError:  # a build that reads only the first line still fails
         options.discard(sys.stdout)

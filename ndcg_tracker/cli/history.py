@@ -42,14 +42,15 @@ def history(
     wanted = HistoryFilter(tags, commit, since, until, last)
     with options.tracker() as tracker:
         found = tracker.history_report(metric, dataset=dataset, wanted=wanted)
-    if not found.n_in_dataset:
+    of_dataset = found.history
+    if not of_dataset.n_in_dataset:
         begin = shlex.join(["ndcg-track", "ingest", "FILE", "--dataset", dataset])
         raise ReferenceNotFoundError(f"dataset {dataset!r} has no run yet; store one with: {begin}")
-    if not found.n_without_filter:
+    if not of_dataset.n_without_filter:
         command = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric])
         raise ReferenceNotFoundError(f"no run of dataset {dataset!r} has {metric}; compute it with: {command}")
     if not found.rows:
-        n_runs = found.n_without_filter
+        n_runs = of_dataset.n_without_filter
         raise ReferenceNotFoundError(
             f"none of the {n_runs:,} runs of dataset {dataset!r} with {metric} has {wanted.words}; use fewer filters, "
             f"or see them with: {shlex.join(['ndcg-track', 'runs', 'list', '--dataset', dataset])}"
@@ -60,4 +61,5 @@ def history(
     if not format.is_for_people:
         for note in found.notes:
             options.say(f"note: {note}")
-    options.show(history_as(format.plain, found.rows, notes=found.facts, color=options.wants_color(), n_shown=last))
+    notes, color, spelled = of_dataset.notes, options.wants_color(), options.as_option
+    options.show(history_as(format.plain, found.rows, notes=notes, color=color, n_shown=last, spelled=spelled))

@@ -63,7 +63,7 @@ def ingest(
     from ndcg_tracker.ingest.reading import may_have_columns
     from ndcg_tracker.reporting.json import metrics_json as metrics_text
     from ndcg_tracker.reporting.whole_file import whole_file
-    from ndcg_tracker.tracker.database import DEFAULT_METRIC
+    from ndcg_tracker.tracker.defaults import DEFAULT_METRIC
     from ndcg_tracker.tracker.ingest import RunDetails, source_name
 
     if scores is not None and len(files) > 1:

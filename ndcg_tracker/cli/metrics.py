@@ -20,7 +20,7 @@ def list_metrics(format: options.Output = options.OutputFormat.text) -> None:
     from ndcg_tracker.metrics.language.measures import MEASURES
     from ndcg_tracker.reporting.formats import rows_as
 
-    rows = [(name, "", "", meaning, "") for name, meaning in MEASURES.items()]
+    rows = [(measure.name, "", "", measure.meaning, "") for measure in MEASURES.values()]
     for axis in AXES:
         further = {axis.pattern_example: f"any {axis.name} of this form"} if axis.pattern_example else {}
         for value, meaning in {**axis.values, **further}.items():
@@ -49,8 +49,8 @@ def explain_metric(
     Also show its canonical form and the axes that differ from the default.
     """
     from ndcg_tracker.metrics.language.agreement import agreements
+    from ndcg_tracker.metrics.language.metric import formula, meaning, settings
     from ndcg_tracker.metrics.language.text import parse_metric
-    from ndcg_tracker.metrics.language.words import formula, meaning, settings
     from ndcg_tracker.reporting.formats import rows_as
     from ndcg_tracker.reporting.json import json_text
 

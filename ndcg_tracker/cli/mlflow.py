@@ -30,18 +30,25 @@ def push_mlflow(
             help="MLflow's experiment, created if missing.", show_default="MLFLOW_EXPERIMENT_NAME, else Default"
         ),
     ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN", help="The run to compare with in the report page.", show_default="@baseline, if there is one"
+        ),
+    ] = None,
     dataset: options.AnyDataset = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Create or update the MLflow run of a stored run.
 
-    It gets the means, parameters, tags, and the tables of groups and items. Pushing a run again updates its MLflow run.
+    It gets the means, parameters, tags, the tables of groups and items, and the report page. Pushing a run again
+    updates its MLflow run.
     """
     from ndcg_tracker.integrations.mlflow import push
     from ndcg_tracker.reporting.formats import rows_as
 
     with options.tracker() as tracker:
-        found = push(tracker, run, dataset=dataset, tracking_uri=tracking_uri, experiment=experiment)
+        found = push(tracker, run, dataset=dataset, tracking_uri=tracking_uri, experiment=experiment, baseline=baseline)
     for note in found.notes:
         options.say(f"note: {found.run}: {note}")
     names = ["run", "dataset", "outcome", "mlflow_run_id", "experiment", "n_metrics", "tracking_uri"]

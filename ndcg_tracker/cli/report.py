@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.compare import MISSING, Missing
+from ndcg_tracker.cli.compare import MISSING, Interval, Missing, Significance
 
 
 def report(
@@ -27,11 +27,13 @@ def report(
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
     missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
+    test: Annotated[Significance, typer.Option(help="The test behind the verdicts.")] = Significance.t,
+    ci: Annotated[Interval, typer.Option(help="The 95% intervals of the metrics.")] = Interval.t,
 ) -> None:
-    """Write a page that shows a comparison: every group, the lists of those that changed, and the history.
+    """Write a page that shows a comparison.
 
-    The page is one file; it needs no network and runs in any browser. The first metric is drawn group by group. Several
-    candidates get a tab each, and a picture of all pairs.
+    It shows every group, the lists of those that changed, and the history. The page is one file and needs no network.
+    The first metric is drawn group by group. Several candidates get a tab each, and a picture of all pairs.
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.reporting.whole_file import whole_file
@@ -44,7 +46,14 @@ def report(
         if not candidates:
             raise InputError("a report needs a candidate: name one after the baseline, or give --all")
         found = tracker.report(
-            baseline, *candidates, dataset=dataset, metrics=metric or (), missing=missing.value, output=output
+            baseline,
+            *candidates,
+            dataset=dataset,
+            metrics=metric or (),
+            missing=missing.value,
+            test=test.value,
+            ci=ci.value,
+            output=output,
         )
         write(found.to_html())
     options.say(f"wrote {shlex.quote(output)}: open it in a browser")

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ndcg_tracker.comparison.inference import NOTHING, Methods, infer
-from ndcg_tracker.comparison.notes import Note, metric_warnings
+from ndcg_tracker.comparison.inference import NOTHING, Methods, infer, metric_warnings
 from ndcg_tracker.comparison.pair import Pairing
 from ndcg_tracker.comparison.results import (
     Comparison,
@@ -21,14 +20,16 @@ from ndcg_tracker.comparison.results import (
     NotComparable,
     RunRef,
     SliceComparison,
+    TieEffect,
     Verdict,
     corrected_verdict,
     coverage_notes,
+    ties_note,
 )
 from ndcg_tracker.comparison.slices import Slicing, compare_slices, worst_first
-from ndcg_tracker.comparison.tie_effect import TieEffect
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import ShownOnly
+from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.equivalence import Equivalence
@@ -104,7 +105,7 @@ def compare_runs(
     top = top if first.shown_only is None else 0  # there are no worst and best groups of what says nothing of quality
     if by is not None and first.no_inference is not None:
         raise InputError(f"{first.metric} cannot be sliced: no test applies; name another metric first")
-    return Comparison(
+    comparison = Comparison(
         runs.baseline,
         runs.candidate,
         runs.dataset,
@@ -118,6 +119,35 @@ def compare_runs(
         slices=None if by is None else worst_first(_sliced(first, by)),
         slice_attribute=None if by is None else by.attribute,
     )
+    return _with_metric_notes(comparison)
+
+
+_OF_METRICS = ("ties", "nothing_judged")
+
+
+def _with_metric_notes(comparison: Comparison) -> Comparison:
+    """Return the comparison with the notes on its metrics as they are now."""
+    metrics = comparison.metrics
+    notes = [note for note in comparison.notes if note.kind not in _OF_METRICS]
+    notes += [
+        ties_note(metric.tie_effect, metric.metric)
+        for metric in metrics
+        if metric.ties_could_change_verdict and metric.tie_effect is not None
+    ]
+    unjudged = [metric.metric for metric in metrics if metric.not_comparable == "nothing_judged"]
+    if unjudged:
+        notes.append(Note("nothing_judged", {"metrics": unjudged}, labels_command(comparison.dataset)))
+    return replace(comparison, notes=tuple(notes))
+
+
+def labels_command(dataset: str) -> tuple[str, ...]:
+    """Return a command that shows some labels of a dataset.
+
+    >>> labels_command("shop")[-1]
+    "SELECT group_key, item_key FROM labels WHERE dataset = 'shop' LIMIT 5"
+    """
+    value = dataset.replace("'", "''")
+    return "ndcg-track", "sql", f"SELECT group_key, item_key FROM labels WHERE dataset = '{value}' LIMIT 5"
 
 
 def compare_metrics(results: Sequence[PairedResults], methods: Methods = T_TEST) -> tuple[MetricComparison, ...]:
@@ -140,7 +170,8 @@ def adjusted_jointly(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...
     metrics = _adjusted([metric for comparison in comparisons for metric in comparison.metrics])
     adjusted, done = [], 0
     for comparison in comparisons:
-        adjusted.append(replace(comparison, metrics=metrics[done : done + len(comparison.metrics)]))
+        own = metrics[done : done + len(comparison.metrics)]
+        adjusted.append(_with_metric_notes(replace(comparison, metrics=own)))
         done += len(comparison.metrics)
     return tuple(adjusted)
 

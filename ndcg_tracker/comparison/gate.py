@@ -10,8 +10,9 @@ from typing import Literal
 
 import numpy as np
 
-from ndcg_tracker.comparison.notes import Note, low_information
+from ndcg_tracker.comparison.inference import low_information
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.statistics.equivalence import checked_margin

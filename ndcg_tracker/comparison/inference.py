@@ -1,4 +1,4 @@
-"""The inference that was asked for: which test, which interval, and what goes beside them."""
+"""The inference that was asked for: which test, which interval, and the warnings that go with them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.betting import betting_interval
-from ndcg_tracker.statistics.bootstrap import bootstrap_interval
 from ndcg_tracker.statistics.equivalence import Equivalence, checked_margin, equivalence_test
-from ndcg_tracker.statistics.information import Information
-from ndcg_tracker.statistics.permutation import FLIPS, sign_flip_test
+from ndcg_tracker.statistics.information import FEW_DIFFERENCES, Information
+from ndcg_tracker.statistics.resampling import FLIPS, bootstrap_interval, sign_flip_test
 from ndcg_tracker.statistics.t_test import TTest
 from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
 
@@ -86,9 +86,11 @@ def infer(
     where = f"{metric}: " if metric else ""
     is_bounded = float(np.abs(delta).max(initial=0.0)) <= 1
     if methods.ci == "betting" and not is_bounded:
-        raise InputError(f"{where}a betting interval needs differences within -1 to 1: choose ci=t or ci=bootstrap")
+        choices = f"{argument('ci', 't')} or {argument('ci', 'bootstrap')}"
+        raise InputError(f"{where}a betting interval needs differences within -1 to 1: choose {choices}")
     if methods.test == "wilcoxon" and weights is not None:
-        raise InputError(f"{where}the Wilcoxon test takes no weights: choose test=t or test=permutation")
+        choices = f"{argument('test', 't')} or {argument('test', 'permutation')}"
+        raise InputError(f"{where}the Wilcoxon test takes no weights: choose {choices}")
     if methods.test == "permutation":
         p_value = sign_flip_test(delta, weights, flips=methods.resamples).p_value
     elif methods.test == "wilcoxon":
@@ -106,3 +108,47 @@ def infer(
     return Inference(
         p_value, ci, betting if known.is_low else None, None if margin is None else equivalence_test(test, margin)
     )
+
+
+def metric_warnings(
+    no_inference: Note | None, n_weightless: int, known: Information, found: Inference, test: str
+) -> tuple[Note, ...]:
+    """Return the warnings of one metric.
+
+    Parameters: ``no_inference``: why no test applies, None if one does. ``n_weightless``: how many groups have weight
+    0. ``known`` and ``found``: what the differences of the groups that count say, and what was inferred. ``test``: by
+    which test.
+
+    >>> from ndcg_tracker.statistics.information import Information
+    >>> [note.kind for note in metric_warnings(None, 2, Information(1, 1, 0.0), NOTHING, "t")]
+    ['weightless', 'one_group']
+    """
+    warnings = [Note("weightless", {"n": n_weightless})] if n_weightless else []
+    if known.n == 0:
+        warnings.append(Note("no_group"))
+    elif known.n_nonzero == 0:
+        pass
+    elif no_inference is not None:
+        warnings.append(no_inference)
+    elif known.n < 2:
+        warnings.append(Note("one_group"))
+    else:
+        if test == "wilcoxon":
+            warnings.append(Note("tests_symmetry"))
+        if found.ci is None:
+            warnings.append(Note("same_difference", {"n": known.n, "has_p": found.p_value is not None}))
+        else:
+            warnings += filter(None, [low_information(known)])
+    return tuple(warnings)
+
+
+def low_information(known: Information) -> Note | None:
+    """Return a note where the differences say too little for the t interval to be trusted, else None.
+
+    >>> from ndcg_tracker.statistics.information import Information
+    >>> low_information(Information(396, 55, 0.0)).facts["n_nonzero"], low_information(Information(9, 0, 0.0))
+    (55, None)
+    """
+    if known.are_few:
+        return Note("low_information", {"n": known.n, "n_nonzero": known.n_nonzero, "enough": FEW_DIFFERENCES})
+    return Note("low_information", {"n": known.n, "skewness": known.skewness}) if known.is_low else None

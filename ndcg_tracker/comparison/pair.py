@@ -12,7 +12,7 @@ from ndcg_tracker.rankings.types import Floats, Index, Mask
 
 Missing = Literal["error", "zero", "intersect", "skip"]
 
-_DENSE = 4  # ids that fill a quarter of their range are looked up in a table: 5 times faster than by bisection
+_DENSE = 4  # ids that fill a quarter of their range are looked up in a table: 4 times faster than by bisection
 
 
 @dataclass(frozen=True, slots=True)

@@ -240,3 +240,11 @@ def every_pair(names: Sequence[str], values: Floats, weights: Floats | None = No
             if delta is not None and verdict is not None:
                 found.append(RunPairDelta(names[row], names[column], delta, p_value, verdict))
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class PairReports:
+    """A baseline with each of its candidates, and the difference between any two of these runs."""
+
+    pairs: tuple[PairReport, ...]
+    deltas: tuple[RunPairDelta, ...] = ()

@@ -6,21 +6,77 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.pair import Missing
-from ndcg_tracker.comparison.tie_effect import GroupTieBounds, TieEffect
 from ndcg_tracker.metrics.language.measures import ShownOnly
+from ndcg_tracker.notes import Note
 from ndcg_tracker.statistics.equivalence import Equivalence
+
+_ROUNDING = 1e-12
+
 
 Verdict = Literal["improved", "regressed", "no_difference_detected", "identical", "not_comparable"]
 NotComparable = Literal["no_group", "nothing_judged"]
 """Why two runs cannot be compared: no group has a result in both; neither has a judged item that the metric counts."""
-
-
 ALPHA = 0.05
 """The level at which a corrected p-value gives a verdict."""
-
 COVERAGE_GAP = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class TieBounds:
+    """A mean if all ties in scores fell for the worst, and if all fell for the best."""
+
+    worst: float
+    best: float
+
+    @property
+    def is_open(self) -> bool:
+        """Whether ties change anything."""
+        return self.best - self.worst > _ROUNDING
+
+
+@dataclass(frozen=True, slots=True)
+class TieEffect:
+    """The bounds of one metric in both runs.
+
+    >>> TieEffect(TieBounds(0.5, 0.5), TieBounds(0.25, 0.75)).delta
+    (-0.25, 0.25)
+    """
+
+    baseline: TieBounds
+    candidate: TieBounds
+
+    @property
+    def is_open(self) -> bool:
+        """Whether ties change anything in either run."""
+        return self.baseline.is_open or self.candidate.is_open
+
+    @property
+    def delta(self) -> tuple[float, float]:
+        """The smallest and the largest difference that ties allow."""
+        return self.candidate.worst - self.baseline.best, self.candidate.best - self.baseline.worst
+
+    def could_turn(self, delta: float | None) -> bool:
+        """Return whether some order of the tied items could turn the sign of a difference that no test judges.
+
+        >>> TieEffect(TieBounds(0.5, 0.5), TieBounds(0.25, 0.75)).could_turn(0.125)
+        True
+        """
+        if not self.is_open or delta is None:
+            return False
+        low, high = self.delta
+        return low < 0 < high if delta == 0 else low * high <= 0
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTieBounds:
+    """One group's result in one run (``baseline`` or ``candidate``) with its bounds over all orders of tied items."""
+
+    group: str
+    run: str
+    worst: float
+    value: float
+    best: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,3 +325,9 @@ def most_telling(moves: Iterable[ItemMove], delta: float, n: int) -> tuple[ItemM
     ['a', 'b']
     """
     return tuple(sorted(moves, key=lambda move: (move.contribution * delta <= 0, -abs(move.contribution)))[:n])
+
+
+def ties_note(effect: TieEffect, *metrics: str) -> Note:
+    """Return a note that ties could change the verdict on a metric, or without one the decision of a gate."""
+    low, high = effect.delta
+    return Note("ties", {"metrics": metrics, "low": low, "high": high})

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ndcg_tracker.comparison.notes import low_information
+from ndcg_tracker.comparison.inference import low_information
 from ndcg_tracker.comparison.results import SliceComparison, corrected_verdict
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm

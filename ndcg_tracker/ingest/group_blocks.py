@@ -98,12 +98,12 @@ def text_group_blocks(source: Source, table: Table, n_bytes: int, *, fast: bool)
     while not block.is_last:
         block = _grown(block, pieces, n_wanted)
         rows, places = _parsed(table, block, fast=fast)
-        n_groups = len(rows.run_keys) if block.is_last else len(rows.run_keys) - 1  # the last one may go on
+        n_groups = len(rows.span_keys) if block.is_last else len(rows.span_keys) - 1  # the last one may go on
         if n_groups <= 0 and not block.is_last:
             n_wanted = block.n_bytes  # what was read is read again, so each time it is twice as much
             continue
         n_wanted = n_bytes
-        kept = rows.runs(0, n_groups)
+        kept = rows.spans(0, n_groups)
         end = block.n_bytes if block.is_last else _start_of_row(table, block, rows, kept.n_rows, places)
         whole, rest = block.divided(end)
         yield GroupBlock(kept, places or NoPlaces(), None if places else partial(table.exact, whole))

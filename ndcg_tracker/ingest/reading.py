@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self, TypeVar
 
-from ndcg_tracker.concurrency.ahead import reading_ahead
+from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, WITHOUT_COLUMNS, detect_delimited, detect_reader
@@ -319,7 +319,7 @@ def ranked_blocks(
             checked = partial(_checked, scores=block_scores, seen=None if is_whole else seen)
             table = block.assembled(checked)
             if not is_whole:
-                seen.add(block.rows.run_keys)
+                seen.add(block.rows.span_keys)
             n_items += table.run.n_items
             yield table
             del table, block  # not to be held while the next block is read
@@ -336,10 +336,10 @@ def _checked(rows: Rows, places: Places, *, scores: Floats | None, seen: SeenGro
     if scores is not None:
         rows = replace(rows, scores=scores)
     table = ranked_table(rows, places, is_part=seen is not None)
-    again = -1 if seen is None else seen.first_repeat(rows.run_keys)
+    again = -1 if seen is None else seen.first_repeat(rows.span_keys)
     if again >= 0:
-        what = f"the rows of group {shown(rows.run_keys.bytes_at(again))} are not contiguous"
+        what = f"the rows of group {shown(rows.span_keys.bytes_at(again))} are not contiguous"
         advice = "sort the file by group first, or read it whole instead of block by block"
-        error = places.error(int(rows.run_starts[again]), f"{what}; {advice}")
+        error = places.error(int(rows.span_starts[again]), f"{what}; {advice}")
         raise ScatteredGroupError(error.message) if isinstance(error, InputError) else error  # a doubt knows no place
     return table

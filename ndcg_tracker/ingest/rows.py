@@ -22,14 +22,14 @@ Number = TypeVar("Number", np.float64, np.int32)
 class Rows:
     """A table with one row per (group, item), in the order of its source.
 
-    ``run_keys`` and ``run_lengths``: the group ids, runs of equal ids held once, with the number of rows in each run.
+    ``span_keys`` and ``span_lengths``: the group ids, each span of equal ids once, and the number of rows in each.
     ``items``: one id per row, None for items known by their row's number within its group. ``scores``, ``grades``,
     ``weights``: float64, one per row, finite, NaN for null; None for an absent column. ``ranks``: int32, one per row,
     ``NO_RANK`` for none; None where they are not looked at.
     """
 
-    run_keys: Keys
-    run_lengths: Index
+    span_keys: Keys
+    span_lengths: Index
     items: Keys | None
     scores: Floats | None = None
     grades: Floats | None = None
@@ -39,20 +39,20 @@ class Rows:
     @property
     def n_rows(self) -> int:
         """How many rows there are."""
-        return int(self.run_lengths.sum())
+        return int(self.span_lengths.sum())
 
     @property
-    def run_starts(self) -> Index:
-        """The first row of each run: int64, shape (n_runs,)."""
-        return np.cumsum(self.run_lengths) - self.run_lengths
+    def span_starts(self) -> Index:
+        """The first row of each span: int64, shape (n_spans,)."""
+        return np.cumsum(self.span_lengths) - self.span_lengths
 
-    def runs(self, first: int, last: int) -> Rows:
-        """Return the runs ``first`` to ``last`` (exclusive) of the table, without copying their items."""
-        start = int(self.run_lengths[:first].sum())
-        rows = slice(start, start + int(self.run_lengths[first:last].sum()))
+    def spans(self, first: int, last: int) -> Rows:
+        """Return the spans ``first`` to ``last`` (exclusive) of the table, without copying their items."""
+        start = int(self.span_lengths[:first].sum())
+        rows = slice(start, start + int(self.span_lengths[first:last].sum()))
         return Rows(
-            self.run_keys.slice(first, last),
-            self.run_lengths[first:last],
+            self.span_keys.slice(first, last),
+            self.span_lengths[first:last],
             None if self.items is None else self.items.slice(rows.start, rows.stop),
             None if self.scores is None else self.scores[rows],
             None if self.grades is None else self.grades[rows],
@@ -61,27 +61,27 @@ class Rows:
         )
 
     def merged(self) -> Rows:
-        """Return the table with neighbouring runs of one group as one run: what was read in parts may have them.
+        """Return the table with neighbouring spans of one group as one span: what was read in parts may have them.
 
         >>> rows = Rows(Keys.from_strings(["q", "q", "r"]), np.array([2, 1, 4]), None).merged()
-        >>> rows.run_keys.to_list(), rows.run_lengths.tolist()
+        >>> rows.span_keys.to_list(), rows.span_lengths.tolist()
         (['q', 'r'], [3, 4])
         """
-        later = np.arange(1, len(self.run_keys))
-        again = self.run_keys.equal(later, self.run_keys, later - 1)
+        later = np.arange(1, len(self.span_keys))
+        again = self.span_keys.equal(later, self.span_keys, later - 1)
         if not again.any():
             return self
         firsts = np.flatnonzero(np.insert(~again, 0, True))
-        lengths = np.add.reduceat(self.run_lengths, firsts)
-        return replace(self, run_keys=self.run_keys.take(firsts), run_lengths=lengths)
+        lengths = np.add.reduceat(self.span_lengths, firsts)
+        return replace(self, span_keys=self.span_keys.take(firsts), span_lengths=lengths)
 
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
         """Return several tables of the same columns, at least one, one after the other; everything is copied."""
         items = [part.items for part in parts if part.items is not None and len(part.items)]
         return cls(
-            Keys.joined([part.run_keys for part in parts]),
-            np.concatenate([part.run_lengths for part in parts]),
+            Keys.joined([part.span_keys for part in parts]),
+            np.concatenate([part.span_lengths for part in parts]),
             Keys.joined(items) if items else None,
             _joined([part.scores for part in parts]),
             _joined([part.grades for part in parts]),
@@ -109,8 +109,8 @@ class GatheredRows:
     and rank."""
 
     def __init__(self, number_roles: Sequence[str]) -> None:
-        self._run_keys: list[bytes] = []
-        self._run_starts: list[int] = []
+        self._span_keys: list[bytes] = []
+        self._span_starts: list[int] = []
         self._items: list[bytes] = []
         self._numbers = {role: array("d") for role in number_roles}
         self._appends = [values.append for values in self._numbers.values()]
@@ -124,8 +124,8 @@ class GatheredRows:
         """Add the row of a line: its numbers in the order of the roles, NaN for null; items for all rows or none."""
         if group != self._group:
             self._group = group
-            self._run_keys.append(group)
-            self._run_starts.append(len(self._lines))
+            self._span_keys.append(group)
+            self._span_starts.append(len(self._lines))
         if item is not None:
             self._items.append(item)
         for append, value in zip(self._appends, numbers, strict=True):
@@ -134,13 +134,13 @@ class GatheredRows:
 
     def rows(self, name: str, without: Container[str] = (), if_twice: str = KEEP_ONE) -> tuple[Rows, LinePlaces]:
         """Return the table, but for the columns ``without``, and the places of its rows in the file ``name``."""
-        starts = np.array(self._run_starts, dtype=np.int64)
+        starts = np.array(self._span_starts, dtype=np.int64)
         numbers: dict[str, Floats] = {
             role: np.array(values) for role, values in self._numbers.items() if role not in without
         }
         ranks = numbers.get("rank")
         rows = Rows(
-            Keys.from_bytes(self._run_keys),
+            Keys.from_bytes(self._span_keys),
             np.append(starts[1:], len(self))[: starts.size] - starts,
             Keys.from_bytes(self._items) if self._items and "item" not in without else None,
             numbers.get("score"),

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.ingest.numbers import (
-    NO_RANK,
-    Ranks,
-)
+from ndcg_tracker.ingest.numbers import NO_RANK, Ranks
 from ndcg_tracker.ingest.places import KEEP_ONE, LinePlaces, Places, shown
 from ndcg_tracker.ingest.rows import Rows
+from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.keys import BLOCK, Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking, Run, run_of_groups
 from ndcg_tracker.rankings.sorting import descending_order
@@ -26,65 +25,35 @@ TOO_HEAVY = f"the weight is above {MAX_WEIGHT:g}; give weights of a common size,
 NO_SCORE = "no row has a score; name the score column, or read the file as labels"
 
 
-@dataclass(frozen=True, slots=True)
-class RankConflict:
-    """In how many groups a better rank goes with a lower score, and the id of the first of them."""
+def joined_notes(notes: Iterable[Note], *, has_labels: bool = False) -> list[Note]:
+    """Return the notes on the parts of a run as notes on all of it.
 
-    n_groups: int
-    first: str
+    ``has_labels``: whether labels came with the run, in the same table: an item without a score is judged then.
 
-    def __str__(self) -> str:
-        where = "a group" if self.n_groups == 1 else f"{self.n_groups} groups"
-        named = f"{where} ({shown(self.first)})" if self.n_groups == 1 else f"{where} (the first: {shown(self.first)})"
-        return (
-            f"the rank column contradicts the scores in {named}; the scores decide, as in trec_eval: "
-            "if lower scores are better here, negate them"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class NoScores:
-    """How many rows have no score: no news in a table that has labels too, where such items are judged alone."""
-
-    n_rows: int
-
-    def __str__(self) -> str:
-        rows = "1 row has" if self.n_rows == 1 else f"{self.n_rows:,} rows have"
-        return f"{rows} no score, and the items count as not retrieved; if a model failed on them, fix the scores"
-
-
-RunFact = RankConflict | NoScores
-"""What a reader has found in a run that one should know."""
-
-
-def joined_notes(notes: Iterable[RunFact], *, has_labels: bool = False) -> tuple[RunFact, ...]:
-    """Return what was found in the parts of a run as what is to be said of all of it.
-
-    ``has_labels``: whether labels came with the run, in the same table.
-
-    >>> joined_notes([RankConflict(2, "q1"), NoScores(1), RankConflict(1, "q7"), NoScores(2)])
-    (RankConflict(n_groups=3, first='q1'), NoScores(n_rows=3))
+    >>> for note in joined_notes([Note("rank_conflict", {"n": 2, "first": "q1"}), Note("no_score", {"n": 1})] * 2):
+    ...     print(note)
+    rank conflict: n=4, first='q1'
+    no score: n=2
     """
-    every = list(notes)
-    conflicts = [one for one in every if isinstance(one, RankConflict)]
-    n_rows = 0 if has_labels else sum(one.n_rows for one in every if isinstance(one, NoScores))
-    joined: list[RunFact] = []
-    if conflicts:
-        joined.append(RankConflict(sum(one.n_groups for one in conflicts), conflicts[0].first))
-    return (*joined, NoScores(n_rows)) if n_rows else tuple(joined)
+    every, joined = list(notes), list[Note]()
+    for kind in ("rank_conflict",) if has_labels else ("rank_conflict", "no_score"):
+        parts = [note for note in every if note.kind == kind]
+        n = sum(cast("int", note.facts["n"]) for note in parts)
+        joined += [replace(note, facts={**note.facts, "n": n}) for note in parts[:1]]
+    return joined
 
 
 def rank_conflict(
     group_keys: Keys, offsets: Index, ranks: Ranks, scores: Floats, *, is_descending: bool = False
-) -> RankConflict | None:
-    """Return where a better rank goes with a lower score in the same group, None where that is nowhere.
+) -> Note | None:
+    """Return a note on the groups in which a better rank goes with a lower score, None where there is none.
 
     Parameters: ``ranks``: int32, one per row, ``NO_RANK`` for none. ``scores``: float64, one per row, finite;
     ``is_descending``: whether they are known to be so in each group.
 
     >>> keys, offsets = Keys.from_strings(["q", "r"]), np.array([0, 2, 4])
     >>> rank_conflict(keys, offsets, np.array([1, 2, 1, 2], dtype=np.int32), np.array([2.0, 1.0, 0.5, 0.6]))
-    RankConflict(n_groups=1, first='r')
+    Note(kind='rank_conflict', facts={'n': 1, 'first': 'r'}, command=())
     """
     if not _falls(ranks, offsets) and (is_descending or not _falls(-scores, offsets)):
         return None
@@ -105,7 +74,7 @@ def rank_conflict(
     lowest, highest = np.minimum.reduceat(scores[order], firsts), np.maximum.reduceat(scores[order], firsts)
     owner = owners[firsts]
     wrong = np.unique(owner[1:][(owner[1:] == owner[:-1]) & (highest[1:] > lowest[:-1])])
-    return RankConflict(int(wrong.size), group_keys[int(wrong[0])]) if wrong.size else None
+    return Note("rank_conflict", {"n": int(wrong.size), "first": group_keys[int(wrong[0])]}) if wrong.size else None
 
 
 def _falls(values: Ranks | Floats, offsets: Index) -> bool:
@@ -124,14 +93,14 @@ class RankedTable:
 
     ``run``: as its rows stand; it has items, but for a block of a stream in which every row is judged and none was
     retrieved. ``by_row_number``: whether items are known by the row's number within the group, for want of ids.
-    ``notes``: what its reader has found that one should know, as facts; as text each is a sentence.
+    ``notes``: what its reader has found that one should know.
     """
 
     run: Run
     labels: LabelLists | None
     weights: GroupWeights | None
     by_row_number: bool = False
-    notes: tuple[RunFact, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def ranking(self) -> Ranking:
@@ -180,14 +149,14 @@ def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> Ranked
     run = run_of_groups(keys, offsets, items, scores)
     if rows.items is not None:
         _refuse_duplicates(table, places, run, labels)
-    notes: list[RunFact] = []
+    notes: list[Note] = []
     if rows.ranks is not None and scores.size == rows.n_rows:
         ranks = rows.ranks if table.order is None else rows.ranks[table.order]
         is_descending = isinstance(run, Ranking)
         conflict = rank_conflict(table.keys, table.offsets, ranks, scores, is_descending=is_descending)
         notes += [] if conflict is None else [conflict]
     if scores.size < rows.n_rows:
-        notes.append(NoScores(rows.n_rows - scores.size))
+        notes.append(Note("no_score", {"n": rows.n_rows - scores.size}))
     return RankedTable(run, labels, weights, rows.items is None, tuple(notes))
 
 
@@ -207,18 +176,18 @@ def label_lists(rows: Rows, places: Places) -> LabelLists:
 def _grouped_rows(rows: Rows, places: Places) -> _Grouped:
     if not rows.n_rows:
         raise places.whole(NO_ROW)
-    _check_ids(rows.run_keys, "group", places, rows.run_starts)
+    _check_ids(rows.span_keys, "group", places, rows.span_starts)
     if rows.items is not None:
         _check_ids(rows.items, "item", places, None)
     code_of: dict[bytes, int] = {}
-    run_codes = np.array([code_of.setdefault(key, len(code_of)) for key in rows.run_keys.to_bytes_list()])
-    keys = rows.run_keys if len(code_of) == run_codes.size else Keys.from_bytes(list(code_of))
+    span_codes = np.array([code_of.setdefault(key, len(code_of)) for key in rows.span_keys.to_bytes_list()])
+    keys = rows.span_keys if len(code_of) == span_codes.size else Keys.from_bytes(list(code_of))
     lengths = np.zeros(len(code_of), dtype=np.int64)
-    np.add.at(lengths, run_codes, rows.run_lengths)
+    np.add.at(lengths, span_codes, rows.span_lengths)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     order = None
-    if (np.diff(run_codes) < 0).any():
-        order = np.argsort(np.repeat(run_codes, rows.run_lengths), kind="stable")
+    if (np.diff(span_codes) < 0).any():
+        order = np.argsort(np.repeat(span_codes, rows.span_lengths), kind="stable")
     if rows.items is None:
         numbers = Keys.from_row_numbers(np.arange(1, int(lengths.max()) + 1))
         items = numbers.take(np.arange(int(offsets[-1])) - np.repeat(offsets[:-1], lengths))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.integrations import training_runs
+from ndcg_tracker.integrations import training
 from ndcg_tracker.integrations.libraries import library
 from ndcg_tracker.tracker.ingest import IngestResult
 
 
-class TrainingRuns(training_runs.TrainingRuns):
-    """Stores the validation rankings of a CatBoost training (see ``training_runs.TrainingRuns`` for the parameters).
+class TrainingRuns(training.TrainingRuns):
+    """Stores the validation rankings of a CatBoost training (see ``training.TrainingRuns`` for the parameters).
 
     CatBoost's callbacks do not get the model, so this is not a callback: ``store`` ranks with every n-th iteration and
     with the finished model, from the trees that the model kept. ``features``: an array, a frame or a Pool.

@@ -17,6 +17,18 @@ def summary_path() -> str | None:
     return os.environ.get(SUMMARY_VARIABLE) or None
 
 
+def artifact_link(path: str) -> str:
+    """Return where a file of this job is found: among the artifacts of the workflow's run, else where it was written.
+
+    In GitHub Actions the workflow uploads it (``actions/upload-artifact``), and the page of its run lists it.
+    """
+    names = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
+    server, repository, run_id = (os.environ.get(name, "") for name in names)
+    if not (server and repository and run_id):
+        return path
+    return f"{server}/{repository}/actions/runs/{run_id}#artifacts"
+
+
 @contextmanager
 def appended_summary(path: str, asked_by: str = SUMMARY_VARIABLE) -> Iterator[Callable[[str], None]]:
     """Yield a function that takes Markdown for the summary; all of it is appended at once if the block succeeds.

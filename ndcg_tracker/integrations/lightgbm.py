@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.integrations import training_runs
+from ndcg_tracker.integrations import training
 from ndcg_tracker.integrations.libraries import library
 from ndcg_tracker.tracker.ingest import IngestResult
 
 
-class TrainingRuns(training_runs.TrainingRuns):
-    """Stores the validation rankings of a LightGBM training (see ``training_runs.TrainingRuns`` for the parameters).
+class TrainingRuns(training.TrainingRuns):
+    """Stores the validation rankings of a LightGBM training (see ``training.TrainingRuns`` for the parameters).
 
     Pass it as a callback to store every n-th iteration during the training, and pass the model to ``store``.
     ``features``: an array, a frame or a sparse matrix; no Dataset. The scores are raw scores: LightGBM's own NDCG is

@@ -5,7 +5,8 @@
 
 The database is given by ``--ndcg-track-db`` or ``NDCG_TRACK_DB``. The test fails on FAIL and, by default, on
 INCONCLUSIVE, with the report of the gate. The decision goes into the JUnit report as properties of the test, and the
-comparison into GitHub's step summary if there is one.
+comparison into GitHub's step summary if there is one. Beside the JUnit report, a test that fails leaves the report page
+of what it compared.
 
 A decision is recorded in CI (if the variable ``CI`` is set) and on request: ``check(..., record=True)``,
 ``--ndcg-track-record always``, or ``ndcg_track_record = always`` in pytest's configuration. A test on a
@@ -15,14 +16,16 @@ developer's machine changes neither the drift nor the alpha budget of a gate.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
 if TYPE_CHECKING:
-    from ndcg_tracker.tracker.results import GateResult
+    from ndcg_tracker.tracker.result_objects import GateResult
     from ndcg_tracker.tracker.tracker import Tracker
 
 OnInconclusive = Literal["fail", "skip", "pass"]
@@ -71,13 +74,17 @@ class NdcgGate:
     """Runs the gate on stored runs from within a test.
 
     ``database``: a URL or path, None for ``NDCG_TRACK_DB``. ``properties``: receives the name and value of each
-    property of the test. ``record``: whether decisions are recorded if a check does not say.
+    property of the test. ``record``: whether decisions are recorded if a check does not say. ``page``: the report page
+    of a check that fails, None to write none.
     """
 
-    def __init__(self, database: str | None, properties: Properties, *, record: bool = False) -> None:
+    def __init__(
+        self, database: str | None, properties: Properties, *, record: bool = False, page: Path | None = None
+    ) -> None:
         self._database = database
         self._properties = properties
         self._record = record
+        self._page = page
 
     def check(
         self,
@@ -112,13 +119,17 @@ class NdcgGate:
                 append_summary = None if summary is None else files.enter_context(appended_summary(summary))
                 with Tracker(self._database) as tracker:
                     found = tracker.gate(**asked) if recorded else _unrecorded(tracker, asked)
+                    page = None if found.is_accepted else self._page
+                    if page is not None:
+                        tracker.gate_report(found, output=str(page)).save(page)
                 if append_summary is not None:
                     append_summary(gate_as("markdown", found.gated) + "\n")
         except NdcgTrackerError as error:
             refused = str(error)
         if refused:
             pytest.fail(refused, pytrace=False)
-        for name, value in {**_properties(found), "recorded": str(recorded)}.items():
+        shown = {} if page is None else {"report": str(page)}
+        for name, value in {**_properties(found), "recorded": str(recorded), **shown}.items():
             self._properties.append((f"ndcg_tracker.{name}", value))
         if not found.is_accepted:
             if found.decision == "fail" or on_inconclusive == "fail":
@@ -131,7 +142,7 @@ class NdcgGate:
 def _unrecorded(tracker: Tracker, asked: dict[str, Any]) -> GateResult:
     """Return the decision of the gate without recording it; an override passes the test as if it were recorded."""
     from ndcg_tracker.tracker.gate import acknowledged
-    from ndcg_tracker.tracker.results import GateResult
+    from ndcg_tracker.tracker.result_objects import GateResult
 
     others = ("acknowledge", "acknowledged_by", "dry_run")
     override = acknowledged(asked.get("acknowledge"), asked.get("acknowledged_by"))
@@ -173,4 +184,8 @@ def ndcg_gate(request: pytest.FixtureRequest) -> NdcgGate:
     """The gate, on the database of ``--ndcg-track-db`` or ``NDCG_TRACK_DB`` (see ``NdcgGate.check``)."""
     # not by record_property, which warns under junit_family=xunit2, the default, although that writes them
     properties: Properties = request.node.user_properties
-    return NdcgGate(request.config.getoption("--ndcg-track-db"), properties, record=_is_recorded(request.config))
+    database = request.config.getoption("--ndcg-track-db")
+    junit = request.config.getoption("xmlpath", None)
+    name = re.sub(r"[^\w.-]+", "_", request.node.name)
+    page = None if not junit else Path(junit).with_name(f"{Path(junit).stem}-{name}.html")
+    return NdcgGate(database, properties, record=_is_recorded(request.config), page=page)

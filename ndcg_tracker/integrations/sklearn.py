@@ -9,7 +9,7 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.integrations.libraries import library
-from ndcg_tracker.integrations.validation_rows import ValidationRows
+from ndcg_tracker.integrations.training import ValidationRows
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.tracker.evaluation import evaluate
 

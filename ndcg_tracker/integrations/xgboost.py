@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.integrations import training_runs
+from ndcg_tracker.integrations import training
 from ndcg_tracker.integrations.libraries import library
 from ndcg_tracker.tracker.ingest import IngestResult
 
 
-class TrainingRuns(training_runs.TrainingRuns):
-    """Stores the validation rankings of an XGBoost training (see ``training_runs.TrainingRuns`` for the parameters).
+class TrainingRuns(training.TrainingRuns):
+    """Stores the validation rankings of an XGBoost training (see ``training.TrainingRuns`` for the parameters).
 
     Pass it as a callback to store every n-th iteration during the training, and pass the model to ``store``.
     ``features``: a DMatrix, or anything that converts to one. The parameters are all of the model's, defaults included.

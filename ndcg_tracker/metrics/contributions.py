@@ -7,18 +7,16 @@ which does not keep track of single items.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.kernel.gains import gains
-from ndcg_tracker.metrics.kernel.levels import GradeLevels
-from ndcg_tracker.metrics.kernel.results import GroupValues
-from ndcg_tracker.metrics.kernel.rounding import in_precision_of, rank_weights
+from ndcg_tracker.metrics.kernel.gains import gains, in_precision_of, rank_weights
+from ndcg_tracker.metrics.kernel.graded_list import GradeLevels
+from ndcg_tracker.metrics.kernel.mean import GroupValues
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.rankings.grouping import group_codes, group_sums
+from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import Judged, JudgedRanking
 from ndcg_tracker.rankings.types import Floats, Index
 
@@ -49,15 +47,6 @@ class Contributions:
     def metric(self) -> Metric:
         """The metric whose values these add up to."""
         return self.values.metric
-
-    @cached_property
-    def remainders(self) -> Floats:
-        """The part of each group's value that no item accounts for: float64, shape (n_groups,), NaN without a value.
-
-        0 up to rounding errors, except where values are rounded or computed in single precision, and in groups that
-        have a value by convention (``empty=1``).
-        """
-        return self.values.values - group_sums(self.groups, self.contributions, self.judged.n_groups)
 
 
 def refuse_what_is_not_split(metric: Metric) -> None:

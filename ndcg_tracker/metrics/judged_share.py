@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ndcg_tracker.metrics.kernel.graded_list import graded_list
-from ndcg_tracker.metrics.kernel.levels import GainClasses
+from ndcg_tracker.metrics.kernel.graded_list import GainClasses, graded_list
 from ndcg_tracker.metrics.kernel.ties import item_order, open_spans
 from ndcg_tracker.rankings.join import Judged
 from ndcg_tracker.rankings.types import Floats

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ndcg_tracker.metrics.kernel.lists import Lists
-from ndcg_tracker.metrics.kernel.results import GroupResults, GroupValues
+from ndcg_tracker.metrics.kernel.mean import GroupResults, GroupValues
 from ndcg_tracker.metrics.kernel.values import group_results, values_of
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import Judged

@@ -39,11 +39,11 @@ def grouped(group_keys: Keys) -> Grouping:
         return Grouping(group_keys, np.zeros(1, dtype=np.int64), None)
     later = np.arange(1, n_rows)
     starts = np.concatenate([[0], later[~group_keys.equal(later, group_keys, later - 1)]])
-    run_keys = group_keys.take(starts).to_bytes_list()
+    span_keys = group_keys.take(starts).to_bytes_list()
     code_of: dict[bytes, int] = {}
-    codes = [code_of.setdefault(key, len(code_of)) for key in run_keys]
-    if len(code_of) == len(run_keys):
-        return Grouping(Keys.from_bytes(run_keys), np.append(starts, n_rows), None)
+    codes = [code_of.setdefault(key, len(code_of)) for key in span_keys]
+    if len(code_of) == len(span_keys):
+        return Grouping(Keys.from_bytes(span_keys), np.append(starts, n_rows), None)
     row_codes = np.repeat(np.array(codes), np.diff(starts, append=n_rows))
     offsets = np.zeros(len(code_of) + 1, dtype=np.int64)
     np.cumsum(np.bincount(row_codes, minlength=len(code_of)), out=offsets[1:])

@@ -21,7 +21,8 @@ def descending_order(values: NDArray[np.floating[Any]], offsets: Index) -> Index
     """Return the rows with each group's values in descending order, equal values in their present order.
 
     NumPy sorts integers several times faster than it finds their order. So each value's last bits are replaced by its
-    place, and groups in which those bits matter are sorted again, exactly.
+    place, and groups in which those bits matter are sorted again, exactly. 500,000 values in groups of 100 take 2 ms,
+    ``np.lexsort`` 84 ms (``benchmarks/tricks.py``).
 
     >>> descending_order(np.array([1.0, 3.0, 1.0, 0.5, 0.7]), np.array([0, 3, 5])).tolist()
     [1, 0, 2, 4, 3]

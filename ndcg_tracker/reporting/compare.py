@@ -6,16 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ndcg_tracker.comparison.notes import Note
-from ndcg_tracker.comparison.results import ALPHA, Comparison, GroupCounts, GroupDelta, MetricComparison
-from ndcg_tracker.comparison.tie_effect import TieBounds
+from ndcg_tracker.comparison.results import ALPHA, Comparison, GroupCounts, GroupDelta, MetricComparison, TieBounds
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
+from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as
-from ndcg_tracker.reporting.groups import VERDICT_STYLES, delta_cell, group_tables, slice_tables, tie_tables
+from ndcg_tracker.reporting.groups import IDENTICAL, VERDICT_STYLES, delta_cell, group_tables, slice_tables, tie_tables
 from ndcg_tracker.reporting.html import reports_html
 from ndcg_tracker.reporting.json import json_text
-from ndcg_tracker.reporting.notes import T_INTERVAL, few_or_skewed, low_information, sentence, told
+from ndcg_tracker.reporting.notes import T_INTERVAL, few_or_skewed, low_information, renamed, sentence, told
 from ndcg_tracker.reporting.numbers import UNDEFINED, counted, interval, p_text, percent, points, shown_margin
 from ndcg_tracker.reporting.report import WIDTH, Format, Report, Table, columns, marks
 from ndcg_tracker.reporting.rows import as_object, fields_of, paths, picked, shape_of
@@ -161,14 +160,15 @@ def comparison_reports(*comparisons: Comparison, spelled: Spelling = in_python) 
 
 def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparison], spelled: Spelling) -> Report:
     compared = [metric for metric in comparison.metrics if metric.shown_only is None]
+    paired = ("groups", f"{comparison.groups.paired:,} paired")
     findings = [Painted(f"{sign(one)} {finding(one)}", VERDICT_STYLES.get(one.verdict)) for one in compared]
     return Report(
         headline(comparison),
         findings=findings if len(compared) > 1 and len(shown) == 1 else (),
         tables=[_metric_table(comparison, shown), *_equivalence_tables(comparison)],
         legend=legend(shown),
-        facts=[*facts(comparison, spelled), *_canonical_names(comparison, stored)],
-        notes=[told(note) for note in notes(comparison)],
+        facts=[paired, *facts(comparison, spelled), *_canonical_names(comparison, stored)],
+        notes=[told(note) for note in comparison.notes],
         details=[*slice_tables(comparison), *group_tables(comparison), *tie_tables(comparison)],
         fold=FOLD,
     )
@@ -180,7 +180,7 @@ def _overview(comparisons: Sequence[Comparison]) -> Report:
     for comparison in comparisons:
         for metric in comparison.metrics:
             verdict = "shown, not compared" if metric.verdict is None else metric.verdict.replace("_", " ")
-            verdict = "cannot be judged" if sign(metric) == "?" else verdict
+            verdict = verdict if _is_judged(metric) else "cannot be judged"
             told_so = (f"{sign(metric)} {verdict}", points(metric.delta, signed=True))
             painted = [Painted(text, VERDICT_STYLES.get(metric.verdict)) for text in told_so]
             rows.append([comparison.candidate.name, metric.metric, *painted, p_text(metric.p_adjusted)])
@@ -194,10 +194,9 @@ def for_people(comparison: Comparison) -> Comparison:
     """Return the comparison with its metrics named as people know them."""
     from ndcg_tracker.metrics.language.agreement import familiar_name  # NumPy is not for those who only print a table
 
-    metrics = tuple(
-        replace(metric, metric=familiar_name(metric.metric, metric.requested_as)) for metric in comparison.metrics
-    )
-    return replace(comparison, metrics=metrics)
+    names = {metric.metric: familiar_name(metric.metric, metric.requested_as) for metric in comparison.metrics}
+    metrics = tuple(replace(metric, metric=names[metric.metric]) for metric in comparison.metrics)
+    return replace(comparison, metrics=metrics, notes=tuple(renamed(note, names) for note in comparison.notes))
 
 
 def runs(comparison: Comparison) -> str:
@@ -225,12 +224,11 @@ def tally(metrics: Sequence[MetricComparison]) -> str:
     """Return how many of several metrics moved, and which way."""
     counts = {verdict: sum(metric.verdict == verdict for metric in metrics) for verdict in SIGNS}
     n_metrics = counted(len(metrics), "metric")
-    moved = [f"{counts[verdict]} {verdict}" for verdict in ("regressed", "improved") if counts[verdict]]
+    moved = [verdict for verdict in ("regressed", "improved") if counts[verdict]]
     if moved:
         first, *others = moved
-        number, verdict = first.split(" ")
-        share = f"all {n_metrics}" if not others and int(number) == len(metrics) else f"{number} of {n_metrics}"
-        return ", ".join([f"{share} {verdict}", *others])
+        share = f"all {n_metrics}" if counts[first] == len(metrics) else f"{counts[first]} of {n_metrics}"
+        return ", ".join([f"{share} {first}", *(f"{counts[verdict]} {verdict}" for verdict in others)])
     if counts["identical"] == len(metrics):
         return f"identical in all {n_metrics}"
     if counts["not_comparable"] == len(metrics):
@@ -259,25 +257,29 @@ def sign(metric: MetricComparison) -> str:
     """Return the sign of a metric's verdict; "?" also where nothing could be tested."""
     if metric.verdict is None:
         return "·"
-    tested = metric.p_value is not None or metric.verdict == "identical"
-    return SIGNS[metric.verdict] if tested else "?"
+    return SIGNS[metric.verdict] if _is_judged(metric) else SIGNS["not_comparable"]
+
+
+def _is_judged(metric: MetricComparison) -> bool:
+    """Whether the verdict is one of a test, or needs none: of identical runs, or of a metric that is only shown."""
+    return metric.p_value is not None or metric.verdict in ("identical", None)
 
 
 def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> Table:
     """Return the means, differences and p-values, behind them what the verdicts rest on where a metric has any."""
-    evidence: list[tuple[str, Callable[[MetricComparison], str]]] = [
+    evidence: list[tuple[str, Callable[[MetricComparison], str | None]]] = [
         ("wins", lambda metric: f"{metric.wins:,}"),
         ("ties", lambda metric: f"{metric.ties:,}"),
         ("losses", lambda metric: f"{metric.losses:,}"),
-        ("d_z", lambda metric: f"{metric.effect_size:+.2f}" if metric.effect_size is not None else UNDEFINED),
-        ("detectable", lambda m: points(m.detectable_delta) if _is_detectable_shown(m) else UNDEFINED),
-        ("betting interval", lambda m: interval(m.betting_ci, signed=True) if _is_betting_shown(m) else UNDEFINED),
+        ("d_z", lambda metric: f"{metric.effect_size:+.2f}" if metric.effect_size is not None else None),
+        ("detectable", lambda m: points(m.detectable_delta) if _is_detectable_shown(m) else None),
+        ("betting interval", lambda m: interval(m.betting_ci, signed=True) if _is_betting_shown(m) else None),
     ]
     metrics, footnotes = comparison.metrics, list[str]()
-    known = [(name, cell) for name, cell in evidence if any(cell(metric) != UNDEFINED for metric in metrics)]
+    known = [(name, cell) for name, cell in evidence if any(cell(metric) is not None for metric in metrics)]
     return Table(
         (*_METRIC_COLUMNS, *columns(*(f">{name}" for name, _ in known))),
-        [[*_metric_cells(metric), *(cell(metric) for _, cell in known)] for metric in metrics],
+        [[*_metric_cells(metric), *(cell(metric) or UNDEFINED for _, cell in known)] for metric in metrics],
         marks=[marks(metric_notes(metric, comparisons), footnotes) for metric in metrics],
         footnotes=footnotes,
         second=len(_METRIC_COLUMNS),
@@ -306,7 +308,7 @@ def metric_notes(metric: MetricComparison, comparisons: Sequence[Comparison] = (
     if metric.not_comparable == "nothing_judged":
         found.append("neither run has a judged item that counts: their equal results say nothing of them")
     if metric.verdict == "identical":
-        found.append("identical in every group: no interval, no p-value")
+        found.append(IDENTICAL)
     if metric.p_value is not None and comparisons:
         found += _second_thoughts(metric, metric.p_value, _n_tested(comparisons))
     return found
@@ -413,10 +415,9 @@ def _equivalence_in_words(found: Equivalence) -> str:
 
 
 def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[str, str]]:
-    """Return what was compared, as pairs of a name and its value; ``spelled``: how arguments are spelled."""
+    """Return what was compared, but for the groups, as names and values; ``spelled``: how arguments are spelled."""
     labels = comparison.label_set
     pairs = [
-        ("groups", f"{comparison.groups.paired:,} paired"),
         *(("in neither run", worded(sentence, spelled)) for sentence in _in_neither(comparison)),
         ("labels", f"version {labels.version}, digest {labels.digest[:12]}"),
     ]
@@ -446,40 +447,6 @@ def requests(shown: Comparison) -> list[tuple[str, str]]:
     """Return, as facts, how metrics were asked for that are shown under another name."""
     found = [metric for metric in shown.metrics if metric.requested_as not in ("", metric.metric)]
     return [("asked for", f"{metric.metric} as {metric.requested_as}") for metric in found]
-
-
-def notes(comparison: Comparison) -> list[Note]:
-    """Return what else to know, the metrics included whose verdict hangs on the order of items of equal score."""
-    found = list(comparison.notes)
-    for metric in comparison.metrics:
-        if metric.ties_could_change_verdict:
-            found += ties_note(metric, f"the verdict on {metric.metric}")
-    unjudged = [metric.metric for metric in comparison.metrics if metric.not_comparable == "nothing_judged"]
-    if unjudged:
-        command = labels_command(comparison.dataset)
-        found.append(Note("nothing_judged", {"metrics": ", ".join(unjudged)}, command))
-    return found
-
-
-def labels_command(dataset: str) -> tuple[str, ...]:
-    """Return a command that shows some labels of a dataset.
-
-    >>> from ndcg_tracker.reporting.notes import command_line
-    >>> print(command_line(labels_command("shop")))
-    ndcg-track sql "SELECT group_key, item_key FROM labels WHERE dataset = 'shop' LIMIT 5"
-    """
-    value = dataset.replace("'", "''")
-    return "ndcg-track", "sql", f"SELECT group_key, item_key FROM labels WHERE dataset = '{value}' LIMIT 5"
-
-
-def ties_note(metric: MetricComparison, what: str) -> list[Note]:
-    """Return a note that ties in scores could change something; none where the digits shown do not tell."""
-    if metric.tie_effect is None:
-        return []
-    low, high = metric.tie_effect.delta
-    if points(low, signed=True) == points(high, signed=True):
-        return []
-    return [Note("ties", {"what": what, "low": low, "high": high})]
 
 
 def _in_neither(comparison: Comparison) -> list[str]:

@@ -6,16 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ndcg_tracker.comparison.explain import ExplainedItem, Explanation, GroupExplanation, RunExplanation, Subject
-from ndcg_tracker.comparison.explain_parts import (
+from ndcg_tracker.comparison.explain import (
     ChangeParts,
     ChangeTotals,
+    ExplainedItem,
+    Explanation,
     GroupDifferences,
+    GroupExplanation,
     ItemTotal,
     LabelDifferences,
     RankTotal,
+    RunExplanation,
+    Subject,
 )
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as
 from ndcg_tracker.reporting.html import reports_html
@@ -191,7 +194,7 @@ def explanation_report(explanation: Explanation, top: int | None = TOP) -> Repor
         sentences=_story(explanation),
         tables=_tables(explanation, top),
         legend=_legend(explanation),
-        notes=[told(note) for note in _notes(explanation)],
+        notes=[told(note) for note in explanation.notes],
     )
 
 
@@ -260,24 +263,6 @@ def _legend(explanation: Explanation) -> list[str]:
     ]
 
 
-def _notes(explanation: Explanation) -> list[Note]:
-    """Return what else to know."""
-    subject = explanation.subject
-    found = list(explanation.notes)
-    if explanation.parts is None and not subject.is_same_labels:
-        found.append(Note("no_split"))
-    if isinstance(explanation, RunExplanation):
-        version = str(subject.baseline_labels.version)
-        options = ("--labels-baseline", version, "--labels-candidate", version)
-        if explanation.totals is None:
-            found.append(Note("ranking_in_detail", command=_command(subject, *options)))
-        elif explanation.worst_group is not None:
-            named = options if subject.are_labels_named else ()
-            command = _command(subject, *named, "--group", explanation.worst_group)
-            found.append(Note("worst_group", command=command))
-    return found
-
-
 def _verb(delta: float) -> str:
     return "fell" if delta < 0 else "rose" if delta > 0 else "did not change"
 
@@ -305,12 +290,6 @@ def _named(item: ExplainedItem) -> str:
 
 def _grade_words(grade: float | None) -> str:
     return "unjudged" if grade is None else f"grade {grade:g}"
-
-
-def _command(subject: Subject, *options: str) -> tuple[str, ...]:
-    """Return an explain command to type."""
-    runs = (subject.baseline_run.name, subject.candidate_run.name)
-    return ("ndcg-track", "explain", *runs, "--dataset", subject.dataset, "--metric", subject.metric, *options)
 
 
 def _tables(explanation: Explanation, top: int | None) -> list[Table]:
@@ -436,7 +415,11 @@ def _parts_table(parts: ChangeParts, subject: Subject) -> Table:
     run = "the same run" if same_run else f"{subject.candidate_run.name} instead of {subject.baseline_run.name}"
     changed = counted(differences.n_changed, "grade")
     added = counted(n_added, "label")
-    rows = _group_rows(of_groups, parts.groups) if of_groups is not None and of_groups.is_any else []
+    rows: list[list[object]] = []
+    after = ""
+    if of_groups is not None and of_groups.is_any:
+        rows.append(_group_row(of_groups, parts.groups))
+        after = f"ranking, labels, coverage: over the {counted(of_groups.n_common, 'group')} that all steps have"
     rows += [
         ["ranking", points(parts.other_run), _signed(parts.ranking), f"{run}, labels version {old}"],
         ["labels", points(parts.other_grades), _signed(parts.labels), f"{changed} changed in version {new}"],
@@ -447,20 +430,17 @@ def _parts_table(parts: ChangeParts, subject: Subject) -> Table:
             f"{added} added in version {new}, {n_removed:,} gone",
         ],
     ]
-    after = ""
-    if rows[0][0] == "groups" and of_groups is not None:
-        after = f"ranking, labels, coverage: over the {counted(of_groups.n_common, 'group')} that all steps have"
     headings = columns("part", ">value then", ">change", "step")
     return Table(headings, rows, "what changed it, step by step", after=after, names=(3,))
 
 
-def _group_rows(groups: GroupDifferences, change: float) -> list[list[object]]:
+def _group_row(groups: GroupDifferences, change: float) -> list[object]:
     """Return the row of the groups that are in one of the means only."""
     n_labels = f" ({counted(groups.n_added, 'label')})" if groups.n_came and groups.n_added else ""
     step = f"{counted(groups.n_came, 'group')} came{n_labels}, {groups.n_went:,} went"
     if groups.n_between:
         step += f", {groups.n_between:,} undefined between"
-    return [["groups", UNDEFINED, _signed(change), step]]
+    return ["groups", UNDEFINED, _signed(change), step]
 
 
 def _is_seen(remainder: float, delta: float) -> bool:

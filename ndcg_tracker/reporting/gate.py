@@ -9,16 +9,15 @@ from xml.etree import ElementTree
 
 from ndcg_tracker.comparison.gate import GateDecision
 from ndcg_tracker.comparison.gate_result import Drift, Gated
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.reporting import compare
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as
 from ndcg_tracker.reporting.html import reports_html
 from ndcg_tracker.reporting.json import json_text
-from ndcg_tracker.reporting.notes import told
+from ndcg_tracker.reporting.notes import Told, told
 from ndcg_tracker.reporting.numbers import counted, points
-from ndcg_tracker.reporting.report import Format, Report, Told
+from ndcg_tracker.reporting.report import Format, Report
 from ndcg_tracker.reporting.rows import as_object, paths, picked, shape_of
 from ndcg_tracker.reporting.terminal import Painted, Style, visible
 
@@ -114,7 +113,7 @@ def gate_report(gated: Gated, spelled: Spelling = in_python) -> Report:
         verdict=Painted(_verdict(gated), _STYLES[gated.decision.decision]),
         sentences=[why[:1].upper() + why[1:]],
         facts=_facts(gated, spelled),
-        notes=[*_warnings(gated), *map(told, _notes(gated))],
+        notes=[*_warnings(gated), *map(told, gated.comparison.notes)],
     )
 
 
@@ -133,6 +132,14 @@ def reason(decision: GateDecision) -> str:
         groups = "this 1 group" if decision.n == 1 else f"these {decision.n:,} groups"
         return f"the mean difference on {groups}, {decision.delta:.4g}, is {relation} {_negative(decision.margin)}"
     return "; ".join(filter(None, (_by_bounds(decision), to_decide(decision))))
+
+
+def recorded_reason(gated: Gated) -> str:
+    """Return why a decision fell as it did, as the database keeps it, with the repeats that its margin comes from."""
+    learned, why = gated.learned_margin, reason(gated.decision)
+    if learned is None:
+        return why
+    return f"{why} (margin learned from {len(learned.runs)} repeats: {', '.join(learned.runs)})"
 
 
 def to_decide(decision: GateDecision) -> str:
@@ -204,8 +211,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         ("tolerance" if decision.scope == "set" else "margin", _margin(gated)),
         ("groups", f"{decision.n:,}; {metric.wins:,} won, {metric.ties:,} tied, {metric.losses:,} lost"),
     ]
-    pairs += [fact for fact in compare.facts(gated.comparison, spelled) if fact[0] != "groups"]
-    pairs += compare.requests(gated.comparison)
+    pairs += [*compare.facts(gated.comparison, spelled), *compare.requests(gated.comparison)]
     if gated.alpha_budget is not None and decision.fail_alpha is not None:
         number = _ordinal(gated.number)
         spent = f"{decision.fail_alpha:.3g} of {gated.alpha_budget:g}, for the {number} decision of this gate"
@@ -226,14 +232,6 @@ def _warnings(gated: Gated) -> list[Told]:
     is_certain = metric.verdict in ("identical", "not_comparable")
     shown = replace(metric, verdict="no_difference_detected") if is_certain else metric
     return [Told("warning", sentence) for sentence in dict.fromkeys(compare.metric_notes(shown))]
-
-
-def _notes(gated: Gated) -> list[Note]:
-    """Return what else to know; of ties what they do to the decision, not to a verdict that nobody asked for."""
-    comparison = gated.comparison
-    metrics = tuple(replace(metric, ties_could_change_verdict=False) for metric in comparison.metrics)
-    found = compare.notes(replace(comparison, metrics=metrics))
-    return found + (compare.ties_note(gated.metric, "the decision") if gated.ties_could_change_decision else [])
 
 
 def _bounds(gated: Gated) -> list[str]:

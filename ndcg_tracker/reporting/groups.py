@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ndcg_tracker.comparison.results import Comparison, GroupDelta, ItemMove, SliceComparison, Verdict
-from ndcg_tracker.reporting.notes import few_or_skewed
+from ndcg_tracker.notes import Note
+from ndcg_tracker.reporting.notes import few_or_skewed, sentence
 from ndcg_tracker.reporting.numbers import counted, interval, p_text, points
 from ndcg_tracker.reporting.report import Column, Table, columns, marks
 from ndcg_tracker.reporting.terminal import Painted, Style
@@ -14,6 +15,7 @@ from ndcg_tracker.reporting.terminal import Painted, Style
 SLICES_SHOWN = 10
 """So many of the worst slices and so many of the best are shown to people."""
 NO_VALUE = "(none)"
+IDENTICAL = "identical in every group: no interval, no p-value"
 VERDICT_STYLES: dict[str | None, Style] = {"improved": "good", "regressed": "bad"}
 
 _NUMBERS = (">n", ">baseline", ">candidate", ">delta", ">95% interval", ">p", ">q")
@@ -84,9 +86,9 @@ def _slice_notes(row: SliceComparison) -> list[str]:
     if row.verdict == "not_comparable":
         return ["no group that counts"]
     if row.verdict == "identical":
-        return ["identical in every group: no interval, no p-value"]
+        return [IDENTICAL]
     if row.n == 1:
-        return ["one group says nothing about others: no interval and no p-value"]
+        return [sentence(Note("one_group"))]
     if row.ci is None:
         return ["all groups differ by the same amount: the interval and the p-value are undefined"]
     if row.warning is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
-from ndcg_tracker.comparison.notes import Note
+from ndcg_tracker.errors import Spelling, argument, in_python, worded
+from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as
 from ndcg_tracker.reporting.json import json_text
@@ -71,32 +72,32 @@ def history_as(
     notes: Sequence[Note] = (),
     color: bool = False,
     n_shown: int | None = None,
+    spelled: Spelling = in_python,
 ) -> str:
     """Return the history in a format, with a line end.
 
     Parameters: ``rows``: oldest run first; several metrics are shown one after the other. ``notes``: what must be known
-    to read them. ``n_shown``: how many runs a table has, by default the newest 40. Text and Markdown show a sparkline
-    of all runs, the change to the run before, and a sentence for each step, however old; JSON and CSV carry all rows as
-    they are, and no notes.
+    to read them. ``n_shown``: how many runs a table has, by default the newest 40. ``spelled``: how arguments are
+    spelled for people. Text and Markdown show a sparkline of all runs, the change to the run before, and a sentence for
+    each step, however old; JSON and CSV carry all rows as they are, and no notes.
     """
     if format == "json":
         return json_text(rows)
     if format == "csv":
         return csv_text(list(_CSV_COLUMNS), [_csv_row(row) for row in rows])
-    reports = history_reports(rows, notes, TABLE_RUNS if n_shown is None else n_shown)
+    n_shown = TABLE_RUNS if n_shown is None else n_shown
+    reports = [
+        _report(metric, [row for row in rows if row["metric"] == metric], n_shown, spelled)
+        for metric in dict.fromkeys(row["metric"] for row in rows)
+    ]
+    reports += [Report(notes=[told(note) for note in notes])] if notes else []
     return reports_as(format, reports, color=color, blank_lines=1)
 
 
-def history_reports(rows: Sequence[HistoryRow], notes: Sequence[Note], n_shown: int) -> list[Report]:
-    """Return a report per metric, and one of the notes."""
-    metrics = list(dict.fromkeys(row["metric"] for row in rows))
-    reports = [_report(metric, [row for row in rows if row["metric"] == metric], n_shown) for metric in metrics]
-    return [*reports, *([Report(notes=[told(note) for note in notes])] if notes else [])]
-
-
-def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int) -> Report:
+def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, spelled: Spelling) -> Report:
     newest, before = rows[-n_shown:], [None, *rows][-n_shown - 1 : -1]
-    cut = f"the newest {len(newest):,} of {len(rows):,} runs; --format csv has all, --last N shows as many"
+    more = worded(f"{argument('format', 'csv')} has all, {argument('last', 'N')} shows as many", spelled)
+    cut = f"the newest {len(newest):,} of {len(rows):,} runs; {more}"
     return Report(
         metric,
         asides=list(filter(None, (_line([row["mean"] for row in rows]), _asked_for(metric, rows)))),

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal, cast
 
-from ndcg_tracker.comparison.notes import Kind, Note
+from ndcg_tracker.ingest.places import shown
+from ndcg_tracker.notes import Kind, Note
 from ndcg_tracker.reporting.numbers import counted, points
-from ndcg_tracker.reporting.report import Told
 
 T_INTERVAL = "the t interval"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A note or a warning in words, and the command it ends with, "" for none."""
+
+    kind: Literal["note", "warning"]
+    sentence: str
+    command: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.sentence}: {self.command}" if self.command else self.sentence
 
 
 def sentence(note: Note) -> str:
@@ -26,6 +40,21 @@ def sentence(note: Note) -> str:
 def told(note: Note) -> Told:
     """Return a note in words."""
     return Told("note", sentence(note), command_line(note.command))
+
+
+def renamed(note: Note, names: Mapping[str, str]) -> Note:
+    """Return a note with other names for its metrics.
+
+    >>> renamed(Note("nothing_judged", {"metrics": ["AP", "P@5"]}), {"AP": "map"}).facts
+    {'metrics': ['map', 'P@5']}
+    """
+    metrics = cast("Sequence[str]", note.facts.get("metrics", ()))
+    return replace(note, facts={**note.facts, "metrics": [names.get(one, one) for one in metrics]}) if metrics else note
+
+
+def in_words(notes: Iterable[Note]) -> tuple[str, ...]:
+    """Return notes as Python users read them, each in one line."""
+    return tuple(map(note_text, notes))
 
 
 def note_text(note: Note) -> str:
@@ -79,9 +108,11 @@ def _same_difference(n: int, has_p: bool) -> str:
     return f"all {n:,} groups differ by the same amount: {what} undefined"
 
 
-def _ties(what: str, low: float, high: float) -> str:
-    bounds = f"{points(low, signed=True)} to {points(high, signed=True)}"
-    return f"ties in scores could change {what}: broken otherwise, delta lies anywhere from {bounds}"
+def _ties(metrics: Sequence[str], low: float, high: float) -> str:
+    what = f"the verdict on {metrics[0]}" if metrics else "the decision"
+    shown_as = [[points(bound, signed=True, digits=digits) for bound in (low, high)] for digits in range(4, 13)]
+    first, last = next((pair for pair in shown_as if pair[0] != pair[1]), shown_as[-1])
+    return f"ties in scores could change {what}: broken otherwise, delta lies anywhere from {first} to {last}"
 
 
 def _unjudged_items(cutoff: int | None, baseline: int, candidate: int, any_judged: bool = True) -> str:
@@ -95,6 +126,14 @@ def _unjudged_items(cutoff: int | None, baseline: int, candidate: int, any_judge
 def _different_labels(versions: Sequence[tuple[int, int]]) -> str:
     found = ", ".join(f"version {version}: {counted(n, 'run')}" for version, n in versions)
     return f"runs under different labels are not compared ({found}); to evaluate all against the newest"
+
+
+def _rank_conflict(n: int, first: str) -> str:
+    where = f"a group ({shown(first)})" if n == 1 else f"{counted(n, 'group')} (the first: {shown(first)})"
+    return (
+        f"the rank column contradicts the scores in {where}; the scores decide, as in trec_eval: "
+        "if lower scores are better here, negate them"
+    )
 
 
 _WORDS: Mapping[Kind, str | Callable[..., str]] = {
@@ -112,10 +151,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "no_mean_of_groups": "shown, not compared: its summary is not a mean of groups, and the tests are about such means",
     "fewer_judged": _fewer_judged,
     "none_judged": "the {run} has no judged item there at all: are its ids spelled as in the labels?".format,
-    "nothing_judged": (
-        "no judged item counts in either run under {metrics}: are the ids of groups and items spelled as in the "
-        "labels? see those with"
-    ).format,
+    "nothing_judged": lambda metrics: (
+        f"no judged item counts in either run under {', '.join(metrics)}: are the ids of groups and items spelled as "
+        "in the labels? see those with"
+    ),
     "newer_labels": "labels version {newest} is newer than version {version}, which both runs share; to use it".format,
     "ties": _ties,
     "no_alias": "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with",
@@ -135,4 +174,36 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "{run} has results for {n:,} groups, the runs beside it for {n_beside:,}: not compared with them"
     ).format,
     "shared_groups": "steps rest on the {n:,} groups that all runs have results for, of up to {most:,}".format,
+    "rank_conflict": _rank_conflict,
+    "no_score": lambda n: (
+        f"{counted(n, 'row')} {'has' if n == 1 else 'have'} no score, and the items count as not retrieved; if a model "
+        "failed on them, fix the scores"
+    ),
+    "no_label": "none of its items has a label, so every result is 0 or undefined; do the ids match?",
+    "swapped": "its scores are whole numbers and the labels are not: are the run and the labels exchanged?",
+    "same_content": "its content equals that of run {run!r}".format,
+    "alias_moved": "alias @{alias} now points at the new content (run {run_id})".format,
+    "new_labels": (
+        "its labels are new: version {version} of the dataset; older runs need rescore to be comparable"
+    ).format,
+    "other_version": (
+        "labels version {version} of the export is version {here} of dataset {dataset!r} here, its newest; runs under "
+        "older versions need rescore to be comparable"
+    ).format,
+    "not_pushed": (
+        "{what} {key!r} was not pushed: MLflow allows only letters, digits, _ - . : / and blanks in a name"
+    ).format,
+    "other_parameter": (
+        "parameter {key!r} is {there!r} in MLflow, which never changes a parameter, and {here!r} here"
+    ).format,
+    "other_mean": (
+        "{metric} is {here:.6g} here and {there:.6g} in MLflow: here it uses labels version {version} of dataset "
+        "{dataset!r}; use another dataset to keep both"
+    ).format,
+    "no_report": "no report page: {why}".format,
+    "no_mean": "{metric} has no value for any group, so MLflow gets no mean".format,
+    "missing_groups": lambda n, dataset: (
+        f"{counted(n, 'group')} of dataset {dataset!r} {'is' if n == 1 else 'are'} not in this data; the metric "
+        "decides how a missing group counts (by default as 0); to avoid that, give evaluator_config another 'dataset'"
+    ),
 }

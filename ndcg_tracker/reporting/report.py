@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Literal
 
 from ndcg_tracker.reporting.json import json_text
+from ndcg_tracker.reporting.notes import Told
 from ndcg_tracker.reporting.numbers import UNDEFINED, points
 from ndcg_tracker.reporting.terminal import Painted
 
@@ -130,18 +131,6 @@ def _text(value: object, column: Column) -> str:
             return points(float(value), signed=column.signed, digits=column.digits)
         return f"{float(value):+.6g}" if column.signed else f"{float(value):.6g}"
     return json_text(value, indent=None).rstrip("\n").strip('"')
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A note or a warning in words, and the command it ends with, "" for none."""
-
-    kind: Literal["note", "warning"]
-    sentence: str
-    command: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.sentence}: {self.command}" if self.command else self.sentence
 
 
 @dataclass(frozen=True, slots=True)

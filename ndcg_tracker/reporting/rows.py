@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
-from ndcg_tracker.comparison.notes import Note
+from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.notes import note_text
 
 _shapes: dict[type, Callable[[Any], Mapping[str, object]]] = {}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ndcg_tracker.reporting.report import WIDTH, Report, Table, Told, mark, shown
+from ndcg_tracker.reporting.notes import Told
+from ndcg_tracker.reporting.report import WIDTH, Report, Table, mark, shown
 from ndcg_tracker.reporting.terminal import (
     Painted,
     Style,

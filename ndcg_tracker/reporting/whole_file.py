@@ -12,7 +12,7 @@ from ndcg_tracker.errors import InputError
 
 
 @contextmanager
-def whole_file(path: str | None, option: str) -> Iterator[Callable[[str], None]]:
+def whole_file(path: str | None, option: str) -> Iterator[Callable[[str | bytes], None]]:
     """Yield what takes the content of a file; the file is there once the block ends well, and as it was otherwise.
 
     A place that cannot be written to is refused at the beginning, before anything is done. What is not a regular file,
@@ -21,15 +21,19 @@ def whole_file(path: str | None, option: str) -> Iterator[Callable[[str], None]]
     Parameters: ``path``: of the file; None where nobody asked for one, and the content goes nowhere. ``option``: that
     named it, for the message. Raises: InputError.
     """
-    content: list[str] = []
+    content: list[bytes] = []
+
+    def add(more: str | bytes) -> None:
+        content.append(more.encode("utf-8") if isinstance(more, str) else more)
+
     if path is None:
-        yield content.append
+        yield add
         return
     target = Path(path).resolve()
     if target.exists() and not target.is_file() and not target.is_dir():
-        yield content.append
+        yield add
         with told_of_place(path, option):
-            target.write_text("".join(content), encoding="utf-8")
+            target.write_bytes(b"".join(content))
         return
     beside = target.with_name(f".{target.name}.{os.getpid()}")
     with told_of_place(path, option):
@@ -37,9 +41,9 @@ def whole_file(path: str | None, option: str) -> Iterator[Callable[[str], None]]
             raise IsADirectoryError
         beside.touch(exist_ok=False)
     try:
-        yield content.append
+        yield add
         with told_of_place(path, option):
-            beside.write_text("".join(content), encoding="utf-8")
+            beside.write_bytes(b"".join(content))
             if target.exists():
                 shutil.copymode(target, beside)
             beside.replace(target)

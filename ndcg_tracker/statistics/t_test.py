@@ -124,22 +124,6 @@ def t_upper_bound(test: TTest, *, level: float = 0.95) -> float | None:
     return _t_bound(test, 1, level)
 
 
-def mean_interval(values: Floats, weights: Floats | None = None, *, level: float = 0.95) -> tuple[float, float] | None:
-    """Return the confidence interval of the mean of one run's group results.
-
-    Parameters: ``values``: float64, shape (n,), NaN = undefined and left out, never infinite. ``weights``: float64,
-    shape (n,), finite, >= 0. Returns: (low, high), or None where fewer than two results are defined or all are equal.
-
-    >>> low, high = mean_interval(np.array([0.0, 1.0, np.nan, 1.0, 0.0]))
-    >>> round(low, 6), round(high, 6)
-    (-0.418693, 1.418693)
-    """
-    defined = ~np.isnan(values)
-    if weights is None:
-        return paired_t(values[defined], level=level).ci
-    return weighted_t(values[defined], weights[defined], level=level).ci
-
-
 def checked_weights(delta: Floats, weights: Floats) -> Floats:
     """Return valid weights of differences unchanged.
 

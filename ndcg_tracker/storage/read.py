@@ -11,14 +11,13 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy import Connection, Row, Select
 
-from ndcg_tracker.errors import ReferenceNotFoundError
+from ndcg_tracker.errors import ReferenceNotFoundError, argument
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.storage import schema
-from ndcg_tracker.storage.bulk.json_lists import ArrowChoice
 from ndcg_tracker.storage.bulk.protocol import BLOCK_ITEMS, LABEL_LISTS, RANKED_LISTS, Bulk, Lists, unpacked
-from ndcg_tracker.storage.bulk.sqlite import SqliteBulk
+from ndcg_tracker.storage.bulk.sqlite import ArrowChoice, SqliteBulk
 from ndcg_tracker.storage.records import (
     AliasRecord,
     CoverageRecord,
@@ -28,6 +27,7 @@ from ndcg_tracker.storage.records import (
     EvaluationRecord,
     GroupResultColumns,
     GroupValueRecord,
+    GroupWeightsById,
     HistoryRecord,
     LabelSetRecord,
     MetricUse,
@@ -123,6 +123,13 @@ class DatasetReads:
         found = self._session.records(DatasetRecord, sa.select(schema.datasets).where(schema.datasets.c.name == name))
         return found[0] if found else None
 
+    def known(self, name: str) -> DatasetRecord:
+        """Return the dataset of this name; ReferenceNotFoundError, naming those there are, where there is none."""
+        found = self.named(name)
+        if found is None:
+            raise unknown_dataset(name, [record.name for record in self.all()])
+        return found
+
 
 class AliasReads:
     """Reads aliases."""
@@ -140,6 +147,18 @@ class AliasReads:
         )
         chosen = query if dataset is None else query.where(schema.datasets.c.name == dataset)
         return self._session.records(AliasRecord, chosen)
+
+    def known(self, name: str, dataset: str | None) -> AliasRecord:
+        """Return the alias of this name; ReferenceNotFoundError where there is none, or one in several datasets."""
+        aliases = self.all(dataset)
+        found = [alias for alias in aliases if alias.name == name]
+        if not found:
+            known = ", ".join(f"@{alias.name}" for alias in aliases) or "none"
+            raise ReferenceNotFoundError(f"there is no alias @{name}; there is {known}")
+        if len(found) > 1:
+            names = ", ".join(alias.dataset for alias in found)
+            raise ReferenceNotFoundError(f"alias @{name} is in several datasets ({names}); give {argument('dataset')}")
+        return found[0]
 
 
 class DecisionReads:
@@ -183,14 +202,20 @@ class RunReads:
         Parameters: ``dataset`` narrows the search. Raises: ReferenceNotFoundError for an unknown or ambiguous
         reference or an unknown dataset, with the candidates.
         """
-        if dataset is not None and self._datasets.named(dataset) is None:
-            raise unknown_dataset(dataset, [one.name for one in self._datasets.all()])
+        if dataset is not None:
+            self._datasets.known(dataset)
         query = sa.select(schema.runs.c.id, schema.runs.c.name, schema.datasets.c.name.label("dataset"))
         query = query.join_from(schema.runs, schema.datasets).order_by(schema.runs.c.id)
         if dataset is not None:
             query = query.where(schema.datasets.c.name == dataset)
         names = [RunName(row.id, row.name, row.dataset) for row in self._session.rows(query)]
         return self.with_id(referenced_run(reference, names, self._aliases.all(dataset), dataset))
+
+    def chosen(self, references: Sequence[str], dataset: str | None) -> list[RunRecord]:
+        """Return the runs with these references, all (of a dataset) where none is named."""
+        if dataset is not None:
+            self._datasets.known(dataset)
+        return [self.resolve(reference, dataset) for reference in references] or self.all(dataset)
 
     def named(self, dataset_id: int, name: str) -> RunRecord | None:
         """Return the run of exactly this name, None if it does not exist."""
@@ -211,13 +236,13 @@ class RunReads:
         """Return the items of a run as they were stored, scores to the bit, of some groups or all, by ascending id."""
         return Ranking(*self._groups.keyed(self._session.bulk.lists(RANKED_LISTS, run_id, group_ids)))
 
-    def ranking_blocks(self, run: RunRecord, n_items: int = BLOCK_ITEMS) -> Iterator[Ranking]:
-        """Yield the items of a run in blocks of about ``n_items`` items (see ``ranking``)."""
-        if run.n_items <= n_items:
+    def ranking_blocks(self, run: RunRecord) -> Iterator[Ranking]:
+        """Yield the items of a run in blocks of about ``BLOCK_ITEMS`` items (see ``ranking``)."""
+        if run.n_items <= BLOCK_ITEMS:
             yield self.ranking(run.id)
             return
         ids = self.group_ids(run.id)
-        n_groups = max(1, n_items * run.n_groups // run.n_items)
+        n_groups = max(1, BLOCK_ITEMS * run.n_groups // run.n_items)
         for first in range(0, ids.size, n_groups):
             yield self.ranking(run.id, ids[first : first + n_groups])
 
@@ -442,6 +467,12 @@ class GroupReads:
     def weights(self, dataset_id: int) -> tuple[Index, Floats]:
         """Return the ids, ascending, and weights of the groups of a dataset that have one."""
         return self._session.bulk.group_weights(dataset_id)
+
+    def weights_by_id(self, dataset_id: int) -> GroupWeightsById:
+        """Return the weights of the groups of a dataset."""
+        ids, weights = self.weights(dataset_id)
+        known = ~np.isnan(weights)
+        return GroupWeightsById(ids[known], weights[known])
 
     def attributes(self, dataset_id: int) -> dict[int, dict[str, Any]]:
         """Return the attributes of the groups that have some, by group id."""

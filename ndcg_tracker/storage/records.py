@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.rankings.types import Floats, Index
 
+MEANS_AGREE = 1e-6
+"""How far a stored mean may lie from that of the results: weights in single precision move it by less."""
+
 
 @dataclass(frozen=True, slots=True)
 class DatasetRecord:
@@ -206,3 +209,18 @@ class GroupResultColumns:
         by_row = np.full(self.group_ids.size, None, dtype=object)
         by_row[self.undefined] = self.reasons
         return by_row
+
+
+@dataclass(frozen=True, slots=True)
+class GroupWeightsById:
+    """The stored weights of a dataset's groups: ids, ascending, and weights of those that have one."""
+
+    ids: Index
+    weights: Floats
+
+    def weights_of(self, group_ids: Index) -> Floats:
+        """Return the weight of each group, 1 where there is none."""
+        if not self.ids.size:
+            return np.ones(group_ids.size)
+        places = np.minimum(np.searchsorted(self.ids, group_ids), self.ids.size - 1)
+        return np.where(self.ids[places] == group_ids, self.weights[places], 1.0)

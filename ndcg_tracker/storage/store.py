@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Engine
 
 from ndcg_tracker.errors import DatabaseError
-from ndcg_tracker.storage.bulk.json_lists import ArrowChoice
+from ndcg_tracker.storage.bulk.sqlite import ArrowChoice
 from ndcg_tracker.storage.connection import LostAnswerError, database_engine, read_transaction, write_transaction
 from ndcg_tracker.storage.database_url import Location, parsed_location
 from ndcg_tracker.storage.read import ReadTransaction, Session

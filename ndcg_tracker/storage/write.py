@@ -15,7 +15,7 @@ from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking
 from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import LABEL_LISTS, RANKED_LISTS, Lists, ResultRows
-from ndcg_tracker.storage.names import (
+from ndcg_tracker.storage.checks import (
     check_group_keys,
     checked_commit,
     checked_name,

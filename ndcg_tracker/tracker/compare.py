@@ -12,8 +12,15 @@ import numpy as np
 from ndcg_tracker.comparison.compare import T_TEST, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
 from ndcg_tracker.comparison.inference import Methods
 from ndcg_tracker.comparison.pair import Missing
-from ndcg_tracker.comparison.results import Comparison, GroupDelta, JudgedShare, LabelSetRef, RunRef, most_telling
-from ndcg_tracker.comparison.tie_effect import GroupTieBounds
+from ndcg_tracker.comparison.results import (
+    Comparison,
+    GroupDelta,
+    GroupTieBounds,
+    JudgedShare,
+    LabelSetRef,
+    RunRef,
+    most_telling,
+)
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.values import group_results

@@ -10,29 +10,29 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
-from ndcg_tracker.concurrency.ahead import reading_ahead
+from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.ingest.columns import ONE_TABLE, Columns, header_of
 from ndcg_tracker.ingest.frames import NullScores, read_frame, read_label_frame
 from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.ingest.reading import in_blocks_or_whole, may_have_columns, read_labels
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
-from ndcg_tracker.metrics.kernel.results import GroupResults
+from ndcg_tracker.metrics.kernel.mean import GroupResults
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import metric_texts, parse_metrics
+from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import Judged, judged
 from ndcg_tracker.rankings.keys import KeyIndex
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
-from ndcg_tracker.tracker.database import GROUP, LABEL, SCORE, OwnName
+from ndcg_tracker.reporting.notes import in_words
+from ndcg_tracker.tracker.defaults import GROUP, LABEL, SCORE, OwnName
 from ndcg_tracker.tracker.labels import NO_LABELS, HeldLabels
-from ndcg_tracker.tracker.scoring import NO_ITEMS, NOTHING_JUDGED, GatheredValues
+from ndcg_tracker.tracker.scoring import NO_ITEMS, GatheredValues
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from ndcg_tracker.ingest.table import RunFact
 
 
 T = TypeVar("T")
@@ -250,7 +250,7 @@ def evaluate_blocks(
     values = GatheredValues()
     matches = _Matches()
     weights: list[GroupWeights] = []
-    conflicts: list[RunFact] = []
+    notes: list[Note] = []
     has_labels = False
     with reading_ahead(blocks) as read:
         for block in read:
@@ -262,7 +262,7 @@ def evaluate_blocks(
             values.add(group_values(both, parsed))
             if block.weights is not None:
                 weights.append(block.weights)
-            conflicts += block.notes
+            notes += block.notes
             del block, of_block, both  # not to be held while the next block is read
     if held is None and not has_labels:
         raise NoLabelsError
@@ -270,9 +270,9 @@ def evaluate_blocks(
         both = judged(NO_ITEMS, rest)
         matches.add(both)
         values.add(group_values(both, parsed))
-    notes = (*matches.notes(), *map(str, joined_notes(conflicts, has_labels=has_labels)))
+    found = in_words([*matches.notes(), *joined_notes(notes, has_labels=has_labels)])
     order = values.order(held.places if held is not None else lambda keys: np.arange(len(keys)))
-    return Evaluation(texts, tuple(values.results(joined_weights(weights) if weights else None, order)), notes)
+    return Evaluation(texts, tuple(values.results(joined_weights(weights) if weights else None, order)), found)
 
 
 def refuse_row_numbers(table: RankedTable, labels: LabelLists | None) -> None:
@@ -318,9 +318,6 @@ def fitting(blocks: Iterable[RankedTable], labels: LabelLists | None) -> Iterato
         )
 
 
-SWAPPED = "its scores are whole numbers and the labels are not: are the run and the labels exchanged?"
-
-
 class _Matches:
     """How much of a run and its labels meet, part by part."""
 
@@ -341,9 +338,9 @@ class _Matches:
         for found, keys in ((self._of_run, both.ranking.group_keys), (self._of_labels, both.labels.group_keys)):
             found += keys.slice(0, min(len(keys), _N_SHOWN + 1 - len(found))).to_list()
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> list[Note]:
         """Return what is to be said where no item has a label. Raises: InputError where no group has one."""
-        swapped = (SWAPPED,) if self._any_fraction and self._all_whole else ()
+        swapped = [Note("swapped")] if self._any_fraction and self._all_whole else []
         if self._any_item:
             return swapped
         if not self._any_group:
@@ -351,7 +348,7 @@ class _Matches:
                 f"no group of the run has labels: the run has {_some(self._of_run)}, the labels have "
                 f"{_some(self._of_labels)}; give labels of the same groups, with ids written alike"
             )
-        return (NOTHING_JUDGED, *swapped)
+        return [Note("no_label"), *swapped]
 
 
 _N_SHOWN = 3

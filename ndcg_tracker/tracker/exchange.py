@@ -14,16 +14,17 @@ import numpy as np
 
 from ndcg_tracker.errors import ConflictError, InputError, MetricError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
+from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.types import Index
 from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights
+from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.tracker.labels import add_labels
 from ndcg_tracker.tracker.scoring import settle_weights
 
 if TYPE_CHECKING:
-    from ndcg_tracker.exchange.reader import ExportReader
-    from ndcg_tracker.exchange.writer import Column, ExportWriter
+    from ndcg_tracker.exchange import Column, ExportReader, ExportWriter
     from ndcg_tracker.rankings.ranking import GroupedItems
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
@@ -44,7 +45,7 @@ class Exported:
 
 def export(tx: ReadTransaction, runs: Sequence[RunRecord], folder: str) -> Exported:
     """Write runs with all that belongs to them into a new folder (see ``Tracker.export_runs``)."""
-    from ndcg_tracker.exchange.writer import ExportWriter
+    from ndcg_tracker.exchange import ExportWriter
 
     if not runs:
         raise ReferenceNotFoundError("there are no runs to export; store one with: ndcg-track ingest FILE")
@@ -210,7 +211,7 @@ def import_all(tx: WriteTransaction, reader: ExportReader, dataset: str | None =
             f"the export holds the datasets {', '.join(named)}; {argument('dataset')} is for an export of one"
         )
     datasets = {name: tx.write.datasets.ensure(dataset or name) for name in named}
-    notes: list[str] = []
+    notes: list[Note] = []
     _import_groups(tx, reader, datasets)
     label_sets = _import_labels(tx, reader, datasets, notes)
     coverages = _by_run(reader.rows("label_coverage"))
@@ -224,7 +225,7 @@ def import_all(tx: WriteTransaction, reader: ExportReader, dataset: str | None =
             tx.write.evaluations.insert_coverage(run.id, label_set.id, one["cutoff"], one["judged_share"])
         imported.append(ImportedRun(run.name, run.id, run.dataset, outcome, run.n_groups, run.n_items, n_new))
     reader.check_read()
-    return Imported(tuple(imported), tuple(notes))
+    return Imported(tuple(imported), in_words(notes))
 
 
 def _import_groups(tx: WriteTransaction, reader: ExportReader, datasets: dict[str, DatasetRecord]) -> None:
@@ -254,7 +255,7 @@ def _import_groups(tx: WriteTransaction, reader: ExportReader, datasets: dict[st
 
 
 def _import_labels(
-    tx: WriteTransaction, reader: ExportReader, datasets: dict[str, DatasetRecord], notes: list[str]
+    tx: WriteTransaction, reader: ExportReader, datasets: dict[str, DatasetRecord], notes: list[Note]
 ) -> dict[tuple[str, int], LabelSetRecord]:
     """Store the label sets that are not there yet; return each by the export's dataset and version."""
     found = {}
@@ -270,10 +271,7 @@ def _import_labels(
         found[name, version] = settled.label_set
         here = found[name, version].version
         if settled.is_new and here != version:
-            notes.append(
-                f"labels version {version} of the export is version {here} of dataset {dataset.name!r} here, its "
-                "newest; runs under older versions need rescore to be comparable"
-            )
+            notes.append(Note("other_version", {"version": version, "here": here, "dataset": dataset.name}))
     return found
 
 

@@ -13,22 +13,34 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.comparison.compare import PairedResults
-from ndcg_tracker.comparison.explain import GroupExplanation, RunExplanation, explained_items, moves_by_group
-from ndcg_tracker.comparison.explain_parts import change_totals
+from ndcg_tracker.comparison.explain import (
+    GroupExplanation,
+    RunExplanation,
+    change_totals,
+    explained_items,
+    moves_by_group,
+)
 from ndcg_tracker.comparison.item_changes import ItemChanges, item_changes, joined_changes, within_cutoff
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.pair import pair
 from ndcg_tracker.comparison.results import ItemMove
-from ndcg_tracker.concurrency.workers import mapped
+from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions, refuse_what_is_not_split
-from ndcg_tracker.metrics.kernel.mean import aligned_weights
-from ndcg_tracker.metrics.kernel.results import REASONS, GroupValues
+from ndcg_tracker.metrics.kernel.mean import REASONS, GroupValues, aligned_weights
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.tracker.explain_parts import SideBlock, group_parts, run_parts, side_blocks, subject_of
+from ndcg_tracker.tracker.explain_parts import (
+    SideBlock,
+    explain_command,
+    group_parts,
+    labels_options,
+    run_parts,
+    side_blocks,
+    subject_of,
+)
 from ndcg_tracker.tracker.run_pair import RunPair, Side, check_one_dataset, paired_results, rescore_command
 from ndcg_tracker.tracker.scoring import GatheredValues, stored_weights
 
@@ -120,7 +132,7 @@ def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupEx
     keys = Keys.from_strings([group])
     ids = tx.groups.ids(both.dataset_id, keys)
     if ids[0] < 0:
-        raise _unknown_group(tx, both, group)
+        raise unknown_group(tx, both, group)
     one, other = parts = [contributions_of(tx, side, both.metric, ids) for side in both.sides]
     values = [_group_value(tx, side, found, group, int(ids[0])) for side, found in zip(both.sides, parts, strict=True)]
     notes = [
@@ -132,15 +144,13 @@ def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupEx
     grades = [found.grades[within_cutoff(found)] for found in parts]
     n_unjudged = [int(np.count_nonzero(np.isnan(one))) for one in grades]
     any_judged = any(np.isfinite(one).any() for one in grades)
-    return GroupExplanation(
-        subject_of(both),
-        group,
-        values[0],
-        values[1],
-        explained_items(item_changes(one, other, axis, axis)),
-        None if both.is_same_labels else group_parts(both, one, other, (values[0], values[1])),
-        (*notes, *unjudged_note(both.metric, n_unjudged, any_judged=any_judged), *both.notes()),
-    )
+    notes += [*unjudged_note(both.metric, n_unjudged, any_judged=any_judged), *both.notes()]
+    steps = None
+    if not both.is_same_labels:
+        steps = group_parts(both, one, other, (values[0], values[1]))
+        notes += [Note("no_split")] if steps is None else []
+    items = explained_items(item_changes(one, other, axis, axis))
+    return GroupExplanation(subject_of(both), group, values[0], values[1], items, steps, tuple(notes))
 
 
 def item_moves(tx: ReadTransaction, both: RunPair, group_ids: Index, n: int = 3) -> dict[int, tuple[ItemMove, ...]]:
@@ -192,7 +202,8 @@ def _group_value(tx: ReadTransaction, side: Side, found: Contributions, group: s
     return value
 
 
-def _unknown_group(tx: ReadTransaction, both: RunPair, group: str) -> ReferenceNotFoundError:
+def unknown_group(tx: ReadTransaction, both: RunPair, group: str) -> ReferenceNotFoundError:
+    """Return the error that a dataset does not have a group, with those whose names are close."""
     dataset = both.baseline.run.dataset
     _, keys = tx.groups.all(both.dataset_id)
     known = keys.to_list() if len(keys) <= _MANY_GROUPS else []
@@ -280,6 +291,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None) -> R
     means = results.means or (float((shares * paired.baseline).sum()), float((shares * paired.candidate).sum()))
     places = np.searchsorted(ids, paired.group_ids)
     lowest = int(np.argmin(paired.delta))
+    worst_group = keys[int(places[lowest])] if paired.delta[lowest] < 0 else None
     return RunExplanation(
         subject_of(both),
         means[0],
@@ -292,7 +304,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None) -> R
             lambda groups: keys.take(places[groups]).to_list(),
             top=top,
         ),
-        worst_group=keys[int(places[lowest])] if paired.delta[lowest] < 0 else None,
+        worst_group=worst_group,
         notes=(
             *_alone(paired.only_in_baseline.size + paired.only_in_candidate.size),
             *unjudged_note(
@@ -301,6 +313,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None) -> R
                 any_judged=any(groups.n_judged[places].any() for groups in (one, other)),
             ),
             *both.notes(),
+            *_worst_group(both, worst_group),
         ),
     )
 
@@ -326,6 +339,14 @@ def _paired(tx: ReadTransaction, both: RunPair, one: _Groups, other: _Groups, id
         means = (mean, other_mean)
     weights = None if one.weights is None else one.weights[np.searchsorted(ids, pairing.group_ids)]
     return PairedResults(str(both.metric), pairing, weights=weights, means=means)
+
+
+def _worst_group(both: RunPair, group: str | None) -> list[Note]:
+    """Return a note with the command that explains the group that lost most."""
+    if group is None:
+        return []
+    options = labels_options(both) if both.are_labels_named else ()
+    return [Note("worst_group", command=explain_command(both, *options, "--group", group))]
 
 
 def _alone(n_groups: int) -> list[Note]:

@@ -10,21 +10,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.comparison.explain import RunExplanation, Subject
-from ndcg_tracker.comparison.explain_parts import (
+from ndcg_tracker.comparison.explain import (
     ChangeParts,
     GroupDifferences,
     LabelDifferences,
+    RunExplanation,
+    Subject,
     labels_of_one,
     with_grades_of,
 )
 from ndcg_tracker.comparison.results import LabelSetRef, RunRef
-from ndcg_tracker.concurrency.workers import mapped
+from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.contributions import Contributions
-from ndcg_tracker.metrics.kernel.results import DEFINED, EXTRA, GroupValues
+from ndcg_tracker.metrics.kernel.mean import DEFINED, EXTRA, GroupValues
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
@@ -50,8 +52,20 @@ def subject_of(both: RunPair) -> Subject:
         LabelSetRef(one.label_set.version, one.label_set.digest),
         LabelSetRef(other.label_set.version, other.label_set.digest),
         both.metric.cutoff,
-        both.are_labels_named,
     )
+
+
+def explain_command(both: RunPair, *options: str) -> tuple[str, ...]:
+    """Return the command that explains two runs under a metric."""
+    runs = [side.run.name for side in both.sides]
+    dataset, metric = both.baseline.run.dataset, str(both.metric)
+    return ("ndcg-track", "explain", *runs, "--dataset", dataset, "--metric", metric, *options)
+
+
+def labels_options(both: RunPair) -> tuple[str, ...]:
+    """Return the options by which both runs are explained under the labels of the baseline."""
+    version = str(both.baseline.label_set.version)
+    return "--labels-baseline", version, "--labels-candidate", version
 
 
 def group_parts(
@@ -116,7 +130,7 @@ def run_parts(tx: ReadTransaction, both: RunPair) -> RunExplanation:
             differences,
             GroupDifferences(n_common, n_came, n_went, n_between, n_added, n_removed, before, after),
         ),
-        notes=tuple(both.notes()),
+        notes=(*both.notes(), Note("ranking_in_detail", command=explain_command(both, *labels_options(both)))),
     )
 
 

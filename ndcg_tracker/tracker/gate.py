@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
+from ndcg_tracker.comparison.compare import labels_command
 from ndcg_tracker.comparison.gate import (
     FAIL_ALPHA,
     FEWEST_REPEATS,
@@ -20,13 +21,12 @@ from ndcg_tracker.comparison.gate import (
     spent_alpha,
 )
 from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.pair import Missing
-from ndcg_tracker.comparison.results import Comparison
+from ndcg_tracker.comparison.results import Comparison, ties_note
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.reporting.compare import labels_command
-from ndcg_tracker.reporting.gate import reason
+from ndcg_tracker.notes import Note
+from ndcg_tracker.reporting.gate import recorded_reason
 from ndcg_tracker.reporting.notes import command_line, sentence
 from ndcg_tracker.tracker.compare import CompareOptions, compared_pair
 from ndcg_tracker.tracker.run_pair import RunPair, Side, rescore_command, resolved_pair
@@ -197,10 +197,14 @@ def _decided(
         raise _nothing_judged(baseline, candidate, question.metric)
     number = 1 + sum(decision.scope == question.scope for decision in basis.earlier)
     decision = _decision(question, results, number, basis.learned)
+    effect, is_open = results.tie_effect, _hangs_on_ties(decision, results)
+    notes = [note for note in comparison.notes if note.kind != "ties"]  # nobody asked for the verdict
     if question.alias is None:
-        comparison = replace(comparison, notes=(*comparison.notes, _unpinned(baseline)))
-    if candidate.id == baseline.id:
-        comparison = replace(comparison, notes=(*comparison.notes, Note("same_run")))
+        command = ("ndcg-track", "alias", "set", "baseline", baseline.name, "--dataset", baseline.dataset)
+        notes.append(Note("no_alias", command=command))
+    notes += [Note("same_run")] if candidate.id == baseline.id else []
+    notes += [ties_note(effect)] if effect is not None and is_open else []
+    comparison = replace(comparison, notes=tuple(notes))
     if question.scope == "set":
         comparison = _without_inference(comparison)
     return Gated(
@@ -212,15 +216,14 @@ def _decided(
         drift=None if basis.pin is None else drift_since_pin(basis.pin, basis.earlier, decision.delta),
         acknowledgement=None if decision.decision == "pass" else acknowledgement,
         candidate_means=tuple((one.metric, one.mean) for one in runs.candidate.evaluations.values()),
-        ties_could_change_decision=_hangs_on_ties(decision, results),
+        ties_could_change_decision=is_open,
     )
 
 
 def _recorded(tx: WriteTransaction, question: GateQuestion, basis: _Basis, found: Gated) -> Gated:
     """Record a decision and return it with its number in the database."""
     decision, runs = found.decision, basis.runs
-    acknowledgement, learned = found.acknowledgement, found.learned_margin
-    told = "" if learned is None else f" (margin learned from {len(learned.runs)} repeats: {', '.join(learned.runs)})"
+    acknowledgement = found.acknowledgement
     record = tx.write.decisions.insert(
         runs.dataset_id,
         runs.baseline.run.id,
@@ -229,7 +232,7 @@ def _recorded(tx: WriteTransaction, question: GateQuestion, basis: _Basis, found
         label_set_id=runs.baseline.label_set.id,
         scope=decision.scope,
         decision=decision.decision,
-        reason=reason(decision) + told,
+        reason=recorded_reason(found),
         baseline_alias=question.alias,
         margin=decision.margin,
         delta=decision.delta,
@@ -316,11 +319,6 @@ def _nothing_judged(baseline: RunRecord, candidate: RunRecord, metric: Metric) -
         f"runs {baseline.name!r} and {candidate.name!r} have no judged item that {metric} counts, so nothing is known "
         f"of either; are their ids spelled as in the labels? See those with: {labels}"
     )
-
-
-def _unpinned(baseline: RunRecord) -> Note:
-    command = ("ndcg-track", "alias", "set", "baseline", baseline.name, "--dataset", baseline.dataset)
-    return Note("no_alias", command=command)
 
 
 def _without_inference(comparison: Comparison) -> Comparison:

@@ -13,7 +13,6 @@ import numpy as np
 from ndcg_tracker.comparison.slices import Slicing
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.tracker.database import known_dataset
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.groups import GroupTable
@@ -58,7 +57,7 @@ def store_group_facts(tx: WriteTransaction, dataset_name: str, table: GroupTable
     Stored means that rest on a weight that changes are computed again. Raises: InputError where the dataset has none of
     the groups.
     """
-    dataset = known_dataset(tx, dataset_name)
+    dataset = tx.datasets.known(dataset_name)
     ids = tx.groups.ids(dataset.id, table.group_keys)
     known, unknown = np.flatnonzero(ids >= 0), np.flatnonzero(ids < 0)
     first_unknown = table.group_keys[int(unknown[0])] if unknown.size else None
@@ -85,7 +84,7 @@ def store_group_facts(tx: WriteTransaction, dataset_name: str, table: GroupTable
 
 def group_records(tx: ReadTransaction, dataset_name: str) -> list[GroupRecord]:
     """Return the groups of a dataset in the order in which they came."""
-    dataset = known_dataset(tx, dataset_name)
+    dataset = tx.datasets.known(dataset_name)
     ids, keys = tx.groups.all(dataset.id)
     attributes = tx.groups.attributes(dataset.id)
     weight_of = _weight_of(tx, dataset)
@@ -128,7 +127,7 @@ def _recompute_means(tx: WriteTransaction, dataset: DatasetRecord, changed: Inde
     """Take the stored means again that rest on the weight of a group that has changed, and return how many."""
     # not for every comparison that is sliced by an attribute
     from ndcg_tracker.tracker.labels import label_source
-    from ndcg_tracker.tracker.rescoring import stored_scores
+    from ndcg_tracker.tracker.rescore import stored_scores
     from ndcg_tracker.tracker.scoring import stored_weights
 
     concerned = [(run, _resting_on(tx, run, changed)) for run in tx.runs.all(dataset.name)]

@@ -10,29 +10,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.history import HistoryRow
-from ndcg_tracker.reporting.notes import note_text
+from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.statistics.steps import Step, history_steps
 from ndcg_tracker.statistics.t_test import limited, t_interval
-from ndcg_tracker.tracker.database import known_dataset
-from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE, GroupWeightsById
+from ndcg_tracker.storage.records import MEANS_AGREE
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
     from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.reporting.charts.chart import Chart
     from ndcg_tracker.storage.read import ReadTransaction
-    from ndcg_tracker.storage.records import HistoryRecord, RunRecord
+    from ndcg_tracker.storage.records import GroupWeightsById, HistoryRecord, RunRecord
 
     Mask = NDArray[np.bool_]
     Results = tuple[Index, Floats]
 
-_COLUMNS = ("run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted")
-_MORE_COLUMNS: tuple[str, ...] = (
+_COLUMNS = (
+    *("run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted"),
     *("git_commit", "label_set_version", "tags", "parameters"),
     *("step_change", "step_ci", "step_between", "step_before", "step_parameters", "step_possible"),
     "requested_as",
@@ -45,19 +45,39 @@ _ENOUGH = 0.9
 class History:
     """The history of one metric: a row per run, oldest first, and what must be known to read them.
 
-    ``facts``: the latter as notes, ``notes``: in words. ``n_without_filter``: how many runs have the metric at all.
-    ``n_in_dataset``: how many runs there are.
+    ``n_without_filter``: how many runs have the metric at all. ``n_in_dataset``: how many runs there are.
     """
 
     rows: tuple[HistoryRow, ...]
-    facts: tuple[Note, ...]
+    notes: tuple[Note, ...]
     n_without_filter: int
     n_in_dataset: int
+
+
+@dataclass(frozen=True)
+class HistoryResult:
+    """A metric over the runs of a dataset; ``history``: the typed rows, with their notes as facts."""
+
+    history: History
+
+    @property
+    def rows(self) -> tuple[HistoryRow, ...]:
+        """One row per run, oldest first."""
+        return self.history.rows
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What must be known to read the rows, in words."""
-        return tuple(map(note_text, self.facts))
+        return in_words(self.history.notes)
+
+    def plot(self) -> Chart:
+        """Return the metric over the runs as a chart. Raises: InputError without any run."""
+        from ndcg_tracker.reporting.charts.chart import Chart
+        from ndcg_tracker.reporting.charts.history import history
+
+        if not self.rows:
+            raise InputError("no run to draw")
+        return Chart(history(self.rows, self.rows[0]["metric"]))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per run; ``step_between`` holds the names of two runs, both included, and
@@ -68,7 +88,7 @@ class History:
         for row in self.rows:
             low, high = row["ci"] or (None, None)
             table.append({**row, "ci_low": low, "ci_high": high})
-        return pd.DataFrame(table, columns=[*_COLUMNS, *_MORE_COLUMNS])
+        return pd.DataFrame(table, columns=_COLUMNS)
 
 
 def history_of(
@@ -80,7 +100,7 @@ def history_of(
     ReferenceNotFoundError for an unknown dataset; MetricError for a wrong text.
     """
     text = str(parse_metric(metric))
-    dataset_id = known_dataset(tx, dataset).id
+    dataset_id = tx.datasets.known(dataset).id
     newest = {
         record.run_id: record for record in tx.evaluations.history(dataset_id, text)
     }  # they come by run and label version
@@ -266,10 +286,11 @@ def _steps_of_version(
 ) -> dict[int, FoundStep]:
     """Return what happened at runs under one version of the labels."""
     results = tx.evaluations.results_of([record.evaluation_id for record in records])
-    weights = GroupWeightsById.of(tx, dataset_id) if parse_metric(metric)["weights"] != "none" else None
+    weights = tx.groups.weights_by_id(dataset_id) if parse_metric(metric)["weights"] != "none" else None
     if any(not _is_mean(record, each, weights) for record, each in zip(records, results, strict=True)):
-        if NO_INFERENCE not in notes:
-            notes.append(NO_INFERENCE)
+        no_inference = Note("means_weigh_groups")
+        if no_inference not in notes:
+            notes.append(no_inference)
         return _differences(records)
     ids, values, kept = _side_by_side(results)
     if ids is not results[0][0]:

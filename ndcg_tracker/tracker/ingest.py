@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 from ndcg_tracker.errors import NameTakenError, argument
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
+from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.tracker.labels import RunLabels, label_source
-from ndcg_tracker.tracker.rescoring import stored_scores
-from ndcg_tracker.tracker.scoring import NOTHING_JUDGED, Scores, StoredMetric, settle_weights, store_scores
+from ndcg_tracker.tracker.rescore import stored_scores
+from ndcg_tracker.tracker.scoring import Scores, StoredMetric, settle_weights, store_scores
 
 if TYPE_CHECKING:
-    from ndcg_tracker.ingest.table import RunFact
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import Store
@@ -66,7 +67,7 @@ class _Coming:
         self.digest = joined_digest([])
         self.n_groups = self.n_items = 0
         self._weights: list[GroupWeights] = []
-        self._notes: list[RunFact] = []
+        self._notes: list[Note] = []
         self._has_labels = False
 
     def whole_digest(self) -> str | None:
@@ -92,9 +93,9 @@ class _Coming:
             del ranking, labels
 
     @property
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """What its reader has found that one should know."""
-        return [str(note) for note in joined_notes(self._notes, has_labels=self._has_labels)]
+        return joined_notes(self._notes, has_labels=self._has_labels)
 
     @property
     def weights(self) -> GroupWeights | None:
@@ -133,7 +134,8 @@ def store_run(
         run, outcome, moved, scores = _settled_run(tx, dataset, coming, details, wanted, replace)
         label_set, is_new = coming.labels.settled()
         weights = settle_weights(tx, dataset, coming.weights)
-        notes = _twin_notes(tx, dataset, run.digest, run.name)
+        twins = [twin.name for twin in tx.runs.with_digest(dataset.id, run.digest) if twin.name != run.name]
+        notes = [Note("same_content", {"run": name}) for name in twins[:1]]
         done = _stored_metrics(tx, run, label_set)
         new = [metric for metric in wanted if str(metric) not in done]
         if new:
@@ -141,19 +143,14 @@ def store_run(
                 scores = stored_scores(tx, run, new, label_source(tx, label_set)())
             done |= {one.metric: one for one in store_scores(tx, run, label_set, scores, weights)}
             if not scores.any_judged:
-                notes.append(NOTHING_JUDGED)
-    notes += [*coming.notes, *_moved_notes(moved, run), *_label_notes(label_set, is_new)]
+                notes.append(Note("no_label"))
+    notes += [*coming.notes, *(Note("alias_moved", {"alias": alias, "run_id": run.id}) for alias in moved)]
+    if is_new and label_set.version > 1:
+        notes.append(Note("new_labels", {"version": label_set.version}))
     metrics_of_run = tuple(done[str(metric)] for metric in wanted)
+    size = (run.n_groups, run.n_items)
     return IngestResult(
-        run.name,
-        run.id,
-        dataset.name,
-        outcome,
-        run.n_groups,
-        run.n_items,
-        label_set.version,
-        metrics_of_run,
-        tuple(notes),
+        run.name, run.id, dataset.name, outcome, *size, label_set.version, metrics_of_run, in_words(notes)
     )
 
 
@@ -249,23 +246,3 @@ def _taken_aliases(tx: WriteTransaction, dataset: DatasetRecord, run: RunRecord)
     for name in names:
         tx.write.aliases.delete(dataset.id, name)
     return names
-
-
-def _twin_notes(tx: ReadTransaction, dataset: DatasetRecord, digest: str, name: str) -> list[str]:
-    """Return a note where another run has this content."""
-    twins = [run.name for run in tx.runs.with_digest(dataset.id, digest) if run.name != name]
-    return [f"its content equals that of run {twins[0]!r}"] if twins else []
-
-
-def _moved_notes(moved: list[str], run: RunRecord) -> list[str]:
-    """Return a note per alias that stands for another run now."""
-    return [f"alias @{alias} now points at the new content (run {run.id})" for alias in moved]
-
-
-def _label_notes(label_set: LabelSetRecord, is_new: bool) -> list[str]:
-    """Return a note where a run has brought new labels."""
-    if is_new and label_set.version > 1:
-        return [
-            f"its labels are new: version {label_set.version} of the dataset; older runs need rescore to be comparable"
-        ]
-    return []

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker import __version__
 from ndcg_tracker.comparison.item_changes import item_changes
 from ndcg_tracker.comparison.report import (
     AtCutoff,
     EveryGroup,
     GroupLists,
     PairReport,
+    PairReports,
     RunPairDelta,
     at_cutoff,
     every_pair,
@@ -65,13 +65,13 @@ def runs_report(
     """
     found = compared(tx, baseline, candidates, options)
     comparison = found[0].comparison
+    reports = pair_reports(tx, found)
     return RunsReport(
-        tuple(pair_report(tx, pair) for pair in found),
-        pair_deltas(found) if len(found) > 1 else (),
+        reports.pairs,
+        reports.deltas,
         history_of(tx, comparison.dataset, comparison.metrics[0].metric, HistoryFilter()).rows,
         {pair.comparison.candidate.name: _decisions(tx, pair) for pair in found},
-        _command(found, output),
-        __version__,
+        _command(found, options, output),
     )
 
 
@@ -81,22 +81,28 @@ def live_report(
     """Return what a page shows that can ask for the rest: the lists of one group, no cutoffs, the newest runs."""
     found = compared(tx, baseline, candidates, options)
     comparison = found[0].comparison
+    reports = pair_reports(tx, found, n_lists=1, with_cutoffs=False)
     return RunsReport(
-        tuple(pair_report(tx, pair, n_lists=1, with_cutoffs=False) for pair in found),
-        pair_deltas(found) if len(found) > 1 else (),
+        reports.pairs,
+        reports.deltas,
         history_of(tx, comparison.dataset, comparison.metrics[0].metric, HistoryFilter(last=LIVE_RUNS)).rows,
         {pair.comparison.candidate.name: _decisions(tx, pair) for pair in found},
-        _command(found, "report.html"),
-        __version__,
+        _command(found, options, "report.html"),
     )
 
 
-def _command(pairs: Sequence[ComparedPair], output: str) -> tuple[str, ...]:
+def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str) -> tuple[str, ...]:
     """Return the command that makes the page."""
     comparison = pairs[0].comparison
     names = [comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
     metrics = [word for metric in comparison.metrics for word in ("--metric", metric.metric)]
-    return ("ndcg-track", "report", *names, "--dataset", comparison.dataset, *metrics, "--output", output)
+    chosen = (
+        ("--missing", options.missing, "error"),
+        ("--test", options.methods.test, "t"),
+        ("--ci", options.methods.ci, "t"),
+    )
+    others = [word for option, value, default in chosen if value != default for word in (option, value)]
+    return ("ndcg-track", "report", *names, "--dataset", comparison.dataset, *metrics, *others, "--output", output)
 
 
 def _decisions(tx: ReadTransaction, pair: ComparedPair) -> list[GateDecision]:
@@ -111,6 +117,16 @@ def _decisions(tx: ReadTransaction, pair: ComparedPair) -> list[GateDecision]:
         GateDecision(one.decision, one.metric, one.reason, one.created_at_utc, one.acknowledged_reason)
         for one in found[-1:]
     ]
+
+
+def pair_reports(
+    tx: ReadTransaction, pairs: Sequence[ComparedPair], *, n_lists: int = LISTS, with_cutoffs: bool = True
+) -> PairReports:
+    """Return what a report shows of a baseline and its candidates (see ``pair_report``)."""
+    return PairReports(
+        tuple(pair_report(tx, pair, n_lists=n_lists, with_cutoffs=with_cutoffs) for pair in pairs),
+        pair_deltas(pairs) if len(pairs) > 1 else (),
+    )
 
 
 def pair_report(
@@ -149,15 +165,17 @@ def _attributes(tx: ReadTransaction, both: RunPair, ids: Index) -> dict[str, lis
 
 
 def at_cutoffs(
-    tx: ReadTransaction, pair: ComparedPair, keys: Keys, many_groups: int = MANY_GROUPS
+    tx: ReadTransaction, pair: ComparedPair, keys: Keys, many_groups: int | None = None
 ) -> tuple[AtCutoff, ...]:
     """Return the first metric of two runs at cutoffs from 1 to ``CUTOFFS``, over the groups that were compared.
 
     No cutoff beyond the longest list; none at all for a metric that has no cutoff. ``keys``: of the groups.
-    ``many_groups``: with more, only some cutoffs are computed.
+    ``many_groups``: with more than these, by default ``MANY_GROUPS``, only some cutoffs are computed.
     """
     metric = pair.both.metric
-    wanted = range(1, CUTOFFS + 1) if len(keys) <= many_groups else _SOME_CUTOFFS
+    wanted = (
+        range(1, CUTOFFS + 1) if len(keys) <= (MANY_GROUPS if many_groups is None else many_groups) else _SOME_CUTOFFS
+    )
     sides = [judged(tx.runs.ranking(side.run.id), tx.labels.lists(side.label_set.id)) for side in pair.both.sides]
     longest = max(int(np.diff(side.ranking.offsets).max(initial=0)) for side in sides)
     metrics = [one for cutoff in wanted if cutoff <= longest and (one := _with_cutoff(metric, cutoff)) is not None]

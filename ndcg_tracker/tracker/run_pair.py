@@ -10,21 +10,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.comparison.compare import PairedResults
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.pair import Missing, Pairing, pair
-from ndcg_tracker.comparison.tie_effect import TieBounds, TieEffect
+from ndcg_tracker.comparison.results import TieBounds, TieEffect
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.kernel.mean import summary_of
-from ndcg_tracker.metrics.language.measures import OF_THE_MISSING
+from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.notes import sentence
-from ndcg_tracker.tracker.inference_limits import MEANS_AGREE, NO_INFERENCE, GroupWeightsById
+from ndcg_tracker.storage.records import MEANS_AGREE
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.read import ReadTransaction
-    from ndcg_tracker.storage.records import EvaluationRecord, GroupResultColumns, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.records import (
+        EvaluationRecord,
+        GroupResultColumns,
+        GroupWeightsById,
+        LabelSetRecord,
+        RunRecord,
+    )
+
+NO_INFERENCE = Note("means_weigh_groups")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +146,7 @@ def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: 
     pairing = pair(
         *(one.group_ids, one.values, other.group_ids, other.values), missing=missing, in_neither=absent, metric=text
     )
-    weights_of = GroupWeightsById.of(tx, both.dataset_id) if metric["weights"] != "none" else None
+    weights_of = tx.groups.weights_by_id(both.dataset_id) if metric["weights"] != "none" else None
     if weights_of is not None and not (weights_of.ids.size and pairing.group_ids.size):
         weights_of = None
     weights = None if weights_of is None else weights_of.weights_of(pairing.group_ids)
@@ -268,7 +276,7 @@ def _summaries(
     if {baseline.n_groups, candidate.n_groups} == {pairing.group_ids.size}:
         return baseline.mean, candidate.mean
     if pairing.missing == "zero":
-        filled = OF_THE_MISSING.get(metric.measure, 0.0)
+        filled = MEASURES[metric.measure].of_missing
         sides = (
             np.where(np.isin(pairing.group_ids, pairing.only_in_candidate), filled, pairing.baseline),
             np.where(np.isin(pairing.group_ids, pairing.only_in_baseline), filled, pairing.candidate),

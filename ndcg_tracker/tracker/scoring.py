@@ -10,8 +10,7 @@ import numpy as np
 
 from ndcg_tracker.errors import ConflictError
 from ndcg_tracker.metrics.judged_share import judged_shares
-from ndcg_tracker.metrics.kernel.mean import aggregated, plain_mean
-from ndcg_tracker.metrics.kernel.results import REASONS, GroupResults, GroupValues, joined_values
+from ndcg_tracker.metrics.kernel.mean import REASONS, GroupResults, GroupValues, aggregated, joined_values, plain_mean
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.tie_bounds import values_with_bounds
 from ndcg_tracker.rankings.join import JudgedRanking, judged
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.write import WriteTransaction
 
-
-NOTHING_JUDGED = "none of its items has a label, so every result is 0 or undefined; do the ids match?"
 
 NO_ITEMS = Ranking(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
 

@@ -12,17 +12,14 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
-from ndcg_tracker.tracker.database import (
+from ndcg_tracker.tracker.defaults import (
     DEFAULT_DATASET,
     DEFAULT_METRIC,
     GROUP,
     LABEL,
     SCORE,
     SQL_TIMEOUT_SECONDS,
-    chosen_runs,
     database_location,
-    known_alias,
-    known_dataset,
 )
 
 if TYPE_CHECKING:
@@ -31,20 +28,25 @@ if TYPE_CHECKING:
     from ndcg_tracker.comparison.gate import Scope
     from ndcg_tracker.comparison.inference import CiMethod, TestName
     from ndcg_tracker.comparison.pair import Missing
+    from ndcg_tracker.comparison.report import PairReports
     from ndcg_tracker.ingest.frames import NullScores
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.rankings.ranking import LabelLists
+    from ndcg_tracker.reporting.charts.chart import Chart
+    from ndcg_tracker.reporting.charts.compare import ComparisonChart
     from ndcg_tracker.storage.guard.query_result import QueryResult
     from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord
     from ndcg_tracker.storage.store import Store
+    from ndcg_tracker.tracker.compare import CompareOptions
     from ndcg_tracker.tracker.conventions import Convention
     from ndcg_tracker.tracker.exchange import Exported, Imported
     from ndcg_tracker.tracker.gate import Margin
     from ndcg_tracker.tracker.groups import GroupRecord, GroupsSet
-    from ndcg_tracker.tracker.history import History, HistoryFilter
+    from ndcg_tracker.tracker.history import HistoryFilter, HistoryResult
     from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
-    from ndcg_tracker.tracker.rescoring import RescoredRun
-    from ndcg_tracker.tracker.results import ComparisonResult, ExplanationResult, GateResult, ReportResult
+    from ndcg_tracker.tracker.rescore import RescoredRun
+    from ndcg_tracker.tracker.result_objects import ComparisonResult, ExplanationResult, GateResult, ReportResult
+    from ndcg_tracker.tracker.run_pair import RunPair
 
 # What answers a question is imported where it is asked: most of a small command's time is its start.
 
@@ -143,7 +145,7 @@ class Tracker:
         be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
         """
         from ndcg_tracker.ingest.detection import default_run_name
-        from ndcg_tracker.storage.names import checked_name
+        from ndcg_tracker.storage.checks import checked_name
         from ndcg_tracker.tracker.evaluation import Input, Names, path_of
         from ndcg_tracker.tracker.ingest import RunDetails, source_name
 
@@ -177,7 +179,7 @@ class Tracker:
         replace: bool = False,
     ) -> IngestResult:
         """Store a run that a reader has read whole, as one block, or reads block by block (see ``ingest``)."""
-        from ndcg_tracker.concurrency.ahead import reading_ahead
+        from ndcg_tracker.concurrency import reading_ahead
         from ndcg_tracker.tracker.evaluation import fitting, parsed_metrics
         from ndcg_tracker.tracker.ingest import digested, store_run
 
@@ -207,17 +209,17 @@ class Tracker:
 
         ``metrics``: text forms; by default the metrics that each run has.
         """
-        from ndcg_tracker.tracker.rescoring import rescore_runs
+        from ndcg_tracker.tracker.rescore import rescore_runs
 
         parsed = parse_metrics(metrics)
         with self.store().write() as tx:
-            return rescore_runs(tx, chosen_runs(tx, references, dataset), parsed)
+            return rescore_runs(tx, tx.runs.chosen(references, dataset), parsed)
 
     def add_labels(
         self, labels: LabelLists, *, dataset: str = DEFAULT_DATASET, source: str | None = None
     ) -> tuple[int, bool]:
         """Make labels the newest version of a dataset; return the version and whether it is new."""
-        from ndcg_tracker.tracker.rescoring import add_label_version
+        from ndcg_tracker.tracker.rescore import add_label_version
 
         with self.store(create=True).write() as tx:
             return add_label_version(tx, dataset, labels, source)
@@ -251,12 +253,28 @@ class Tracker:
         """
         from ndcg_tracker.comparison.inference import Methods
         from ndcg_tracker.tracker.compare import CompareOptions, compared
-        from ndcg_tracker.tracker.results import ComparisonResult
+        from ndcg_tracker.tracker.result_objects import ComparisonResult
 
         methods = Methods(test, ci, equivalence)
         options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, top, tie_bounds, methods, by)
         with self.store().read() as tx:
-            return ComparisonResult(tuple(one.comparison for one in compared(tx, baseline, candidates, options)))
+            comparisons = tuple(one.comparison for one in compared(tx, baseline, candidates, options))
+        return ComparisonResult(comparisons, partial(self._pair_reports, baseline, candidates, options))
+
+    def _pair_reports(
+        self,
+        baseline: str,
+        candidates: Sequence[str | Sequence[str]],
+        options: CompareOptions,
+        kind: ComparisonChart,
+    ) -> PairReports:
+        """Return what a chart of a comparison shows."""
+        from ndcg_tracker.tracker.compare import compared
+        from ndcg_tracker.tracker.report import pair_reports
+
+        with self.store().read() as tx:
+            found = compared(tx, baseline, candidates, options)
+            return pair_reports(tx, found, n_lists=0, with_cutoffs=kind == "cutoffs")
 
     def report(
         self,
@@ -265,19 +283,22 @@ class Tracker:
         dataset: str | None = None,
         metrics: str | Sequence[str] = (),
         missing: Missing = "error",
+        test: TestName = "t",
+        ci: CiMethod = "t",
         output: str = "report.html",
     ) -> ReportResult:
         """Draw a comparison: one page of HTML with every group, both lists of those that changed most, and the history.
 
-        Parameters: ``baseline``, ``candidates``, ``dataset``, ``metrics`` and ``missing``: see ``compare``; the first
-        metric is drawn group by group. ``output``: the file that the page's own command names. Returns: the page, which
-        is saved with ``save``. Raises: what ``compare`` raises.
+        Parameters: ``baseline``, ``candidates``, ``dataset``, ``metrics``, ``missing``, ``test`` and ``ci``: see
+        ``compare``; the first metric is drawn group by group. ``output``: the file that the page's own command names.
+        Returns: the page, which is saved with ``save``. Raises: what ``compare`` raises.
         """
+        from ndcg_tracker.comparison.inference import Methods
         from ndcg_tracker.tracker.compare import CompareOptions
         from ndcg_tracker.tracker.report import runs_report
-        from ndcg_tracker.tracker.results import ReportResult
+        from ndcg_tracker.tracker.result_objects import ReportResult
 
-        options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing)
+        options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, methods=Methods(test, ci))
         with self.store().read() as tx:
             return ReportResult(runs_report(tx, baseline, candidates, options, output))
 
@@ -305,15 +326,51 @@ class Tracker:
         without a result; NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.tracker.explain import explained_pair, group_explanation, run_explanation
-        from ndcg_tracker.tracker.results import ExplanationResult
+        from ndcg_tracker.tracker.result_objects import ExplanationResult
 
         parsed = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
             one, other = tx.runs.resolve(baseline, dataset), tx.runs.resolve(candidate, dataset)
             both = explained_pair(tx, one, other, parsed, (labels_baseline, labels_candidate))
-            if group is not None:
-                return ExplanationResult(group_explanation(tx, both, group))
-            return ExplanationResult(run_explanation(tx, both, top=top))
+            if group is None:
+                return ExplanationResult(run_explanation(tx, both, top=top))
+            explanation = group_explanation(tx, both, group)
+        return ExplanationResult(explanation, partial(self._group_chart, both, group))
+
+    def _group_chart(self, both: RunPair, group: str) -> Chart:
+        from ndcg_tracker.tracker.plot import group_chart
+
+        with self.store().read() as tx:
+            return group_chart(tx, both, group)
+
+    def plot_training(self, name: str, metric: str = DEFAULT_METRIC, *, dataset: str = DEFAULT_DATASET) -> Chart:
+        """Draw a metric over the stored iterations of a training (``TrainingRuns``), with its 95% intervals.
+
+        Raises: ReferenceNotFoundError where no iteration of it is stored, or none has the metric.
+        """
+        from ndcg_tracker.tracker.plot import training_chart
+
+        with self.store().read() as tx:
+            return training_chart(tx, name, dataset, metric)
+
+    def plot_runs(
+        self,
+        parameter: str,
+        metric: str = DEFAULT_METRIC,
+        *,
+        dataset: str = DEFAULT_DATASET,
+        tags: Mapping[str, str] | None = None,
+    ) -> Chart:
+        """Draw a metric of runs against a number that they cost, such as ``latency_ms``, with the Pareto front.
+
+        Parameters: ``parameter``: a parameter, or a tag, whose values are numbers; less is better. ``tags``: only runs
+        that have them. Raises: ReferenceNotFoundError where no run has the metric; InputError where none has such a
+        number.
+        """
+        from ndcg_tracker.tracker.plot import quality_chart
+
+        with self.store().read() as tx:
+            return quality_chart(tx, parameter, dataset, metric, tags or {})
 
     def gate(
         self,
@@ -346,7 +403,7 @@ class Tracker:
         NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.tracker.gate import GateQuestion, acknowledged, gated
-        from ndcg_tracker.tracker.results import GateResult
+        from ndcg_tracker.tracker.result_objects import GateResult
 
         question = GateQuestion(
             candidate,
@@ -364,6 +421,14 @@ class Tracker:
         )
         override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
         return GateResult(gated(self.store(), question, override, dry_run=dry_run))
+
+    def gate_report(self, result: GateResult, *, output: str = "report.html") -> ReportResult:
+        """Draw what a gate decided on: ``report`` for its runs and its metric."""
+        comparison = result.gated.comparison
+        metrics = [metric.metric for metric in comparison.metrics]
+        names = (comparison.baseline.name, comparison.candidate.name)
+        missing = comparison.groups.missing
+        return self.report(*names, dataset=comparison.dataset, metrics=metrics, missing=missing, output=output)
 
     def history(
         self,
@@ -392,12 +457,12 @@ class Tracker:
 
     def history_report(
         self, metric: str, *, dataset: str = DEFAULT_DATASET, wanted: HistoryFilter | None = None
-    ) -> History:
+    ) -> HistoryResult:
         """Return the history as plain rows with its notes (see ``history``)."""
-        from ndcg_tracker.tracker.history import HistoryFilter, history_of
+        from ndcg_tracker.tracker.history import HistoryFilter, HistoryResult, history_of
 
         with self.store().read() as tx:
-            return history_of(tx, dataset, metric, wanted or HistoryFilter())
+            return HistoryResult(history_of(tx, dataset, metric, wanted or HistoryFilter()))
 
     def conventions(self, reference: str, *, cutoff: int = 10, dataset: str | None = None) -> list[Convention]:
         """Return a run's NDCG as every tool computes it, each with the axes that move it."""
@@ -409,7 +474,7 @@ class Tracker:
     def runs(self, dataset: str | None = None) -> list[RunRecord]:
         """Return the stored runs, oldest first."""
         with self.store().read() as tx:
-            return chosen_runs(tx, (), dataset)
+            return tx.runs.chosen((), dataset)
 
     def others_of(self, reference: str, dataset: str | None = None) -> list[RunRecord]:
         """Return the other runs of a run's dataset, oldest first."""
@@ -451,7 +516,7 @@ class Tracker:
         """Return the aliases."""
         with self.store().read() as tx:
             if dataset is not None:
-                known_dataset(tx, dataset)
+                tx.datasets.known(dataset)
             return tx.aliases.all(dataset)
 
     def set_alias(self, alias: str, reference: str, dataset: str | None = None) -> RunRecord:
@@ -464,7 +529,7 @@ class Tracker:
     def delete_alias(self, alias: str, dataset: str | None = None) -> AliasRecord:
         """Delete an alias and return what it was."""
         with self.store().write() as tx:
-            found = known_alias(tx, alias.removeprefix("@"), dataset)
+            found = tx.aliases.known(alias.removeprefix("@"), dataset)
             tx.write.aliases.delete(found.dataset_id, found.name)
             return found
 
@@ -510,14 +575,14 @@ class Tracker:
         from ndcg_tracker.tracker.exchange import export
 
         with self.store().read() as tx:
-            return export(tx, chosen_runs(tx, references, dataset), os.fspath(folder))
+            return export(tx, tx.runs.chosen(references, dataset), os.fspath(folder))
 
     def import_runs(self, folder: str | os.PathLike[str], *, dataset: str | None = None) -> Imported:
         """Store what ``export_runs`` wrote, all of it or nothing; what is stored already stays as it is.
 
         ``dataset``: another name for the dataset of an export that holds one. Raises: InputError, ConflictError.
         """
-        from ndcg_tracker.exchange.reader import ExportReader
+        from ndcg_tracker.exchange import ExportReader
         from ndcg_tracker.tracker.exchange import import_all
 
         with ExportReader(Path(folder)) as reader, self.store(create=True).write() as tx:

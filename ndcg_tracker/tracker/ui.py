@@ -10,7 +10,7 @@ import numpy as np
 
 from ndcg_tracker.errors import ReferenceNotFoundError
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.tracker.database import DEFAULT_METRIC
+from ndcg_tracker.tracker.defaults import DEFAULT_METRIC
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index

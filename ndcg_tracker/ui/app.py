@@ -58,6 +58,7 @@ PAGES: dict[str, Callable[..., pages.Answer]] = {
 ASSETS: dict[str, tuple[Callable[[str], str], str]] = {
     "page.css": (asset, "text/css"),
     "vega.js": (asset, "text/javascript"),
+    "draw.js": (asset, "text/javascript"),
     "report.js": (asset, "text/javascript"),
     "ui.css": (own_asset, "text/css"),
     "ui.js": (own_asset, "text/javascript"),

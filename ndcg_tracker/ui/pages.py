@@ -23,7 +23,8 @@ from ndcg_tracker.reporting.history import HistoryRow, step_sentence
 from ndcg_tracker.reporting.html import CLASSES, reports_html
 from ndcg_tracker.reporting.notes import note_text
 from ndcg_tracker.reporting.numbers import counted, points
-from ndcg_tracker.reporting.pages.report import lists_on_page, report_values, themes, visible_lists
+from ndcg_tracker.reporting.pages.page import themes
+from ndcg_tracker.reporting.pages.report import lists_on_page, report_values, visible_lists
 from ndcg_tracker.reporting.terminal import visible
 from ndcg_tracker.tracker.compare import CompareOptions, compared
 from ndcg_tracker.tracker.explain import explained_pair, group_explanation
@@ -340,7 +341,7 @@ def history(tx: ReadTransaction, ask: Question) -> Answer:
         n_rows=len(found.rows),
         most_steps=MOST_STEPS,
         steps=[step_sentence(row) for row in found.rows if row.get("step_between") is not None],
-        notes=[note_text(note) for note in found.facts],
+        notes=[note_text(note) for note in found.notes],
         n_all=found.n_without_filter,
         tag=(ask.texts("tag") or [""])[0],
         last=last,

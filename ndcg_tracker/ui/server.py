@@ -52,9 +52,9 @@ def serve(
 def listener(host: str, port: int) -> socket.socket:
     """Return a listening socket of this machine alone.
 
-    >>> listener("0.0.0.0", 0)
+    >>> listener("example.org", 0)
     Traceback (most recent call last):
-    ndcg_tracker.errors.InputError: host='0.0.0.0' is not this machine alone; give 127.0.0.1, localhost or ::1
+    ndcg_tracker.errors.InputError: host='example.org' is not this machine alone; give 127.0.0.1, localhost or ::1
     """
     if host not in LOOPBACK:
         known = f"{', '.join(LOOPBACK[:-1])} or {LOOPBACK[-1]}"

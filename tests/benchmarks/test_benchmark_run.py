@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -69,6 +71,33 @@ def test_our_own_commands_are_measured(tmp_path: Path) -> None:
     assert commands["permutation"]["check"] == commands["permutation: scipy"]["check"] == "same"
     assert rows(results, "housekeeping")["delete a run"]["seconds"] > 0
     assert results["phases"][1]["figures"]["further_run_mb"] > 0
+
+
+def test_every_trick_is_measured_with_and_without_it(module: Any, tmp_path: Path) -> None:
+    results, printed = run(tmp_path, "--sections", "tricks")
+    tricks, found = module("tricks"), rows(results, "tricks")
+    assert set(found) == {name + way for name in (*tricks.WITHIN, *tricks.WHOLE) for way in ("", ": without")}
+    assert {name: row["left_out"] for name, row in found.items() if "left_out" in row} == {}
+    for name in ("hash join", "process ended as it is"):
+        assert found[name]["seconds"] > 0
+        assert f"| {name} |" in printed
+    assert list((tmp_path / "data").glob("bench-*")) == []
+
+
+@pytest.mark.parametrize("name", ["CSV by Arrow", "hash join", "JSON lists by Arrow", "packed results", "sorting keys"])
+def test_work_without_a_trick_finds_the_same(module: Any, tmp_path: Path, name: str) -> None:
+    program = "import sys, pickle, tricks; sys.stdout.buffer.write(pickle.dumps(tricks.work_of(sys.argv[1], 1000, "
+    program += "has_trick=sys.argv[2] == 'with')()))"
+    surroundings = os.environ | {"BENCHMARK_DATA": str(tmp_path), "PYTHONPATH": str(BENCHMARKS)}
+    found = [
+        subprocess.run([sys.executable, "-c", program, name, way], env=surroundings, capture_output=True, check=True)
+        for way in ("with", "without")
+    ]
+    one, other = (pickle.loads(done.stdout) for done in found)
+    if name == "CSV by Arrow":
+        one, other = ((rows.items.to_list(), rows.scores) for rows in (one, other[0]))
+    for ours, theirs in zip(one, other, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_a_mean_that_is_off_ends_the_command(tmp_path: Path) -> None:
@@ -139,9 +168,9 @@ def test_only_what_stands_between_the_marks_of_a_page_is_rewritten(module: Any, 
 def test_the_page_has_a_place_for_every_part_of_a_run() -> None:
     parts = [f"files w{number}" for number in (1, 2, 3, 4)] + [f"kernel w{number}" for number in (1, 2, 4)]
     text = PAGE.read_text(encoding="utf-8")
-    for part in [*parts, "machine", "goals", "commands", "growth", "housekeeping"]:
+    for part in [*parts, "machine", "goals", "commands", "growth", "housekeeping", "tricks"]:
         assert text.count(f"<!-- benchmark: {part} -->") == 1
-    assert text.count("<!-- /benchmark -->") == 12
+    assert text.count("<!-- /benchmark -->") == 13
 
 
 def test_repeated_files_have_groups_of_their_own(module: Any, tmp_path: Path) -> None:

@@ -3,45 +3,16 @@
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
+from web_reader import Reader
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 ARGUMENTS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
-AXE = Path(__file__).with_name("axe.min.js")
-
-
-@dataclass
-class Reader:
-    """An open page, with what went wrong on it and what it asked of others."""
-
-    page: Page
-    faults: list[str] = field(default_factory=list)
-    requests: list[str] = field(default_factory=list)
-    own: tuple[str, ...] = ("file:", "data:", "blob:")
-
-    def opens(self, address: str) -> Page:
-        """Open a page and wait until it has drawn everything."""
-        self.page.goto(address)
-        self.page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
-        return self.page
-
-    def serious_faults(self) -> list[str]:
-        """Return what axe-core calls serious or critical, with the elements."""
-        self.page.evaluate(AXE.read_text(encoding="utf-8"))
-        found: dict[str, Any] = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        return [
-            f"{fault['id']}: {[node['target'] for node in fault['nodes']][:3]} {fault['nodes'][0]['failureSummary']}"
-            for fault in found["violations"]
-            if fault["impact"] in ("serious", "critical")
-        ]
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,8 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from conftest import Reader
 from playwright.sync_api import expect
+from web_reader import Reader
 
 import ndcg_tracker as nt
 

@@ -1,14 +1,13 @@
 """The pages of the ui in a browser: they draw, search while one types, and lead from run to comparison to group."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from conftest import Reader
 from playwright.sync_api import Page, expect
 from served import Served, served
 from test_report_page import HOSTILE, shop
+from web_reader import Reader
 
 PATHS = [
     *("/", "/runs?dataset=default", "/run?run=2", "/history?dataset=default", "/groups?dataset=default"),
@@ -122,12 +121,3 @@ def test_a_hostile_group_is_found_again(inside: Reader, pages: Served) -> None:
     expect(found.locator("h1")).to_contain_text("\\u202e")
     found.click("text=show the lists in the two chosen runs")
     expect(found.locator("h1")).to_contain_text("onerror")
-
-
-def test_without_the_cookie_there_is_nothing(reader: Reader, pages: Served, tmp_path: Path) -> None:
-    reader.own = (*reader.own, f"http://127.0.0.1:{pages.access.port}/")
-    answer = reader.page.goto(f"http://127.0.0.1:{pages.access.port}/runs")
-    assert answer is not None
-    assert answer.status == 403
-    expect(reader.page.locator("body")).to_contain_text("Open the whole address that ndcg-track ui printed")
-    reader.faults.clear()  # the browser tells of the 403, and of the icon that it looks for

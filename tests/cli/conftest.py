@@ -1,5 +1,6 @@
 """The command line on a fresh database of either engine, and files for it."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -38,9 +39,18 @@ def files(folder: Path) -> None:
 
 
 @pytest.fixture
-def shop(command: CommandLine, files: None) -> CommandLine:
+def shop(
+    fill_as: Callable[[Callable[[str], object]], None],
+    command: CommandLine,
+    files: None,
+    capsys: pytest.CaptureFixture[str],
+) -> CommandLine:
     """The command line on a database that has the runs bm25 and dense."""
-    command.done("ingest", "bm25.csv", "dense.run", "--labels", "labels.csv", "--dataset", "shop")
+
+    def ingest(url: str) -> None:
+        CommandLine(url, capsys).done("ingest", "bm25.csv", "dense.run", "--labels", "labels.csv", "--dataset", "shop")
+
+    fill_as(ingest)
     return command
 
 

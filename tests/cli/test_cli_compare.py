@@ -127,6 +127,10 @@ def test_methods(shop: CommandLine) -> None:
         printed = shop("compare", "bm25", "dense", option, "x")
         assert (printed.code, printed.out) == (2, "")
         assert all(word in printed.err for word in (option, *choices))
+    shop.done("rescore", "bm25", "dense", "--metric", "dcg@3")
+    assert shop.refused("compare", "bm25", "dense", "--metric", "dcg@3", "--ci", "betting") == (
+        "dcg@3: a betting interval needs differences within -1 to 1: choose --ci t or --ci bootstrap"
+    )
 
 
 def test_wrong_margins_are_2(shop: CommandLine) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
-from ndcg_tracker.storage.upkeep.revisions import newest_revision
+from ndcg_tracker.storage.upkeep.handshake import newest_revision
 
 
 def test_upgrade_makes_the_schema_once(database_url: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,34 +6,38 @@ import pytest
 from command_line import CommandLine, Program
 from stored_rows import row_counts
 
-from ndcg_tracker.cli.demo_data import RUNS, write_demo_files
+from ndcg_tracker.cli.demo import RUNS, write_demo_files
 
-STEPS = ["ingest", "groups", "alias", "compare", "explain", "gate", "compare", "history", "sql"]
+STEPS = ["ingest", "groups", "alias", "compare", "explain", "gate", "compare", "history", "sql", "report"]
 
-SAID = "set 1 attribute (product) of 150 groups of dataset 'shop'\n@baseline is run 'bm25' (1) of dataset 'shop'\n"
+SAID = (
+    "set 1 attribute (product) of 150 groups of dataset 'shop'\n@baseline is run 'bm25' (1) of dataset 'shop'\n"
+    "wrote {page}: open it in a browser\n"
+)
 
 
-def shown_by(command: CommandLine, *options: str) -> str:
+def shown_by(command: CommandLine, *options: str, page: str = "ndcg-track-demo/report.html") -> str:
     """Return what the demo prints, which succeeds."""
     printed = command("demo", *options)
-    assert (printed.code, printed.err) == (0, SAID)
+    assert (printed.code, printed.err) == (0, SAID.format(page=page))
     return printed.out
 
 
 def test_the_demo_twice(command: CommandLine, folder: Path) -> None:
     first = shown_by(command)
-    names = ["groups.csv", "labels.csv", *(f"{name}.csv" for name in RUNS)]
+    names = ["groups.csv", "labels.csv", "report.html", *(f"{name}.csv" for name in RUNS)]
     assert sorted(path.name for path in (folder / "ndcg-track-demo").iterdir()) == sorted(names)
     assert [row["run"] for row in command.rows("runs", "list")] == list(RUNS)
     commands = [line for line in first.splitlines() if line.startswith("$ ")]
     assert [line.split()[4] for line in commands] == STEPS
     assert [line.split()[7] for line in first.splitlines() if " shop  " in line and "stored" in line]
     before = row_counts(command.url)
-    contents = {path.name: path.read_bytes() for path in (folder / "ndcg-track-demo").iterdir()}
+    contents = {path.name: path.read_bytes() for path in (folder / "ndcg-track-demo").glob("*.csv")}
     second = shown_by(command)
     assert second.count("already stored") == len(RUNS)
     assert row_counts(command.url) == before | {"decisions": 2}
-    assert {path.name: path.read_bytes() for path in (folder / "ndcg-track-demo").iterdir()} == contents
+    assert {path.name: path.read_bytes() for path in (folder / "ndcg-track-demo").glob("*.csv")} == contents
+    assert "<title>dense against bm25</title>" in (folder / "ndcg-track-demo" / "report.html").read_text("utf-8")
     assert command.said("db", "check") == "the database is intact\n"
 
 
@@ -47,13 +51,13 @@ def test_the_files_are_the_same_everywhere(tmp_path: Path) -> None:
 
 
 def test_another_folder(sqlite_command: CommandLine, folder: Path) -> None:
-    shown_by(sqlite_command, "--folder", "my demo")
+    shown_by(sqlite_command, "--folder", "my demo", page="'my demo/report.html'")
     assert (folder / "my demo" / "labels.csv").exists()
 
 
 def test_the_shown_commands_run(program: Program, folder: Path) -> None:
     printed = program("demo")
-    assert (printed.code, printed.err) == (0, SAID)
+    assert (printed.code, printed.err) == (0, SAID.format(page="ndcg-track-demo/report.html"))
     shown = [line for line in printed.out.splitlines() if line.startswith("$ ndcg-track ")]
     assert len(shown) == len(STEPS)
     assert shown[3] == "$ ndcg-track compare @baseline dense --top 3 --by product --dataset shop"

@@ -274,3 +274,34 @@ def test_what_a_file_was_is_kept_beside_its_content(gate: CommandLine, folder: P
     assert link.is_symlink()
     assert list(json.loads(target.read_text(encoding="utf-8"))) == ["ndcg_at_10"]
     assert target.stat().st_mode & 0o777 == 0o640
+
+
+def test_the_report_page_of_a_decision(gate: CommandLine, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = gate("gate", "drop", *ASKED, "--report", "page.html", "--format", "markdown")
+    assert (printed.code, printed.err) == (3, "")
+    page = (folder / "page.html").read_text("utf-8")
+    assert "<title>drop against base</title>" in page
+    assert "Gate on ndcg@10: FAIL" in page
+    picture, link = printed.out.split("```mermaid\n")[1].split("\n```\n")
+    assert '    x-axis "240 groups: 0 better, 120 the same, 120 worse" 1 --> 60' in picture.splitlines()
+    assert link == "\nThe report: `page.html`\n"
+    variables = {
+        "SERVER_URL": "https://github.com",
+        "REPOSITORY": "shop/search",
+        "RUN_ID": "77",
+        "STEP_SUMMARY": "s.md",
+    }
+    for name, value in variables.items():
+        monkeypatch.setenv(f"GITHUB_{name}", value)
+    text = gate("gate", "gain", *ASKED, "--report", "page.html", "--github-summary").out
+    assert "mermaid" not in text
+    summary = (folder / "s.md").read_text("utf-8")
+    assert picture.splitlines()[0] in summary
+    assert "[every group, and why](https://github.com/shop/search/actions/runs/77#artifacts)" in summary
+
+
+def test_a_report_that_cannot_be_written_decides_nothing(gate: CommandLine) -> None:
+    assert gate.refused("gate", "drop", *ASKED, "--report", "no/such.html") == (
+        "--report: cannot write 'no/such.html': No such file or directory; give another file"
+    )
+    assert gate.rows("sql", "SELECT * FROM gate_decisions") == []

@@ -9,7 +9,7 @@ from command_line import CommandLine
 
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.dialects import DIALECTS
-from ndcg_tracker.metrics.language.measures import BEHIND_AT, MEASURES, TAKES_CUTOFF
+from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.text import parse_metric
 
 
@@ -37,9 +37,9 @@ def test_list(metrics: CommandLine) -> None:
 def test_every_listed_value_can_be_asked_for(metrics: CommandLine) -> None:
     for row in metrics.rows("metrics", "list"):
         if row["measures"] and "any " not in row["meaning"]:
-            measure = row["measures"].split()[0]
-            at = "@10" if measure in TAKES_CUTOFF else "@1" if measure in BEHIND_AT and row["name"] != "recall" else ""
-            text = f"{measure}({row['name']}={row['value']}){at}"
+            measure = MEASURES[row["measures"].split()[0]]
+            at = "@10" if measure.cutoff != "none" else "@1" if measure.axis_at not in (None, row["name"]) else ""
+            text = f"{measure.name}({row['name']}={row['value']}){at}"
             assert metrics.rows("metrics", "explain", text)["metric"] == str(parse_metric(text))
         elif row["value"] and not row["measures"]:
             assert metrics.rows("metrics", "explain", row["value"])["metric"] == str(parse_metric(row["value"]))

@@ -20,19 +20,18 @@ from ndcg_tracker.comparison.compare import (
     extreme_groups,
 )
 from ndcg_tracker.comparison.inference import Methods
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.pair import pair
 from ndcg_tracker.comparison.results import Comparison, JudgedShare, LabelSetRef, MetricComparison, RunRef
 from ndcg_tracker.comparison.slices import Slicing
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.compare import comparison_object
 from ndcg_tracker.reporting.notes import note_text
 from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.statistics.betting import betting_interval
-from ndcg_tracker.statistics.bootstrap import bootstrap_interval
 from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.equivalence import equivalence_test
-from ndcg_tracker.statistics.permutation import sign_flip_test
+from ndcg_tracker.statistics.resampling import bootstrap_interval, sign_flip_test
 from ndcg_tracker.statistics.t_test import paired_t
 from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
 
@@ -366,11 +365,11 @@ def test_nothing_to_infer_stays_nothing(test: str, ci: str) -> None:
         ({"resamples": 0}, "the number of resamples must be 1 or more, not 0"),
         (
             {"test": "wilcoxon", "weights": np.full(400, 2.0)},
-            "ndcg@10: the Wilcoxon test takes no weights: choose test=t or test=permutation",
+            "ndcg@10: the Wilcoxon test takes no weights: choose test='t' or test='permutation'",
         ),
         (
             {"ci": "betting", "delta": 9 * SPREAD},
-            "ndcg@10: a betting interval needs differences within -1 to 1: choose ci=t or ci=bootstrap",
+            "ndcg@10: a betting interval needs differences within -1 to 1: choose ci='t' or ci='bootstrap'",
         ),
     ],
 )

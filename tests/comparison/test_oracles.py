@@ -7,20 +7,23 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-import scipy.stats
 from numpy.typing import NDArray
 from populations import LONG
-from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.weightstats import DescrStatsW, ttost_paired
 
 from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm
 from ndcg_tracker.statistics.equivalence import equivalence_test
 from ndcg_tracker.statistics.t_test import paired_t, t_lower_bound, t_upper_bound, weighted_t
 from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # what it says of its own dependencies while it is imported is not ours to mend
-    import pingouin
+
+@pytest.fixture(scope="module", autouse=True)
+def oracles() -> None:
+    """Import them once they are needed: it takes seconds, and most processes of the suite never need them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what they say of their dependencies meanwhile is not ours to mend
+        import pingouin  # noqa: F401
+        import statsmodels.stats.weightstats  # noqa: F401
+
 
 VECTORS = 1000
 Floats = NDArray[np.float64]
@@ -42,6 +45,8 @@ def close(mine: float | None, theirs: float) -> bool:
 
 
 def test_one_sided_bounds_equal_scipy() -> None:
+    import scipy.stats
+
     for baseline, candidate in pairs():
         test = paired_t(candidate - baseline)
         for level in (0.95, 0.99):
@@ -52,6 +57,8 @@ def test_one_sided_bounds_equal_scipy() -> None:
 
 
 def test_t_and_equivalence_equal_statsmodels() -> None:
+    from statsmodels.stats.weightstats import DescrStatsW, ttost_paired
+
     for baseline, candidate in pairs():
         test = paired_t(candidate - baseline)
         described = DescrStatsW(candidate - baseline)
@@ -69,6 +76,8 @@ def test_t_and_equivalence_equal_statsmodels() -> None:
 
 
 def test_t_and_equivalence_equal_pingouin() -> None:
+    import pingouin
+
     for baseline, candidate in pairs(VECTORS if LONG else 250):  # it needs 6 ms for each
         test = paired_t(candidate - baseline)
         theirs = pingouin.ttest(candidate, baseline, paired=True, correction=False)
@@ -81,6 +90,9 @@ def test_t_and_equivalence_equal_pingouin() -> None:
 
 
 def test_wilcoxon_equals_scipy_and_pingouin() -> None:
+    import pingouin
+    import scipy.stats
+
     for place, (baseline, candidate) in enumerate(pairs()):
         delta = np.round(candidate - baseline, 12)
         p_value = wilcoxon_p_value(delta)
@@ -91,6 +103,8 @@ def test_wilcoxon_equals_scipy_and_pingouin() -> None:
 
 
 def test_corrections_equal_statsmodels() -> None:
+    from statsmodels.stats.multitest import multipletests
+
     rng = np.random.default_rng(21)
     gc.freeze()  # statsmodels collects garbage at every call: 50 ms with all of these modules loaded
     for _ in range(VECTORS):
@@ -103,6 +117,8 @@ def test_corrections_equal_statsmodels() -> None:
 
 
 def test_the_weighted_standard_error_equals_its_formula_by_statsmodels_means() -> None:
+    from statsmodels.stats.weightstats import DescrStatsW
+
     rng = np.random.default_rng(22)
     for baseline, candidate in pairs(200):
         delta, weights = candidate - baseline, rng.exponential(size=baseline.size)

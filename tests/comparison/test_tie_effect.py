@@ -5,11 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from ndcg_tracker.comparison.compare import PairedResults, compare_metrics
+from ndcg_tracker.comparison.compare import ComparedRuns, PairedResults, adjusted_jointly, compare_metrics, compare_runs
 from ndcg_tracker.comparison.inference import Methods, TestName
 from ndcg_tracker.comparison.pair import pair
-from ndcg_tracker.comparison.results import MetricComparison
-from ndcg_tracker.comparison.tie_effect import TieBounds, TieEffect
+from ndcg_tracker.comparison.results import LabelSetRef, MetricComparison, RunRef, TieBounds, TieEffect
 
 CLOSED = TieBounds(0.5, 0.5)
 
@@ -65,6 +64,21 @@ def test_the_moved_difference_is_judged_as_delta_was(
 ) -> None:
     (metric,) = compare_metrics([paired(t, ties)], Methods(test=test))
     assert (metric.verdict, metric.ties_could_change_verdict) == (verdict, could)
+
+
+def test_notes_on_ties_follow_the_verdicts_of_all_candidates() -> None:
+    of_pair = [
+        compare_runs(
+            ComparedRuns(RunRef("a", 1), RunRef(f"b{seed}", 2 + seed), "shop", LabelSetRef(1, "")),
+            [paired(t, ties, seed)],
+            lambda ids: [str(number) for number in ids.tolist()],
+        )
+        for seed, (t, ties) in enumerate([(2.2, (-0.01, 0.5)), (0.5, (0.0, 0.0)), (-0.5, (0.0, 0.0))])
+    ]
+    jointly = adjusted_jointly(of_pair)
+    assert [[note.kind for note in one.notes] for one in (of_pair[0], *jointly)] == [[], ["ties"], [], []]
+    assert jointly[0].notes[0].facts["metrics"] == ("m0",)
+    assert [one.notes for one in adjusted_jointly(jointly)] == [one.notes for one in jointly]
 
 
 def of_three(t: float, ties: tuple[float, float]) -> MetricComparison:

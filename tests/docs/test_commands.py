@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from console_blocks import POSTGRES_URL, REPOSITORY, matches, rewritten, run_steps, steps_of
 
-from ndcg_tracker.cli.demo_data import write_demo_files
+from ndcg_tracker.cli.demo import write_demo_files
 
 # schema.md is generated without a database; what its example prints is in sql.md.
 GENERATED = {"schema.md"}

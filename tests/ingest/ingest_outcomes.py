@@ -12,7 +12,7 @@ from ndcg_tracker.ingest.group_blocks import Table
 from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces, Places
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BLOCK, Source
-from ndcg_tracker.ingest.table import NoScores, label_lists, ranked_table
+from ndcg_tracker.ingest.table import label_lists, ranked_table
 from ndcg_tracker.rankings.ranking import GroupedItems
 
 DOUBT = "doubt"
@@ -42,7 +42,7 @@ def run_parts(table: Any) -> tuple[Any, ...]:
         table.weights.values.tolist(),
         table.weights.varies.tolist(),
     )
-    notes = [note for note in table.notes if not isinstance(note, NoScores)]
+    notes = [note for note in table.notes if note.kind != "no_score"]
     return listed(table.ranking), listed(table.labels), weights, *notes
 
 

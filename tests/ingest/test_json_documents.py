@@ -106,20 +106,6 @@ def test_null_is_no_score_and_no_label_and_labels_may_be_true() -> None:
     assert labels({"q": {"a": None, "b": True}}) == [("q", "b", 1.0)]
 
 
-def test_what_ranx_saves_is_read(tmp_path: Path) -> None:
-    import ranx  # seconds
-
-    saved = {"q_1": {"d1": 1.5, "d2": 3.0}, "q_2": {"d1": 0.1}}
-    ranx.Run(saved).save(str(tmp_path / "run.json"))
-    ranx.Qrels({"q_1": {"d1": 2}}).save(str(tmp_path / "qrels.json"))
-    assert listed(read_run(str(tmp_path / "run.json")).ranking) == [
-        ("q_1", "d2", 3.0),
-        ("q_1", "d1", 1.5),
-        ("q_2", "d1", 0.1),
-    ]
-    assert listed(read_labels(str(tmp_path / "qrels.json"))) == [("q_1", "d1", 2.0)]
-
-
 def test_rank_eval_requests_are_labels() -> None:
     assert labels(REQUEST) == [("lamp", "7", 3.0), ("lamp", "9", 0.0)]
     assert run(REQUEST) == "holds labels and no scores; give it with labels=FILE"

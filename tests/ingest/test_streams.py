@@ -16,6 +16,7 @@ from ndcg_tracker.ingest.group_blocks import text_group_blocks
 from ndcg_tracker.ingest.reading import (
     BLOCK_ROWS,
     BYTES_PER_ROW,
+    SMALL,
     is_large,
     ranked_blocks,
     read_run,
@@ -25,9 +26,9 @@ from ndcg_tracker.ingest.reading import (
 from ndcg_tracker.ingest.source import Source
 
 
-def lines_of(n_groups: int, n_items: int) -> list[bytes]:
+def lines_of(n_groups: int, n_items: int, tag: bytes = b"tag") -> list[bytes]:
     """Return the lines of a run that is large enough for the fast path."""
-    return [b"q%d Q0 d%d %d %d.5 tag\n" % (g, i, i, n_items - i) for g in range(n_groups) for i in range(n_items)]
+    return [b"q%d Q0 d%d %d %d.5 %s\n" % (g, i, i, n_items - i, tag) for g in range(n_groups) for i in range(n_items)]
 
 
 def refusal(path: Path, **options: Any) -> str:
@@ -40,22 +41,23 @@ def refusal(path: Path, **options: Any) -> str:
 @pytest.mark.parametrize("block_rows", [1, 1000, 1 << 20])
 @pytest.mark.parametrize("name", ["a.run", "a.run.gz"])
 def test_a_defect_anywhere_in_a_large_file_is_found_with_its_line(tmp_path: Path, name: str, block_rows: int) -> None:
-    good = lines_of(100, 1000)
+    good = lines_of(100, 200, tag=b"t" * 95)  # what is slow is a line, and what makes a file large are bytes
+    assert sum(map(len, good)) > SMALL
     path = tmp_path / name
     for place, line, what in (
-        (54_321, b"q54 Q0 d 1 nan t\n", "score 'nan' is not a number; write it like 0.5, -2 or 1e-3"),
+        (10_865, b"q54 Q0 d 1 nan t\n", "score 'nan' is not a number; write it like 0.5, -2 or 1e-3"),
         (
-            99_999,
+            19_999,
             b"q99 Q0 d 1 1\n",
             "5 fields where a TREC run line has 6 (group Q0 item rank score tag); "
             "correct the line or name another reader=",
         ),
-        (54_321, good[54_320], "item 'd320' of group 'q54' stands in line 54321 already; keep one of the two"),
-        (54_321, b"q54 Q0 \xff 1 1 t\n", "byte 0xff is not UTF-8; save the file as UTF-8"),
-        (54_321, b"q54 Q0 " + b"d" * 2001 + b" 1 1 t\n", "the item id has 2001 bytes; shorten it to 2000 or fewer"),
-        (54_000, b"q0 Q0 x 1 1 t\n", f"the rows of group 'q0' {AGAIN}"),
-        (99_999, b"q98 Q0 x 1 1 t\n", f"the rows of group 'q98' {AGAIN}"),
-        (1_500, b"q9 Q0 x 1 1 t\n", f"the rows of group 'q1' {AGAIN}"),
+        (10_865, good[10_864], "item 'd64' of group 'q54' stands in line 10865 already; keep one of the two"),
+        (10_865, b"q54 Q0 \xff 1 1 t\n", "byte 0xff is not UTF-8; save the file as UTF-8"),
+        (10_865, b"q54 Q0 " + b"d" * 2001 + b" 1 1 t\n", "the item id has 2001 bytes; shorten it to 2000 or fewer"),
+        (10_800, b"q0 Q0 x 1 1 t\n", f"the rows of group 'q0' {AGAIN}"),
+        (19_999, b"q98 Q0 x 1 1 t\n", f"the rows of group 'q98' {AGAIN}"),
+        (300, b"q9 Q0 x 1 1 t\n", f"the rows of group 'q1' {AGAIN}"),
     ):
         content = b"".join([*good[:place], line, *good[place + 1 :]])
         path.write_bytes(gzip.compress(content, 1) if name.endswith(".gz") else content)
@@ -78,14 +80,14 @@ def test_after_an_odd_line_all_is_as_before(tmp_path: Path) -> None:
 
 def test_a_record_of_several_lines_may_stand_across_blocks(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    rows = [f'q{row // 10},"item\n{row}\n",{-row}\n' for row in range(200_000)]
+    rows = [f'q{row // 10},"{"item" * 15}\n{row}\n",{-row}\n' for row in range(40_000)]
     path.write_text("group,item,score\n" + "".join(rows))
     with stream_run(str(path), block_rows=1 << 14) as stream:
         blocks = list(stream)
     assert len(blocks) > 3
     assert joined(blocks) == run_parts(read_run(str(path)))
     path.write_text("group,item,score\n" + "".join(rows) + 'q,"never closed,1\n' + "x,y,1\n" * 1000)
-    assert refusal(path, block_rows=1 << 14) == (f"{path}:600002: a quote that is never closed; close it or double it")
+    assert refusal(path, block_rows=1 << 14) == (f"{path}:120002: a quote that is never closed; close it or double it")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
 from ndcg_tracker.ingest.places import NoPlaces
 from ndcg_tracker.ingest.reading import read_labels, read_run
 from ndcg_tracker.ingest.source import Source
-from ndcg_tracker.ingest.table import RankConflict
+from ndcg_tracker.notes import Note
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
@@ -183,7 +183,7 @@ def test_all_paths_and_the_grammar_agree_on_runs(content: bytes, block_size: int
     else:
         assert {(group, item): score for group, item, score in found[0]} == {row[:2]: row[2] for row in expected}
         wrong = conflicts_of(expected)
-        assert found[3:] == ((RankConflict(len(wrong), wrong[0]),) if wrong else ())
+        assert found[3:] == ((Note("rank_conflict", {"n": len(wrong), "first": wrong[0]}),) if wrong else ())
     quick = fast_outcome(content, lambda source: fast_rows(source, Trec(RUN), block_size))
     assert quick in (DOUBT, found)
     assert fast_outcome(content, small) in (DOUBT, found)
@@ -350,15 +350,7 @@ def test_ranks_that_contradict_the_scores_are_told_and_the_scores_decide(
     for found in every_way(content):
         assert isinstance(found, tuple)
         assert [score for _, _, score in found[0][:3]] == sorted(map(float, scores.split()), reverse=True)
-        assert found[3:] == ((RankConflict(2, "q7"),) if is_told else ())
-
-
-def test_a_conflict_as_text() -> None:
-    ending = "; the scores decide, as in trec_eval: if lower scores are better here, negate them"
-    assert str(RankConflict(1, "q7")) == f"the rank column contradicts the scores in a group ('q7'){ending}"
-    assert str(RankConflict(3, "q7")) == (
-        f"the rank column contradicts the scores in 3 groups (the first: 'q7'){ending}"
-    )
+        assert found[3:] == ((Note("rank_conflict", {"n": 2, "first": "q7"}),) if is_told else ())
 
 
 def refusals_of_labels(content: bytes) -> object:

@@ -12,13 +12,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from datasette.app import Datasette
 from small_shop import BM25, DENSE, frame_of, labels_frame
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import DatabaseError, InputError
-from ndcg_tracker.integrations.datasette import datasette_metadata
-from ndcg_tracker.storage.guard.saved_queries import SAVED_QUERIES
+from ndcg_tracker.integrations.datasette import SAVED_QUERIES, datasette_metadata
 from ndcg_tracker.storage.store import upgrade
 from ndcg_tracker.storage.views import VIEWS
 
@@ -47,6 +45,8 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def get(database: Path) -> Iterator[Callable[..., Any]]:
     """Asks a Datasette on that file, opened with the metadata and the setting that the docs name."""
+    from datasette.app import Datasette
+
     shown = Datasette([str(database)], metadata=datasette_metadata(database), settings={"suggest_facets": False})
 
     def answer(path: str, **values: str) -> Any:

@@ -6,18 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import mlflow
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from mlflow.models import MetricThreshold
-from mlflow.models.evaluation.validation import ModelValidationFailedException
 from mlflow_store import MLFLOW_WARNINGS, MlflowStore, store_in
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError, MetricError
-from ndcg_tracker.integrations.mlflow.evaluator import RankingEvaluator
 from ndcg_tracker.storage.store import upgrade
 
 pytestmark = MLFLOW_WARNINGS
@@ -64,6 +60,8 @@ def evaluated(
     **options: Any,
 ) -> Any:
     """Evaluate within an MLflow run of its own."""
+    import mlflow
+
     given = {"targets": "label", **({"predictions": "score"} if model is None else {}), **options}
     with mlflow.start_run(experiment_id=store.experiment_id, run_name=run_name):
         mlflow.log_params(params or {})
@@ -75,6 +73,8 @@ def evaluated(
 def test_given_scores_are_evaluated_stored_and_logged(
     store: MlflowStore, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import mlflow
+
     monkeypatch.setenv("NDCG_TRACK_DB", database_url)
     if not database_url.startswith("sqlite"):
         upgrade(database_url)
@@ -161,6 +161,8 @@ def test_a_model_may_write_into_its_input(store: MlflowStore) -> None:
 
 
 def test_a_mlflow_dataset_and_an_array(store: MlflowStore) -> None:
+    import mlflow
+
     frame = frame_of()
     data = mlflow.data.from_pandas(frame, targets="label", predictions="score")
     expected = nt.evaluate(frame, "ndcg@10", group="qid", item="doc").mean["ndcg@10"]
@@ -195,6 +197,10 @@ def test_nan_scores_are_refused_unless_the_settings_say_what_they_mean(store: Ml
 
 
 def test_thresholds_of_mlflow(store: MlflowStore) -> None:
+    import mlflow
+    from mlflow.models import MetricThreshold
+    from mlflow.models.evaluation.validation import ModelValidationFailedException
+
     good, bad = (
         evaluated(store, frame_of(), run_name="good"),
         evaluated(store, frame_of().drop(columns="score"), model=lambda data: data["feature"], run_name="bad"),
@@ -287,6 +293,8 @@ def test_labels_scores_and_models_that_are_missing_or_wrong(store: MlflowStore) 
 
 
 def test_again_in_the_same_mlflow_run_adds_nothing(store: MlflowStore, tracker: nt.Tracker) -> None:
+    import mlflow
+
     with mlflow.start_run(experiment_id=store.experiment_id, run_name="twice") as run:
         for _ in range(2):
             mlflow.models.evaluate(
@@ -332,6 +340,8 @@ def test_a_label_that_contradicts_a_stored_one(store: MlflowStore) -> None:
 
 
 def test_two_data_sets_in_one_mlflow_run(store: MlflowStore, tracker: nt.Tracker) -> None:
+    import mlflow
+
     with mlflow.start_run(experiment_id=store.experiment_id, run_name="both") as run:
         for name in ("valid", "test"):
             result = mlflow.models.evaluate(
@@ -379,6 +389,8 @@ def test_the_table_of_items_may_stay_away(store: MlflowStore) -> None:
 
 
 def test_what_it_evaluates() -> None:
+    from ndcg_tracker.integrations.mlflow.evaluator import RankingEvaluator
+
     assert RankingEvaluator.can_evaluate(model_type="ranker", evaluator_config=None)
     assert RankingEvaluator.can_evaluate(model_type="regressor", evaluator_config={"group": "qid"})
     assert not RankingEvaluator.can_evaluate(model_type="classifier", evaluator_config={"log_model_explainability": 1})

@@ -16,7 +16,7 @@ from mlflow_store import MLFLOW_WARNINGS, MlflowStore, store_in
 from small_shop import BM25, DENSE, LABELS, frame_of, joint_frame, labels_frame
 
 import ndcg_tracker as nt
-from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
+from ndcg_tracker.errors import ConflictError, InputError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.integrations.mlflow import metric_name, pull, push
 from ndcg_tracker.integrations.mlflow.names import run_identity
 from ndcg_tracker.integrations.mlflow.tracking import shown_uri
@@ -431,3 +431,26 @@ def test_every_metric_has_a_name_of_its_own_that_mlflow_takes() -> None:
     for name in names:
         _validate_metric_name(name)
         assert len(name) <= 250
+
+
+def test_the_report_page_is_an_artifact(store: MlflowStore, tracker: nt.Tracker, tmp_path: Path) -> None:
+    shop_of(tracker)
+
+    def page_of(run_id: str) -> str | None:
+        names = [file.path for file in store.client.list_artifacts(run_id)]
+        if "ndcg_tracker_report.html" not in names:
+            return None
+        return Path(store.client.download_artifacts(run_id, "ndcg_tracker_report.html", str(tmp_path))).read_text(
+            "utf-8"
+        )
+
+    assert page_of(push(tracker, "dense").mlflow_run_id) is None  # nothing to compare with
+    tracker.set_alias("baseline", "bm25")
+    assert "<title>dense against bm25</title>" in str(page_of(push(tracker, "dense").mlflow_run_id))
+    assert page_of(push(tracker, "bm25").mlflow_run_id) is None  # the baseline itself
+    assert "<title>bm25 against dense</title>" in str(page_of(push(tracker, "bm25", baseline="dense").mlflow_run_id))
+    tracker.ingest(frame_of(BM25), name="alien", dataset="shop", metrics="P@1")
+    (note,) = push(tracker, "alien").notes
+    assert note.startswith("no report page: runs 'bm25' and 'alien' do not both have a metric under one version")
+    with pytest.raises(NotComparableError):
+        push(tracker, "alien", baseline="bm25")

@@ -60,6 +60,7 @@ class Outcome:
     output: str
     junit: ElementTree.Element
     summary: str
+    folder: Path
 
 
 def run_of(seed: int, skill: float) -> dict[str, list[object]]:
@@ -107,7 +108,9 @@ def gates(tmp_path: Path, database: str) -> Callable[..., Outcome]:
             check=False,
         )  # fmt: skip
         junit = ElementTree.parse(tmp_path / "report.xml").getroot()
-        return Outcome(done.returncode, done.stdout, junit, summary.read_text("utf-8") if summary.exists() else "")
+        return Outcome(
+            done.returncode, done.stdout, junit, summary.read_text("utf-8") if summary.exists() else "", tmp_path
+        )
 
     return run
 
@@ -135,6 +138,10 @@ def test_three_answers(gates: Callable[..., Outcome], database: str) -> None:
     assert float(known["ndcg_tracker.delta"] or 0) < -0.1
     assert (known["ndcg_tracker.baseline"], known["ndcg_tracker.candidate"]) == ("base", "worse")
     assert properties["test_it_may_ship"]["ndcg_tracker.decision"] == "pass"
+    page = Path(known["ndcg_tracker.report"] or "")
+    assert page.name == "report-test_it_is_worse.html"
+    assert "<title>worse against base</title>" in found.folder.joinpath(page.name).read_text("utf-8")
+    assert "ndcg_tracker.report" not in properties["test_it_may_ship"]
     with nt.Tracker(database) as tracker:
         decided = tracker.sql(
             "SELECT candidate, decision, acknowledged_reason FROM gate_decisions ORDER BY decision_id"

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from rankings_of import Run
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.kernel.results import GroupValues
+from ndcg_tracker.metrics.kernel.mean import GroupValues
 from ndcg_tracker.metrics.language.axes import AXES
-from ndcg_tracker.metrics.language.measures import CUMULATED, LISTED, MEASURES, NEEDS_CUTOFF, NO_CUTOFF, NO_EXPECTATION
+from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
 
 REFUSALS = ("error", "error_above_1", "ge0", "int", "int_ge0", "int0to30")
@@ -34,14 +34,12 @@ def every_metric(cutoff: int) -> list[Metric]:
     """Return every measure, and ndcg with every value of every axis alone, with and without a cutoff."""
     found = []
     for at in (cutoff, None):
-        for measure in MEASURES:
-            if measure not in (NEEDS_CUTOFF if at is None else NO_CUTOFF):
-                ties = values_of_axis("ties") if measure in LISTED else []
-                found += [Metric.of(measure, cutoff=at)]
+        for name, measure in MEASURES.items():
+            if measure.cutoff != ("required" if at is None else "none"):
+                ties = values_of_axis("ties") if measure.is_listed else []
+                found += [Metric.of(name, cutoff=at)]
                 found += [
-                    Metric.of(measure, cutoff=at, ties=value)
-                    for value in ties
-                    if value != "average" or measure not in NO_EXPECTATION
+                    Metric.of(name, cutoff=at, ties=value) for value in ties if value != "average" or measure.is_sum
                 ]
         for axis in AXES:
             if "ndcg" in axis.measures and axis.name != "ties":
@@ -51,9 +49,9 @@ def every_metric(cutoff: int) -> list[Metric]:
 
 def bits(found: GroupValues) -> dict[str, dict[str, bytes]]:
     """Return the numbers of each group by its id, as bytes: what is not the same to the last bit differs."""
-    columns = [getattr(found, name) for name in NUMBERS]
+    columns = [(name, getattr(found, name).tobytes(), getattr(found, name).itemsize) for name in NUMBERS]
     return {
-        key: {name: column[at].tobytes() for name, column in zip(NUMBERS, columns, strict=True)}
+        key: {name: column[at * size : (at + 1) * size] for name, column, size in columns}
         for at, key in enumerate(found.group_keys.to_list())
     }
 
@@ -91,8 +89,8 @@ def some_metric(draw: st.DrawFn) -> Metric:
         values = values_of_axis(axis.name)
         if measure in axis.measures and values and (axis.name in SUMMED or draw(st.integers(0, 3)) == 0):
             drawn[axis.name] = draw(st.sampled_from(values))
-    cutoffs = st.none() if measure in NO_CUTOFF else st.integers(1, 12)
-    cutoff = draw(cutoffs if measure in (*NO_CUTOFF, *NEEDS_CUTOFF) else cutoffs | st.none())
+    some = st.integers(1, 12)
+    cutoff = draw({"none": st.none(), "required": some, "optional": some | st.none()}[MEASURES[measure].cutoff])
     try:
         return Metric.of(measure, cutoff=cutoff, **drawn)
     except MetricError:  # a combination that no metric has

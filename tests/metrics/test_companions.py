@@ -10,7 +10,7 @@ from rankings_of import Run, joined, results, value
 
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.dialects.trec import all_trec
-from ndcg_tracker.metrics.language.measures import DIAGNOSTICS, MEASURES, NEEDS_CUTOFF, SUMMARIES
+from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.text import parse_metric
 
 GRADES = [0.0, 1.0, 0.0, 2.0]
@@ -105,11 +105,15 @@ def test_groups_and_their_summary(text: str, values: list[float], summary: float
 
 
 def test_what_is_shown_and_not_compared() -> None:
-    why = {measure: parse_metric(f"{measure}@1" if measure in (*NEEDS_CUTOFF, "IPrec") else measure)
-           for measure in MEASURES}  # fmt: skip
-    assert {name for name, metric in why.items() if metric.shown_only == "diagnostic"} == set(DIAGNOSTICS)
+    at = {name: "@1" if one.cutoff == "required" or one.axis_at else "" for name, one in MEASURES.items()}
+    why = {name: parse_metric(name + at[name]) for name in MEASURES}
+    assert {name for name, metric in why.items() if metric.shown_only == "diagnostic"} == {
+        *("Judged", "Unjudged", "RBPResidual", "NumQ", "NumRet", "NumRel", "NumNonrelJudgedRet")
+    }
     assert {name for name, metric in why.items() if metric.shown_only == "no_mean_of_groups"} == {"GMAP", "GMBpref"}
-    assert {name for name, metric in why.items() if metric.summary != "mean"} == set(SUMMARIES)
+    assert {name for name, metric in why.items() if metric.summary != "mean"} == {
+        *("GMAP", "GMBpref", "NumQ", "NumRet", "NumRel", "NumNonrelJudgedRet")
+    }
 
 
 def test_no_group_without_labels_and_no_run_breaks_a_measure() -> None:

@@ -145,8 +145,8 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("catboost:NDCG:depth=3", "catboost: 'depth=3' is not an option of NDCG; its options are top, type, "
          "denominator, use_weights; write it like catboost:NDCG"),
         ("xgboost:ndcg@0", "xgboost: '0' is not a cutoff; give a whole number from 1; write it like xgboost:ndcg@10"),
-        ("xgboost(rate=1):ndcg", "xgboost: (rate=1) is not an option; write ndcg_exp_gain=true or ndcg_exp_gain=false; "
-         "write it like xgboost:ndcg"),
+        ("xgboost(rate=1):ndcg", "xgboost: (rate=1) is not an option; the options are ndcg_exp_gain=true and "
+         "ndcg_exp_gain=false; write it like xgboost:ndcg"),
         ("spark(x=1):ndcgAt(3)", "spark: it has no options in brackets, but (x=1) was given; write it like "
          "spark:ndcgAt(10)"),
         ("spark:ndcgAt()", "spark: ndcgAt needs a cutoff; write it like spark:ndcgAt(10)"),

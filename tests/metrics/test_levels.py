@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.metrics.kernel.levels import GradeLevels, level_counts
+from ndcg_tracker.metrics.kernel.graded_list import GradeLevels, level_counts
 
 SOME = [0.0, -0.0, 1.0, 4.0, 31.0, 33.0, 255.0]
 OTHERS = [256.0, -1.0, 0.5, 1e300]

@@ -19,7 +19,7 @@ from sklearn.metrics import dcg_score, ndcg_score
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.kernel.results import GroupResults
+from ndcg_tracker.metrics.kernel.mean import GroupResults
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.dialects import DIALECTS
 from ndcg_tracker.metrics.language.text import parse_metric

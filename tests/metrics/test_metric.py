@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.axes import AXES
-from ndcg_tracker.metrics.language.measures import COMPANIONS, MEASURES, NEEDS_CUTOFF, NO_CUTOFF, NO_EXPECTATION
+from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 
@@ -21,12 +21,13 @@ def metrics(draw: st.DrawFn) -> Metric:
     for axis in draw(st.lists(st.sampled_from(axes), unique=True)):
         values = [*axis.values, *([axis.pattern_example] if axis.pattern_example else [])]
         settings[axis.name] = draw(st.sampled_from(values))
-    if measure in COMPANIONS and settings.get("unjudged") == "0.5":
+    if measure not in CUMULATED and settings.get("unjudged") == "0.5":
         del settings["unjudged"]
-    if (measure in NO_EXPECTATION or "depth" in settings) and settings.get("ties") == "average":
+    if (not MEASURES[measure].is_sum or "depth" in settings) and settings.get("ties") == "average":
         del settings["ties"]
-    cutoffs = {True: st.integers(1, 10_000), False: st.none() | st.integers(1, 10_000)}[measure in NEEDS_CUTOFF]
-    return Metric.of(measure, cutoff=None if measure in NO_CUTOFF else draw(cutoffs), **settings)
+    some = st.integers(1, 10_000)
+    cutoffs = {"none": st.none(), "required": some, "optional": st.none() | some}[MEASURES[measure].cutoff]
+    return Metric.of(measure, cutoff=draw(cutoffs), **settings)
 
 
 @given(metrics())

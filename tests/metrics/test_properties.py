@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from rankings_of import Run, joined, results
 
 from ndcg_tracker.metrics.kernel.gains import gains
-from ndcg_tracker.metrics.kernel.results import GroupResults
+from ndcg_tracker.metrics.kernel.mean import GroupResults
 from ndcg_tracker.metrics.kernel.values import group_results
-from ndcg_tracker.metrics.language.measures import CUMULATED, NEEDS_CUTOFF, NO_CUTOFF, NO_EXPECTATION, WITH_RELEVANCE
+from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
 
 ITEMS = [f"d{number}" for number in range(9)]
@@ -21,7 +21,7 @@ GAINS = ("linear", "exp2", "binary", "linear>=2", "exp2>=3", "{1:3.5, 2:9}", "{0
 DISCOUNTS = ("log2", "position", "ln", "jk2", "jk3", "jk1.5", "none")
 EXPECTED = ("cg", "dcg", "ndcg", "P", "R", "RBP", "Judged", "SetP", "RBPResidual", "SetF", "NumRet")
 """The measures that have a closed form for ``ties=average``."""
-RANKED = (*EXPECTED, *NO_EXPECTATION)
+RANKED = (*EXPECTED, *(name for name, measure in MEASURES.items() if not measure.is_sum))
 COUNTS_ALL = ("SetP", "SetF", "NumRet", "Judged", "RBPResidual")
 """Measures in which every item of a list counts, whether it is judged or not."""
 
@@ -58,10 +58,9 @@ def some_metric(draw: st.DrawFn, measures: tuple[str, ...] = RANKED, **fixed: st
     if measure == "ndcg":
         drawn["ideal"] = draw(st.sampled_from(["judged", "retrieved"]))
         drawn["ideal_cut"] = draw(st.sampled_from(["cutoff", "none", "retrieved"]))
-    if measure in WITH_RELEVANCE:
+    if MEASURES[measure].has("rel"):
         drawn["rel"] = draw(st.sampled_from(["1", "2"]))
-    cutoffs = st.none() if measure in NO_CUTOFF else st.integers(1, 8) if measure in NEEDS_CUTOFF else some_cutoff
-    cutoff = draw(cutoffs)
+    cutoff = draw({"none": st.none(), "required": st.integers(1, 8), "optional": some_cutoff}[MEASURES[measure].cutoff])
     return Metric.of(measure, cutoff=cutoff, **(drawn | fixed))
 
 
@@ -139,7 +138,7 @@ def test_the_average_is_the_mean_over_all_orders(run: Run, labels: Run, metric: 
 @given(some_run, some_labels, some_metric(unjudged="zero"))
 def test_every_order_lies_between_pessimistic_and_optimistic(run: Run, labels: Run, metric: Metric) -> None:
     assume(metric.measure not in ("G", "infAP"))  # no order by gain alone bounds them
-    between = ("item_desc", "item_asc", "input", *(() if metric.measure in NO_EXPECTATION else ("average",)))
+    between = ("item_desc", "item_asc", "input", *(("average",) if MEASURES[metric.measure].is_sum else ()))
     variants = [metric.with_axes(ties=ties) for ties in ("pessimistic", "optimistic", *between)]
     worst, best, *others = (found.values for found in group_results(joined(run, labels), variants))
     defined = ~np.isnan(worst)
@@ -159,7 +158,7 @@ def test_the_bounds_hold_where_unjudged_items_gain_something(run: Run, labels: R
 @given(
     untied_run,
     some_labels,
-    some_metric(tuple(name for name in RANKED if name not in NO_CUTOFF), unjudged="zero"),
+    some_metric(tuple(name for name in RANKED if MEASURES[name].cutoff != "none"), unjudged="zero"),
     st.randoms(use_true_random=False),
 )
 def test_the_order_below_the_cutoff_does_not_matter(run: Run, labels: Run, metric: Metric, shuffle: Random) -> None:

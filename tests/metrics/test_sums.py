@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ndcg_tracker.metrics.kernel.sums import discounted_sums, prefix_sums, weighted_sums
+from ndcg_tracker.metrics.kernel.cumulated import discounted_sums, prefix_sums, weighted_sums
 
 
 def sequential(terms: list[float]) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.metrics.kernel.tie_spans import spans_around, spans_with_differing
+from ndcg_tracker.metrics.kernel.ties import spans_around, spans_with_differing
 
 groups_of_items = st.lists(st.lists(st.tuples(st.sampled_from([2.0, 1.0, 0.5]), st.integers(0, 1)), max_size=6))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from drawn_cases import bits, every_metric, lists_of_all_kinds, some_lists, some_metric
+from drawn_cases import NUMBERS, bits, every_metric, lists_of_all_kinds, some_lists, some_metric
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_rankings import SEEDS
@@ -16,9 +16,8 @@ from thorough import LONG, examples
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.contributions import contributions
 from ndcg_tracker.metrics.judged_share import judged_shares
-from ndcg_tracker.metrics.kernel.graded_list import graded_list
-from ndcg_tracker.metrics.kernel.levels import GradeLevels
-from ndcg_tracker.metrics.kernel.results import GroupValues
+from ndcg_tracker.metrics.kernel.graded_list import GradeLevels, graded_list
+from ndcg_tracker.metrics.kernel.mean import GroupValues
 from ndcg_tracker.metrics.kernel.unsorted import BY_COUNTING, BY_SORTING, IN_ORDER, Ranks
 from ndcg_tracker.metrics.kernel.values import group_results, group_values
 from ndcg_tracker.metrics.language.axes import AXES
@@ -50,21 +49,27 @@ def both_of(run: Run, labels: Run) -> tuple[JudgedUnsorted, JudgedRanking]:
 
 
 def outcome(values: GroupValues) -> tuple[object, ...]:
-    return str(values.metric), bits(values), values.n_items.tolist(), values.labelled.tolist()
+    """Return all that was found, to the bit."""
+    columns = [getattr(values, name).tobytes() for name in (*NUMBERS, "n_items", "labelled")]
+    return str(values.metric), values.group_keys.to_list(), columns
+
+
+def assert_equal(found: Sequence[GroupValues], expected: Sequence[GroupValues]) -> None:
+    for one, other in zip(found, expected, strict=True):
+        if outcome(one) != outcome(other):
+            assert (str(one.metric), bits(one)) == (str(other.metric), bits(other))  # which group differs
+            assert outcome(one) == outcome(other)
 
 
 def assert_same(run: Run, labels: Run, metrics: Sequence[Metric], *, alone: bool = True) -> None:
     """Score unsorted and sorted rows, and compare to the bit; ``alone``: each metric also by itself."""
     rows, in_order = both_of(run, labels)
-    sorted_outcomes = [outcome(values) for values in group_values(in_order, metrics)]
-    assert [outcome(values) for values in group_values(rows, metrics)] == sorted_outcomes
-    with_bounds = zip(values_with_bounds(rows, metrics), values_with_bounds(in_order, metrics), strict=True)
-    for own, expected in with_bounds:
-        assert [outcome(one) for one in own] == [outcome(one) for one in expected]
-    for metric, together in (
-        zip(metrics, sorted_outcomes, strict=True) if alone else ()
-    ):  # since metrics share what they can
-        assert outcome(group_values(rows, [metric])[0]) == together
+    expected = group_values(in_order, metrics)
+    assert_equal(group_values(rows, metrics), expected)
+    for own, same in zip(values_with_bounds(rows, metrics), values_with_bounds(in_order, metrics), strict=True):
+        assert_equal(own, same)
+    for metric, together in zip(metrics, expected, strict=True) if alone else ():  # since metrics share what they can
+        assert_equal(group_values(rows, [metric]), [together])
 
 
 @settings(max_examples=examples(200), deadline=None)

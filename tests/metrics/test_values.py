@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rankings_of import Run, joined, results, value
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.kernel.results import REASONS
+from ndcg_tracker.metrics.kernel.mean import REASONS
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys

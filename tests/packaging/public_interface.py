@@ -31,6 +31,7 @@ from all_commands import all_commands  # noqa: E402
 
 import ndcg_tracker as nt  # noqa: E402
 from ndcg_tracker.cli.app import run  # noqa: E402
+from ndcg_tracker.notes import Note  # noqa: E402
 
 INTEGRATIONS = ("catboost", "lightgbm", "xgboost", "sklearn", "pytest_plugin", "mlflow/pulling", "mlflow/pushing")
 """Where the public functions and classes of integrations are; read, not imported, for each needs an extra."""
@@ -96,7 +97,7 @@ def python_names() -> Iterator[str]:
 
 def _classes() -> dict[str, type]:
     """Return the classes that results may be of, by name."""
-    found: dict[str, type] = {}
+    found: dict[str, type] = {"Note": Note}
     for part in ("storage", "statistics", "comparison", "tracker"):
         package = import_module(f"ndcg_tracker.{part}")
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from ndcg_tracker.comparison.explain import ExplainedItem, GroupExplanation, RunExplanation, Subject
-from ndcg_tracker.comparison.explain_parts import (
+from ndcg_tracker.comparison.explain import (
     ChangeParts,
     ChangeTotals,
+    ExplainedItem,
     GradeTotal,
     GroupDifferences,
+    GroupExplanation,
     ItemTotal,
     KindTotal,
     LabelDifferences,
     RankTotal,
+    RunExplanation,
+    Subject,
 )
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.results import ItemMove, LabelSetRef, RunRef
+from ndcg_tracker.notes import Note
 
 
 def subject(text: str | None = None, *, versions: tuple[int, int] = (1, 1), metric: str = "ndcg@10") -> Subject:
@@ -27,6 +30,11 @@ def subject(text: str | None = None, *, versions: tuple[int, int] = (1, 1), metr
 def _named(text: str | None) -> tuple[Note, ...]:
     """Return a note with names from outside; none where there are none."""
     return () if text is None else (Note("group_not_in_run", {"group": text, "run": text, "value": 0.0}),)
+
+
+def _command(text: str | None, *options: str) -> tuple[str, ...]:
+    names = (text or "bm25", text or "dense", "--dataset", text or "shop", "--metric", text or "ndcg@10")
+    return ("ndcg-track", "explain", *names, *options)
 
 
 def group_explanation(text: str | None = None, *, versions: tuple[int, int] = (1, 1)) -> GroupExplanation:
@@ -74,7 +82,11 @@ def run_explanation(text: str | None = None) -> RunExplanation:
         1234,
         totals,
         worst_group=text or "q17",
-        notes=(Note("in_one_run_only", {"n": 1}), *_named(text)),
+        notes=(
+            Note("in_one_run_only", {"n": 1}),
+            *_named(text),
+            Note("worst_group", command=_command(text, "--group", text or "q17")),
+        ),
     )
 
 
@@ -88,4 +100,6 @@ def groups_explanation() -> RunExplanation:
 def parts_explanation(text: str | None = None) -> RunExplanation:
     """Return what the ranking, the labels and their coverage did to a mean."""
     parts = ChangeParts(0.5, 0.625, 0.5625, 0.75, LabelDifferences(1, 2, 0))
-    return RunExplanation(subject(text, versions=(1, 2)), 0.5, 0.75, 40, parts=parts)
+    command = _command(text, "--labels-baseline", "1", "--labels-candidate", "1")
+    notes = (Note("ranking_in_detail", command=command),)
+    return RunExplanation(subject(text, versions=(1, 2)), 0.5, 0.75, 40, parts=parts, notes=notes)

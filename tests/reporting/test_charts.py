@@ -11,6 +11,7 @@ from ndcg_tracker.reporting.charts import compare
 from ndcg_tracker.reporting.charts.cutoffs import cutoffs
 from ndcg_tracker.reporting.charts.explain import rank_moves
 from ndcg_tracker.reporting.charts.history import history
+from ndcg_tracker.reporting.charts.mermaid import COLUMNS, every_group_mermaid
 from ndcg_tracker.reporting.charts.theme import Spec, sized, themed
 from ndcg_tracker.reporting.history import HistoryRow
 
@@ -122,3 +123,19 @@ def test_other_charts_are_valid() -> None:
     names = ["a", "b", "c"]
     deltas = [RunPairDelta(one, other, 0.1, 0.01, "improved") for one in names for other in names if one != other]
     valid(compare.heatmap(deltas, names, "AP"))
+
+
+@given(st.lists(st.tuples(value, value), min_size=1, max_size=200))
+def test_mermaid_shows_the_worst_and_the_best(pairs: list[tuple[float, float]]) -> None:
+    groups = groups_of([one for one, _ in pairs], [other for _, other in pairs])
+    text = every_group_mermaid(groups, 'a "metric"')
+    if not groups.delta.any():
+        assert text == ""
+        return
+    bars = [float(bar) for bar in text.split("bar [")[1].split("]")[0].split(", ")]
+    assert len(bars) == min(COLUMNS, len(pairs))
+    if groups.delta.min() < 0:
+        assert min(bars) == pytest.approx(groups.delta.min(), rel=1e-3)
+    if groups.delta.max() > 0:
+        assert max(bars) == pytest.approx(groups.delta.max(), rel=1e-3)
+    assert "a 'metric'" in text

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ndcg_tracker.cli.options import as_option
 from ndcg_tracker.reporting.history import HistoryRow, history_as
 from ndcg_tracker.reporting.numbers import means_of_blocks, sparkline
 
@@ -149,7 +150,7 @@ def test_a_sentence_is_wrapped_below_its_first_word() -> None:
 def test_a_long_history_shows_its_newest_runs_and_every_step() -> None:
     rows = [row(f"r{n}", n / 1000) for n in range(500)]
     rows[17] = {**STEP, "run": "r17"}
-    lines = history_as("text", rows).split("\n")
+    lines = history_as("text", rows, spelled=as_option).split("\n")
     blocks, width = means_of_blocks([one["mean"] for one in rows], 60)
     assert lines[0] == f"ndcg@10  {sparkline(blocks)}  500 runs, each block {width}"
     assert [line.split(" ")[0] for line in lines[3:43]] == [f"r{n}" for n in range(460, 500)]
@@ -158,7 +159,7 @@ def test_a_long_history_shows_its_newest_runs_and_every_step() -> None:
     assert lines[46].startswith("stepped down at r17 (")
     assert len(history_as("text", rows, n_shown=500).splitlines()) == 506
     markdown = history_as("markdown", rows)
-    assert "\n- the newest 40 of 500 runs; --format csv has all, --last N shows as many\n" in markdown
+    assert "\n- the newest 40 of 500 runs; format='csv' has all, last=N shows as many\n" in markdown
     assert markdown.count("\n| r") == 41
     assert len(json.loads(history_as("json", rows))) == len(history_as("csv", rows).splitlines()) - 1 == 500
 

@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable
+from functools import cache
 
 import markdown_it
 import pytest
@@ -53,9 +54,13 @@ def test_no_control_characters(format: Format, hostile_id: str, hostile_comparis
         assert printed.endswith("\n")
 
 
+@cache
+def numbers_of_lines(text: str, hostile: Hostile) -> list[int]:
+    return [printed.count("\n") for printed in reports("text", text, hostile)]
+
+
 def test_text_has_the_lines_it_has_for_a_harmless_id(hostile_id: str, hostile_comparison: Hostile) -> None:
-    harmless = [printed.count("\n") for printed in reports("text", "run", hostile_comparison)]
-    assert [printed.count("\n") for printed in reports("text", hostile_id, hostile_comparison)] == harmless
+    assert numbers_of_lines(hostile_id, hostile_comparison) == numbers_of_lines("run", hostile_comparison)
 
 
 def test_csv_has_its_rows_and_no_formula(hostile_id: str, hostile_comparison: Hostile) -> None:
@@ -85,16 +90,21 @@ def test_json_gives_the_id_back(hostile_id: str, hostile_comparison: Hostile) ->
     assert json.loads(history)[0]["metric"] == hostile_id
 
 
+PARSER = markdown_it.MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+
+@cache
+def markdown_tags(text: str, hostile: Hostile) -> list[str]:
+    """Return the tags that a parser makes of the reports with an id."""
+    compared, _, history = reports("markdown", text, hostile)
+    html = PARSER.render(compared) + PARSER.render(history)
+    return re.findall(r"<[^>]*>", re.sub(' (style|start)="[^"]*"', "", html))
+
+
 def test_markdown_shows_the_id_as_text(hostile_id: str, hostile_comparison: Hostile) -> None:
     """A CommonMark parser with GitHub's tables and struck text finds the id, and no markup of its making."""
-    parser = markdown_it.MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    tags_of = {}
-    for text in (hostile_id, "harmless"):
-        compared, _, history = reports("markdown", text, hostile_comparison)
-        html = parser.render(compared) + parser.render(history)
-        tags_of[text] = re.findall(r"<[^>]*>", re.sub(' (style|start)="[^"]*"', "", html))
-    assert tags_of[hostile_id] == tags_of["harmless"]
-    table = parser.parse(rows_as("markdown", ["run"], [(hostile_id,)]))
+    assert markdown_tags(hostile_id, hostile_comparison) == markdown_tags("harmless", hostile_comparison)
+    table = PARSER.parse(rows_as("markdown", ["run"], [(hostile_id,)]))
     cells = [token for token in table if token.type == "inline"]
     shown = "".join(child.content for child in cells[1].children or [])
     assert shown.replace("\u200b", "") == visible(hostile_id).strip()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 
 from explained import group_explanation, run_explanation
@@ -104,14 +105,21 @@ def test_numbers_stand_right_and_verdicts_are_coloured(comparison: Comparison) -
     assert '<span style="color:#c27c0e">-0.0123</span>' in text
 
 
+@cache
+def pages_of(text: str, hostile_comparison: Callable[[str], Comparison]) -> list[Page]:
+    """Return what is made as HTML, with an id wherever text from outside can stand."""
+    return [
+        Page(comparison_html(hostile_comparison(text))),
+        Page(gate_html(gated(hostile_comparison(text), text))),
+        Page(explanation_html(group_explanation(text))),
+        Page(explanation_html(run_explanation(text))),
+    ]
+
+
 def test_no_id_becomes_markup(hostile_id: str, hostile_comparison: Callable[[str], Comparison]) -> None:
     """An HTML parser finds the same tags and attributes whatever the ids are, and every id as text."""
-    for page_of in (
-        lambda text: comparison_html(hostile_comparison(text)),
-        lambda text: gate_html(gated(hostile_comparison(text), text)),
-        lambda text: explanation_html(group_explanation(text)),
-        lambda text: explanation_html(run_explanation(text)),
+    for hostile, harmless in zip(
+        *(pages_of(text, hostile_comparison) for text in (hostile_id, "harmless")), strict=True
     ):
-        hostile, harmless = Page(page_of(hostile_id)), Page(page_of("harmless"))
         assert hostile.tags == harmless.tags
         assert visible(hostile_id) in hostile.text

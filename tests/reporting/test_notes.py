@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from ndcg_tracker.comparison.notes import Fact, Kind, Note
+from ndcg_tracker.notes import Fact, Kind, Note
 from ndcg_tracker.reporting.notes import command_line, few_or_skewed, low_information, note_text, sentence, told
 
 SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
@@ -41,7 +41,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "the baseline has no judged item there at all: are its ids spelled as in the labels?",
     ),
     "nothing_judged": (
-        {"metrics": "AP, P@1"},
+        {"metrics": ["AP", "P@1"]},
         "no judged item counts in either run under AP, P@1: are the ids of groups and items spelled as in the labels? "
         "see those with",
     ),
@@ -50,7 +50,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "labels version 3 is newer than version 1, which both runs share; to use it",
     ),
     "ties": (
-        {"what": "the decision", "low": -0.01, "high": 0.02},
+        {"metrics": [], "low": -0.01, "high": 0.02},
         "ties in scores could change the decision: broken otherwise, delta lies anywhere from -0.0100 to +0.0200",
     ),
     "no_alias": ({}, "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with"),
@@ -89,6 +89,47 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"n": 98, "most": 100},
         "steps rest on the 98 groups that all runs have results for, of up to 100",
     ),
+    "rank_conflict": (
+        {"n": 3000, "first": "q7"},
+        "the rank column contradicts the scores in 3,000 groups (the first: 'q7'); the scores decide, as in trec_eval: "
+        "if lower scores are better here, negate them",
+    ),
+    "no_score": (
+        {"n": 1200},
+        "1,200 rows have no score, and the items count as not retrieved; if a model failed on them, fix the scores",
+    ),
+    "no_label": ({}, "none of its items has a label, so every result is 0 or undefined; do the ids match?"),
+    "swapped": ({}, "its scores are whole numbers and the labels are not: are the run and the labels exchanged?"),
+    "same_content": ({"run": "bm25"}, "its content equals that of run 'bm25'"),
+    "alias_moved": ({"alias": "prod", "run_id": 3}, "alias @prod now points at the new content (run 3)"),
+    "new_labels": (
+        {"version": 2},
+        "its labels are new: version 2 of the dataset; older runs need rescore to be comparable",
+    ),
+    "other_version": (
+        {"version": 1, "here": 4, "dataset": "shop"},
+        "labels version 1 of the export is version 4 of dataset 'shop' here, its newest; runs under older versions "
+        "need rescore to be comparable",
+    ),
+    "not_pushed": (
+        {"what": "tag", "key": "c@d"},
+        "tag 'c@d' was not pushed: MLflow allows only letters, digits, _ - . : / and blanks in a name",
+    ),
+    "other_parameter": (
+        {"key": "depth", "there": "6", "here": "7"},
+        "parameter 'depth' is '6' in MLflow, which never changes a parameter, and '7' here",
+    ),
+    "other_mean": (
+        {"metric": "AP", "here": 0.25, "there": 0.5, "version": 2, "dataset": "shop"},
+        "AP is 0.25 here and 0.5 in MLflow: here it uses labels version 2 of dataset 'shop'; use another dataset to "
+        "keep both",
+    ),
+    "no_mean": ({"metric": "AP"}, "AP has no value for any group, so MLflow gets no mean"),
+    "missing_groups": (
+        {"n": 2, "dataset": "shop"},
+        "2 groups of dataset 'shop' are not in this data; the metric decides how a missing group counts (by default "
+        "as 0); to avoid that, give evaluator_config another 'dataset'",
+    ),
 }
 
 
@@ -100,6 +141,21 @@ def test_every_kind_has_a_sentence() -> None:
 def test_the_sentence_of_a_kind(kind: Kind) -> None:
     facts, expected = SENTENCES[kind]
     assert sentence(Note(kind, facts)) == note_text(Note(kind, facts)) == expected
+
+
+def test_a_single_group_or_row() -> None:
+    assert sentence(Note("rank_conflict", {"n": 1, "first": "q7"})).startswith(
+        "the rank column contradicts the scores in a group ('q7'); "
+    )
+    assert sentence(Note("no_score", {"n": 1})).startswith("1 row has no score, ")
+
+
+def test_bounds_over_ties_have_the_digits_that_tell_them_apart() -> None:
+    told_so = sentence(Note("ties", {"metrics": ["AP"], "low": 0.0100001, "high": 0.0100012}))
+    assert told_so == (
+        "ties in scores could change the verdict on AP: broken otherwise, delta lies anywhere from +0.010000 to "
+        "+0.010001"
+    )
 
 
 def test_a_command_stands_behind_the_sentence() -> None:

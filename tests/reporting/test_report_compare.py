@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.results import Comparison, Verdict
+from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.compare import comparison_as, finding, headline, tally
 from ndcg_tracker.reporting.report import WIDTH
 from ndcg_tracker.reporting.terminal import display_width

@@ -10,8 +10,8 @@ import pytest
 
 from ndcg_tracker.comparison.gate import GateDecision, LearnedMargin
 from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
-from ndcg_tracker.comparison.notes import Note
 from ndcg_tracker.comparison.results import Comparison
+from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.compare import comparison_object
 from ndcg_tracker.reporting.gate import gate_as, gate_object, reason
 from ndcg_tracker.reporting.terminal import visible

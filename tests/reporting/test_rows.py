@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ndcg_tracker.comparison.notes import Note
+from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.rows import as_object, paths, picked
 
 

@@ -15,7 +15,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, Ranking
 from ndcg_tracker.storage import read, write
 from ndcg_tracker.storage import store as storage
-from ndcg_tracker.storage.bulk import json_lists
+from ndcg_tracker.storage.bulk import sqlite
 from ndcg_tracker.storage.store import Store
 
 IDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
@@ -85,7 +85,7 @@ def test_details_of_a_run_come_back(store: Store) -> None:
 @settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(run=RUNS)
 def test_any_ids_and_scores_come_back(store: Store, monkeypatch: pytest.MonkeyPatch, small: int, run: Run) -> None:
-    monkeypatch.setattr(json_lists, "SMALL_BLOCK", small)
+    monkeypatch.setattr(sqlite, "SMALL_BLOCK", small)
     with store.write() as tx:
         dataset = tx.write.datasets.ensure("any")
         n_before = len(tx.runs.all())

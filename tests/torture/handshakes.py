@@ -16,7 +16,7 @@ from small_shop import BM25, DENSE, frame_of, labels_frame, write_csv
 
 from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.schema import VERSION_TABLE
-from ndcg_tracker.storage.upkeep.revisions import newest_revision
+from ndcg_tracker.storage.upkeep.handshake import newest_revision
 
 from .databases import database, engine_name
 from .programs import here

@@ -14,12 +14,12 @@ from migrated import REBUILDING, SECOND, folder_with, migrate, rows_of
 from restored import as_kept, content_of, differing, expected_content, kept_revisions, restore
 from stored_samples import add_run
 
-from ndcg_tracker.exchange.tables import LATER
+from ndcg_tracker.exchange import LATER
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.schema import metadata
 from ndcg_tracker.storage.store import Store
-from ndcg_tracker.storage.upkeep import revisions
+from ndcg_tracker.storage.upkeep import handshake as revisions
 
 from .databases import database, engine_name
 from .report import Outcome, Setting

@@ -8,7 +8,7 @@ from pathlib import Path
 from migrated import migrate, rows_of
 
 from ndcg_tracker.storage import store as storage
-from ndcg_tracker.storage.upkeep import revisions
+from ndcg_tracker.storage.upkeep import handshake as revisions
 from ndcg_tracker.storage.upkeep.handshake import Kind
 
 from .databases import contents, damage, database, engine_name

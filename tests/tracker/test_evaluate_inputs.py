@@ -20,6 +20,7 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, joint_frame, labels_f
 
 import ndcg_tracker as nt
 from ndcg_tracker.ingest.frames import read_frame, read_label_frame
+from ndcg_tracker.ingest.reading import read_labels, read_run
 
 EXPECTED = nt.evaluate(frame_of(DENSE), "ndcg@10", labels=labels_frame()).mean["ndcg@10"]
 QRELS = {group: {item: int(grade) for item, grade in items.items()} for group, items in LABELS.items()}
@@ -83,8 +84,8 @@ def test_a_path_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64")
-def test_the_objects_of_ranx() -> None:
-    import ranx  # compiles for seconds
+def test_the_objects_of_ranx_and_what_it_saves(tmp_path: Path) -> None:
+    import ranx  # compiles for seconds, in each process that uses it: so one test holds all of it
 
     run, labels = ranx.Run(DENSE), ranx.Qrels(QRELS)
     assert read_frame(run).ranking.digest() == read_frame(DENSE).ranking.digest()
@@ -94,6 +95,12 @@ def test_the_objects_of_ranx() -> None:
     assert frame.columns.tolist() == ["q_id", "doc_id", "score"]
     assert mean(run.to_dataframe(), frame) == EXPECTED
     assert mean(run, labels) == pytest.approx(ranx.evaluate(labels, run, "ndcg@10", make_comparable=True))
+    paths = [str(tmp_path / name) for name in ("run.json", "qrels.json")]
+    for saved, path in zip((run, labels), paths, strict=True):
+        saved.save(path)
+    assert read_run(paths[0]).ranking.digest() == read_frame(DENSE).ranking.digest()
+    assert read_labels(paths[1]).digest() == read_label_frame(QRELS).digest()
+    assert mean(*paths) == EXPECTED
 
 
 def test_the_objects_of_ir_measures() -> None:

@@ -16,7 +16,7 @@ from small_shop import BM25, DENSE, LABELS, frame_of
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
-from ndcg_tracker.exchange.writer import ExportWriter
+from ndcg_tracker.exchange import ExportWriter
 from ndcg_tracker.ingest.groups import GroupTable
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage.store import upgrade
@@ -26,6 +26,7 @@ FULL = """
 import resource, sys
 from pathlib import Path
 import ndcg_tracker as nt
+sys.dont_write_bytecode = True  # modules cut short would be read by every later process
 resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
 try:
     nt.Tracker(Path(sys.argv[1], "one.db")).export_runs(Path(sys.argv[1], "out"))

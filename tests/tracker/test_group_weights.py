@@ -7,7 +7,7 @@ from stored_rows import row_counts
 
 import ndcg_tracker as nt
 from ndcg_tracker.reporting.notes import sentence
-from ndcg_tracker.tracker.inference_limits import NO_INFERENCE
+from ndcg_tracker.tracker.run_pair import NO_INFERENCE
 
 METRIC = "ndcg(weights=group)@10"
 LABELS = {"q1": {"a": 1.0}, "q2": {"c": 1.0}}

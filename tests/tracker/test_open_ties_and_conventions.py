@@ -60,8 +60,12 @@ def test_a_verdict_that_hangs_on_ties_is_told(tmp_path: Path) -> None:
     with nt.Tracker(tmp_path / "ties.db") as tracker:
         tracker.ingest({"group": groups, "item": items, "score": rng.random(2 * n), "label": labels}, name="random")
         tracker.ingest({"group": groups, "item": items, "score": np.zeros(2 * n), "label": labels}, name="tied")
-        text = str(tracker.compare("random", "tied"))
-    assert "note: ties in scores could change the verdict on ndcg@10: broken otherwise, delta lies anywhere" in text
+        found = tracker.compare("random", "tied")
+    told = "ties in scores could change the verdict on ndcg@10: broken otherwise, delta lies anywhere from "
+    assert f"note: {told.strip()}" in str(found)
+    (note,) = found.notes
+    assert note.startswith(told)
+    assert found.to_dict()["notes"] == [note]
 
 
 def test_every_dialect_stands_beside_the_default_with_its_causes(tracker: nt.Tracker) -> None:

@@ -20,10 +20,12 @@ from thorough import examples
 import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError
 from ndcg_tracker.ingest.table import RankedTable
+from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.reporting.notes import note_text
 from ndcg_tracker.tracker import labels as labels_module
-from ndcg_tracker.tracker.ingest import NOTHING_JUDGED, IngestResult, RunDetails
+from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
 
 METRICS = ("ndcg@10", "AP", "catboost:NDCG:top=3;type=Exp")
 VIEWS = ("run_summary", "group_history", "items", "labels", "label_coverage")
@@ -254,7 +256,7 @@ def test_weights_count_as_they_do_at_once(tracker: nt.Tracker) -> None:
 
 def test_nothing_judged_is_noted(tracker: nt.Tracker) -> None:
     found = ingest_stream(tracker, "bm25", blocks_of({"q1": {"y": 1.0}, "q2": {"z": 1.0}}, 1), LABELS)
-    assert found.notes == (NOTHING_JUDGED,)
+    assert found.notes == (note_text(Note("no_label")),)
 
 
 def test_a_union_that_equals_an_older_version_is_that_version(tracker: nt.Tracker) -> None:

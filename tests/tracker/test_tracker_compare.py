@@ -2,6 +2,7 @@
 
 import html
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
 from ndcg_tracker.cli.app import run
-from ndcg_tracker.tracker.results import ComparisonResult
+from ndcg_tracker.tracker.result_objects import ComparisonResult
 
 OTHER_LABELS: Run = {**LABELS, "q5": {"h": 0, "x": 1}}
 CLI_MD_KEYS = {
@@ -26,11 +27,16 @@ CLI_MD_KEYS = {
 }  # fmt: skip
 
 
+def fill_shop(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="shop", metrics=["ndcg@10", "dcg@3"])
+        tracker.ingest(frame_of(DENSE), name="dense", dataset="shop", metrics=["ndcg@10", "dcg@3", "dcg@1"])
+
+
 @pytest.fixture
-def shop(tracker: nt.Tracker) -> nt.Tracker:
+def shop(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
     """Two runs of one dataset under one label set."""
-    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="shop", metrics=["ndcg@10", "dcg@3"])
-    tracker.ingest(frame_of(DENSE), name="dense", dataset="shop", metrics=["ndcg@10", "dcg@3", "dcg@1"])
+    fill_as(fill_shop)
     return tracker
 
 
@@ -221,7 +227,7 @@ def test_an_attribute_that_no_group_has(shop: nt.Tracker) -> None:
         ),
         (
             {"ci": "betting", "metrics": "dcg@3"},
-            "dcg@3: a betting interval needs differences within -1 to 1: choose ci=t or ci=bootstrap",
+            "dcg@3: a betting interval needs differences within -1 to 1: choose ci='t' or ci='bootstrap'",
         ),
     ],
 )
@@ -427,11 +433,15 @@ def test_two_runs_without_a_judged_item_are_not_identical(tracker: nt.Tracker) -
     assert str(found).startswith(
         "dense against bm25 on default: ndcg@10 cannot be compared: neither run has a judged item that it counts\n"
     )
+    command = "ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'default' LIMIT 5\""
+    assert found.notes == (
+        "no judged item counts in either run under ndcg@10: are the ids of groups and items spelled as in the labels? "
+        f"see those with: {command}",
+    )
     message = refusal_of_gate(tracker)
     assert message == (
         "runs 'bm25' and 'dense' have no judged item that ndcg@10 counts, so nothing is known of either; are their ids "
-        "spelled as in the labels? See those with: "
-        "ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'default' LIMIT 5\""
+        f"spelled as in the labels? See those with: {command}"
     )
     assert tracker.sql("SELECT * FROM gate_decisions").empty
 

@@ -11,10 +11,9 @@ import scipy.stats
 import ndcg_tracker as nt
 from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.statistics.betting import betting_interval
-from ndcg_tracker.statistics.bootstrap import bootstrap_interval
 from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm
 from ndcg_tracker.statistics.equivalence import equivalence_test
-from ndcg_tracker.statistics.permutation import sign_flip_test
+from ndcg_tracker.statistics.resampling import bootstrap_interval, sign_flip_test
 from ndcg_tracker.statistics.t_test import paired_t
 from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
 

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -14,8 +14,7 @@ from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
 from sums_of_items import long_labels, long_lists
 
 import ndcg_tracker as nt
-from ndcg_tracker.comparison.explain import GroupExplanation, RunExplanation
-from ndcg_tracker.comparison.explain_parts import ChangeParts
+from ndcg_tracker.comparison.explain import ChangeParts, GroupExplanation, RunExplanation
 from ndcg_tracker.comparison.results import ItemMove
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys
@@ -37,11 +36,16 @@ CLI_MD_ITEM_KEYS = [
 ]  # fmt: skip
 
 
+def fill_shop(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="shop", metrics=METRICS)
+        tracker.ingest(frame_of(DENSE), name="dense", dataset="shop", metrics=METRICS)
+
+
 @pytest.fixture
-def shop(tracker: nt.Tracker) -> nt.Tracker:
+def shop(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
     """Two runs of one dataset under one label set."""
-    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="shop", metrics=METRICS)
-    tracker.ingest(frame_of(DENSE), name="dense", dataset="shop", metrics=METRICS)
+    fill_as(fill_shop)
     return tracker
 
 
@@ -122,7 +126,32 @@ def test_what_the_first_rank_cost_and_brought(shop: nt.Tracker) -> None:
     assert found.totals.items[0].contribution == pytest.approx(-1 / 5)
     assert tuple(map(note_text, found.notes)) == (
         "unjudged items among the first 10: 3 in the baseline, 2 in the candidate",
+        "the group that lost most: ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 --group q5",
     )
+    assert shop.explain("bm25", "dense").to_dict()["notes"] == list(map(note_text, found.notes))
+
+
+def test_the_labels_that_were_asked_for_stand_in_the_command_to_type(shop: nt.Tracker) -> None:
+    newer_labels(shop)
+    told = of_runs(shop, "bm25", "dense", labels_baseline=2, labels_candidate=2).notes[-1]
+    assert note_text(told) == (
+        "the group that lost most: ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 "
+        "--labels-baseline 2 --labels-candidate 2 --group q5"
+    )
+    told = of_runs(shop, "bm25", "dense", labels_baseline=1, labels_candidate=2).notes[-1]
+    assert note_text(told) == (
+        "the ranking's part in detail: ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 "
+        "--labels-baseline 1 --labels-candidate 1"
+    )
+
+
+def test_a_group_without_a_value_in_between_says_so(tracker: nt.Tracker) -> None:
+    tracker.ingest({"q": {"a": 2.0, "b": 1.0}}, name="one", labels={"q": {"a": 1}}, metrics=["ndcg(empty=skip)@10"])
+    tracker.add_labels(labels_of({"q": {"a": 0, "b": 1}}))
+    found = tracker.explain("one", "one", group="q", labels_baseline=1, labels_candidate=2)
+    told = "no split into ranking, labels and coverage: the group has no value in one of the steps between"
+    assert (found.to_dict().get("parts"), found.notes[-1]) == (None, told)
+    assert f"\nnote: {told}\n" in str(found)
 
 
 def test_a_group_in_one_run_only_is_left_out(shop: nt.Tracker) -> None:
@@ -160,24 +189,22 @@ def test_weights_of_groups_are_their_share_of_the_mean(shop: nt.Tracker) -> None
     assert q1["items"][0]["contribution"] == pytest.approx(1.5 / ideal)
 
 
-@pytest.mark.parametrize("block_items", [1, 100, 10**6])
-def test_runs_are_read_some_groups_at_a_time(
-    long_shop: nt.Tracker, monkeypatch: pytest.MonkeyPatch, block_items: int
-) -> None:
-    monkeypatch.setattr(explain_parts, "BLOCK_ITEMS", block_items)
+def test_runs_are_read_some_groups_at_a_time(long_shop: nt.Tracker, monkeypatch: pytest.MonkeyPatch) -> None:
     for metric in LONG_METRICS:
-        found = of_runs(long_shop, "one", "other", metric=metric, top=None)
-        assert list(added_up(found)) == pytest.approx([found.delta] * 4, abs=EXACT)
         keys = {key for run in (long_lists(1), long_lists(2), long_labels(3)) for key in run}
         by_item: dict[str, float] = {}
         for group in keys:
             explained = long_shop.explain("one", "other", group=group, metric=metric).to_dict()
             for item in explained["items"]:
-                by_item[item["item"]] = by_item.get(item["item"], 0.0) + item["contribution"] / found.n_groups
-        assert found.totals is not None
-        assert {total.item: total.contribution for total in found.totals.items} == pytest.approx(
-            {item: change for item, change in by_item.items() if change}, abs=EXACT
-        )
+                by_item[item["item"]] = by_item.get(item["item"], 0.0) + item["contribution"]
+        for block_items in (1, 100, 10**6):
+            monkeypatch.setattr(explain_parts, "BLOCK_ITEMS", block_items)
+            found = of_runs(long_shop, "one", "other", metric=metric, top=None)
+            assert list(added_up(found)) == pytest.approx([found.delta] * 4, abs=EXACT)
+            assert found.totals is not None
+            assert {total.item: total.contribution for total in found.totals.items} == pytest.approx(
+                {item: change / found.n_groups for item, change in by_item.items() if change}, abs=EXACT
+            )
 
 
 def newer_labels(shop: nt.Tracker) -> None:
@@ -304,7 +331,7 @@ def test_without_labels_in_common_each_run_has_its_newest(shop: nt.Tracker) -> N
 
 def test_newer_labels_than_the_shared_ones_are_pointed_out(shop: nt.Tracker) -> None:
     newer_labels(shop)
-    assert note_text(of_runs(shop, "bm25", "dense").notes[-1]) == (
+    assert note_text(of_runs(shop, "bm25", "dense").notes[-2]) == (
         "labels version 2 is newer than version 1, which both runs share; to use it: "
         "ndcg-track rescore bm25 dense --dataset shop --metric ndcg@10"
     )

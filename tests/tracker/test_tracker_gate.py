@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sqlalchemy as sa
+from populations import standard_errors
 from ranked_runs import frame_of_ranks, labels_of_ranks
 from small_shop import BM25, DENSE, frame_of, labels_frame
 from stored_rows import row_counts
@@ -22,7 +23,7 @@ from ndcg_tracker.reporting.notes import sentence
 from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.storage.records import DecisionRecord
 from ndcg_tracker.tracker.gate import ROUNDS
-from ndcg_tracker.tracker.inference_limits import NO_INFERENCE
+from ndcg_tracker.tracker.run_pair import NO_INFERENCE
 
 LONG = os.environ.get("NDCG_TEST_LONG") == "1"
 Record = Callable[[str, object], None]
@@ -39,14 +40,20 @@ def worse(n_groups: int, n_better: int = 0) -> list[int]:
     return ranks
 
 
+def fill_with_candidates(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        tracker.ingest(frame_of_ranks(BASE), name="base", labels=labels_of_ranks(N_GROUPS), dataset="shop")
+        runs = {"same": BASE, "noisy": worse(60, 60), "drop": worse(110), "small": worse(20)}
+        for name, ranks in runs.items():
+            tracker.ingest(frame_of_ranks(ranks), name=name, dataset="shop")
+        tracker.set_alias("@prod", "base")
+
+
 @pytest.fixture
-def pinned(tracker: nt.Tracker) -> nt.Tracker:
+def pinned(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
     """A baseline of 240 groups, pinned, and candidates that differ from it in known ways."""
-    tracker.ingest(frame_of_ranks(BASE), name="base", labels=labels_of_ranks(N_GROUPS), dataset="shop")
-    runs = {"same": BASE, "noisy": worse(60, 60), "drop": worse(110), "small": worse(20)}
-    for name, ranks in runs.items():
-        tracker.ingest(frame_of_ranks(ranks), name=name, dataset="shop")
-    tracker.set_alias("@prod", "base")
+    fill_as(fill_with_candidates)
+    tracker.store()  # as one that has written: it has looked at the schema
     return tracker
 
 
@@ -557,7 +564,9 @@ def test_false_alarms_of_a_gate_over_its_life(record_property: Record) -> None:
     for _ in range(n_histories):
         moves = rng.random((100, 200)) < 0.6
         deltas = moves * (rng.choice([-0.369, 0.369], (100, 200)) * rng.choice([0.5, 1.0], (100, 200)))
-        suspects = [(i, delta) for i, delta in enumerate(deltas, 1) if delta.mean() < 0]  # no other one can FAIL
+        t = standard_errors(deltas)
+        begins = -2.0  # FAIL, at -2.3; with a budget the first decision's at -1.9
+        suspects = [(i, delta) for i, delta in enumerate(deltas, 1) if t[i - 1] < (begins if i > 1 else -1.5)]
         by_plain += any(population_decision(delta, 0.01).decision == "fail" for _, delta in suspects)
         by_budget += any(
             population_decision(delta, 0.01, fail_alpha=spent_alpha(i, 0.05)).decision == "fail"
@@ -580,6 +589,8 @@ def test_ties_that_could_change_the_decision_are_told_of_the_decision(pinned: nt
     told = f"note: ties in scores could change the decision: broken otherwise, delta lies anywhere from {low:+.4f} to"
     assert told in " ".join(str(found).split())
     assert "the verdict on" not in str(found)
+    assert told.removeprefix("note: ") in found.to_dict()["notes"][-1]
+    assert not any("the verdict on" in note for note in found.to_dict()["notes"])
     harmless = pinned.gate("tied", **asked, tolerance=0.01 - low)
     assert harmless.to_dict()["ties_could_change_decision"] is False
     assert "ties in scores could" not in str(harmless)

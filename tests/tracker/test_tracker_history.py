@@ -13,7 +13,7 @@ from ndcg_tracker.reporting.notes import sentence
 from ndcg_tracker.statistics.t_test import paired_t, t_interval
 from ndcg_tracker.storage import read as reads
 from ndcg_tracker.tracker.history import HistoryFilter
-from ndcg_tracker.tracker.inference_limits import NO_INFERENCE
+from ndcg_tracker.tracker.run_pair import NO_INFERENCE
 
 NEW_LABELS: Run = {**LABELS, "q2": {"a": 3, "d": 1}}
 

@@ -58,7 +58,7 @@ def test_each_cutoff_has_the_mean_of_its_metric(tracker: nt.Tracker, monkeypatch
         )
         assert found[cutoff].delta == pytest.approx(expected.delta)
         assert found[cutoff].ci == pytest.approx(expected.ci)
-    monkeypatch.setattr(tracker_report, "_MOST_GROUPS", 3)
+    monkeypatch.setattr(tracker_report, "MANY_GROUPS", 3)
     (fewer,) = tracker.report("one", "other", metrics=metrics[0]).report.pairs
     assert [row.cutoff for row in fewer.at_cutoffs] == [1, 2, 3, 5, 7, 10, 15, 20, 30, 50]
     assert [found[row.cutoff] for row in fewer.at_cutoffs] == list(fewer.at_cutoffs)
@@ -131,6 +131,8 @@ def test_the_newest_decision_of_a_gate_stands_on_the_page(shop: nt.Tracker) -> N
 def test_the_page_names_the_command_that_makes_it_again(shop: nt.Tracker, tmp_path: Path) -> None:
     result = shop.report("bm25", "dense", metrics="P@2", output="x y.html")
     assert "ndcg-track report bm25 dense --dataset shop --metric P@2 --output &#39;x y.html&#39;" in result.to_html()
+    other = shop.report("bm25", "dense", missing="zero", test="permutation", ci="bootstrap").to_html()
+    assert "--metric dcg --missing zero --test permutation --ci bootstrap --output report.html" in other
     result.save(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text("utf-8") == result.to_html()
 

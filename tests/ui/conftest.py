@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from served import Served, served
+from served import HOSTILE, Served, served
 from small_shop import BM25, DENSE, frame_of, labels_frame
 
 import ndcg_tracker as nt
-
-HOSTILE = "</script><img src=x onerror=alert(1)>\u202e'\"&#"
 
 
 def fill(url: str) -> None:

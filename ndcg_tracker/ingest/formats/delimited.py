@@ -33,7 +33,8 @@ class _OpenQuoteError(ValueError):
 class Delimited:
     """A CSV or TSV file (see ``Table``); the first line has the header if none was given.
 
-    What is beyond doubt is read by Arrow's parser: 500,000 rows (12 MB) take it 0.04 s, the exact way 0.8 s.
+    What is beyond doubt is read by Arrow's parser: 500,000 rows take it 0.04 s, the exact way 0.8 s
+    (``benchmarks/tricks.py``).
     """
 
     small = None
@@ -90,7 +91,7 @@ class Delimited:
 
     def fast(self, lines: Lines) -> Rows:
         """Return the rows, read by Arrow's parser."""
-        from ndcg_tracker.ingest.arrow_csv import ArrowCsv
+        from ndcg_tracker.ingest.arrow import ArrowCsv
 
         blocks = lines.pieces(BLOCK)
         if lines.is_first and self._columns.header is None:

@@ -35,7 +35,8 @@ _NEWLINE = 0x0A
 class JsonLines:
     """A JSON lines file (see ``Table``).
 
-    What is beyond doubt is read by Arrow's parser: 500,000 rows (29 MB) take it 0.23 s, the exact way 2.1 s.
+    What is beyond doubt is read by Arrow's parser: 500,000 rows take it 0.2 s, the exact way 2.2 s
+    (``benchmarks/tricks.py``).
 
     Which columns there are is known when all is read. Until then a column that no row had is absent, and where it
     turns up later, the rows before it lack it. What a convention calls a column is taken from the first row.

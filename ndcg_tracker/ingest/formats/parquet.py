@@ -83,9 +83,9 @@ def _parts(batches: Iterable[dict[str, Any]], places: RowPlaces, n_rows: int) ->
         n_read += parts[-1].n_rows
         if n_read - n_done >= n_rows and _begins_a_group(parts):
             rows = Rows.joined(parts)
-            n_kept = len(rows.run_keys) - 1
-            parts = [Rows.joined([rows.runs(n_kept, n_kept + 1)])]
-            yield rows.runs(0, n_kept), n_done
+            n_kept = len(rows.span_keys) - 1
+            parts = [Rows.joined([rows.spans(n_kept, n_kept + 1)])]
+            yield rows.spans(0, n_kept), n_done
             n_done = n_read - parts[0].n_rows
             del rows
     if parts:
@@ -94,10 +94,10 @@ def _parts(batches: Iterable[dict[str, Any]], places: RowPlaces, n_rows: int) ->
 
 def _begins_a_group(parts: list[Rows]) -> bool:
     """Return whether the last part has rows of another group than the part before it ends with."""
-    keys = parts[-1].run_keys
+    keys = parts[-1].span_keys
     if len(keys) > 1 or len(parts) == 1:
         return len(keys) > 1
-    before = parts[-2].run_keys
+    before = parts[-2].span_keys
     return keys.bytes_at(0) != before.bytes_at(len(before) - 1)
 
 

@@ -63,9 +63,9 @@ QRELS = Layout("labels", ("group", "iteration", "item", "grade"), 2, 3, "label")
 class Trec:
     """A TREC file of one kind (see ``Table``).
 
-    What is beyond doubt is read by Arrow's parser: 500,000 lines (17 MB) take it 0.05 s, the exact way 1.0 s. A file
-    too small to import Arrow for is split by NumPy: ``evaluate`` of 50,000 lines (1.9 MB) takes 0.25 s of processor
-    time and 66 MB in all, with Arrow 0.29 s and 98 MB, read exactly 0.37 s.
+    What is beyond doubt is read by Arrow's parser: 500,000 lines (14 MB) take it 0.03 s, the exact way 1.0 s. A file
+    too small to import Arrow for is split by NumPy: ``evaluate`` of 50,000 lines (1.4 MB) takes 0.23 s of processor
+    time and 67 MB in all, with Arrow 0.34 s and 108 MB, read exactly 0.41 s (``benchmarks/tricks.py``).
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -100,7 +100,7 @@ class Trec:
 
     def fast(self, lines: Lines) -> Rows:
         """Return the rows, read by Arrow's parser."""
-        from ndcg_tracker.ingest.arrow_csv import ArrowCsv
+        from ndcg_tracker.ingest.arrow import ArrowCsv
 
         blocks = lines.pieces(BLOCK)
         first = next(blocks, b"")
@@ -266,7 +266,7 @@ def split_rows(text: bytes, n_fields: int, columns: Mapping[str, int]) -> Rows:
     what is not a finite number.
 
     >>> rows = split_rows(b"q1 0 d1 2\\nq1 0 d2 0\\n", 4, {"group": 0, "item": 2, "label": 3})
-    >>> rows.run_keys.to_list(), rows.items.to_list(), rows.grades.tolist()
+    >>> rows.span_keys.to_list(), rows.items.to_list(), rows.grades.tolist()
     (['q1'], ['d1', 'd2'], [2.0, 0.0])
     """
     if not text.endswith(b"\n"):

@@ -16,6 +16,8 @@ from ndcg_tracker.integrations.mlflow.predictions import frame_of
 from ndcg_tracker.integrations.mlflow.recording import named_means, record
 from ndcg_tracker.integrations.mlflow.stored_run import StoredRun, stored_run
 from ndcg_tracker.integrations.mlflow.tracking import shown_uri
+from ndcg_tracker.notes import Note
+from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.tracker.tracker import Tracker
 
 if TYPE_CHECKING:
@@ -130,18 +132,11 @@ def _link(target: Run, prefix: str, model_id: str | None) -> dict[str, str]:
 
 
 def _warn(result: IngestResult) -> None:
-    for note in result.notes:
-        _log.warning("%s: %s", result.run, note)
     n_missing = max(one.n_missing for one in result.metrics)
-    if n_missing:
-        _log.warning(
-            "%s: %d groups of dataset %r are not in this data; the metric decides how a missing group counts "
-            "(by default as 0); to avoid that, give evaluator_config another 'dataset'",
-            result.run, n_missing, result.dataset,
-        )  # fmt: skip
-    for one in result.metrics:
-        if one.mean is None:
-            _log.warning("%s: %s has no value for any group, so MLflow gets no mean", result.run, one.metric)
+    notes = [Note("missing_groups", {"n": n_missing, "dataset": result.dataset})] if n_missing else []
+    notes += [Note("no_mean", {"metric": one.metric}) for one in result.metrics if one.mean is None]
+    for note in (*result.notes, *in_words(notes)):
+        _log.warning("%s: %s", result.run, note)
 
 
 def _evaluation_result(stored: StoredRun, prefix: str, run_id: str) -> EvaluationResult:

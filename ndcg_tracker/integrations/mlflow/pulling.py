@@ -14,7 +14,9 @@ from ndcg_tracker.integrations.mlflow.names import PREFIX_TAG, RANKING, RUN_ID_T
 from ndcg_tracker.integrations.mlflow.stored_run import FACTS
 from ndcg_tracker.integrations.mlflow.tracking import live_run, mlflow_client, shown_uri
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
-from ndcg_tracker.tracker.database import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.notes import Fact, Note
+from ndcg_tracker.reporting.notes import in_words
+from ndcg_tracker.tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.tracker.ingest import RunDetails
 
 if TYPE_CHECKING:
@@ -129,7 +131,7 @@ def _stored(
     texts = facts.get("requested_as", {})
     metrics = [asked_for(metric, texts.get(metric)) or metric for metric in facts.get("metrics") or [DEFAULT_METRIC]]
     result = tracker.ingest_table(table, None, details, metrics, replace=replace)
-    return PulledRun(result, source.info.run_id, (*result.notes, *_differences(result, source, prefix)))
+    return PulledRun(result, source.info.run_id, (*result.notes, *in_words(_differences(result, source, prefix))))
 
 
 def _facts(path: Path, called: str) -> dict[str, Any]:
@@ -155,14 +157,13 @@ def _facts(path: Path, called: str) -> dict[str, Any]:
     return dict(facts)
 
 
-def _differences(result: IngestResult, source: Run, prefix: str) -> list[str]:
+def _differences(result: IngestResult, source: Run, prefix: str) -> list[Note]:
     """Return a note per metric whose mean in MLflow differs from the mean here."""
     notes = []
     for one in result.metrics:
         there = source.data.metrics.get(prefix + metric_name(one.metric))
         if there is not None and one.mean is not None and there != one.mean:
-            notes.append(
-                f"{one.metric} is {one.mean:.6g} here and {there:.6g} in MLflow: here it uses labels version "
-                f"{result.label_set_version} of dataset {result.dataset!r}; use another dataset to keep both"
-            )
+            facts: dict[str, Fact] = {"metric": one.metric, "here": one.mean, "there": float(there)}
+            facts |= {"version": result.label_set_version, "dataset": result.dataset}
+            notes.append(Note("other_mean", facts))
     return notes

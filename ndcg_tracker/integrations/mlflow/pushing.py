@@ -6,19 +6,25 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from ndcg_tracker.errors import NotComparableError
 from ndcg_tracker.integrations.mlflow.names import PREFIX_TAG, RUN_ID_TAG, TAG, is_key, run_identity
 from ndcg_tracker.integrations.mlflow.recording import named_means, record, set_parameters, set_tags
 from ndcg_tracker.integrations.mlflow.stored_run import stored_run
 from ndcg_tracker.integrations.mlflow.tracking import experiment_named, live_run, mlflow_client, shown_uri
+from ndcg_tracker.notes import Note
+from ndcg_tracker.reporting.notes import in_words
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Run
 
     from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.tracker.result_objects import ReportResult
     from ndcg_tracker.tracker.tracker import Tracker
 
 SOURCE = "ndcg-track push mlflow"
+REPORT = "ndcg_tracker_report.html"
+"""The artifact that is the report page."""
 
 
 @dataclass(frozen=True)
@@ -42,17 +48,21 @@ def push(
     dataset: str | None = None,
     tracking_uri: str | None = None,
     experiment: str | None = None,
+    baseline: str | None = None,
 ) -> PushedRun:
     """Create or update the MLflow run of a stored run: means, parameters, tags and tables.
 
     The MLflow run is the one that the run's tag ``mlflow.run_id`` names, if it exists; else the one in the
     experiment that was pushed from a run of this dataset, name and content; else a new one. Parameters:
     ``tracking_uri``: by default ``MLFLOW_TRACKING_URI``; ``experiment``: its name, by default
-    ``MLFLOW_EXPERIMENT_NAME``, created if missing. Raises: ReferenceNotFoundError; InputError for errors of
-    MLflow, in one line.
+    ``MLFLOW_EXPERIMENT_NAME``, created if missing. ``baseline``: the run that the report page, an artifact, compares
+    with; by default ``@baseline`` where the dataset has that alias and it points to another run. Raises:
+    ReferenceNotFoundError; NotComparableError for a baseline that was named; InputError for errors of MLflow, in one
+    line.
     """
     stored = stored_run(tracker, reference, dataset=dataset)
     run = stored.run
+    page, why_not = _report(tracker, run, baseline)
     with mlflow_client(tracking_uri) as (client, uri):
         target = _linked(client, run, experiment) or _pushed_before(client, run, experiment)
         outcome = "created" if target is None else "updated"
@@ -66,23 +76,35 @@ def push(
         prefix = str(run.tags.get(PREFIX_TAG, ""))
         notes = set_parameters(client, target, {key: str(value) for key, value in run.parameters.items()})
         tags = {key: str(value) for key, value in run.tags.items() if not key.startswith("mlflow.")}
-        notes += [
-            f"tag {key!r} was not pushed: MLflow allows only letters, digits, _ - . : / and blanks in a name"
-            for key in tags
-            if not is_key(key)
-        ]
+        notes += [Note("not_pushed", {"what": "tag", "key": key}) for key in tags if not is_key(key)]
         set_tags(client, target, {key: value for key, value in tags.items() if is_key(key)})
         record(client, target, stored, prefix=prefix)
+        if page is not None:
+            client.log_text(target.info.run_id, page.to_html(), prefix + REPORT)
         if target.info.status == "RUNNING" and target.data.tags.get("mlflow.source.name") == SOURCE:
             client.set_terminated(target.info.run_id)
         name = client.get_experiment(target.info.experiment_id).name
     means = named_means(stored, prefix)
-    notes += [
-        f"{text} has no value for any group, so MLflow gets no mean"
-        for text in stored.means
-        if stored.means[text] is None
-    ]
-    return PushedRun(run.name, run.dataset, outcome, target.info.run_id, name, shown_uri(uri), len(means), tuple(notes))
+    notes += why_not
+    notes += [Note("no_mean", {"metric": text}) for text, mean in stored.means.items() if mean is None]
+    uri, run_id = shown_uri(uri), target.info.run_id
+    return PushedRun(run.name, run.dataset, outcome, run_id, name, uri, len(means), in_words(notes))
+
+
+def _report(tracker: Tracker, run: RunRecord, baseline: str | None) -> tuple[ReportResult | None, list[Note]]:
+    """Return the report page of a run, and why there is none where the default baseline cannot be compared.
+
+    Raises: what ``Tracker.report`` raises, for a baseline that was named.
+    """
+    if baseline is not None:
+        return tracker.report(baseline, run.name, dataset=run.dataset), []
+    aliased = [alias for alias in tracker.aliases(run.dataset) if alias.name == "baseline" and alias.run_id != run.id]
+    if not aliased:
+        return None, []
+    try:
+        return tracker.report("@baseline", run.name, dataset=run.dataset), []
+    except NotComparableError as error:
+        return None, [Note("no_report", {"why": str(error)})]
 
 
 def _linked(client: MlflowClient, run: RunRecord, experiment: str | None) -> Run | None:

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.integrations.mlflow.names import PER_GROUP, RANKING, TAG, is_key, metric_name, run_identity
+from ndcg_tracker.notes import Note
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -65,7 +66,7 @@ def set_tags(client: MlflowClient, target: Run, tags: dict[str, str]) -> None:
         client.log_batch(target.info.run_id, tags=new[first : first + _AT_ONCE])
 
 
-def set_parameters(client: MlflowClient, target: Run, parameters: dict[str, str]) -> list[str]:
+def set_parameters(client: MlflowClient, target: Run, parameters: dict[str, str]) -> list[Note]:
     """Set the parameters that an MLflow run does not have yet, and return a note per parameter that cannot be set."""
     from mlflow.entities import Param
 
@@ -74,15 +75,11 @@ def set_parameters(client: MlflowClient, target: Run, parameters: dict[str, str]
         value = text[:_LONGEST_PARAMETER]
         there = target.data.params.get(key)
         if not is_key(key):
-            notes.append(
-                f"parameter {key!r} was not pushed: MLflow allows only letters, digits, _ - . : / and blanks in a name"
-            )
+            notes.append(Note("not_pushed", {"what": "parameter", "key": key}))
         elif there is None:
             new.append(Param(key, value))
         elif there != value:
-            notes.append(
-                f"parameter {key!r} is {there!r} in MLflow, which never changes a parameter, and {value!r} here"
-            )
+            notes.append(Note("other_parameter", {"key": key, "there": there, "here": value}))
     for first in range(0, len(new), _AT_ONCE):
         client.log_batch(target.info.run_id, params=new[first : first + _AT_ONCE])
     return notes

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.metrics.kernel.cumulated import level_gains
-from ndcg_tracker.metrics.kernel.ideal import sorted_ideal
+from ndcg_tracker.metrics.kernel.cumulated import level_gains, sorted_ideal
+from ndcg_tracker.metrics.kernel.gains import rank_weights
 from ndcg_tracker.metrics.kernel.lists import Lists
-from ndcg_tracker.metrics.kernel.rounding import rank_weights
 from ndcg_tracker.metrics.kernel.ties import RankedGains, ranked_gains
 from ndcg_tracker.metrics.language.axes import numbers_of
 from ndcg_tracker.metrics.language.measures import LEAST_OF_GEOMETRIC

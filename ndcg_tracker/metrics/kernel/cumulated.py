@@ -1,23 +1,206 @@
-"""CG, DCG, IDCG and NDCG on all axes, for all cutoffs at once."""
+"""Cumulated gain: CG, DCG, IDCG and NDCG, their sums, and the ideal order."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.kernel.gains import gains
-from ndcg_tracker.metrics.kernel.ideal import level_spans, sorted_ideal
+from ndcg_tracker.metrics.kernel.gains import gains, in_precision_of, rank_weights
+from ndcg_tracker.metrics.kernel.graded_list import Codes
 from ndcg_tracker.metrics.kernel.lists import Lists, effective, family
 from ndcg_tracker.metrics.kernel.mean import ROUNDING
-from ndcg_tracker.metrics.kernel.rounding import in_precision_of, rank_weights
-from ndcg_tracker.metrics.kernel.sums import discounted_sums, weighted_sums
 from ndcg_tracker.metrics.kernel.ties import ItemOrder, as_they_came, order_of, ranked_gains
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.rankings.grouping import group_sums
+from ndcg_tracker.rankings.grouping import group_codes, group_sums
+from ndcg_tracker.rankings.keys import BLOCK
+from ndcg_tracker.rankings.padded import group_columns
+from ndcg_tracker.rankings.sorting import descending_order
 from ndcg_tracker.rankings.types import Floats, Index, Mask
+
+_NARROW = 16
+_FEW = 8
+
+
+_AXES = ("ideal", "ideal_order", "ideal_cut")
+
+
+def discounted_sums(
+    starts: Index,
+    lengths: Index,
+    codes: Codes,
+    level_gains: Floats,
+    weight_of_rank: Floats,
+    cutoffs: Sequence[int],
+) -> Floats:
+    """Return the sums of gain x weight over the first ranks of each group, for some cutoffs at once.
+
+    Parameters: ``starts`` and ``lengths``: int64, shape (n_groups,), the rows of each group; ``codes``: the level of
+    each row; ``level_gains``: float64, the gain of each level; ``weight_of_rank``: float64, entry r for rank r;
+    ``cutoffs``: ascending. Returns: float64, shape (n_cutoffs, n_groups), each added up rank after rank.
+    """
+    sums = np.zeros((len(cutoffs), lengths.size))
+    for block in group_columns(np.minimum(lengths, cutoffs[-1])):
+        terms = level_gains.take(block.taken(codes, starts[block.groups]))
+        terms *= weight_of_rank[1 : block.width + 1, None]
+        block.clear_behind(terms)
+        sums[:, block.groups] = prefix_sums(terms, cutoffs)
+    return sums + 0.0  # no sum is -0.0
+
+
+def weighted_sums(
+    starts: Index,
+    lengths: Index,
+    codes: Codes,
+    level_gains: Floats,
+    places: Index,
+    before: Index,
+    weights: Sequence[Floats],
+) -> Floats:
+    """Return the sums of gain x weight over the rows of each group, for some weights of the ranks at once.
+
+    Parameters: see ``discounted_sums``; ``places``: int64, the place of each row; ``before``: int64, shape (n_groups,),
+    what a place is above the rank in its group; ``weights``: each float64, entry r for rank r. Returns: float64, shape
+    (n_weights, n_groups), each added up row after row.
+    """
+    if lengths.size and codes.size == int(lengths.sum()) < _FEW * lengths.size:
+        return _flat_sums(lengths, codes, level_gains, places, before, weights)
+    sums = np.zeros((len(weights), lengths.size))
+    for block in group_columns(lengths):
+        of_groups = starts[block.groups]
+        gains = level_gains.take(block.taken(codes, of_groups))
+        ranks = block.taken(places, of_groups) - before[block.groups]
+        block.clear_behind(gains)
+        for number, weight_of_rank in enumerate(weights):
+            sums[number, block.groups] = prefix_sums(gains * weight_of_rank.take(ranks, mode="clip"), [block.width])[0]
+    return sums + 0.0  # no sum is -0.0
+
+
+def _flat_sums(
+    lengths: Index, codes: Codes, level_gains: Floats, places: Index, before: Index, weights: Sequence[Floats]
+) -> Floats:
+    """Return what ``weighted_sums`` does for all rows, group by group: faster if groups are short."""
+    groups = np.repeat(np.arange(lengths.size), lengths)
+    terms = np.empty((len(weights), codes.size))
+    for first in range(0, codes.size, BLOCK):
+        block = slice(first, first + BLOCK)
+        ranks, gains = places[block] - before[groups[block]], level_gains.take(codes[block])
+        for number, weight_of_rank in enumerate(weights):
+            np.multiply(gains, weight_of_rank.take(ranks), out=terms[number, block])
+    sums: Floats = np.stack([np.bincount(groups, of_weight, minlength=lengths.size) for of_weight in terms])
+    return sums + 0.0  # no sum is -0.0
+
+
+def prefix_sums(terms: Floats, cutoffs: Sequence[int]) -> Floats:
+    """Return the sum of each column's first terms, for ascending cutoffs: float64, shape (n_cutoffs, n).
+
+    Terms are added one after the other, as a loop over ranks would: NumPy adds whole rows of a wide matrix in turn,
+    but splits a single column into partial sums. ``terms`` is overwritten.
+
+    >>> prefix_sums(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 0.0]]), [1, 3]).tolist()
+    [[1.0, 2.0], [9.0, 6.0]]
+    """
+    width, n = terms.shape
+    if n < _NARROW:
+        return np.asarray(np.cumsum(terms, axis=0)[[min(cutoff, width) - 1 for cutoff in cutoffs]])
+    sums = np.empty((len(cutoffs), n))
+    done = 0
+    for number, cutoff in enumerate(cutoffs):
+        stop = min(cutoff, width)
+        if stop > done:
+            if done:
+                terms[done - 1] = sums[number - 1]
+            np.add.reduce(terms[max(done - 1, 0) : stop], axis=0, out=sums[number])
+            done = stop
+        else:
+            sums[number] = sums[number - 1]
+    return sums
+
+
+@dataclass(frozen=True, slots=True)
+class LevelSpans:
+    """The ideal order of every group as spans of equal gain.
+
+    ``gains``: float64, shape (n_spans,), the same spans for every group. ``ends``: int64, shape (n_spans, n_groups),
+    how many items there are up to the end of each span.
+    """
+
+    gains: Floats
+    ends: Index
+
+    def sums(self, weight_of_rank: Floats, cutoffs: Sequence[int]) -> Floats:
+        """Return the sums of gain x weight for ascending cutoffs: float64, shape (n_cutoffs, n_groups)."""
+        n_groups = self.ends.shape[1]
+        if not self.gains.size:
+            return np.zeros((len(cutoffs), n_groups))
+        if self.gains.size == 1:  # then a group's sum depends on one number alone
+            running = np.cumsum(self.gains * weight_of_rank)
+            return np.stack([running[np.minimum(self.ends[0], cutoff)] for cutoff in cutoffs]) + 0.0  # no sum is -0.0
+        ends = np.minimum(self.ends, cutoffs[-1])
+        repeats = np.diff(ends, axis=0, prepend=0).T
+        spans: Codes = np.arange(self.gains.size, dtype=np.uint8 if self.gains.size <= 1 << 8 else np.int64)
+        sums = np.zeros((len(cutoffs), n_groups))
+        for block in group_columns(ends[-1]):
+            of_places = np.repeat(np.tile(spans, block.groups.size), repeats[block.groups].ravel())
+            terms = self.gains.take(block.taken(of_places, np.cumsum(block.lengths) - block.lengths))
+            terms *= weight_of_rank[1 : block.width + 1, None]
+            block.clear_behind(terms)
+            sums[:, block.groups] = prefix_sums(terms, cutoffs)
+        return sums + 0.0  # no sum is -0.0
+
+
+def level_spans(
+    counts: Index, level_gains: Floats, n_other: Index | None, *, by_label: bool = False, cut: Index | None = None
+) -> LevelSpans | None:
+    """Return the ideal order of groups whose items are counted by level, None where no such spans have it.
+
+    Parameters: ``counts``: int64, shape (n_levels, n_groups); ``level_gains``: float64, shape (n_levels,);
+    ``n_other``: int64, shape (n_groups,), how many further items gain 0, or None for none; ``by_label``: whether the
+    order goes by the level itself, whatever it gains; ``cut``: int64, shape (n_groups,), where each group's order
+    ends, None for nowhere.
+
+    Items that gain 0 come before those of negative gain. If the labels' order puts a negative gain before another
+    one, no single place fits them.
+    """
+    order = np.arange(level_gains.size)[::-1] if by_label else np.argsort(-level_gains, kind="stable")
+    order = order[: int(np.max(np.flatnonzero(level_gains[order]), initial=-1)) + 1]
+    gains, counts = level_gains[order], counts[order]
+    negative = gains < 0
+    if n_other is not None and negative.any():
+        at = int(np.argmax(negative))
+        if not negative[at:].all():
+            return None
+        gains, counts = np.insert(gains, at, 0.0), np.insert(counts, at, n_other, axis=0)
+    ends = np.cumsum(counts, axis=0)
+    return LevelSpans(gains, ends if cut is None else np.minimum(ends, cut))
+
+
+@dataclass(frozen=True, slots=True)
+class IdealOrder:
+    """Gains in ideal order (float64), with the groups they belong to and their ranks (int64, from 1)."""
+
+    gains: Floats
+    groups: Index
+    ranks: Index
+
+
+def sorted_ideal(
+    codes: Codes, offsets: Index, level_gains: Floats, n_other: Index | None, *, by_label: bool = False
+) -> IdealOrder:
+    """Return the gains of each group's items in ideal order by sorting; items that gain 0 take ranks and are left out.
+
+    Parameters: ``codes``: the level of each item, group by group; ``offsets``: int64, shape (n_groups + 1,); else see
+    ``level_spans``.
+    """
+    gains, groups = level_gains[codes], group_codes(offsets)
+    gains = gains[descending_order(codes.astype(np.float64) if by_label else gains, offsets)]
+    ranks = np.arange(gains.size) - offsets[groups] + 1
+    if n_other is not None:
+        ranks[gains < 0] += n_other[groups[gains < 0]]
+    used = gains != 0
+    return IdealOrder(gains[used], groups[used], ranks[used])
 
 
 def dcg_sums(lists: Lists, metric: Metric, level_gains: Floats) -> Floats:
@@ -81,9 +264,6 @@ def _of_items(lists: Lists, metric: Metric, level_gains: Floats, unjudged_gain: 
         weight_of_list = np.cumsum(weight_of_rank)[graded.lengths]
         sums += unjudged_gain * (weight_of_list - group_sums(ranked.groups, weights, n_groups))
     return sums
-
-
-_AXES = ("ideal", "ideal_order", "ideal_cut")
 
 
 def ideal_sums(lists: Lists, metric: Metric, level_gains: Floats) -> Floats:

@@ -8,9 +8,9 @@ import numpy as np
 
 from ndcg_tracker.metrics.kernel.companions import worth_of_levels
 from ndcg_tracker.metrics.kernel.cumulated import level_gains
+from ndcg_tracker.metrics.kernel.graded_list import Scores
 from ndcg_tracker.metrics.kernel.lists import Lists
-from ndcg_tracker.metrics.kernel.tie_spans import Scores, TieSpans, spans_around
-from ndcg_tracker.metrics.kernel.ties import BY_GAIN
+from ndcg_tracker.metrics.kernel.ties import BY_GAIN, TieSpans, spans_around
 from ndcg_tracker.metrics.language.measures import CUMULATED
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.grouping import group_codes, segment_rows

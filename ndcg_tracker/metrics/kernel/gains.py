@@ -1,10 +1,11 @@
-"""The gain and discount axes: the gain of a grade, the weight of a rank."""
+"""The gain of a grade, the discount of a rank, and both as single-precision code computes them."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ndcg_tracker.metrics.language.axes import gain_table
+from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.types import Floats
 
 
@@ -63,3 +64,13 @@ def discounts(discount: str, n_ranks: int) -> Floats:
     else:
         weights = np.ones(n_ranks)
     return np.concatenate([[0.0], weights])
+
+
+def in_precision_of(metric: Metric, numbers: Floats) -> Floats:
+    """Return numbers rounded to single precision where a metric asks for that, else as they are: float64."""
+    return numbers.astype(np.float32).astype(np.float64) if metric["arithmetic"] == "f32" else numbers
+
+
+def rank_weights(metric: Metric, n_ranks: int) -> Floats:
+    """Return the weight of each rank under a metric: float64, shape (n_ranks + 1,), entry r for rank r."""
+    return in_precision_of(metric, discounts(metric.discount, n_ranks))

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.kernel.graded_list import GradedList, graded_list
-from ndcg_tracker.metrics.kernel.levels import Codes, GradeLevels, level_counts
+from ndcg_tracker.metrics.kernel.graded_list import Codes, GradedList, GradeLevels, graded_list, level_counts
 from ndcg_tracker.metrics.kernel.unsorted import MOST_LEVELS, in_rank_order
 from ndcg_tracker.metrics.language.axes import AXES
-from ndcg_tracker.metrics.language.measures import CUMULATED, UNORDERED
+from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.grouping import group_codes, group_sums
 from ndcg_tracker.rankings.join import Judged, JudgedRanking
@@ -40,7 +39,7 @@ class Lists:
         by_run = any(metric["ties"] == "average" for metric in metrics)  # a sum over the ranks of all that tie
         self.judged = judged.in_order if by_run or self.levels.levels.size > MOST_LEVELS else judged
         self.missing, self.extra = judged.run_groups < 0, judged.label_groups < 0
-        cutoffs = [metric.cutoff for metric in metrics if metric.measure not in UNORDERED]
+        cutoffs = [metric.cutoff for metric in metrics if MEASURES[metric.measure].is_ordered]
         self.reach = None if None in cutoffs else max(filter(None, cutoffs), default=None)
         self._cutoffs: dict[Hashable, set[int | None]] = {}
         for metric in metrics:

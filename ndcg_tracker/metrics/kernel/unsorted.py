@@ -15,9 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.metrics.kernel.graded_list import GradedList, SomeLists
-from ndcg_tracker.metrics.kernel.levels import Codes
-from ndcg_tracker.metrics.kernel.tie_spans import Scores
+from ndcg_tracker.metrics.kernel.graded_list import Codes, GradedList, Scores, SomeLists
 from ndcg_tracker.rankings.grouping import segment_rows
 from ndcg_tracker.rankings.padded import GroupMatrix, similar_groups
 from ndcg_tracker.rankings.sorting import descending_order, ordered_bits

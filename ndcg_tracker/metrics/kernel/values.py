@@ -12,9 +12,18 @@ from ndcg_tracker.metrics.kernel.companions import companion
 from ndcg_tracker.metrics.kernel.cumulated import Cumulated, cumulated
 from ndcg_tracker.metrics.kernel.depth import read_to_depth
 from ndcg_tracker.metrics.kernel.lists import Lists
-from ndcg_tracker.metrics.kernel.mean import aggregated, rounded_values
-from ndcg_tracker.metrics.kernel.results import DEFINED, EMPTY, EXTRA, MISSING, GroupResults, GroupValues, Reasons
-from ndcg_tracker.metrics.language.measures import CUMULATED, OF_THE_MISSING
+from ndcg_tracker.metrics.kernel.mean import (
+    DEFINED,
+    EMPTY,
+    EXTRA,
+    MISSING,
+    GroupResults,
+    GroupValues,
+    Reasons,
+    aggregated,
+    rounded_values,
+)
+from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import Judged
 from ndcg_tracker.rankings.types import Floats
@@ -143,5 +152,5 @@ def _settle_absent(lists: Lists, metric: Metric, values: Floats, reasons: Reason
         reasons[missing] = MISSING
     elif metric.measure != "idcg":
         if metric["missing"] != "empty":
-            values[missing] = OF_THE_MISSING.get(metric.measure, 0.0)
+            values[missing] = MEASURES[metric.measure].of_missing
         reasons[missing] = DEFINED

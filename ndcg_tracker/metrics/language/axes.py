@@ -6,11 +6,11 @@ import difflib
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.language.measures import ALL, AVERAGED, LISTED, WITH_GAINS, WITH_IDEAL, WITH_RELEVANCE
+from ndcg_tracker.metrics.language.measures import measures_with
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,10 +24,13 @@ class Axis:
     name: str
     meaning: str
     values: dict[str, str]
-    measures: tuple[str, ...]
     canonical: Callable[[str], str | None] | None = None
     pattern_example: str | None = None
     pattern_meaning: Callable[[str], str] | None = None
+    measures: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "measures", measures_with(self.name))
 
     @property
     def default(self) -> str:
@@ -207,7 +210,6 @@ AXES: tuple[Axis, ...] = (
         "gain",
         "the gain of a grade l",
         {"linear": "l", "exp2": "2^l - 1", "binary": "1 if l > 0, else 0"},
-        WITH_GAINS,
         canonical_gain,
         "{1:3.5, 2:9}",
         _gain_meaning,
@@ -222,7 +224,6 @@ AXES: tuple[Axis, ...] = (
             "jk2": "1 up to rank 2, then 1/log2(i)",
             "none": "1",
         },
-        ("dcg", "idcg", "ndcg", "ndcg_rel", "Rndcg"),
         _canonical_discount,
         "jk10",
         _jk_meaning,
@@ -231,7 +232,6 @@ AXES: tuple[Axis, ...] = (
         "rel",
         "the lowest relevant grade",
         {"1": "grade 1"},
-        WITH_RELEVANCE,
         lambda value: value if value == "any" else _canonical_number(value),
         "2",
         lambda value: "every item, judged or not" if value == "any" else f"grade {value}",
@@ -240,7 +240,6 @@ AXES: tuple[Axis, ...] = (
         "p",
         "how likely a user goes on to the next rank",
         {"0.8": "with probability 0.8"},
-        ("RBP", "RBPResidual"),
         _canonical_share,
         "0.5",
         lambda value: f"with probability {value}",
@@ -249,21 +248,18 @@ AXES: tuple[Axis, ...] = (
         "graded",
         "whether grades count",
         {"False": "1 if relevant, else 0", "True": "the grade / the highest grade of the group where that is above 1"},
-        ("RBP",),
         _canonical_yes_or_no,
     ),
     Axis(
         "relative",
         "what precision is divided by",
         {"False": "nothing", "True": "the highest precision that the group allows"},
-        ("P", "SetP"),
         _canonical_yes_or_no,
     ),
     Axis(
         "beta",
         "the weight of recall relative to precision",
         {"1": "as much"},
-        ("SetF",),
         _canonical_positive,
         "0.5",
         lambda value: f"{value} times as much",
@@ -272,7 +268,6 @@ AXES: tuple[Axis, ...] = (
         "mult",
         "the number of ranks that precision is taken at",
         {"1": "as many as there are relevant items"},
-        ("Rprec",),
         _canonical_positive,
         "0.2",
         lambda value: f"{value} times as many as there are relevant items, rounded up from a tenth on",
@@ -281,7 +276,6 @@ AXES: tuple[Axis, ...] = (
         "recall",
         "from which recall on; written after the @",
         {"0": "from the first rank on"},
-        ("IPrec",),
         _canonical_recall,
         "0.1",
         lambda value: f"from {value} on",
@@ -290,7 +284,6 @@ AXES: tuple[Axis, ...] = (
         "recalls",
         "the points of recall that are averaged over",
         {ELEVEN_RECALLS: "0, 0.1, 0.2 and so on to 1"},
-        ("IPrecAvg",),
         _canonical_recalls,
         "{0.2, 0.5, 0.8}",
         lambda value: value.strip("{}"),
@@ -299,13 +292,11 @@ AXES: tuple[Axis, ...] = (
         "recall_count",
         "how many relevant items a recall x means",
         {"up": "x times all, rounded up from a tenth on", "nearest": "x times all, rounded to the nearest"},
-        ("IPrec", "IPrecAvg"),
     ),
     Axis(
         "worth",
         "what an item adds",
         {"{1, -1, 0, 0}": _worth_meaning("{1, -1, 0, 0}")},
-        ("Utility",),
         _canonical_worth,
         "{3, -2, -1, 0}",
         _worth_meaning,
@@ -314,7 +305,6 @@ AXES: tuple[Axis, ...] = (
         "collection",
         "the size of the collection",
         {"0": "not known"},
-        ("Utility",),
         _canonical_count,
         "1000000",
     ),
@@ -322,7 +312,6 @@ AXES: tuple[Axis, ...] = (
         "depth",
         "how many ranks of each list are read, before anything else",
         {"all": "to its end"},
-        LISTED,
         _canonical_count,
         "100",
         lambda value: f"to rank {value}",
@@ -338,7 +327,6 @@ AXES: tuple[Axis, ...] = (
             "optimistic": "the highest gain first",
             "average": "every order equally likely: the expected value",
         },
-        LISTED,
     ),
     Axis(
         "ideal",
@@ -348,25 +336,21 @@ AXES: tuple[Axis, ...] = (
             "retrieved": "the items of the run's list",
             "constant": "one item of gain 1 per rank up to the cutoff (or the end of the list)",
         },
-        WITH_IDEAL,
     ),
     Axis(
         "ideal_order",
         "what the ideal order sorts by",
         {"gain": "the gain, largest first", "label": "the label, largest first, whatever its gain"},
-        WITH_IDEAL,
     ),
     Axis(
         "ideal_cut",
         "where the ideal order ends",
         {"cutoff": "at the cutoff", "none": "nowhere", "retrieved": "at the number of retrieved items"},
-        WITH_IDEAL,
     ),
     Axis(
         "unjudged",
         "an item without label",
         {"zero": "takes a rank and gains nothing", "drop": "is taken out of the list"},
-        LISTED,
         _canonical_number,
         "0.5",
         lambda value: f"takes a rank and gains {value}",
@@ -380,7 +364,6 @@ AXES: tuple[Axis, ...] = (
             "drop": "its item is taken out of list and labels",
             "error": "is refused",
         },
-        ALL,
     ),
     Axis(
         "label_type",
@@ -390,7 +373,6 @@ AXES: tuple[Axis, ...] = (
             "f32": "single precision",
             "int": "whole numbers; decimals are cut off",
         },
-        ALL,
     ),
     Axis(
         "label_domain",
@@ -401,7 +383,6 @@ AXES: tuple[Axis, ...] = (
             "int": "whole numbers",
             "int_ge0": "whole numbers from 0",
         },
-        ALL,
         _canonical_domain,
         "int0to30",
         lambda value: (
@@ -414,7 +395,6 @@ AXES: tuple[Axis, ...] = (
         "empty",
         "the value of a group that has nothing to find",
         {"0": "0", "1": "1", "skip": "undefined, left out of the mean", "error": "refused"},
-        ("ndcg",),
     ),
     Axis(
         "empty_when",
@@ -424,7 +404,6 @@ AXES: tuple[Axis, ...] = (
             "ideal_eq_0": "those whose ideal is 0",
             "labels_sum_0": "those whose labels add up to 0",
         },
-        ("ndcg",),
     ),
     Axis(
         "missing",
@@ -435,53 +414,43 @@ AXES: tuple[Axis, ...] = (
             "error": "refused",
             "empty": "an empty list: the measure's value for one",
         },
-        ALL,
     ),
     Axis(
         "extra",
         "a group of the run without labels",
         {"skip": "undefined, left out of the mean", "error": "refused", "empty": "a group that has nothing to find"},
-        ALL,
     ),
-    Axis("size1", "a group whose list has one item", {"ok": "is accepted", "error": "is refused"}, ("ndcg",)),
+    Axis("size1", "a group whose list has one item", {"ok": "is accepted", "error": "is refused"}),
     Axis(
         "clip",
         "a value above 1 (the ideal order was not the best)",
         {"none": "stays", "error_above_1": "is refused"},
-        ("ndcg",),
     ),
     Axis(
         "weights",
         "how groups weigh in the mean",
         {"none": "alike", "group": "by the weight of the group", "item_mean": "by the mean weight of their items"},
-        AVERAGED,
     ),
     Axis(
         "empty_weight",
         "how a group that has nothing to find weighs in the mean",
         {"group": "like any other", "one": "its value is added once, whatever its weight"},
-        ("ndcg",),
     ),
     Axis(
         "weight_type",
         "the type of weights",
         {"f64": "double precision", "f32": "single precision"},
-        AVERAGED,
     ),
     Axis(
         "score_type",
         "the type in which scores are compared",
         {"f64": "double precision", "f32": "single precision: near scores tie"},
-        LISTED,
     ),
-    Axis(
-        "arithmetic", "the type in which sums are computed", {"f64": "double precision", "f32": "single precision"}, ALL
-    ),
+    Axis("arithmetic", "the type in which sums are computed", {"f64": "double precision", "f32": "single precision"}),
     Axis(
         "round",
         "the number of decimals kept",
         {"none": "all"},
-        ALL,
         _canonical_digits,
         "4",
         lambda value: f"{value} decimals",
@@ -490,13 +459,11 @@ AXES: tuple[Axis, ...] = (
         "round_of",
         "what is rounded",
         {"group": "each value; the mean runs over rounded values", "mean": "the mean alone"},
-        ALL,
     ),
     Axis(
         "all_skipped",
         "the mean where no group has a value",
         {"undefined": "undefined", "0": "0", "error": "refused"},
-        ALL,
     ),
 )
 

@@ -1,97 +1,369 @@
-"""The measures, and what each of them needs."""
+"""The measures: one record each, with all that tells it from others but its arithmetic."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 Summary = Literal["mean", "sum", "geometric_mean"]
 ShownOnly = Literal["diagnostic", "no_mean_of_groups"]
 
-MEASURES = {
-    "cg": "cumulated gain: the sum of the gains",
-    "dcg": "discounted cumulated gain: the sum of gain x discount",
-    "idcg": "the discounted cumulated gain of the ideal order",
-    "ndcg": "dcg / idcg",
-    "P": "precision: the share of relevant items among the first ranks",
-    "R": "recall: the share of the relevant items that are among the first ranks",
-    "AP": "average precision: the mean of the precision at each relevant item",
-    "RR": "reciprocal rank: 1 / the rank of the first relevant item",
-    "Success": "1 if a relevant item is among the first ranks, else 0",
-    "Judged": "the share of labelled items among the first ranks",
-    "ERR": "expected reciprocal rank of the item that satisfies a user",
-    "RBP": "rank-biased precision: a user goes on to the next rank with probability p",
-    "SetP": "precision of the whole list",
-    "SetR": "recall of the whole list",
-    "SetAP": "precision x recall of the whole list",
-    "SetF": "F: precision and recall of the whole list in one, recall weighing beta",
-    "Rprec": "precision after as many ranks as there are relevant items",
-    "Bpref": "binary preference: how few judged items that are not relevant rank above the relevant ones",
-    "infAP": "inferred average precision, where only a sample of the pool was judged",
-    "IPrec": "interpolated precision: the best precision at a recall or beyond",
-    "IPrecAvg": "interpolated precision, averaged over points of recall (11pt_avg)",
-    "binG": "the mean over relevant items of 1/log2(2 + items before it that are not relevant)",
-    "G": "normalized gain: gains discounted by how much more an ideal order would have gained by then",
-    "ndcg_rel": "ndcg, averaged over the ranks of the items that gain something",
-    "Rndcg": "ndcg, averaged over the ranks where the ideal order goes on to a lower grade",
-    "yaap": "yet another average precision: its log-odds, smoothed",
-    "Utility": "the worth of the list: an amount per relevant and per other item, retrieved and not",
-    "GMAP": "the logarithm of average precision: its summary is the geometric mean over groups (gm_map)",
-    "GMBpref": "the logarithm of Bpref: its summary is the geometric mean over groups (gm_bpref)",
-    "Unjudged": "the share of the first ranks that hold an item without judgement",
-    "RBPResidual": "how much RBP could rise at most if the items without judgement were relevant",
-    "NumQ": "how many groups the other means run over",
-    "NumRet": "how many items the list has, or how many of them are relevant: NumRet(rel=1)",
-    "NumRel": "how many relevant items the labels have",
-    "NumNonrelJudgedRet": "how many judged items of the list are not relevant",
-}
-
-SUMMARIES: dict[str, Summary] = {
-    "GMAP": "geometric_mean",
-    "GMBpref": "geometric_mean",
-    "NumQ": "sum",
-    "NumRet": "sum",
-    "NumRel": "sum",
-    "NumNonrelJudgedRet": "sum",
-}
-"""How the values of the groups are summarised, where not by their mean."""
-
 LEAST_OF_GEOMETRIC = 0.00001
 """What a group counts at least in a geometric mean: trec_eval.h, MIN_GEO_MEAN."""
-OF_THE_MISSING = dict.fromkeys(("GMAP", "GMBpref"), math.log(LEAST_OF_GEOMETRIC))
-"""The value of a group that the run lacks under ``missing=zero``, where it is not 0."""
-
-DIAGNOSTICS = ("Judged", "Unjudged", "RBPResidual", "NumQ", "NumRet", "NumRel", "NumNonrelJudgedRet")
-"""Measures of how a run was judged or how long it is, not of how good it is."""
 
 CUMULATED = ("cg", "dcg", "idcg", "ndcg")
-COMPANIONS = tuple(name for name in MEASURES if name not in CUMULATED)
-ALL = tuple(MEASURES)
-LABELS_ALONE = ("NumQ", "NumRel")
-LISTED = tuple(name for name in MEASURES if name not in ("idcg", *LABELS_ALONE))
-WITH_IDEAL = ("idcg", "ndcg")
-WITH_GAINS = (*CUMULATED, "G", "ndcg_rel", "Rndcg")
-WITHOUT_RELEVANCE = (*CUMULATED, "Judged", "ERR", "G", "ndcg_rel", "Unjudged", "RBPResidual", "NumQ")
-WITH_RELEVANCE = tuple(name for name in MEASURES if name not in WITHOUT_RELEVANCE)
-AVERAGED = tuple(name for name in MEASURES if name not in SUMMARIES)
+"""The measures of cumulated gain; the others are their companions."""
 
-SHARES = (
-    *("P", "R", "AP", "RR", "Success", "Judged", "RBP", "SetP", "SetR", "SetAP", "SetF"),
-    *("Rprec", "Bpref", "infAP", "IPrec", "IPrecAvg", "binG", "Unjudged", "RBPResidual"),
-)
-"""Measures whose values lie between 0 and 1, whatever their axes say."""
-NEEDS_CUTOFF = ("P", "R", "Success", "Unjudged")
-TAKES_CUTOFF = (*CUMULATED, *NEEDS_CUTOFF, "AP", "RR", "Judged", "ERR", "RBP")
-NO_CUTOFF = tuple(name for name in MEASURES if name not in TAKES_CUTOFF)
-UNORDERED = ("SetP", "SetR", "SetAP", "SetF", "Utility", "NumRet", "NumNonrelJudgedRet", *LABELS_ALONE)
-"""Measures that do not depend on the order of a list."""
-NO_EXPECTATION = (
-    *("AP", "RR", "Success", "ERR", "Rprec", "Bpref", "infAP", "IPrec", "IPrecAvg"),
-    *("binG", "G", "ndcg_rel", "Rndcg", "yaap", "GMAP", "GMBpref"),
-)
-"""Measures that are not a sum over items, so that ``ties=average`` has no closed form."""
+_OF_LISTS = ("depth", "ties", "unjudged", "score_type")
+_OF_MEANS = ("weights", "weight_type")
+_IDEAL = ("ideal", "ideal_order", "ideal_cut")
 
-OF_AN_EMPTY_LIST = ("NumQ", "NumRel", "yaap", "Utility")
-"""Measures whose value of an empty list need not be 0."""
-BEHIND_AT = {"IPrec": "recall"}
-"""Measures with the value of an axis in place of a cutoff: IPrec@0.1."""
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measure, and what it needs.
+
+    ``formula``: in words, with the names of ``words.formula`` in braces; of the cumulated measures it is made there.
+    ``names``: what people type besides ``name``, whatever the case and underscores; the cutoff follows after ``@`` or
+    ``_``. ``axes``: those of its own; axes that no measure names belong to all, and those of lists and means follow
+    from ``is_listed`` and ``summary``. ``defaults``: of axes, where they differ. ``cutoff``: whether it takes one;
+    ``axis_at``: the axis whose value stands after the ``@`` in its place. ``is_share``: its values lie between 0 and 1,
+    whatever its axes say. ``is_listed``: it depends on the list, not on labels alone. ``is_ordered``: it depends on
+    the order of the list. ``is_sum``: it is a sum over items, so that ``ties=average`` has a closed form.
+    ``is_diagnostic``: it says how a run was judged or how long it is, and is shown, but not tested; of all others more
+    must be better. ``summary``: of the values of the groups. ``of_missing``: the value of a group that the run lacks
+    under ``missing=zero``. ``is_zero_of_nothing``: its value of an empty list is 0.
+    """
+
+    name: str
+    meaning: str
+    formula: str = ""
+    names: tuple[str, ...] = ()
+    axes: tuple[str, ...] = ("rel",)
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    cutoff: Literal["optional", "required", "none"] = "none"
+    axis_at: str | None = None
+    is_share: bool = False
+    is_listed: bool = True
+    is_ordered: bool = True
+    is_sum: bool = True
+    is_diagnostic: bool = False
+    summary: Summary = "mean"
+    of_missing: float = 0.0
+    is_zero_of_nothing: bool = True
+
+    def has(self, axis: str) -> bool:
+        """Return whether an axis is one of those that not every measure has, and that this one has."""
+        return (
+            axis in self.axes
+            or (self.is_listed and axis in _OF_LISTS)
+            or (self.summary == "mean" and axis in _OF_MEANS)
+        )
+
+
+_ALL = (
+    Measure("cg", "cumulated gain: the sum of the gains", axes=("gain",), cutoff="optional"),
+    Measure(
+        "dcg",
+        "discounted cumulated gain: the sum of gain x discount",
+        names=("discounted_cumulative_gain",),
+        axes=("gain", "discount"),
+        cutoff="optional",
+    ),
+    Measure(
+        "idcg",
+        "the discounted cumulated gain of the ideal order",
+        names=("ideal_dcg",),
+        axes=("gain", "discount", *_IDEAL),
+        cutoff="optional",
+        is_listed=False,
+    ),
+    Measure(
+        "ndcg",
+        "dcg / idcg",
+        names=("ndcg_cut", "normalized_discounted_cumulative_gain", "normalised_discounted_cumulative_gain"),
+        axes=("gain", "discount", *_IDEAL, "empty", "empty_when", "size1", "clip", "empty_weight"),
+        cutoff="optional",
+    ),
+    Measure(
+        "P",
+        "precision: the share of relevant items among the first ranks",
+        "{relevant} among {first} / {shown}",
+        names=("precision", "prec"),
+        axes=("rel", "relative"),
+        cutoff="required",
+        is_share=True,
+    ),
+    Measure(
+        "R",
+        "recall: the share of the relevant items that are among the first ranks",
+        "{relevant} among {first} / {every}",
+        names=("recall",),
+        cutoff="required",
+        is_share=True,
+    ),
+    Measure(
+        "AP",
+        "average precision: the mean of the precision at each relevant item",
+        "{precision} / {every}",
+        names=("map", "map_cut", "average_precision", "mean_average_precision"),
+        cutoff="optional",
+        is_share=True,
+        is_sum=False,
+    ),
+    Measure(
+        "RR",
+        "reciprocal rank: 1 / the rank of the first relevant item",
+        "1 / the rank of the first of the {relevant} among {first}, 0 without one",
+        names=("mrr", "recip_rank", "reciprocal_rank", "mean_reciprocal_rank"),
+        cutoff="optional",
+        is_share=True,
+        is_sum=False,
+    ),
+    Measure(
+        "Success",
+        "1 if a relevant item is among the first ranks, else 0",
+        "1 if one of the {relevant} is among {first}, else 0",
+        names=("hit", "hits", "hit_rate", "hit_ratio", "hr"),
+        cutoff="required",
+        is_share=True,
+        is_sum=False,
+    ),
+    Measure(
+        "Judged",
+        "the share of labelled items among the first ranks",
+        "items with a label among {first} / items among {first}",
+        axes=(),
+        defaults={"ties": "item_asc"},  # as ir_measures breaks them for this measure
+        cutoff="optional",
+        is_share=True,
+        is_diagnostic=True,
+    ),
+    Measure(
+        "ERR",
+        "expected reciprocal rank of the item that satisfies a user",
+        "sum over {first} of 1/i * s(i) * product of 1 - s(j) over the ranks j before i, s = (2^l - 1)/16",
+        names=("expected_reciprocal_rank",),
+        axes=(),
+        cutoff="optional",
+        is_sum=False,
+    ),
+    Measure(
+        "RBP",
+        "rank-biased precision: a user goes on to the next rank with probability p",
+        "(1 - p) * sum over the ranks i of {graded} among {first} of p^(i - 1), p = {p}",
+        names=("rank_biased_precision",),
+        axes=("rel", "p", "graded"),
+        cutoff="optional",
+        is_share=True,
+    ),
+    Measure(
+        "SetP",
+        "precision of the whole list",
+        "{relevant} in the list / {shown}",
+        names=("set_precision",),
+        axes=("rel", "relative"),
+        is_share=True,
+        is_ordered=False,
+    ),
+    Measure(
+        "SetR",
+        "recall of the whole list",
+        "{relevant} in the list / {every}",
+        names=("set_recall",),
+        is_share=True,
+        is_ordered=False,
+    ),
+    Measure(
+        "SetAP",
+        "precision x recall of the whole list",
+        "({relevant} in the list)^2 / (items in the list * {every})",
+        names=("set_map",),
+        is_share=True,
+        is_ordered=False,
+    ),
+    Measure(
+        "SetF",
+        "F: precision and recall of the whole list in one, recall weighing beta",
+        "(b + 1) * SetP * SetR / (b * SetP + SetR), b = {beta}, relevant: {relevant}",
+        names=("F",),
+        axes=("rel", "beta"),
+        is_share=True,
+        is_ordered=False,
+    ),
+    Measure(
+        "Rprec",
+        "precision after as many ranks as there are relevant items",
+        "{relevant} among the first c ranks / c, c = {mult} * {every}, rounded up from a tenth on",
+        names=("r_precision",),
+        axes=("rel", "mult"),
+        is_share=True,
+        is_sum=False,
+    ),
+    Measure(
+        "Bpref",
+        "binary preference: how few judged items that are not relevant rank above the relevant ones",
+        "{preference}",
+        is_share=True,
+        is_sum=False,
+    ),
+    Measure(
+        "infAP",
+        "inferred average precision, where only a sample of the pool was judged",
+        "mean over {every} of 1/i + (i-1)/i * (pooled before it)/(i-1) * (share relevant of those judged)",
+        is_share=True,
+        is_sum=False,
+    ),
+    Measure(
+        "IPrec",
+        "interpolated precision: the best precision at a recall or beyond",
+        "{reached}",
+        names=("iprec_at_recall",),
+        axes=("rel", "recall", "recall_count"),
+        axis_at="recall",
+        is_share=True,
+        is_sum=False,
+    ),
+    Measure(
+        "IPrecAvg",
+        "interpolated precision, averaged over points of recall (11pt_avg)",
+        "mean over the recalls {recalls} of {reached}",
+        names=("11pt_avg",),
+        axes=("rel", "recalls", "recall_count"),
+        is_share=True,
+        is_sum=False,
+    ),
+    Measure(
+        "binG",
+        "the mean over relevant items of 1/log2(2 + items before it that are not relevant)",
+        "mean over {every} of 1/log2(2 + other items before it)",
+        is_share=True,
+        is_sum=False,
+    ),
+    Measure(
+        "G",
+        "normalized gain: gains discounted by how much more an ideal order would have gained by then",
+        "sum of g/log2(2 + c - s) / sum of all gains, g = {gain}, s and c what list and ideal gained by then",
+        axes=("gain",),
+        is_sum=False,
+    ),
+    Measure(
+        "ndcg_rel",
+        "ndcg, averaged over the ranks of the items that gain something",
+        "mean over the items that gain something of dcg / idcg at their rank, gain = {gain}",
+        axes=("gain", "discount"),
+        is_sum=False,
+    ),
+    Measure(
+        "Rndcg",
+        "ndcg, averaged over the ranks where the ideal order goes on to a lower grade",
+        "mean of dcg / idcg over the ranks where the ideal gain drops, and the list's end, gain = {gain}",
+        axes=("rel", "gain", "discount"),
+        is_sum=False,
+    ),
+    Measure(
+        "yaap",
+        "yet another average precision: its log-odds, smoothed",
+        "ln((1 + s) / (1 + R - s)), s = {precision}, R = {every}",
+        defaults={"missing": "empty"},
+        is_sum=False,
+        is_zero_of_nothing=False,
+    ),
+    Measure(
+        "Utility",
+        "the worth of the list: an amount per relevant and per other item, retrieved and not",
+        "{hit} * relevant and listed + {noise} * listed alone + {miss} * relevant alone + {rest} * neither",
+        axes=("rel", "worth", "collection"),
+        is_ordered=False,
+        is_zero_of_nothing=False,
+    ),
+    Measure(
+        "GMAP",
+        "the logarithm of average precision: its summary is the geometric mean over groups (gm_map)",
+        "ln of the larger of 0.00001 and {precision} / {every}; of the groups e^(their mean)",
+        names=("gm_map",),
+        is_sum=False,
+        summary="geometric_mean",
+        of_missing=math.log(LEAST_OF_GEOMETRIC),
+    ),
+    Measure(
+        "GMBpref",
+        "the logarithm of Bpref: its summary is the geometric mean over groups (gm_bpref)",
+        "ln of the larger of 0.00001 and the {preference}; of the groups e^(their mean)",
+        names=("gm_bpref",),
+        is_sum=False,
+        summary="geometric_mean",
+        of_missing=math.log(LEAST_OF_GEOMETRIC),
+    ),
+    Measure(
+        "Unjudged",
+        "the share of the first ranks that hold an item without judgement",
+        "{not_judged} among {first} / {cutoff}",
+        names=("unj",),
+        axes=(),
+        cutoff="required",
+        is_share=True,
+        is_diagnostic=True,
+    ),
+    Measure(
+        "RBPResidual",
+        "how much RBP could rise at most if the items without judgement were relevant",
+        "(1 - p) * sum of p^(i - 1) over the ranks i of {not_judged}, + p^n if any, p = {p}",
+        axes=("p",),
+        is_share=True,
+        is_diagnostic=True,
+    ),
+    Measure(
+        "NumQ",
+        "how many groups the other means run over",
+        "1; of the groups the sum",
+        axes=(),
+        defaults={"missing": "empty"},
+        is_listed=False,
+        is_ordered=False,
+        is_diagnostic=True,
+        summary="sum",
+        is_zero_of_nothing=False,
+    ),
+    Measure(
+        "NumRet",
+        "how many items the list has, or how many of them are relevant: NumRet(rel=1)",
+        "{relevant} in the list; of the groups the sum",
+        defaults={"rel": "any"},
+        is_ordered=False,
+        is_diagnostic=True,
+        summary="sum",
+    ),
+    Measure(
+        "NumRel",
+        "how many relevant items the labels have",
+        "{every}; of the groups the sum",
+        defaults={"missing": "empty"},
+        is_listed=False,
+        is_ordered=False,
+        is_diagnostic=True,
+        summary="sum",
+        is_zero_of_nothing=False,
+    ),
+    Measure(
+        "NumNonrelJudgedRet",
+        "how many judged items of the list are not relevant",
+        "{judged} in the list; of the groups the sum",
+        is_ordered=False,
+        is_diagnostic=True,
+        summary="sum",
+    ),
+)
+
+MEASURES = {measure.name: measure for measure in _ALL}
+
+
+def measures_with(axis: str) -> tuple[str, ...]:
+    """Return the measures that have an axis: those that name it, or all if none does.
+
+    >>> measures_with("graded"), len(measures_with("round")) == len(MEASURES)
+    (('RBP',), True)
+    """
+    return tuple(name for name, measure in MEASURES.items() if measure.has(axis)) or tuple(MEASURES)

@@ -1,4 +1,4 @@
-"""A metric: a measure, a cutoff, and a value on each axis."""
+"""A metric: a measure, a cutoff, and a value on each axis; its text, and its formula in words."""
 
 from __future__ import annotations
 
@@ -9,22 +9,7 @@ from functools import partial
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.axes import AXES, AXIS_OF, Axis
-from ndcg_tracker.metrics.language.measures import (
-    BEHIND_AT,
-    COMPANIONS,
-    DIAGNOSTICS,
-    LISTED,
-    MEASURES,
-    NEEDS_CUTOFF,
-    NO_CUTOFF,
-    NO_EXPECTATION,
-    OF_AN_EMPTY_LIST,
-    SHARES,
-    SUMMARIES,
-    TAKES_CUTOFF,
-    ShownOnly,
-    Summary,
-)
+from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES, ShownOnly, Summary
 
 
 @dataclass(frozen=True)
@@ -65,9 +50,9 @@ class Metric:
             raise MetricError(f"the cutoff @{cutoff} leaves nothing to measure; use 1 or more")
         if cutoff is not None and cutoff > LARGEST_CUTOFF:
             raise MetricError(f"the cutoff is too large; use at most {LARGEST_CUTOFF}, or no cutoff")
-        if cutoff is None and measure in NEEDS_CUTOFF:
+        if cutoff is None and MEASURES[measure].cutoff == "required":
             raise MetricError(f"{measure} needs a cutoff; write {measure}@10")
-        if cutoff is not None and measure in NO_CUTOFF:
+        if cutoff is not None and MEASURES[measure].cutoff == "none":
             raise MetricError(_no_cutoff(measure, cutoff))
         kept = {}
         for name, value in settings.items():
@@ -93,21 +78,21 @@ class Metric:
         return self._values[axis]
 
     def __str__(self) -> str:
-        behind = BEHIND_AT.get(self.measure)
+        behind = MEASURES[self.measure].axis_at
         parameters = ", ".join(f"{name}={value}" for name, value in self.settings if name != behind)
         return self.measure + (f"({parameters})" if parameters else "") + self.at
 
     @property
     def at(self) -> str:
         """The text after the parameters: ``@10``, ``@0.1`` for a recall, or nothing."""
-        behind = BEHIND_AT.get(self.measure)
+        behind = MEASURES[self.measure].axis_at
         number = self.cutoff if behind is None else self[behind]
         return "" if number is None else f"@{number}"
 
     @property
     def summary(self) -> Summary:
         """How the values of the groups are summarised: their mean, their sum, or e to the power of their mean."""
-        return SUMMARIES.get(self.measure, "mean")
+        return MEASURES[self.measure].summary
 
     @property
     def shown_only(self) -> ShownOnly | None:
@@ -116,7 +101,7 @@ class Metric:
         ``diagnostic``: it measures how a run was judged or how long it is, not how good it is. ``no_mean_of_groups``:
         its summary is not a mean of the groups, and the tests are about such means.
         """
-        if self.measure in DIAGNOSTICS:
+        if MEASURES[self.measure].is_diagnostic:
             return "diagnostic"
         return None if self.summary == "mean" else "no_mean_of_groups"
 
@@ -132,7 +117,7 @@ class Metric:
         >>> Metric.of("ndcg").limits, Metric.of("dcg").limits, Metric.of("ndcg", negative="keep").limits
         ((0.0, 1.0), None, None)
         """
-        if self.measure in SHARES:
+        if MEASURES[self.measure].is_share:
             return 0.0, 1.0
         ideal_is_best = self["ideal_order"] == "gain" or not self["gain"].startswith("{")
         is_share = (
@@ -169,26 +154,19 @@ def _is_possible(measure: str, cutoff: int | None, axis: str, value: str) -> boo
 def default_of(axis: Axis, measure: str, cutoff: int | None) -> str:
     """Return the value of an axis that a metric does not name.
 
-    ``Judged`` and ``RR`` with a cutoff break ties by ascending item id, as ir_measures does for these two.
+    ``RR`` with a cutoff breaks ties by ascending item id, as ir_measures does.
 
     >>> default_of(AXIS_OF["ties"], "RR", 10), default_of(AXIS_OF["ties"], "RR", None)
     ('item_asc', 'item_desc')
     """
-    if axis.name == "ties" and (measure == "Judged" or (measure == "RR" and cutoff is not None)):
+    if axis.name == "ties" and measure == "RR" and cutoff is not None:
         return "item_asc"
-    if axis.name == "rel" and measure == "NumRet":
-        return "any"
-    if axis.name == "missing" and measure in OF_AN_EMPTY_LIST and measure != "Utility":
-        return "empty"
-    return axis.default
-
-
-_FIRST_RANKS_ALONE = tuple(measure for measure in TAKES_CUTOFF if measure != "idcg")
+    return MEASURES[measure].defaults.get(axis.name, axis.default)
 
 
 def _drop_what_changes_nothing(measure: str, cutoff: int | None, settings: dict[str, str]) -> None:
     """Take out settings without which a metric is the same."""
-    if settings.get("missing") == "empty" and measure not in OF_AN_EMPTY_LIST:
+    if settings.get("missing") == "empty" and MEASURES[measure].is_zero_of_nothing:
         del settings["missing"]
     if settings.get("graded") == "True":
         settings.pop("rel", None)
@@ -196,16 +174,16 @@ def _drop_what_changes_nothing(measure: str, cutoff: int | None, settings: dict[
         settings.pop("collection", None)
     drops = "drop" in (settings.get("unjudged"), settings.get("negative"))  # what is left moves up
     other_ideal = {"ideal", "ideal_cut"} & settings.keys()
-    first_ranks_alone = measure in _FIRST_RANKS_ALONE and not drops and not other_ideal
-    if first_ranks_alone and cutoff is not None and cutoff <= int(settings.get("depth", 0)):
+    if not drops and not other_ideal and cutoff is not None and cutoff <= int(settings.get("depth", 0)):
         del settings["depth"]
 
 
 def _no_cutoff(measure: str, cutoff: int) -> str:
     """Return the message for a cutoff that the measure cannot have."""
-    if measure in BEHIND_AT:
-        return f"{measure} has no cutoff but a {BEHIND_AT[measure]} after the @; write {measure}@0.1"
-    if measure not in LISTED:
+    axis_at = MEASURES[measure].axis_at
+    if axis_at is not None:
+        return f"{measure} has no cutoff but a {axis_at} after the @; write {measure}@0.1"
+    if not MEASURES[measure].is_listed:
         return f"{measure} has no cutoff; write {measure}"
     other = f"P@{cutoff}" if measure == "SetP" else f"{measure}(depth={cutoff}) to read {cutoff} ranks alone"
     return f"{measure} has no cutoff; write {measure}, or {other}"
@@ -214,7 +192,7 @@ def _no_cutoff(measure: str, cutoff: int) -> str:
 def _refuse_impossible(measure: str, cutoff: int | None, settings: Mapping[str, str]) -> None:
     if settings.get("ideal") == "constant" and cutoff is not None and cutoff > LARGEST_CONSTANT:
         raise MetricError(f"ideal=constant adds up every rank to the cutoff; use one of at most {LARGEST_CONSTANT}")
-    if measure in NO_EXPECTATION and settings.get("ties") == "average":
+    if not MEASURES[measure].is_sum and settings.get("ties") == "average":
         raise MetricError(f"{measure} has no closed form for ties=average; use ties=pessimistic or ties=optimistic")
     if "depth" in settings and settings.get("ties") == "average":
         raise MetricError(
@@ -222,7 +200,7 @@ def _refuse_impossible(measure: str, cutoff: int | None, settings: Mapping[str, 
         )
     if settings.get("rel") == "any" and measure != "NumRet":
         raise MetricError(f"{measure} needs to know what is relevant; rel=any is for NumRet alone, write rel=1")
-    if measure in COMPANIONS and settings.get("unjudged", "zero") not in ("zero", "drop"):
+    if measure not in CUMULATED and settings.get("unjudged", "zero") not in ("zero", "drop"):
         raise MetricError(f"{measure} has no gains, so an unjudged item cannot gain something; use unjudged=drop")
 
 
@@ -270,7 +248,7 @@ def parse_canonical(text: str) -> Metric:
         settings[parameter["name"]] = parameter["value"]
         place = parameter.end()
     at = form["cutoff"]
-    behind = BEHIND_AT.get(measure)
+    behind = MEASURES[measure].axis_at
     if behind is not None:
         if (at is None) == (behind not in settings):
             said = "twice" if at is not None else "nowhere"
@@ -281,3 +259,87 @@ def parse_canonical(text: str) -> Metric:
     if at is not None and "." in at:
         raise MetricError(f"{text!r} is not a metric; a cutoff is a whole number, as in {measure}@10")
     return Metric.of(measure, cutoff=cutoff_from(at) if at else None, **settings)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One axis of a metric: its value, what the value means, and the default that it replaces (or equals)."""
+
+    axis: str
+    value: str
+    meaning: str
+    default: str
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the metric leaves this axis as it is."""
+        return self.value == self.default
+
+
+def formula(metric: Metric) -> str:
+    """Return the metric's formula as one line of text.
+
+    >>> from ndcg_tracker.metrics.language.text import parse_metric
+    >>> formula(parse_metric("ndcg(gain=exp2)@10"))
+    'ndcg@10 = sum over ranks i = 1..10 of (2^l - 1) * 1/log2(i+1), divided by the same sum over the ideal order'
+    """
+    name = f"{metric.measure}{metric.at}"
+    if metric.measure not in CUMULATED:
+        return f"{name} = {_companion_formula(metric)}"
+    gain = AXIS_OF["gain"].meaning_of(metric["gain"])
+    gain = f"({gain})" if " " in gain else gain
+    discount = AXIS_OF["discount"].meaning_of(metric.discount)
+    discount = f"({discount})" if "," in discount else discount
+    ranks = f"i = 1..{metric.cutoff}" if metric.cutoff else "i = 1, 2, ..."
+    term = gain if metric.discount == "none" else f"{gain} * {discount}"
+    order = " of the ideal order" if metric.measure == "idcg" else ""
+    total = f"{name} = sum over ranks {ranks}{order} of {term}"
+    return f"{total}, divided by the same sum over the ideal order" if metric.measure == "ndcg" else total
+
+
+def _companion_formula(metric: Metric) -> str:
+    first = f"the first {metric.cutoff} ranks" if metric.cutoff else "all ranks"
+    relevant = "items" if metric["rel"] == "any" else f"items of grade >= {metric['rel']}"
+    every, judged = f"all {relevant}", f"judged items below grade {metric['rel']}"
+    hit, noise, miss, rest = metric["worth"].strip("{}").split(", ")
+    shown = str(metric.cutoff) if metric.cutoff else "items in the list"
+    named = {
+        "first": first,
+        "relevant": relevant,
+        "every": every,
+        "judged": judged,
+        "not_judged": "items without a label from 0 on",
+        "precision": f"sum over {relevant} among {first} of the precision at their rank",
+        "preference": f"mean over {every} of 1 - min({judged} before it, R) / min(all of these, R), R = {every}",
+        "gain": AXIS_OF["gain"].meaning_of(metric["gain"]),
+        "reached": "the highest precision at or after the rank that reaches the recall "
+        f"({AXIS_OF['recall_count'].meaning_of(metric['recall_count'])})",
+        "graded": "the grade / the highest grade of the group, where that is above 1,"
+        if metric["graded"] == "True"
+        else relevant,
+        "cutoff": metric.cutoff,
+        "shown": f"min({shown}, R), R = {every}" if metric["relative"] == "True" else shown,
+        "recalls": metric["recalls"].strip("{}"),
+    }
+    own = {axis: metric[axis] for axis in ("p", "beta", "mult")}
+    amounts = {"hit": hit, "noise": noise, "miss": miss, "rest": rest}
+    return MEASURES[metric.measure].formula.format(**named, **own, **amounts)
+
+
+def settings(metric: Metric) -> list[Setting]:
+    """Return the value of every axis that the metric's measure has, in the order in which the axes are declared."""
+    return [
+        Setting(
+            axis.name,
+            metric[axis.name],
+            axis.meaning_of(metric[axis.name]),
+            default_of(axis, metric.measure, metric.cutoff),
+        )
+        for axis in AXES
+        if metric.measure in axis.measures
+    ]
+
+
+def meaning(metric: Metric) -> str:
+    """Return the meaning of the metric's measure, in words."""
+    return MEASURES[metric.measure].meaning

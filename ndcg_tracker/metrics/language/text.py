@@ -12,44 +12,10 @@ from ndcg_tracker.metrics.language.dialects import DIALECTS
 from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.metric import Metric, parse_canonical
 
-NAMES = {
-    "ndcg_cut": "ndcg",
-    "normalized_discounted_cumulative_gain": "ndcg",
-    "normalised_discounted_cumulative_gain": "ndcg",
-    "discounted_cumulative_gain": "dcg",
-    "ideal_dcg": "idcg",
-    "precision": "P",
-    "prec": "P",
-    "recall": "R",
-    "map": "AP",
-    "map_cut": "AP",
-    "average_precision": "AP",
-    "mean_average_precision": "AP",
-    "gm_map": "GMAP",
-    "mrr": "RR",
-    "recip_rank": "RR",
-    "reciprocal_rank": "RR",
-    "mean_reciprocal_rank": "RR",
-    "hit": "Success",
-    "hits": "Success",
-    "hit_rate": "Success",
-    "hit_ratio": "Success",
-    "hr": "Success",
-    "expected_reciprocal_rank": "ERR",
-    "rank_biased_precision": "RBP",
-    "set_precision": "SetP",
-    "set_recall": "SetR",
-    "set_map": "SetAP",
-    "F": "SetF",
-    "r_precision": "Rprec",
-    "gm_bpref": "GMBpref",
-    "iprec_at_recall": "IPrec",
-    "11pt_avg": "IPrecAvg",
-    "num_rel_ret": "NumRet(rel=1)",
-    "unj": "Unjudged",
+NAMES = {typed: name for name, measure in MEASURES.items() for typed in measure.names} | {
+    "num_rel_ret": "NumRet(rel=1)"
 }
-"""The names of measures that people type, besides those that differ from ours only in case and underscores, with our
-name and, where it belongs to it, a setting. The cutoff follows after ``@`` or ``_``, or at once."""
+"""The names of measures that people type, with our name and, where it belongs to it, a setting."""
 
 CUT_OF = ("ndcg_cut", "map_cut", "P", "recall", "success")
 """Names that trec_eval writes with a point before the cutoff as well, as in ``ndcg_cut.10``."""
@@ -205,8 +171,7 @@ def _plain(name: str) -> str:
 
 def _measures_by_name() -> dict[str, str]:
     """Return our measures by every name that they have."""
-    named = {_plain(name): meant for name, meant in NAMES.items() if meant.partition("(")[0] in MEASURES}
-    return named | {_plain(measure): measure for measure in MEASURES}
+    return {_plain(name): meant for name, meant in NAMES.items()} | {_plain(measure): measure for measure in MEASURES}
 
 
 def _nearest(text: str) -> tuple[str, str | None]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 
-from ndcg_tracker.comparison.report import MOST_SLICES, EveryGroup, RunPairDelta
+from ndcg_tracker.comparison.report import MOST_SLICES, EveryGroup, PairReports, RunPairDelta
 from ndcg_tracker.comparison.results import Comparison, MetricComparison, SliceComparison, Verdict
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.rankings.types import Index
+from ndcg_tracker.reporting.charts.cutoffs import cutoffs
 from ndcg_tracker.reporting.charts.theme import SAME, Spec, by_direction, chart, direction, signed_axis
+from ndcg_tracker.reporting.compare import for_people
 from ndcg_tracker.reporting.groups import NO_VALUE
 from ndcg_tracker.reporting.numbers import counted, interval, p_text, points
 
@@ -447,3 +451,57 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *
         subtitle="column against row; hatched: no difference detected (Holm over all pairs)",
         height={"step": row_height},
     )
+
+
+ComparisonChart = Literal["every", "scatter", "histogram", "forest", "slices", "cutoffs", "heatmap"]
+
+
+def checked_kind(kind: str) -> None:
+    """Raise InputError for what is no kind of chart."""
+    if kind not in get_args(ComparisonChart):
+        raise InputError(f"unknown chart {kind!r}: choose {', '.join(get_args(ComparisonChart))}")
+
+
+def comparison_chart(kind: ComparisonChart, reports: PairReports, by: str | None = None) -> Spec:
+    """Return a chart of a comparison, of the first candidate where it shows one.
+
+    ``by``: a group attribute (see ``ComparisonResult.plot``). Raises: InputError for a chart that cannot be drawn.
+    """
+    pairs = reports.pairs
+    first = pairs[0]
+    comparison = for_people(first.comparison)
+    metric = comparison.metrics[0].metric
+    baseline, candidate = comparison.baseline.name, comparison.candidate.name
+    if by is not None and by not in first.groups.attributes:
+        known = ", ".join(first.groups.attributes) or "none"
+        raise InputError(f"no group that was compared has an attribute {by!r}; there is {known}")
+    if by is not None and kind in ("every", "scatter") and by not in colored(first.groups):
+        raise InputError(f"attribute {by!r} has one value, or more than {MOST_SLICES}, which colours do not tell")
+    if kind == "every":
+        return every_group(first.groups, metric, by)
+    if kind == "scatter":
+        return scatter(first.groups, baseline, candidate, by)
+    if kind == "histogram":
+        return histogram(first.groups)
+    if kind == "slices":
+        wanted = {name: rows for name, rows in first.slices.items() if by in (None, name)}
+        if not wanted:
+            raise InputError(
+                f"no attribute has between 2 and {MOST_SLICES} values; set one with: ndcg-track groups set"
+            )
+        return forest(bars_of(replace(comparison, metrics=comparison.metrics[:1]), wanted), f"{metric} by slices")
+    if kind == "cutoffs":
+        if not first.at_cutoffs:
+            raise InputError(f"{metric} has no cutoff to vary, or no test applies to it; name another metric")
+        return cutoffs(first.at_cutoffs, baseline, candidate, metric=metric, cutoff=first.cutoff)
+    if kind == "heatmap":
+        names = [baseline, *(pair.comparison.candidate.name for pair in pairs)]
+        return heatmap(reports.deltas, names, metric)
+    several = [for_people(pair.comparison) for pair in pairs]
+    bars = [
+        metric_bar(one, f"{each.candidate.name}: {one.metric}" if len(pairs) > 1 else "")
+        for each in several
+        for one in each.metrics
+        if one.delta is not None
+    ]
+    return forest(bars, f"{candidate if len(pairs) == 1 else 'Candidates'} against {baseline}")

@@ -9,6 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from ndcg_tracker.reporting.charts.theme import COLORS, Theme, config
 from ndcg_tracker.reporting.json import plain_json_text
 from ndcg_tracker.reporting.terminal import visible
 
@@ -42,6 +43,16 @@ def page(template: str, data: object, *, scripts: Sequence[str] = ("vega.js",), 
             **values,
         )
     )
+
+
+def themes() -> dict[str, dict[str, object]]:
+    """Return what a script needs to draw charts on a light page and on a dark one."""
+    return {theme: _theme(theme) for theme in COLORS}
+
+
+def _theme(theme: Theme) -> dict[str, object]:
+    found = config(theme)
+    return {"params": found.pop("params"), "config": found}
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +15,13 @@ from ndcg_tracker.reporting.charts import compare as compare_charts
 from ndcg_tracker.reporting.charts.cutoffs import cutoffs
 from ndcg_tracker.reporting.charts.explain import moves_chart
 from ndcg_tracker.reporting.charts.history import history
-from ndcg_tracker.reporting.charts.theme import Spec, config, direction
+from ndcg_tracker.reporting.charts.theme import Spec, direction
 from ndcg_tracker.reporting.compare import comparison_reports, finding, for_people
 from ndcg_tracker.reporting.history import HistoryRow
 from ndcg_tracker.reporting.html import CLASSES, reports_html, table_html
 from ndcg_tracker.reporting.notes import command_line
 from ndcg_tracker.reporting.numbers import counted, interval, p_text, points
-from ndcg_tracker.reporting.pages.page import page
+from ndcg_tracker.reporting.pages.page import page, themes
 from ndcg_tracker.reporting.report import Table, columns
 from ndcg_tracker.reporting.terminal import visible
 
@@ -49,7 +50,7 @@ class RunsReport:
 
     ``pairs``: the baseline with each candidate. ``deltas``: between any two of the runs. ``history``: rows of the first
     metric, oldest first. ``decisions``: of gates on each pair, by the candidate's name. ``command``: the words of the
-    command that makes the page again. ``version``: of the program.
+    command that makes the page again.
     """
 
     pairs: tuple[PairReport, ...]
@@ -57,7 +58,6 @@ class RunsReport:
     history: tuple[HistoryRow, ...] = ()
     decisions: Mapping[str, Sequence[GateDecision]] = field(default_factory=dict)
     command: Sequence[str] = ()
-    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +83,10 @@ def report_page(report: RunsReport) -> str:
     """Return the report as one file of HTML."""
     data, values = report_values(
         report,
-        made=f"Made by ndcg-track {report.version}. It holds all it shows and asks nothing of any network. "
+        made=f"Made by ndcg-track {version('ndcg-tracker')}. It holds all it shows and asks nothing of any network. "
         "This command makes it again:",
     )
-    return page("report.html", data, scripts=("vega.js", "report.js"), **values)
+    return page("report.html", data, scripts=("vega.js", "draw.js", "report.js"), **values)
 
 
 def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dict[str, object]]:
@@ -112,16 +112,6 @@ def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dic
         "command": command_line(report.command),
         "made": made,
     }
-
-
-def themes() -> dict[str, object]:
-    """Return how charts look on a light page and on a dark one, as the scripts read it."""
-    return {theme: _theme(theme) for theme in ("light", "dark")}
-
-
-def _theme(theme: Any) -> dict[str, object]:
-    found = config(theme)
-    return {"params": found.pop("params"), "config": found}
 
 
 def _visible(pair: PairReport) -> PairReport:

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from ndcg_tracker.errors import argument
-from ndcg_tracker.storage.bulk.json_lists import ArrowChoice
+from ndcg_tracker.storage.bulk.sqlite import ArrowChoice
 from ndcg_tracker.storage.connection import (
     WRITER_LOCK,
     FailedDatabaseError,

@@ -13,8 +13,16 @@ from ndcg_tracker.storage.connection import database_engine, use_best_journal, w
 from ndcg_tracker.storage.database_url import Location
 from ndcg_tracker.storage.schema import VERSION_TABLE
 from ndcg_tracker.storage.upkeep.backup import backup_beside
-from ndcg_tracker.storage.upkeep.handshake import Kind, State, found_state, refusal, state_within
-from ndcg_tracker.storage.upkeep.revisions import migrations_folder, newest_revision, snapshot_statements
+from ndcg_tracker.storage.upkeep.handshake import (
+    Kind,
+    State,
+    found_state,
+    migrations_folder,
+    newest_revision,
+    refusal,
+    snapshot_statements,
+    state_within,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,15 @@
 "use strict";
 // Draws the charts of a page, and searches while one types. Without it everything but the charts works.
 (() => {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
   const views = [];
 
   async function draw() {
     const data = document.getElementById("page");
     if (!data) return;
     const page = JSON.parse(data.textContent);
-    const theme = page.themes[dark.matches ? "dark" : "light"];
     while (views.length) views.pop().finalize();
     for (const element of document.querySelectorAll("[data-draw]")) {
-      const { title, ...spec } = page.charts[element.dataset.draw];
-      const whole = { ...spec, config: theme.config, params: [...theme.params, ...(spec.params || [])] };
-      views.push((await drawChart(element, whole, { renderer: "svg" })).view);
-      element.querySelector("details > summary").setAttribute("aria-label", "save this chart");
+      views.push(await drawThemed(element, page.charts[element.dataset.draw], page.themes));
     }
   }
 
@@ -38,6 +33,6 @@
   }
 
   document.querySelectorAll("form[data-live]").forEach(live);
-  dark.addEventListener("change", draw);
+  globalThis.darkTheme?.addEventListener("change", draw);
   draw().then(() => { document.documentElement.dataset.ready = "yes"; });
 })();

@@ -5,7 +5,7 @@ import struct
 import numpy as np
 
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.storage.bulk.copy_format import group_rows, list_rows, parsed_arrays, parsed_keys, result_rows
+from ndcg_tracker.storage.bulk.postgres import group_rows, list_rows, parsed_arrays, parsed_keys, result_rows
 
 
 def field(content: bytes | None) -> bytes:

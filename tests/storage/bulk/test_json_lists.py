@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 from stored_samples import HOSTILE
 
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.storage.bulk.json_lists import (
-    json_key_lists,
-    json_number_lists,
-    parsed_key_lists,
-    parsed_number_lists,
-)
+from ndcg_tracker.storage.bulk.sqlite import json_key_lists, json_number_lists, parsed_key_lists, parsed_number_lists
 
 IDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")) | st.sampled_from(HOSTILE)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)

@@ -28,7 +28,7 @@ from restored import content_of, statements_of  # noqa: E402
 
 import ndcg_tracker as nt  # noqa: E402
 from ndcg_tracker.storage import store  # noqa: E402
-from ndcg_tracker.storage.upkeep import revisions  # noqa: E402
+from ndcg_tracker.storage.upkeep import handshake as revisions  # noqa: E402
 
 SHOP = {
     "shoes": {"a": 3.5, "b": 2.25, "c": 2.25, "d": -1.0},

@@ -17,8 +17,7 @@ from restored import (
 
 from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.schema import VERSION_TABLE
-from ndcg_tracker.storage.upkeep.handshake import Kind, State
-from ndcg_tracker.storage.upkeep.revisions import known_revisions, newest_revision
+from ndcg_tracker.storage.upkeep.handshake import Kind, State, known_revisions, newest_revision
 
 
 def engine_of(url: str) -> str:

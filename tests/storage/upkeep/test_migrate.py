@@ -14,7 +14,7 @@ from stored_samples import BM25, DENSE, add_run, outputs_of, started
 from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.store import Store
-from ndcg_tracker.storage.upkeep import revisions
+from ndcg_tracker.storage.upkeep import handshake as revisions
 from ndcg_tracker.storage.upkeep.handshake import Kind, State
 
 UPGRADE = "import sys; from ndcg_tracker.storage import store; store.upgrade(sys.argv[1])"

@@ -60,7 +60,7 @@ def _lightgbm(options: str, native: str) -> Metric:
 def _xgboost(options: str, native: str) -> Metric:
     exponential = {"": True, "ndcg_exp_gain=true": True, "ndcg_exp_gain=false": False}.get(options.replace(" ", ""))
     if exponential is None:
-        raise MetricError(f"({options}) is not an option; write ndcg_exp_gain=true or ndcg_exp_gain=false")
+        raise MetricError(f"({options}) is not an option; the options are ndcg_exp_gain=true and ndcg_exp_gain=false")
     minus = native.endswith("-")
     name, cutoff = native_cutoff(native.removesuffix("-"))
     if name != "ndcg":

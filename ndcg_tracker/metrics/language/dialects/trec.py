@@ -7,7 +7,7 @@ import re
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.axes import AXIS_OF
 from ndcg_tracker.metrics.language.dialects.dialect import Dialect, no_options
-from ndcg_tracker.metrics.language.measures import LABELS_ALONE
+from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.metric import Metric, cutoff_from
 
 _CUTOFFS = "5 10 15 20 30 100 200 500 1000"
@@ -108,9 +108,9 @@ def _parse(native: str, settings: dict[str, str], *, flags: bool, is_10: bool = 
     measure, cutoff, own = _measure(words[0], is_10=is_10)
     if is_10 and measure in ("IPrec", "IPrecAvg"):
         own["recall_count"] = "nearest"
-    if settings.get("missing") == "zero" and (measure in LABELS_ALONE or (is_10 and measure == "yaap")):
+    if settings.get("missing") == "zero" and (not MEASURES[measure].is_listed or (is_10 and measure == "yaap")):
         settings["missing"] = "empty"
-    if measure in LABELS_ALONE:
+    if not MEASURES[measure].is_listed:
         settings.pop("negative", None)
     if measure == "NumRet" and "rel" not in own:
         settings.pop("rel", None)

@@ -2,7 +2,6 @@
 // Draws the charts of a report and keeps one group chosen in all of them. The address (#group=...) keeps it, too.
 (() => {
   const page = JSON.parse(document.getElementById("page").textContent);
-  const dark = matchMedia("(prefers-color-scheme: dark)");
   const byId = (id) => document.getElementById(id);
   const number = (value, signed) =>
     value === null || value === undefined ? "-" : (signed && value > 0 ? "+" : "") + value.toFixed(4).replace("-", "−");
@@ -18,16 +17,11 @@
     item, grade, baseline, candidate, change: before === null || after === null ? null : after - before,
   });
 
-  function drawn(element, spec, listen) {
-    const theme = page.themes[dark.matches ? "dark" : "light"];
-    const { title, ...rest } = spec;
-    const whole = { ...rest, config: theme.config, params: [...theme.params, ...(spec.params || [])] };
-    return drawChart(element, whole, { renderer: (spec.data?.values?.length ?? 0) > 1000 ? "canvas" : "svg" }).then((result) => {
-      element.querySelector("details > summary").setAttribute("aria-label", "save this chart");
-      if (listen) result.view.addEventListener("click", (_, item) => item?.datum?.group !== undefined && listen(item.datum.group));
-      return result.view;
-    });
-  }
+  const drawn = async (element, spec, listen) => {
+    const view = await drawThemed(element, spec, page.themes);
+    if (listen) view.addEventListener("click", (_, item) => item?.datum?.group !== undefined && listen(item.datum.group));
+    return view;
+  };
 
   class Pair {
     constructor(data, index) {
@@ -259,6 +253,6 @@
     });
   }
   addEventListener("hashchange", follow);
-  dark.addEventListener("change", async () => { await drawOverview(); await shown.draw(); shown.lists(); });
+  darkTheme.addEventListener("change", async () => { await drawOverview(); await shown.draw(); shown.lists(); });
   drawOverview().then(follow).then(() => { document.documentElement.dataset.ready = "yes"; });
 })();

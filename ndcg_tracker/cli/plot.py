@@ -1,0 +1,265 @@
+"""``ndcg-track plot``: what a command prints, as a picture."""
+
+from __future__ import annotations
+
+import shlex
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ndcg_tracker.cli import options
+from ndcg_tracker.cli.compare import MISSING, Interval, Missing, Significance
+
+if TYPE_CHECKING:
+    from ndcg_tracker.reporting.charts.chart import Chart
+
+app = typer.Typer(
+    help="Pictures of comparisons, lists, histories, trainings, costs.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+class ComparisonKind(StrEnum):
+    """What of a comparison is drawn."""
+
+    every = "every"
+    scatter = "scatter"
+    histogram = "histogram"
+    forest = "forest"
+    heatmap = "heatmap"
+
+
+class ThemeName(StrEnum):
+    """The colours of a picture."""
+
+    light = "light"
+    dark = "dark"
+
+
+Output = Annotated[
+    str,
+    typer.Option("--output", "-o", metavar="FILE", help="The picture; .svg, .png, .pdf or .html.", show_default=False),
+]
+Width = Annotated[
+    str | None,
+    typer.Option(metavar="WIDTH", help="The width: pixels, or 84mm, 3.3in, 240pt.", show_default="640 pixels"),
+]
+Theme = Annotated[ThemeName, typer.Option(help="The colours; .html follows the reader's screen.")]
+Baseline = Annotated[
+    str, typer.Argument(metavar="BASELINE", help="A run: name, id, @alias, latest, latest~2 or a unique prefix.")
+]
+Candidate = Annotated[str, typer.Argument(metavar="CANDIDATE", help="The run to compare with the baseline.")]
+Metric = Annotated[str, typer.Option("--metric", "-m", help="The metric.", callback=options.metric_asked_for)]
+By = Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="A group attribute.", show_default=False)]
+
+
+@app.command()
+def compare(
+    baseline: Baseline,
+    candidates: Annotated[
+        list[str], typer.Argument(metavar="CANDIDATE...", help="One or more runs to compare with the baseline.")
+    ],
+    output: Output,
+    kind: Annotated[
+        ComparisonKind, typer.Option(help="Groups from worst to best, run against run, deltas, intervals, all pairs.")
+    ] = ComparisonKind.every,
+    metric: options.Metrics = None,
+    dataset: options.AnyDataset = None,
+    missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
+    test: Annotated[Significance, typer.Option(help="The test behind the verdicts of forest.")] = Significance.t,
+    ci: Annotated[Interval, typer.Option(help="The 95% intervals of forest.")] = Interval.t,
+    by: By = None,
+    width: Width = None,
+    theme: Theme = ThemeName.light,
+) -> None:
+    """Draw a comparison, group by group unless --kind says otherwise.
+
+    The first metric is drawn; --by colours groups by an attribute. Several candidates are drawn by forest and heatmap.
+    """
+    _check(output, width)
+    with options.tracker() as tracker:
+        found = tracker.compare(
+            baseline,
+            *candidates,
+            dataset=dataset,
+            metrics=metric or (),
+            missing=missing.value,
+            test=test.value,
+            ci=ci.value,
+            top=0,
+        )
+        _write(found.plot(kind.value, by=by), output, width, theme)
+
+
+@app.command()
+def slices(
+    baseline: Baseline,
+    candidate: Candidate,
+    output: Output,
+    by: By = None,
+    metric: options.Metrics = None,
+    dataset: options.AnyDataset = None,
+    missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
+    width: Width = None,
+    theme: Theme = ThemeName.light,
+) -> None:
+    """Draw slices with their intervals, by one attribute or all."""
+    _check(output, width)
+    with options.tracker() as tracker:
+        found = tracker.compare(
+            baseline, candidate, dataset=dataset, metrics=metric or (), missing=missing.value, top=0
+        )
+        _write(found.plot("slices", by=by), output, width, theme)
+
+
+@app.command()
+def cutoffs(
+    baseline: Baseline,
+    candidate: Candidate,
+    output: Output,
+    metric: options.Metrics = None,
+    dataset: options.AnyDataset = None,
+    missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
+    width: Width = None,
+    theme: Theme = ThemeName.light,
+) -> None:
+    """Draw a metric from cutoff 1 to 100, of both runs."""
+    _check(output, width)
+    with options.tracker() as tracker:
+        found = tracker.compare(
+            baseline, candidate, dataset=dataset, metrics=metric or (), missing=missing.value, top=0
+        )
+        _write(found.plot("cutoffs"), output, width, theme)
+
+
+@app.command()
+def explain(
+    baseline: Baseline,
+    candidate: Candidate,
+    output: Output,
+    group: Annotated[str, typer.Option(metavar="KEY", help="The group.", show_default=False)],
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            "--metric",
+            "-m",
+            help="A cg, dcg or ndcg metric that both runs have.",
+            show_default="ndcg@10, else the first they share",
+            callback=options.metric_asked_for,
+        ),
+    ] = None,
+    dataset: options.AnyDataset = None,
+    labels_baseline: Annotated[
+        int | None,
+        typer.Option(metavar="VERSION", help="Evaluate the baseline against these labels.", show_default=False),
+    ] = None,
+    labels_candidate: Annotated[
+        int | None,
+        typer.Option(metavar="VERSION", help="Evaluate the candidate against these labels.", show_default=False),
+    ] = None,
+    width: Width = None,
+    theme: Theme = ThemeName.light,
+) -> None:
+    """Draw both lists of a group, each item joined to itself."""
+    _check(output, width)
+    with options.tracker() as tracker:
+        found = tracker.explain(
+            baseline,
+            candidate,
+            group=group,
+            metric=metric,
+            dataset=dataset,
+            labels_baseline=labels_baseline,
+            labels_candidate=labels_candidate,
+        )
+        _write(found.plot(), output, width, theme)
+
+
+@app.command()
+def history(
+    output: Output,
+    metric: Metric = "ndcg@10",
+    dataset: options.Dataset = "default",
+    tag: Annotated[
+        list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.", show_default=False)
+    ] = None,
+    branch: Annotated[str | None, typer.Option(help="Only runs with the tag branch=NAME.", metavar="NAME")] = None,
+    commit: Annotated[str, typer.Option(help="Only runs whose git commit has this prefix.", metavar="PREFIX")] = "",
+    since: Annotated[
+        str | None, typer.Option(help="Only runs stored at this time or later: ISO 8601, in UTC.", metavar="DATE")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(help="Only runs stored until this time; a date includes that day.", metavar="DATE")
+    ] = None,
+    last: Annotated[int | None, typer.Option(min=1, help="Only the newest N.", metavar="N")] = None,
+    width: Width = None,
+    theme: Theme = ThemeName.light,
+) -> None:
+    """Draw a metric over runs, its steps and the changes of labels."""
+    from ndcg_tracker.tracker.history import HistoryFilter
+
+    _check(output, width)
+    tags = options.pairs(tag, "--tag") | ({} if branch is None else {"branch": branch})
+    wanted = HistoryFilter(tags, commit, since, until, last)
+    with options.tracker() as tracker:
+        _write(tracker.history_report(metric, dataset=dataset, wanted=wanted).plot(), output, width, theme)
+
+
+@app.command()
+def training(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The training: its tag training=NAME.")],
+    output: Output,
+    metric: Metric = "ndcg@10",
+    dataset: options.Dataset = "default",
+    width: Width = None,
+    theme: Theme = ThemeName.light,
+) -> None:
+    """Draw the validation curve of a training."""
+    _check(output, width)
+    with options.tracker() as tracker:
+        _write(tracker.plot_training(name, metric, dataset=dataset), output, width, theme)
+
+
+@app.command()
+def runs(
+    parameter: Annotated[
+        str, typer.Argument(metavar="PARAMETER", help="A parameter or tag that is a number, such as latency_ms.")
+    ],
+    output: Output,
+    metric: Metric = "ndcg@10",
+    dataset: options.Dataset = "default",
+    tag: Annotated[
+        list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.", show_default=False)
+    ] = None,
+    width: Width = None,
+    theme: Theme = ThemeName.light,
+) -> None:
+    """Draw the quality of runs against what they cost.
+
+    The line joins the runs that no other beats in both.
+    """
+    _check(output, width)
+    with options.tracker() as tracker:
+        chart = tracker.plot_runs(parameter, metric, dataset=dataset, tags=options.pairs(tag, "--tag"))
+        _write(chart, output, width, theme)
+
+
+def _check(output: str, width: str | None) -> None:
+    """Refuse a picture that cannot be written before anything is read."""
+    from ndcg_tracker.reporting.charts.chart import checked_ending, pixels_of
+
+    checked_ending(output)
+    if width is not None:
+        pixels_of(width)
+
+
+def _write(chart: Chart, output: str, width: str | None, theme: ThemeName) -> None:
+    from ndcg_tracker.reporting.charts.chart import checked_ending
+    from ndcg_tracker.reporting.whole_file import whole_file
+
+    content = chart.content(checked_ending(output), theme=theme.value, width=width)
+    with whole_file(output, "--output") as write:
+        write(content)
+    options.say(f"wrote {shlex.quote(output)}")

@@ -1,1 +1,0 @@
-"""Work on two cores at once."""

@@ -1,1 +1,0 @@
-"""Export and import of runs, with their labels and results, as a folder of Parquet files."""

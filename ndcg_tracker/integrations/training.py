@@ -1,0 +1,231 @@
+"""The runs of one training: its validation rows, the rankings of some iterations, and that of the finished model."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg_tracker.errors import DatabaseError, InputError
+from ndcg_tracker.storage.checks import checked_name
+from ndcg_tracker.tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.tracker.evaluation import evaluate
+from ndcg_tracker.tracker.ingest import IngestResult
+from ndcg_tracker.tracker.tracker import Tracker
+
+
+class ValidationRows:
+    """The facts about each row besides its features; with the scores of a model they make a ranking.
+
+    ``labels``: one grade per row, NaN where unjudged. ``group``: one group id per row, or ``group_sizes``: how many
+    rows each group has, one after the other (the groups are then known by their numbers, from 1). ``item``: one item
+    id per row; by default an item is identified by its row's number within the group. ``weight``: one weight per row.
+    Raises: InputError if the columns do not fit together.
+
+    >>> rows = ValidationRows([1, 0, 2], group_sizes=[2, 1])
+    >>> rows.ranked([0.5, 0.1, 0.7])["group"].tolist()
+    [1, 1, 2]
+    """
+
+    def __init__(
+        self, labels: Any, *, group: Any = None, group_sizes: Any = None, item: Any = None, weight: Any = None
+    ) -> None:
+        if (group is None) == (group_sizes is None):
+            raise InputError("the validation rows need their groups; give group (an id per row) or group_sizes")
+        self.n_rows = len(labels)
+        group = groups_of_sizes(group_sizes, self.n_rows) if group is None else group
+        columns = {"group": group, "item": item, "label": labels, "weight": weight}
+        self._columns = {name: column for name, column in columns.items() if column is not None}
+
+    def check(self, metrics: Sequence[str]) -> None:
+        """Raise InputError or MetricError if metrics cannot be computed on these rows, whatever the scores."""
+        evaluate(self.ranked(np.zeros(self.n_rows)), metrics)
+
+    def ranked(self, scores: Any) -> dict[str, Any]:
+        """Return the rows with the scores of a model, as columns that ``Tracker.ingest`` takes."""
+        return {**self._columns, "score": checked_scores(scores, self.n_rows)}
+
+
+def groups_of_sizes(sizes: Any, n_rows: int) -> NDArray[np.int64]:
+    """Return the number of each row's group, from 1, for consecutive groups of these sizes.
+
+    >>> groups_of_sizes([2, 1], 3).tolist()
+    [1, 1, 2]
+    """
+    counts = np.asarray(sizes)
+    if counts.ndim != 1 or counts.dtype.kind not in "iu" or (counts < 1).any():
+        raise InputError("group_sizes holds no sizes; give one whole number from 1 per group")
+    if counts.sum() != n_rows:
+        raise InputError(f"group_sizes adds up to {counts.sum()} rows, but there are {n_rows} labels; they must agree")
+    return np.repeat(np.arange(1, len(counts) + 1, dtype=np.int64), counts)
+
+
+def checked_scores(scores: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return the scores that a model gave the rows; raise InputError if they do not give a ranking.
+
+    >>> checked_scores([0.5, float("nan")], 2)
+    Traceback (most recent call last):
+    ndcg_tracker.errors.InputError: the model gives row 2 the score nan; a ranking needs finite scores
+    """
+    found = np.asarray(scores)
+    if found.ndim != 1:
+        raise InputError(
+            f"the model gives scores of shape {found.shape}; a ranking needs one score per row, from a ranking, "
+            "regression or binary objective"
+        )
+    if len(found) != n_rows:
+        raise InputError(f"the model gives {len(found)} scores, but there are {n_rows} labels; use the same rows")
+    numbers = found.astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if bad.size:
+        others = f" ({bad.size} rows are not finite)" if bad.size > 1 else ""
+        raise InputError(
+            f"the model gives row {bad[0] + 1} the score {numbers[bad[0]]}{others}; a ranking needs finite scores"
+        )
+    return numbers
+
+
+class TrainingRuns(ABC):
+    """Stores the rankings of the validation rows by a model in training.
+
+    The finished model's ranking is the run ``name``, with the tags ``training=NAME`` and ``stage=final``; that of an
+    iteration is the run ``NAME/iter-0010``, with ``stage=iteration``. The parameters of each are the model's, and
+    ``iteration``: how many iterations the ranking was made with, counted from 1.
+
+    Parameters: ``features``: the validation rows as the library's ``predict`` takes them. ``labels``, ``group`` or
+    ``group_sizes``, ``item``, ``weight``: see ``ValidationRows``; all trainings of a dataset must have the same
+    labels. ``name``: unique within ``dataset``. ``metrics``: one text form or several. ``every``: store every n-th
+    iteration, None for none. ``database``: see ``Tracker``; it is opened at once, so that errors show before
+    the training. ``parameters``, ``tags``, ``git_commit``: kept with every run, in addition to the model's parameters.
+    ``replace``: replace an earlier training of this name; ``store`` deletes its other iterations.
+    Raises: InputError for rows that do not fit together, and for a library that is missing; MetricError;
+    DatabaseError.
+    """
+
+    def __init__(
+        self,
+        features: Any,
+        labels: Any,
+        *,
+        name: str,
+        group: Any = None,
+        group_sizes: Any = None,
+        item: Any = None,
+        weight: Any = None,
+        metrics: str | Sequence[str] = DEFAULT_METRIC,
+        dataset: str = DEFAULT_DATASET,
+        every: int | None = None,
+        database: str | os.PathLike[str] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        tags: Mapping[str, str] | None = None,
+        git_commit: str | None = None,
+        replace: bool = False,
+    ) -> None:
+        if every is not None and (isinstance(every, bool) or not isinstance(every, int) or every < 1):
+            raise InputError(f"every is {every!r}; give a whole number from 1, or None to store no iterations")
+        checked_name("dataset", dataset)
+        checked_name("run", name)
+        checked_name("run", iteration_name(name, 1))
+        self.name, self.dataset, self.every, self.replace = name, dataset, every, replace
+        self.stored: list[IngestResult] = []
+        self._features = self._prepared(features)
+        self._rows = ValidationRows(labels, group=group, group_sizes=group_sizes, item=item, weight=weight)
+        self._metrics = [metrics] if isinstance(metrics, str) else list(metrics)
+        self._parameters, self._tags, self._git_commit = dict(parameters or {}), dict(tags or {}), git_commit
+        self._rows.check(self._metrics)
+        with Tracker(database) as tracker:
+            self._database = tracker.location
+            tracker.store(create=True)
+
+    @abstractmethod
+    def _prepared(self, features: Any) -> Any:
+        """Return the features as the library's ``predict`` takes them, the library imported."""
+
+    def _chosen(self, iteration: int | None, n_iterations: int) -> int | None:
+        """Return the requested iteration; raise InputError if the model does not have it."""
+        if iteration is not None and not 1 <= iteration <= n_iterations:
+            raise InputError(f"the model has iterations 1 to {n_iterations}, not iteration={iteration}")
+        return iteration
+
+    def _wants(self, iteration: int) -> bool:
+        """Return whether to store the ranking of an iteration, counted from 1."""
+        return self.every is not None and iteration % self.every == 0
+
+    def _store_iteration(self, iteration: int, scores: Any, parameters: Mapping[str, Any]) -> None:
+        """Store the ranking of an iteration; a database that fails after the first does not end the training."""
+        try:
+            with Tracker(self._database) as tracker:
+                name = iteration_name(self.name, iteration)
+                self._ingest(tracker, name, "iteration", iteration, scores, parameters)
+        except DatabaseError as error:
+            if not self.stored:
+                raise
+            warnings.warn(f"iteration {iteration} of {self.name!r} was not stored: {error}", stacklevel=3)
+
+    def _store_final(
+        self, iteration: int, best_iteration: int | None, scores: Any, parameters: Mapping[str, Any]
+    ) -> IngestResult:
+        """Store the ranking of the finished model, and delete what it replaces."""
+        best = {} if best_iteration is None else {"best_iteration": best_iteration}
+        with Tracker(self._database) as tracker:
+            result = self._ingest(tracker, self.name, "final", iteration, scores, {**parameters, **best})
+            if self.replace:
+                self._delete_others(tracker)
+        return result
+
+    def _ingest(
+        self, tracker: Tracker, name: str, stage: str, iteration: int, scores: Any, parameters: Mapping[str, Any]
+    ) -> IngestResult:
+        known = {**parameters, **self._parameters, "iteration": iteration}
+        result = tracker.ingest(
+            self._rows.ranked(scores),
+            name=name,
+            dataset=self.dataset,
+            metrics=self._metrics,
+            tags={**self._tags, "training": self.name, "stage": stage},
+            parameters={key: parameter_text(value) for key, value in known.items() if value is not None},
+            git_commit=self._git_commit,
+            replace=self.replace,
+        )
+        self.stored.append(result)
+        return result
+
+    def _delete_others(self, tracker: Tracker) -> None:
+        """Delete the iterations that an earlier training of this name left, except those that an alias points to."""
+        kept = {result.run_id for result in self.stored} | {alias.run_id for alias in tracker.aliases(self.dataset)}
+        for run in tracker.runs(self.dataset):
+            of_training = run.tags.get("training") == self.name and run.tags.get("stage") == "iteration"
+            if of_training and run.id not in kept:
+                tracker.delete_run(run.id)
+
+
+def iteration_name(training: str, iteration: int) -> str:
+    """Return the name of the run that holds the ranking of an iteration.
+
+    >>> iteration_name("ranker", 10)
+    'ranker/iter-0010'
+    """
+    return f"{training}/iter-{iteration:04}"
+
+
+def parameter_text(value: Any) -> str:
+    """Return a parameter of a model as text: text as it is, numbers and lists as JSON, a function by its name.
+
+    >>> [parameter_text(value) for value in ("lambdarank", 0.1, [5, 10], True, parameter_text)]
+    ['lambdarank', '0.1', '[5, 10]', 'true', 'parameter_text']
+    """
+    if isinstance(value, str):
+        return value
+    if callable(value):
+        return str(getattr(value, "__name__", type(value).__name__))
+    return json.dumps(value, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else str(value)

@@ -1,0 +1,209 @@
+"""scikit-learn, torchmetrics, ranx, Spark, RecTools and RecBole: their calls and names."""
+
+from __future__ import annotations
+
+import re
+
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.language.dialects.dialect import (
+    Dialect,
+    choice_of,
+    cutoff_of,
+    native_cutoff,
+    no_options,
+    parse_call,
+)
+from ndcg_tracker.metrics.language.metric import Metric
+
+
+def _sklearn(options: str, native: str) -> Metric:
+    no_options(options)
+    call = parse_call(native)
+    if call.name not in ("ndcg_score", "dcg_score"):
+        raise MetricError(f"{call.name} is not known; it is ndcg_score or dcg_score")
+    given = call.settle((), {"k": None, "ignore_ties": False})
+    if choice_of(given["ignore_ties"], "ignore_ties", (True, False)):
+        raise MetricError("ignore_ties=True leaves ties to NumPy's unstable sort, whose order depends on the processor")
+    cutoff = cutoff_of(given["k"], "k")
+    settings = {"ties": "average", "label_domain": "ge0", "weights": "group"}
+    if call.name == "dcg_score":
+        del settings["label_domain"]
+        return Metric.of("dcg", cutoff=cutoff, negative="keep", **settings)
+    return Metric.of("ndcg", cutoff=cutoff, ideal="retrieved", negative="keep", size1="error", **settings)
+
+
+def _torchmetrics(options: str, native: str) -> Metric:
+    no_options(options)
+    call = parse_call(native)
+    if call.name != "RetrievalNormalizedDCG":
+        raise MetricError(f"{call.name} is not known; it is RetrievalNormalizedDCG")
+    given = call.settle((), {"top_k": None, "empty_target_action": "neg"})
+    action = choice_of(given["empty_target_action"], "empty_target_action", ("neg", "pos", "skip", "error"))
+    return Metric.of(
+        "ndcg",
+        cutoff=cutoff_of(given["top_k"], "top_k"),
+        ties="average",
+        ideal="retrieved",
+        negative="keep",
+        empty={"neg": "0", "pos": "1", "skip": "skip", "error": "error"}[action],
+        empty_when="labels_sum_0",
+        all_skipped="0",
+        score_type="f32",
+        label_type="f32",
+        arithmetic="f32",
+    )
+
+
+SKLEARN = Dialect(
+    "sklearn",
+    "scikit-learn 1.9.1",
+    _sklearn,
+    lambda cutoff: f"ndcg_score(k={cutoff})",
+    1e-12,
+    "1e-12",
+    (
+        "Ties are averaged over every order.",
+        "The ideal uses the items of the list alone: relevant items that were not retrieved do not count.",
+        "A group of one item and a label below 0 are refused.",
+        "ignore_ties=True gives other values on other processors, and is refused.",
+    ),
+    (
+        "sklearn:ndcg_score(k=10)",
+        "sklearn:ndcg_score(k=10, ignore_ties=False)",
+        "sklearn:ndcg_score()",
+        "sklearn:dcg_score(k=10)",
+    ),
+)
+
+TORCHMETRICS = Dialect(
+    "torchmetrics",
+    "torchmetrics 1.9.0",
+    _torchmetrics,
+    lambda cutoff: f"RetrievalNormalizedDCG(top_k={cutoff})",
+    1e-6,
+    "1e-6: it computes in single precision",
+    (
+        "Ties are averaged over every order, and scores that differ in double precision may tie.",
+        "A group whose labels add up to 0 counts 0; empty_target_action changes that.",
+    ),
+    (
+        "torchmetrics:RetrievalNormalizedDCG(top_k=10)",
+        "torchmetrics:RetrievalNormalizedDCG(top_k=10, empty_target_action='skip')",
+        "torchmetrics:RetrievalNormalizedDCG()",
+    ),
+)
+
+
+def _ranx(options: str, native: str) -> Metric:
+    no_options(options)
+    name, cutoff = native_cutoff(native)
+    form = re.fullmatch(r"(ndcg|ndcg_burges)(?:-l([1-9]\d*))?", name, re.ASCII)
+    if form is None:
+        raise MetricError(f"metric {name!r} is not known; it is ndcg or ndcg_burges")
+    gain = {"ndcg": "linear", "ndcg_burges": "exp2"}[form[1]] + (f">={form[2]}" if form[2] else "")
+    return Metric.of("ndcg", cutoff=cutoff, gain=gain, label_type="int", ties="input")
+
+
+def _spark(options: str, native: str, gain: str) -> Metric:
+    no_options(options)
+    call = parse_call(native)
+    if call.name != "ndcgAt":
+        raise MetricError(f"{call.name} is not known; it is ndcgAt")
+    cutoff = cutoff_of(call.settle(("k",), {"k": None})["k"], "k")
+    if cutoff is None:
+        raise MetricError("ndcgAt needs a cutoff")
+    return Metric.of(
+        "ndcg", cutoff=cutoff, gain=gain, ties="input", negative="keep", extra="empty", empty_when="ideal_eq_0"
+    )
+
+
+def _rectools(options: str, native: str) -> Metric:
+    no_options(options)
+    call = parse_call(native)
+    if call.name != "NDCG":
+        raise MetricError(f"{call.name} is not known; it is NDCG")
+    given = call.settle(("k",), {"k": None, "log_base": 2, "divide_by_achievable": False})
+    cutoff = cutoff_of(given["k"], "k")
+    if cutoff is None:
+        raise MetricError("NDCG needs k")
+    base = given["log_base"]
+    if isinstance(base, bool) or not isinstance(base, int | float) or base <= 1:
+        raise MetricError(f"log_base={base!r} is not a base; give a number above 1 (it cancels)")
+    achievable = choice_of(given["divide_by_achievable"], "divide_by_achievable", (True, False))
+    ideal = "judged" if achievable else "constant"
+    return Metric.of("ndcg", cutoff=cutoff, gain="binary", ties="input", ideal=ideal, empty="skip")
+
+
+def _recbole(options: str, native: str) -> Metric:
+    no_options(options)
+    name, cutoff = native_cutoff(native)
+    if name.lower() != "ndcg" or cutoff is None:
+        raise MetricError(f"metric {native!r} is not known; RecBole prints ndcg@10")
+    return Metric.of("ndcg", cutoff=cutoff, gain="binary", ties="input", round="4", round_of="mean")
+
+
+RANX = Dialect(
+    "ranx",
+    "ranx 0.3.21",
+    _ranx,
+    lambda cutoff: f"ndcg@{cutoff}",
+    1e-12,
+    "1e-12 where no scores tie: its sort is unstable for 16 items or more",
+    (
+        "Ties are left to an unstable sort: values of tied lists differ from machine to machine.",
+        "Labels are cut to whole numbers; a negative one gains nothing.",
+        "-l2 after the name counts only grades from 2.",
+    ),
+    ("ranx:ndcg@10", "ranx:ndcg_burges@10", "ranx:ndcg-l2@10", "ranx:ndcg"),
+)
+
+SPARK = Dialect(
+    "spark",
+    "pyspark 4.3.0",
+    lambda options, native: _spark(options, native, "binary"),
+    lambda cutoff: f"ndcgAt({cutoff})",
+    1e-12,
+    "1e-12",
+    ("Python's RankingMetrics knows relevant items only, no grades.", "A group of the run without labels counts 0."),
+    ("spark:ndcgAt(10)",),
+)
+
+SPARK_GRADED = Dialect(
+    "spark_graded",
+    "Spark 4.3.0 on the JVM",
+    lambda options, native: _spark(options, native, "exp2"),
+    lambda cutoff: f"ndcgAt({cutoff})",
+    1e-12,
+    "1e-12, with the labels handed over in descending order",
+    (
+        "Grades exist only on the JVM, and gain 2^l - 1.",
+        "The ideal takes labels in the order in which they are handed over: sort them, or its values are too high.",
+        "A group of the run without labels counts 0.",
+    ),
+    ("spark_graded:ndcgAt(10)",),
+)
+
+RECTOOLS = Dialect(
+    "rectools",
+    "RecTools 0.19.0",
+    _rectools,
+    lambda cutoff: f"NDCG(k={cutoff})",
+    1e-12,
+    "1e-12",
+    (
+        "By default the ideal is k hits, even if fewer items are relevant: a perfect list then scores below 1.",
+        "Users without a relevant item are left out.",
+    ),
+    ("rectools:NDCG(k=10)", "rectools:NDCG(k=10, divide_by_achievable=True)"),
+)
+
+RECBOLE = Dialect(
+    "recbole",
+    "RecBole 1.2.1",
+    _recbole,
+    lambda cutoff: f"ndcg@{cutoff}",
+    1e-12,
+    "the mean to its 4 decimals",
+    ("The mean is rounded to 4 decimals.", "Items with a positive label are relevant; there are no grades."),
+    ("recbole:ndcg@10",),
+)

@@ -1,0 +1,43 @@
+"""What a reader must keep in mind, as facts: what it is, its numbers, and the command that helps; no words yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal[
+    # compare and gate
+    "weightless", "no_group", "one_group", "same_difference", "low_information", "tests_symmetry", "means_weigh_groups",
+    "diagnostic", "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties",
+    "no_alias", "same_run",
+    # explain
+    "group_not_in_run", "in_one_run_only", "unjudged_items", "no_item_judged", "no_split", "ranking_in_detail",
+    "worst_group",
+    # history
+    "different_labels", "shown_only", "other_groups", "shared_groups",
+    # ingest, evaluate and import
+    "rank_conflict", "no_score", "no_label", "swapped", "same_content", "alias_moved", "new_labels", "other_version",
+    # MLflow
+    "not_pushed", "other_parameter", "other_mean", "no_mean", "no_report", "missing_groups",
+]  # fmt: skip
+Fact = str | int | float | bool | None | Sequence["Fact"]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something to keep in mind: its ``kind``, the ``facts`` of it by name, and a ``command`` to type, word by word.
+
+    As text it is these facts; ``ndcg_tracker.reporting.notes`` makes a sentence of them.
+
+    >>> print(Note("low_information", {"n": 396, "n_nonzero": 55}))
+    low information: n=396, n_nonzero=55
+    """
+
+    kind: Kind
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    command: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{name}={fact!r}" for name, fact in self.facts.items())
+        return ": ".join(filter(None, (self.kind.replace("_", " "), told, " ".join(self.command))))

@@ -1,0 +1,268 @@
+"""What the tracker returns to Python users: results as frame, dict and notebook report."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from html import escape
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from ndcg_tracker.comparison.explain import Explanation
+from ndcg_tracker.comparison.gate_result import Gated
+from ndcg_tracker.comparison.results import Comparison
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.reporting.compare import (
+    comparison_as,
+    comparison_html,
+    comparison_object,
+    metric_rows,
+    slice_rows,
+)
+from ndcg_tracker.reporting.explain import (
+    explanation_as,
+    explanation_columns,
+    explanation_html,
+    explanation_object,
+    explanation_rows,
+)
+from ndcg_tracker.reporting.gate import gate_as, gate_html, gate_object, gate_row, reason
+from ndcg_tracker.reporting.notes import in_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndcg_tracker.comparison.gate import Decision
+    from ndcg_tracker.comparison.report import PairReports
+    from ndcg_tracker.reporting.charts.chart import Chart
+    from ndcg_tracker.reporting.charts.compare import ComparisonChart
+    from ndcg_tracker.reporting.pages.report import RunsReport
+
+
+@dataclass(frozen=True)
+class ComparisonResult:
+    """A baseline compared with one candidate or several; notebooks show it as a report, and ``print`` prints it.
+
+    ``comparisons``: the typed rows, one comparison per candidate.
+
+    >>> import ndcg_tracker as nt
+    >>> from tempfile import TemporaryDirectory
+    >>> groups, items = ["tent", "tent", "lamp", "lamp"], ["a", "b", "a", "b"]
+    >>> shop = {"group": groups, "item": items, "label": [3, 0, 1, 0]}
+    >>> with TemporaryDirectory() as folder, nt.Tracker(f"{folder}/runs.db") as tracker:
+    ...     _ = tracker.ingest({**shop, "score": [2.0, 1.0, 2.0, 1.0]}, name="old")
+    ...     _ = tracker.ingest({**shop, "score": [1.0, 2.0, 2.0, 1.0]}, name="new")
+    ...     _ = tracker.set_groups({"group": ["tent", "lamp"], "device": ["phone", "tv"]})
+    ...     result = tracker.compare("old", "new", by="device")
+    >>> print(str(result).splitlines()[0])
+    new against old on default: no difference detected in ndcg@10 (-0.1845)
+    >>> result.to_frame()[["candidate_run", "metric", "n", "wins", "ties", "losses"]].values.tolist()
+    [['new', 'ndcg@10', 2, 0, 1, 1]]
+    >>> worst = result.to_dict()["worst"][0]
+    >>> worst["group"], worst["moves"][0]["item"], worst["moves"][0]["rank_candidate"]
+    ('tent', 'a', 2)
+    >>> result.slices_to_frame()[["value", "n", "verdict"]].values.tolist()
+    [['phone', 1, 'no_difference_detected'], ['tv', 1, 'identical']]
+    >>> result.to_html()[:48]
+    '<div><p><strong>new against old on default: no d'
+    """
+
+    comparisons: tuple[Comparison, ...]
+    reports_of: Callable[[ComparisonChart], PairReports] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know of the comparisons, in words."""
+        return in_words(note for comparison in self.comparisons for note in comparison.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track compare --format json`` prints."""
+        return comparison_object(*self.comparisons)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per candidate and metric, with the columns of ``--format csv`` that do not concern slices.
+
+        What is undefined or was not asked for is None or NaN.
+        """
+        import pandas as pd
+
+        return pd.DataFrame([row for comparison in self.comparisons for row in metric_rows(comparison)])
+
+    def slices_to_frame(self) -> pd.DataFrame:
+        """Return one row per candidate and slice of the first metric; no row where ``by`` was not given."""
+        import pandas as pd
+
+        return pd.DataFrame([row for comparison in self.comparisons for row in slice_rows(comparison)])
+
+    def plot(self, kind: ComparisonChart = "every", *, by: str | None = None) -> Chart:
+        """Return a chart of the comparison: "every" group, "scatter", "histogram", "forest", "slices", "cutoffs".
+
+        "heatmap" shows every run against every other. The groups are read again from the database; of several
+        candidates the first is drawn where a chart shows one. Parameters: ``by``: a group attribute, for "slices", and
+        as colours for "every" and "scatter". Raises: InputError for a kind that is none or cannot be drawn.
+        """
+        from ndcg_tracker.reporting.charts.chart import Chart
+        from ndcg_tracker.reporting.charts.compare import checked_kind, comparison_chart
+
+        checked_kind(kind)
+        if self.reports_of is None:
+            raise InputError("this comparison has no database behind it; ask Tracker.compare for one")
+        return Chart(comparison_chart(kind, self.reports_of(kind), by))
+
+    def to_html(self) -> str:
+        """Return the report as a piece of HTML with its tables, in which ids are text and never markup."""
+        return comparison_html(*self.comparisons)
+
+    def _repr_html_(self) -> str:
+        return self.to_html() + ("" if self.reports_of is None else _picture(self.plot))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return comparison_as("text", *self.comparisons)
+
+
+@dataclass(frozen=True)
+class ExplanationResult:
+    """Why two runs differ, in one group or over all; notebooks show it as a report.
+
+    ``explanation``: the typed rows, a ``GroupExplanation`` or a ``RunExplanation``.
+    """
+
+    explanation: Explanation
+    chart_of: Callable[[], Chart] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def delta(self) -> float:
+        """Candidate minus baseline: of the group, or of the means."""
+        return self.explanation.delta
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know, in words."""
+        return in_words(self.explanation.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track explain --format json`` prints."""
+        return explanation_object(self.explanation)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return what ``ndcg-track explain --format csv`` prints: one row per item, or per row of the tables."""
+        import pandas as pd
+
+        columns = explanation_columns(self.explanation)
+        rows = [dict(zip(columns, row, strict=True)) for row in explanation_rows(self.explanation)]
+        return pd.DataFrame(rows, columns=list(columns))
+
+    def to_html(self) -> str:
+        """Return the report as a piece of HTML with its tables, in which ids are text and never markup."""
+        return explanation_html(self.explanation)
+
+    def plot(self) -> Chart:
+        """Return both lists of the group as a chart. Raises: InputError for an explanation over all groups."""
+        if self.chart_of is None:
+            raise InputError(f"only the lists of one group can be drawn; name it with {argument('group')}")
+        return self.chart_of()
+
+    def _repr_html_(self) -> str:
+        return self.to_html() + ("" if self.chart_of is None else _picture(self.chart_of))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return explanation_as("text", self.explanation)
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """The decision on one candidate; notebooks show it as a report.
+
+    ``gated``: the typed row with everything the decision stands on.
+    """
+
+    gated: Gated
+
+    @property
+    def decision(self) -> Decision:
+        """What was decided: "pass", "fail" or "inconclusive"."""
+        return self.gated.decision.decision
+
+    @property
+    def reason(self) -> str:
+        """Why, in words, and what would decide an open question."""
+        return reason(self.gated.decision)
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the candidate may replace the baseline: PASS, or overridden."""
+        return self.gated.is_accepted
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track gate --format json`` prints."""
+        return gate_object(self.gated)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row: both runs, the metric, and the decision with its numbers."""
+        import pandas as pd
+
+        return pd.DataFrame([gate_row(self.gated)])
+
+    def to_html(self) -> str:
+        """Return the report as a piece of HTML, in which ids are text and never markup."""
+        return gate_html(self.gated)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return gate_as("text", self.gated)
+
+
+@dataclass(frozen=True)
+class ReportResult:
+    """Two runs or more on one page, which holds all it shows and asks nothing of any network.
+
+    ``report``: the typed rows.
+    """
+
+    report: RunsReport
+
+    def to_html(self) -> str:
+        """Return the whole page, with its scripts and its security policy; in it, ids are text and never markup."""
+        from ndcg_tracker.reporting.pages.report import report_page  # charts are for those who draw
+
+        return report_page(self.report)
+
+    def to_markdown(self, link: str) -> str:
+        """Return every group as a picture that GitHub draws, and where the page is: ``link``, an address or a file."""
+        from ndcg_tracker.reporting.charts.mermaid import every_group_mermaid
+        from ndcg_tracker.reporting.compare import for_people
+
+        pair = self.report.pairs[0]
+        picture = every_group_mermaid(pair.groups, for_people(pair.comparison).metrics[0].metric)
+        page = f"[every group, and why]({link})" if link.startswith(("https://", "http://")) else f"`{link}`"
+        return f"\n{picture}\n\nThe report: {page}\n"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file, whole or not at all. Raises: InputError where it cannot be written."""
+        from ndcg_tracker.reporting.whole_file import whole_file
+
+        with whole_file(os.fspath(path), "path") as write:
+            write(self.to_html())
+
+
+def _picture(chart_of: Callable[[], Chart]) -> str:
+    """Return a chart as an element of HTML for notebooks; nothing where the extra that draws is not installed."""
+    if find_spec("vl_convert") is None:
+        return ""
+    chart = chart_of()
+    picture = base64.b64encode(chart.svg().encode("utf-8")).decode("ascii")
+    title = escape(" ".join(chart.spec["title"].values()))
+    return f'<img alt="{title}" src="data:image/svg+xml;base64,{picture}">'

@@ -1,0 +1,53 @@
+"""Names, times and JSON objects that may be stored."""
+
+import pytest
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.storage.checks import checked_name, checked_object, checked_time, utc_now
+
+
+@pytest.mark.parametrize("name", ["bm25", "12", "latest", "a b", "é 日本", "a@b", "k=1; x", "a" * 250])
+def test_names_that_may_be(name: str) -> None:
+    assert [checked_name(kind, name) for kind in ("dataset", "run", "alias")] == [name] * 3
+
+
+def test_a_dataset_may_begin_with_at() -> None:
+    assert checked_name("dataset", "@home") == "@home"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "message"),
+    [
+        ("run", "", "the name of a run is empty; give it a name"),
+        ("alias", "", "the name of an alias is empty; give it a name"),
+        ("run", "a\nb", r"run 'a\nb': a name has no control characters or line breaks; give another one"),
+        ("run", "a\x1b[2J", r"run 'a\x1b[2J': a name has no control characters or line breaks; give another one"),
+        ("dataset", "\ud800", r"dataset '\ud800': a name has no control characters or line breaks; give another one"),
+        ("run", "a\u2028b", r"run 'a\u2028b': a name has no control characters or line breaks; give another one"),
+        ("run", "@a", "run '@a': a name does not begin with @; only aliases are written with it; give another name"),
+        ("alias", "@a", "alias '@a': a name does not begin with @; write it without the @"),
+        ("run", "a" * 251, "run 'aaaaaaaaaaaaaaaaaaaa...': a name has at most 250 characters"),
+    ],
+)
+def test_names_that_may_not_be(kind: str, name: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        checked_name(kind, name)
+    assert str(caught.value) == message
+
+
+def test_times() -> None:
+    assert checked_time(None)[:4] == utc_now()[:4]
+    assert checked_time("2025-01-31T08:00:00.000001Z") == "2025-01-31T08:00:00.000001Z"
+    for wrong in ("2025-01-31", "2025-01-31T08:00:00Z", "2025-02-30T08:00:00.000000Z", "2025-1-31T08:00:00.000000Z"):
+        with pytest.raises(InputError, match=r"is not a time; write it as 2025-01-31T08:00:00.000000Z"):
+            checked_time(wrong)
+
+
+def test_json_objects() -> None:
+    assert checked_object("tags", None) is None
+    assert checked_object("tags", {"a": [1, 2.5, None, True, {"b": "é"}]}) == {"a": [1, 2.5, None, True, {"b": "é"}]}
+    for wrong in ({"a": float("nan")}, {"a": object()}, {"a": "\ud800"}):
+        with pytest.raises(InputError, match="tags cannot be stored as JSON"):
+            checked_object("tags", wrong)
+    with pytest.raises(InputError, match="tags contain a NUL character, which no database keeps; remove it"):
+        checked_object("tags", {"a": "x\0"})

@@ -1,0 +1,35 @@
+"""A page that is open in a browser, with what went wrong on it."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page
+
+AXE = Path(__file__).with_name("browser") / "axe.min.js"
+
+
+@dataclass
+class Reader:
+    """An open page, with what went wrong on it and what it asked of others."""
+
+    page: Page
+    faults: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+    own: tuple[str, ...] = ("file:", "data:", "blob:")
+
+    def opens(self, address: str) -> Page:
+        """Open a page and wait until it has drawn everything."""
+        self.page.goto(address)
+        self.page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+        return self.page
+
+    def serious_faults(self) -> list[str]:
+        """Return what axe-core calls serious or critical, with the elements."""
+        self.page.evaluate(AXE.read_text(encoding="utf-8"))
+        found: dict[str, Any] = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return [
+            f"{fault['id']}: {[node['target'] for node in fault['nodes']][:3]} {fault['nodes'][0]['failureSummary']}"
+            for fault in found["violations"]
+            if fault["impact"] in ("serious", "critical")
+        ]
