@@ -109,6 +109,8 @@ def _same(one: str, other: str) -> bool:
 def application(tracker: Tracker, access: Access) -> ASGIApp:
     """Return the application over a tracker that was opened for reading only."""
 
+    tracker.store()  # now, for requests come at once
+
     def answering(page: Callable[..., pages.Answer]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             return await run_in_threadpool(_answer, tracker, page, request.query_params)

@@ -111,7 +111,7 @@
     lists() {
       const place = this.place.get(this.chosen);
       const { baseline, candidate } = this.groups;
-      const found = this.details[this.chosen];
+      const found = Object.hasOwn(this.details, this.chosen) ? this.details[this.chosen] : undefined;
       if (!found && page.ask) this.fetchLists(this.chosen);
       const words = `${number(baseline[place])} → ${number(candidate[place])} (${number(this.delta(place), true)})`;
       this.find("group").textContent = `Group ${this.chosen}: ${words}`;
@@ -130,12 +130,13 @@
 
     // A server answers what a file does not hold; page.ask has its addresses.
     asked(address, key) {
-      return `${address[this.index]}&group=${encodeURIComponent(page.raw[key] ?? key)}`;
+      return `${address[this.index]}&group=${encodeURIComponent(Object.hasOwn(page.raw, key) ? page.raw[key] : key)}`;
     }
 
     async fetchLists(key) {
       const answer = await fetch(this.asked(page.ask.lists, key));
-      this.details[key] = answer.ok ? await answer.json() : { items: [], ideal: [], more: 0 };
+      const value = answer.ok ? await answer.json() : { items: [], ideal: [], more: 0 };
+      Object.defineProperty(this.details, key, { value, enumerable: true }); // a group may be called __proto__
       if (this.chosen === key) this.lists();
     }
 
