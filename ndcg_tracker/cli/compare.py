@@ -26,7 +26,6 @@ class Missing(StrEnum):
 
 
 NOTHING_COMPARABLE = 5
-MISSING = "What to do with groups missing from one run; skip also drops those in neither."
 
 
 class Significance(StrEnum):
@@ -45,14 +44,25 @@ class Interval(StrEnum):
     betting = "betting"
 
 
+Baseline = Annotated[
+    str, typer.Argument(metavar="BASELINE", help="A run: name, id, @alias, latest, latest~2 or a unique prefix.")
+]
+Candidate = Annotated[str, typer.Argument(metavar="CANDIDATE", help="The run to compare with the baseline.")]
+Candidates = Annotated[
+    list[str], typer.Argument(metavar="CANDIDATE...", help="One or more runs to compare with the baseline.")
+]
+MissingGroups = Annotated[
+    Missing, typer.Option(help="What to do with groups missing from one run; skip also drops those in neither.")
+]
+Test = Annotated[
+    Significance, typer.Option(help="p-values: paired t, sign flips, or Wilcoxon (tests symmetry, not the mean).")
+]
+Ci = Annotated[Interval, typer.Option(help="95% intervals: t, bootstrap (BCa), or betting, which holds at any n.")]
+
+
 def compare(
-    baseline: Annotated[
-        str,
-        typer.Argument(metavar="BASELINE", help="A run: name, id, @alias, latest, latest~2 or a unique prefix."),
-    ],
-    candidates: Annotated[
-        list[str], typer.Argument(metavar="CANDIDATE...", help="One or more runs to compare with the baseline.")
-    ],
+    baseline: Baseline,
+    candidates: Candidates,
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
     by: Annotated[
@@ -63,17 +73,13 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    test: Annotated[
-        Significance, typer.Option(help="p-values: paired t, sign flips, or Wilcoxon (tests symmetry, not the mean).")
-    ] = Significance.t,
-    ci: Annotated[
-        Interval, typer.Option(help="95% intervals: t, bootstrap (BCa), or betting, which holds at any n.")
-    ] = Interval.t,
+    test: Test = Significance.t,
+    ci: Ci = Interval.t,
     equivalence: Annotated[
         float | None,
         typer.Option(metavar="MARGIN", help="Test whether delta is within +-MARGIN (TOST).", show_default=False),
     ] = None,
-    missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
+    missing: MissingGroups = Missing.error,
     top: Annotated[int, typer.Option(min=0, help="How many worst and best groups to show.")] = 10,
     tie_bounds: Annotated[
         bool, typer.Option("--tie-bounds", help="Show the groups whose value depends on tied scores.")

@@ -7,36 +7,36 @@ from typing import Annotated
 import typer
 
 from ndcg_tracker.cli import options
+from ndcg_tracker.cli.compare import Baseline, Candidate
+
+GroupMetric = Annotated[
+    str | None,
+    typer.Option(
+        "--metric",
+        "-m",
+        help="A cg, dcg or ndcg metric that both runs have.",
+        show_default="ndcg@10, else the first they share",
+        callback=options.metric_asked_for,
+    ),
+]
+LabelsBaseline = Annotated[
+    int | None, typer.Option(metavar="VERSION", help="Evaluate the baseline against these labels.", show_default=False)
+]
+LabelsCandidate = Annotated[
+    int | None, typer.Option(metavar="VERSION", help="Evaluate the candidate against these labels.", show_default=False)
+]
 
 
 def explain(
-    baseline: Annotated[
-        str,
-        typer.Argument(metavar="BASELINE", help="A run: name, id, @alias, latest, latest~2 or a unique prefix."),
-    ],
-    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The run to compare with the baseline.")],
+    baseline: Baseline,
+    candidate: Candidate,
     group: Annotated[
         str | None, typer.Option(metavar="KEY", help="The group to explain; by default all.", show_default=False)
     ] = None,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            "--metric",
-            "-m",
-            help="A cg, dcg or ndcg metric that both runs have.",
-            show_default="ndcg@10, else the first they share",
-            callback=options.metric_asked_for,
-        ),
-    ] = None,
+    metric: GroupMetric = None,
     dataset: options.AnyDataset = None,
-    labels_baseline: Annotated[
-        int | None,
-        typer.Option(metavar="VERSION", help="Evaluate the baseline against these labels.", show_default=False),
-    ] = None,
-    labels_candidate: Annotated[
-        int | None,
-        typer.Option(metavar="VERSION", help="Evaluate the candidate against these labels.", show_default=False),
-    ] = None,
+    labels_baseline: LabelsBaseline = None,
+    labels_candidate: LabelsCandidate = None,
     top: Annotated[int, typer.Option(min=0, help="How many items to show.")] = 10,
     all_items: Annotated[
         bool, typer.Option("--all", help="Show all items, also unchanged ones; --top is ignored.")

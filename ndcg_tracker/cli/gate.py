@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.compare import MISSING, Missing
+from ndcg_tracker.cli.compare import Missing, MissingGroups
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def gate(
         typer.Option(metavar="REASON", help="Override the decision; the reason is recorded.", show_default=False),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Record nothing.")] = False,
-    missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
+    missing: MissingGroups = Missing.error,
     dataset: options.AnyDataset = None,
     junit: Annotated[str | None, typer.Option(metavar="FILE", help="Write a JUnit report.", show_default=False)] = None,
     github_summary: Annotated[

@@ -9,24 +9,30 @@ import typer
 
 from ndcg_tracker.cli import options
 
+Metric = Annotated[str, typer.Option("--metric", "-m", help="The metric.", callback=options.metric_asked_for)]
+Tags = Annotated[
+    list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.", show_default=False)
+]
+Branch = Annotated[str | None, typer.Option(help="Only runs with the tag branch=NAME.", metavar="NAME")]
+Commit = Annotated[str, typer.Option(help="Only runs whose git commit has this prefix.", metavar="PREFIX")]
+Since = Annotated[
+    str | None, typer.Option(help="Only runs stored at this time or later: ISO 8601, in UTC.", metavar="DATE")
+]
+Until = Annotated[
+    str | None, typer.Option(help="Only runs stored until this time; a date includes that day.", metavar="DATE")
+]
+Last = Annotated[int | None, typer.Option(min=1, help="Only the newest N.", metavar="N")]
+
 
 def history(
-    metric: Annotated[
-        str, typer.Option("--metric", "-m", help="The metric.", callback=options.metric_asked_for)
-    ] = "ndcg@10",
+    metric: Metric = "ndcg@10",
     dataset: options.Dataset = "default",
-    tag: Annotated[
-        list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.", show_default=False)
-    ] = None,
-    branch: Annotated[str | None, typer.Option(help="Only runs with the tag branch=NAME.", metavar="NAME")] = None,
-    commit: Annotated[str, typer.Option(help="Only runs whose git commit has this prefix.", metavar="PREFIX")] = "",
-    since: Annotated[
-        str | None, typer.Option(help="Only runs stored at this time or later: ISO 8601, in UTC.", metavar="DATE")
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(help="Only runs stored until this time; a date includes that day.", metavar="DATE")
-    ] = None,
-    last: Annotated[int | None, typer.Option(min=1, help="Only the newest N.", metavar="N")] = None,
+    tag: Tags = None,
+    branch: Branch = None,
+    commit: Commit = "",
+    since: Since = None,
+    until: Until = None,
+    last: Last = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Show a metric over runs, and where its mean stepped.

@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.compare import MISSING, Interval, Missing, Significance
+from ndcg_tracker.cli.compare import (
+    Baseline,
+    Candidate,
+    Candidates,
+    Ci,
+    Interval,
+    Missing,
+    MissingGroups,
+    Significance,
+    Test,
+)
+from ndcg_tracker.cli.explain import GroupMetric, LabelsBaseline, LabelsCandidate
+from ndcg_tracker.cli.history import Branch, Commit, Last, Metric, Since, Tags, Until
 
 if TYPE_CHECKING:
     from ndcg_tracker.reporting.charts.chart import Chart
@@ -47,29 +59,22 @@ Width = Annotated[
     typer.Option(metavar="WIDTH", help="The width: pixels, or 84mm, 3.3in, 240pt.", show_default="640 pixels"),
 ]
 Theme = Annotated[ThemeName, typer.Option(help="The colours; .html follows the reader's screen.")]
-Baseline = Annotated[
-    str, typer.Argument(metavar="BASELINE", help="A run: name, id, @alias, latest, latest~2 or a unique prefix.")
-]
-Candidate = Annotated[str, typer.Argument(metavar="CANDIDATE", help="The run to compare with the baseline.")]
-Metric = Annotated[str, typer.Option("--metric", "-m", help="The metric.", callback=options.metric_asked_for)]
 By = Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="A group attribute.", show_default=False)]
 
 
 @app.command()
 def compare(
     baseline: Baseline,
-    candidates: Annotated[
-        list[str], typer.Argument(metavar="CANDIDATE...", help="One or more runs to compare with the baseline.")
-    ],
+    candidates: Candidates,
     output: Output,
     kind: Annotated[
         ComparisonKind, typer.Option(help="Groups from worst to best, run against run, deltas, intervals, all pairs.")
     ] = ComparisonKind.every,
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
-    missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
-    test: Annotated[Significance, typer.Option(help="The test behind the verdicts of forest.")] = Significance.t,
-    ci: Annotated[Interval, typer.Option(help="The 95% intervals of forest.")] = Interval.t,
+    missing: MissingGroups = Missing.error,
+    test: Test = Significance.t,
+    ci: Ci = Interval.t,
     by: By = None,
     width: Width = None,
     theme: Theme = ThemeName.light,
@@ -101,7 +106,7 @@ def slices(
     by: By = None,
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
-    missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
+    missing: MissingGroups = Missing.error,
     width: Width = None,
     theme: Theme = ThemeName.light,
 ) -> None:
@@ -121,7 +126,7 @@ def cutoffs(
     output: Output,
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
-    missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
+    missing: MissingGroups = Missing.error,
     width: Width = None,
     theme: Theme = ThemeName.light,
 ) -> None:
@@ -140,25 +145,10 @@ def explain(
     candidate: Candidate,
     output: Output,
     group: Annotated[str, typer.Option(metavar="KEY", help="The group.", show_default=False)],
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            "--metric",
-            "-m",
-            help="A cg, dcg or ndcg metric that both runs have.",
-            show_default="ndcg@10, else the first they share",
-            callback=options.metric_asked_for,
-        ),
-    ] = None,
+    metric: GroupMetric = None,
     dataset: options.AnyDataset = None,
-    labels_baseline: Annotated[
-        int | None,
-        typer.Option(metavar="VERSION", help="Evaluate the baseline against these labels.", show_default=False),
-    ] = None,
-    labels_candidate: Annotated[
-        int | None,
-        typer.Option(metavar="VERSION", help="Evaluate the candidate against these labels.", show_default=False),
-    ] = None,
+    labels_baseline: LabelsBaseline = None,
+    labels_candidate: LabelsCandidate = None,
     width: Width = None,
     theme: Theme = ThemeName.light,
 ) -> None:
@@ -182,18 +172,12 @@ def history(
     output: Output,
     metric: Metric = "ndcg@10",
     dataset: options.Dataset = "default",
-    tag: Annotated[
-        list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.", show_default=False)
-    ] = None,
-    branch: Annotated[str | None, typer.Option(help="Only runs with the tag branch=NAME.", metavar="NAME")] = None,
-    commit: Annotated[str, typer.Option(help="Only runs whose git commit has this prefix.", metavar="PREFIX")] = "",
-    since: Annotated[
-        str | None, typer.Option(help="Only runs stored at this time or later: ISO 8601, in UTC.", metavar="DATE")
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(help="Only runs stored until this time; a date includes that day.", metavar="DATE")
-    ] = None,
-    last: Annotated[int | None, typer.Option(min=1, help="Only the newest N.", metavar="N")] = None,
+    tag: Tags = None,
+    branch: Branch = None,
+    commit: Commit = "",
+    since: Since = None,
+    until: Until = None,
+    last: Last = None,
     width: Width = None,
     theme: Theme = ThemeName.light,
 ) -> None:
@@ -230,9 +214,7 @@ def runs(
     output: Output,
     metric: Metric = "ndcg@10",
     dataset: options.Dataset = "default",
-    tag: Annotated[
-        list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.", show_default=False)
-    ] = None,
+    tag: Tags = None,
     width: Width = None,
     theme: Theme = ThemeName.light,
 ) -> None:

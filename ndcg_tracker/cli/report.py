@@ -8,14 +8,11 @@ from typing import Annotated
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.compare import MISSING, Interval, Missing, Significance
+from ndcg_tracker.cli.compare import Baseline, Ci, Interval, Missing, MissingGroups, Significance, Test
 
 
 def report(
-    baseline: Annotated[
-        str,
-        typer.Argument(metavar="BASELINE", help="A run: name, id, @alias, latest, latest~2 or a unique prefix."),
-    ],
+    baseline: Baseline,
     candidates: Annotated[
         list[str] | None,
         typer.Argument(
@@ -26,9 +23,9 @@ def report(
     all_runs: Annotated[bool, typer.Option("--all", help="Compare the baseline with all other runs.")] = False,
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
-    missing: Annotated[Missing, typer.Option(help=MISSING)] = Missing.error,
-    test: Annotated[Significance, typer.Option(help="The test behind the verdicts.")] = Significance.t,
-    ci: Annotated[Interval, typer.Option(help="The 95% intervals of the metrics.")] = Interval.t,
+    missing: MissingGroups = Missing.error,
+    test: Test = Significance.t,
+    ci: Ci = Interval.t,
 ) -> None:
     """Write a page that shows a comparison.
 

@@ -107,12 +107,19 @@ def test_a_metric_that_is_no_sum_has_lists_without_contributions(shop: nt.Tracke
 
 
 def test_several_candidates_are_compared_with_one_another(shop: nt.Tracker) -> None:
-    shop.ingest(frame_of({group: {"x": 1.0, **items} for group, items in DENSE.items()}), name="third", dataset="shop")
+    shop.ingest(
+        frame_of({group: {"x": 1.0, **items} for group, items in DENSE.items()}),
+        name="third",
+        dataset="shop",
+        metrics=["ndcg@10", "AP"],
+    )
     report = shop.report("bm25", "dense", "third", metrics="ndcg@10").report
     assert [pair.comparison.candidate.name for pair in report.pairs] == ["dense", "third"]
     assert {(one.row, one.column) for one in report.deltas} == {
         (one, other) for one in ("bm25", "dense", "third") for other in ("bm25", "dense", "third") if one != other
     }
+    page = shop.report("bm25", "dense", "third", metrics=["ndcg@10", "AP"]).to_html()
+    assert page.count("Holm-corrected over 4 metrics of all candidates") == 2
     between = {(one.row, one.column): one.delta for one in report.deltas}
     expected = shop.compare("dense", "third", metrics="ndcg@10").comparisons[0].metrics[0].delta
     assert between["dense", "third"] == pytest.approx(expected)

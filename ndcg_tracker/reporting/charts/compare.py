@@ -281,9 +281,12 @@ def histogram(groups: EveryGroup, *, height: int = 320) -> Spec:
     return chart("How much groups changed", [bars], rows, subtitle=subtitle, height=height)
 
 
+METRICS = "metrics"
+
+
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A row of a forest plot: its name, its section, the difference, the interval and the verdict."""
+    """A row of a forest plot; ``section``: the attribute of a slice, or ``METRICS``."""
 
     name: str
     section: str
@@ -292,6 +295,11 @@ class Bar:
     verdict: Verdict | None
     p_adjusted: float | None
     n: int
+
+    @property
+    def label(self) -> str:
+        """Its name, with the attribute before the value of a slice."""
+        return self.name if self.section == METRICS else f"{self.section}: {self.name}"
 
 
 def bars_of(comparison: Comparison, slices: Mapping[str, Sequence[SliceComparison]]) -> list[Bar]:
@@ -317,15 +325,14 @@ def bars_of(comparison: Comparison, slices: Mapping[str, Sequence[SliceCompariso
 def metric_bar(metric: MetricComparison, name: str = "") -> Bar:
     """Return a metric as a row of a forest plot; its delta is known."""
     assert metric.delta is not None
-    return Bar(name or metric.metric, "metrics", metric.delta, metric.ci, metric.verdict, metric.p_adjusted, metric.n)
+    return Bar(name or metric.metric, METRICS, metric.delta, metric.ci, metric.verdict, metric.p_adjusted, metric.n)
 
 
 def forest(bars: Sequence[Bar], title: str = "Differences with their 95% intervals", *, row_height: int = 22) -> Spec:
     """Return differences with their intervals, one below the other; filled where a difference was detected."""
-    several = len({bar.section for bar in bars}) > 1
     rows = [
         {
-            "name": bar.name if not several or bar.section == "metrics" else f"{bar.section}: {bar.name}",
+            "name": bar.label,
             "delta": bar.delta,
             "low": None if bar.ci is None else bar.ci[0],
             "high": None if bar.ci is None else bar.ci[1],

@@ -22,7 +22,7 @@ from ndcg_tracker.reporting.html import CLASSES, reports_html, table_html
 from ndcg_tracker.reporting.notes import command_line
 from ndcg_tracker.reporting.numbers import counted, interval, p_text, points
 from ndcg_tracker.reporting.pages.page import page, themes
-from ndcg_tracker.reporting.report import Table, columns
+from ndcg_tracker.reporting.report import Report, Table, columns
 from ndcg_tracker.reporting.terminal import visible
 
 if TYPE_CHECKING:
@@ -91,7 +91,9 @@ def report_page(report: RunsReport) -> str:
 
 def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dict[str, object]]:
     """Return what the scripts of a report read, and what its template shows; ``made``: what its command does."""
-    pairs = [_PairOnPage.of(_visible(pair), report) for pair in report.pairs]
+    told = comparison_reports(*(pair.comparison for pair in report.pairs))  # together, as they were corrected
+    each = zip(report.pairs, told[-len(report.pairs) :], strict=True)
+    pairs = [_PairOnPage.of(_visible(pair), of_pair, report) for pair, of_pair in each]
     overview = _overview(report) if len(pairs) > 1 else {}
     first = pairs[0]
     title = f"{first.values['candidate']} against {first.values['baseline']}"
@@ -139,7 +141,7 @@ class _PairOnPage:
     metric: str
 
     @classmethod
-    def of(cls, pair: PairReport, report: RunsReport) -> _PairOnPage:
+    def of(cls, pair: PairReport, told: Report, report: RunsReport) -> _PairOnPage:
         """Return a pair as the page has it."""
         from markupsafe import Markup
 
@@ -171,9 +173,7 @@ class _PairOnPage:
             "n_lists": len(pair.lists),
             "lists_words": _lists_words(pair, first),
             "contribution": "" if pair.lists_metric is None else "adds",
-            "report": Markup(
-                reports_html([replace(one, fold="") for one in comparison_reports(pair.comparison)], CLASSES)
-            ),
+            "report": Markup(reports_html([replace(told, fold="")], CLASSES)),
         }
         lowest = int(np.argmin(pair.groups.delta)) if pair.groups.keys else None
         data = {
@@ -209,23 +209,7 @@ def _cards(
             [[_signed(row["low"]), _signed(row["high"]), row["n"]] for row in histogram["data"]["values"]],
         ),
     )
-    found["forest"] = Card.of(
-        compare_charts.forest(bars),
-        Table(
-            columns("of", ">groups", ">delta", ">95% interval", ">p", "verdict"),
-            [
-                [
-                    bar.name if bar.section == "metrics" else f"{bar.section}: {bar.name}",
-                    bar.n,
-                    _signed(bar.delta),
-                    interval(bar.ci, signed=True),
-                    p_text(bar.p_adjusted),
-                    (bar.verdict or "").replace("_", " "),
-                ]
-                for bar in bars
-            ],
-        ),
-    )
+    found["forest"] = Card.of(compare_charts.forest(bars), _bar_table(bars))
     if len(pair.at_cutoffs) > 1:
         found["cutoffs"] = Card.of(
             cutoffs(pair.at_cutoffs, baseline, candidate, metric=first.metric, cutoff=pair.cutoff),
@@ -263,6 +247,22 @@ def _cards(
             ),
         )
     return found
+
+
+def _bar_table(bars: Sequence[compare_charts.Bar]) -> Table:
+    """Return the numbers of a forest plot."""
+    rows = [
+        [
+            bar.label,
+            bar.n,
+            _signed(bar.delta),
+            interval(bar.ci, signed=True),
+            p_text(bar.p_adjusted),
+            (bar.verdict or "").replace("_", " "),
+        ]
+        for bar in bars
+    ]
+    return Table(columns("of", ">groups", ">delta", ">95% interval", ">p", "verdict"), rows)
 
 
 def _pair(ci: Sequence[float] | None) -> tuple[float, float] | None:
@@ -404,21 +404,5 @@ def _overview(report: RunsReport) -> dict[str, Card]:
                 ],
             ),
         )
-    found["forest"] = Card.of(
-        compare_charts.forest(bars, f"Every candidate against {names[0]}"),
-        Table(
-            columns("candidate", ">groups", ">delta", ">95% interval", ">p", "verdict"),
-            [
-                [
-                    bar.name,
-                    bar.n,
-                    _signed(bar.delta),
-                    interval(bar.ci, signed=True),
-                    p_text(bar.p_adjusted),
-                    (bar.verdict or "").replace("_", " "),
-                ]
-                for bar in bars
-            ],
-        ),
-    )
+    found["forest"] = Card.of(compare_charts.forest(bars, f"Every candidate against {names[0]}"), _bar_table(bars))
     return found
