@@ -16,9 +16,10 @@ def ui(
         bool, typer.Option("--browser/--no-browser", help="Open a browser, if there is a display.")
     ] = True,
 ) -> None:
-    """Show the database as a local web page: runs, history, comparisons, groups, labels, gates.
+    """Show the database as a local web page.
 
-    It only reads, and only this machine can open it, with the address that is printed. Ctrl-C ends it.
+    Runs, history, comparisons, groups, labels, gates. It only reads, and only this machine can open it, with the
+    address that is printed. Ctrl-C ends it.
     """
     from ndcg_tracker.integrations.libraries import library
     from ndcg_tracker.tracker.tracker import Tracker
