@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from rankings_of import labels_of
 from served import HOSTILE, Served, served
 from small_shop import BM25, DENSE, frame_of, labels_frame
 
@@ -10,7 +11,7 @@ import ndcg_tracker as nt
 
 
 def fill(url: str) -> None:
-    """Store two datasets: a shop with runs, tags, attributes, an alias and a decision, and one of hostile names."""
+    """Store a shop with runs, tags, attributes, an alias and decisions, a hostile dataset, and one without runs."""
     with nt.Tracker(url) as tracker:
         metrics = ["ndcg@10", "p@5"]
         labels = labels_frame()
@@ -28,6 +29,7 @@ def fill(url: str) -> None:
         for name, scores in (("<b>1", [2.0, 1.0, 2.0, 1.0]), ("<b>2", [1.0, 2.0, 2.0, 1.0])):
             run = {**bad, "score": scores}
             tracker.ingest(run, name=name, dataset=dataset, labels=bad_labels, tags={"<i>": HOSTILE}, metrics=metrics)
+        tracker.add_labels(labels_of({"q1": {"a": 1}}), dataset="without runs")
 
 
 @pytest.fixture

@@ -60,6 +60,15 @@ def test_datasets(pages: Served) -> None:
     assert "ndcg@10 of the newest run" in text
 
 
+def test_a_dataset_without_runs(pages: Served) -> None:
+    text = text_of(pages.page("/runs?dataset=without+runs"))
+    assert "0 runs" in text
+    assert "History" not in text
+    assert "no run of dataset 'without runs' was evaluated" in pages.get("/history?dataset=without+runs").text.replace(
+        "&#39;", "'"
+    )
+
+
 def test_runs_are_searched_and_narrowed_by_tags(pages: Served) -> None:
     def named(query: str) -> list[str]:
         page = pages.page(f"/runs?dataset=shop&baseline=1{query}")
