@@ -280,7 +280,7 @@ def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> 
     return Table(
         (*_METRIC_COLUMNS, *columns(*(f">{name}" for name, _ in known))),
         [[*_metric_cells(metric), *(cell(metric) or UNDEFINED for _, cell in known)] for metric in metrics],
-        marks=[marks(metric_notes(metric, comparisons), footnotes) for metric in metrics],
+        marks=[marks(metric_footnotes(metric, comparisons), footnotes) for metric in metrics],
         footnotes=footnotes,
         second=len(_METRIC_COLUMNS),
     )
@@ -297,12 +297,12 @@ def _metric_cells(metric: MetricComparison) -> list[object]:
     ]
 
 
-def metric_notes(metric: MetricComparison, comparisons: Sequence[Comparison] = ()) -> list[str]:
+def metric_footnotes(metric: MetricComparison, comparisons: Sequence[Comparison] = ()) -> list[str]:
     """Return the footnotes of one metric.
 
     ``comparisons``: all that are shown together, for what speaks against a verdict at second sight.
     """
-    found = _count_notes(metric.groups)
+    found = _count_footnotes(metric.groups)
     warnings = [warning for warning in metric.warnings if warning.kind != "tests_symmetry"]  # the legend says so
     found += [_warning(warning, metric.ci_method, comparisons) for warning in warnings]
     if metric.not_comparable == "nothing_judged":
@@ -473,7 +473,7 @@ def _range(bounds: TieBounds) -> str:
     return f"{points(bounds.worst)} to {points(bounds.best)}" if _is_seen_open(bounds) else points(bounds.best)
 
 
-def _count_notes(groups: GroupCounts) -> list[str]:
+def _count_footnotes(groups: GroupCounts) -> list[str]:
     """Return a sentence for every count of groups that were not simply there in both runs."""
     fate = "counted as 0 in the other" if groups.missing == "zero" else "left out"
     in_neither = 0 if groups.missing == "skip" else groups.in_neither

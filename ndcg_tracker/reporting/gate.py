@@ -231,7 +231,7 @@ def _warnings(gated: Gated) -> list[Told]:
     metric = gated.metric
     is_certain = metric.verdict in ("identical", "not_comparable")
     shown = replace(metric, verdict="no_difference_detected") if is_certain else metric
-    return [Told("warning", sentence) for sentence in dict.fromkeys(compare.metric_notes(shown))]
+    return [Told("warning", sentence) for sentence in dict.fromkeys(compare.metric_footnotes(shown))]
 
 
 def _bounds(gated: Gated) -> list[str]:

@@ -46,7 +46,7 @@ def slice_tables(comparison: Comparison) -> list[Table]:
         [_slice_cells(row) for row in found],
         f"{comparison.metrics[0].metric} by {attribute}: {', '.join(moved) or 'no difference detected'} "
         f"({counted(len(slices), 'slice')})",
-        marks=[marks(_slice_notes(row), footnotes) for row in found],
+        marks=[marks(_slice_footnotes(row), footnotes) for row in found],
         legend=_slice_legend(slices),
         n_below=3,
     )
@@ -81,7 +81,7 @@ def _slice_cells(row: SliceComparison) -> list[object]:
     ]
 
 
-def _slice_notes(row: SliceComparison) -> list[str]:
+def _slice_footnotes(row: SliceComparison) -> list[str]:
     """Return the footnotes of one slice, worded so that slices can share them."""
     if row.verdict == "not_comparable":
         return ["no group that counts"]

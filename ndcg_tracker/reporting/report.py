@@ -161,15 +161,15 @@ class Report:
     is_overview: bool = False
 
 
-def marks(notes: Sequence[str], all_notes: list[str]) -> str:
+def marks(footnotes: Sequence[str], shared: list[str]) -> str:
     """Return the signs of footnotes, which join those that all rows share.
 
     >>> shared = ["left out"]
     >>> marks(["undefined", "left out"], shared), shared
     ('¹ ²', ['left out', 'undefined'])
     """
-    all_notes += [note for note in dict.fromkeys(notes) if note not in all_notes]
-    return " ".join(mark(number) for number in sorted({all_notes.index(note) + 1 for note in notes}))
+    shared += [one for one in dict.fromkeys(footnotes) if one not in shared]
+    return " ".join(mark(number) for number in sorted({shared.index(one) + 1 for one in footnotes}))
 
 
 def mark(number: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.comparison.gate import Decision
     from ndcg_tracker.comparison.report import PairReports
+    from ndcg_tracker.notes import Note
     from ndcg_tracker.reporting.charts.chart import Chart
     from ndcg_tracker.reporting.charts.compare import ComparisonChart
     from ndcg_tracker.reporting.pages.report import RunsReport
@@ -197,6 +198,11 @@ class GateResult:
         return reason(self.gated.decision)
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know, in words."""
+        return in_words(self.gated.comparison.notes)
+
+    @property
     def is_accepted(self) -> bool:
         """Whether the candidate may replace the baseline: PASS, or overridden."""
         return self.gated.is_accepted
@@ -233,6 +239,12 @@ class ReportResult:
     """
 
     report: RunsReport
+
+    def with_notes(self, notes: tuple[Note, ...]) -> ReportResult:
+        """Return the page with other notes on its first pair: those of a gate that decided on it."""
+        first, *others = self.report.pairs
+        first = replace(first, comparison=replace(first.comparison, notes=notes))
+        return ReportResult(replace(self.report, pairs=(first, *others)))
 
     def to_html(self) -> str:
         """Return the whole page, with its scripts and its security policy; in it, ids are text and never markup."""

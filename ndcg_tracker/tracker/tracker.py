@@ -428,7 +428,8 @@ class Tracker:
         metrics = [metric.metric for metric in comparison.metrics]
         names = (comparison.baseline.name, comparison.candidate.name)
         missing = comparison.groups.missing
-        return self.report(*names, dataset=comparison.dataset, metrics=metrics, missing=missing, output=output)
+        found = self.report(*names, dataset=comparison.dataset, metrics=metrics, missing=missing, output=output)
+        return found.with_notes(comparison.notes)
 
     def history(
         self,

@@ -161,9 +161,15 @@ def rewritten(text: str, outcomes: list[Outcome]) -> str:
 
 def main(paths: list[str]) -> None:
     """Rewrite documents in place; PG_URL names the Postgres database for those that need one."""
+    if not paths:
+        sys.exit(
+            "name the documents: [PG_URL=postgresql://...] python tests/docs/console_blocks.py README.md docs/X.md"
+        )
     for name in paths:
         path = Path(name)
         text = path.read_text(encoding="utf-8")
+        if "PG_URL" not in os.environ and any(POSTGRES_URL.search(step.command) for step in steps_of(text)):
+            sys.exit(f"{name} has commands for Postgres; give PG_URL=postgresql://..., a database that may be written")
         with tempfile.TemporaryDirectory() as parent:
             folder = Path(parent, "work")
             folder.mkdir()

@@ -124,6 +124,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "AP is 0.25 here and 0.5 in MLflow: here it uses labels version 2 of dataset 'shop'; use another dataset to "
         "keep both",
     ),
+    "no_report": ({"why": "no common labels"}, "no report page: no common labels"),
     "no_mean": ({"metric": "AP"}, "AP has no value for any group, so MLflow gets no mean"),
     "missing_groups": (
         {"n": 2, "dataset": "shop"},
