@@ -48,6 +48,7 @@ datasets ──< runs ··< ranked_lists >·· groups
              runs ──< coverages >── label_sets
 datasets ──< aliases >── runs
 datasets ──< decisions >── runs, label_sets
+datasets ──< texts >·· groups
 
 ──<  one to many, by a foreign key      ··<  one to many, checked once per transaction
 ```

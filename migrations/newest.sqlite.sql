@@ -270,4 +270,16 @@ CREATE TABLE label_sets (
 	CONSTRAINT uq_label_sets_dataset_id_version UNIQUE (dataset_id, version)
 )
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0004')
+CREATE TABLE texts (
+	dataset_id INTEGER NOT NULL, 
+	group_id INTEGER NOT NULL, 
+	item_key TEXT NOT NULL, 
+	text TEXT, 
+	title TEXT, 
+	url TEXT, 
+	CONSTRAINT pk_texts PRIMARY KEY (dataset_id, group_id, item_key), 
+	CONSTRAINT ck_texts_of_something CHECK (group_id > 0 OR item_key <> ''), 
+	CONSTRAINT fk_texts_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id)
+)
+;
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0005')

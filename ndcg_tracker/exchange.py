@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 LATER = {"evaluations": ("requested_as",), "label_sets": ("by_row_number",)}
 """The last columns of each table that exports of older versions lack: they are read as null."""
+OPTIONAL = ("texts",)
+"""Tables that an export has only if it was asked for them."""
 _ROWS_AT_ONCE = 1 << 17
 Column = Keys | Floats | Index | Sequence[Any] | str | int | None
 """Ids, doubles (NaN is null), whole numbers, values of any kind (None is null), or one value for all rows."""
@@ -92,6 +94,14 @@ TABLES: dict[str, dict[str, Kind]] = {
     },
     "label_coverage": _RUN | _LABEL_SET | {"cutoff": Kind.COUNT, "judged_share": Kind.NUMBER},
     "groups": {"dataset": Kind.NAME, "group_key": Kind.KEY, "weight": Kind.NUMBER, "attributes": Kind.TEXT},
+    "texts": {
+        "dataset": Kind.NAME,
+        "group_key": Kind.TEXT,
+        "item_key": Kind.TEXT,
+        "text": Kind.TEXT,
+        "title": Kind.TEXT,
+        "url": Kind.TEXT,
+    },
 }
 """The columns of each table. Rows are in the order of ``runs``, ``label_sets`` and ``evaluations``, whose counts say
 how many rows of ``items``, ``labels`` and ``group_results`` belong to each."""
@@ -114,13 +124,14 @@ def arrow_schema(table: str) -> Any:
 class ExportWriter:
     """Writes the tables of an export into a new folder, which appears when it is complete.
 
-    Raises: InputError if the folder already exists or cannot be created.
+    ``optional``: those of ``OPTIONAL`` that it is to have. Raises: InputError if the folder already exists or cannot be
+    created.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, optional: Sequence[str] = ()) -> None:
         self._folder = folder
         self._writers: dict[str, Any] = {}
-        self._waiting: dict[str, list[Any]] = {name: [] for name in TABLES}
+        self._waiting: dict[str, list[Any]] = {name: [] for name in TABLES if name not in OPTIONAL or name in optional}
 
     def __enter__(self) -> Self:
         import pyarrow.parquet as pq
@@ -133,7 +144,7 @@ class ExportWriter:
             raise InputError(f"{self._folder}: cannot be created ({error.strerror}); give another folder") from None
         with ExitStack() as opening:
             opening.callback(shutil.rmtree, self._unfinished, ignore_errors=True)
-            for name in TABLES:
+            for name in self._waiting:
                 path = self._unfinished / f"{name}.parquet"
                 dictionaries = [column for column, kind in TABLES[name].items() if kind is Kind.NAME]
                 writer = pq.ParquetWriter(
@@ -223,7 +234,9 @@ class ExportReader:
             raise InputError(f"{self._folder}: no such folder; give a folder written by ndcg-track export")
         try:
             for name in TABLES:
-                self._streams[name] = self._open.enter_context(_opened(self._folder / f"{name}.parquet", name))
+                path = self._folder / f"{name}.parquet"
+                if name not in OPTIONAL or path.exists():
+                    self._streams[name] = self._open.enter_context(_opened(path, name))
         except BaseException:
             self._open.close()
             raise
@@ -235,7 +248,9 @@ class ExportReader:
         self._open.close()
 
     def rows(self, table: str) -> list[dict[str, Any]]:
-        """Return all rows of a small table: one dict per row."""
+        """Return all rows of a small table, none of one that the export does not have: one dict per row."""
+        if table not in self._streams:
+            return []
         stream = self._streams[table]
         rows: list[dict[str, Any]] = stream.take(stream.n_left).to_pylist()
         return rows

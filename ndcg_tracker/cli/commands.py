@@ -35,6 +35,7 @@ COMMANDS = {
     "alias": "alias:app",
     "labels": "labels:app",
     "groups": "groups:app",
+    "texts": "texts:app",
     "metrics": "metrics:app",
     "db": "database:app",
     "doctor": "doctor:app",

@@ -16,6 +16,9 @@ def export_runs(
     runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.", show_default=False)] = None,
     every: Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")] = False,
     dataset: options.AnyDataset = None,
+    texts: Annotated[
+        bool, typer.Option("--texts", help="Also query texts, titles and links (see ndcg-track texts).")
+    ] = False,
 ) -> None:
     """Write runs and everything that belongs to them as Parquet files.
 
@@ -28,7 +31,7 @@ def export_runs(
     if bool(runs) == every:
         raise InputError("name the runs to export, or give --all")
     with options.tracker() as tracker:
-        found = tracker.export_runs(output, runs or (), dataset=dataset)
+        found = tracker.export_runs(output, runs or (), dataset=dataset, texts=texts)
     options.say(
         f"exported {counted(found.n_runs, 'run')} with {counted(found.n_items, 'item')}, "
         f"{counted(found.n_label_sets, 'label set')} and {counted(found.n_results, 'group result')} to {output}"

@@ -201,6 +201,14 @@ def say(text: str) -> None:
         discard(sys.stderr)
 
 
+def agreed(question: str) -> bool:
+    """Return whether who sits at the terminal says yes; False where nobody does."""
+    if not sys.stdin.isatty():
+        return False
+    say(f"{question} [y/N]")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 OPTION_OF = {
     "attributes": "--attribute",
     "location": "--db",

@@ -26,6 +26,9 @@ def report(
     missing: MissingGroups = Missing.error,
     test: Test = Significance.t,
     ci: Ci = Interval.t,
+    texts: Annotated[
+        bool, typer.Option("--texts", help="Show query texts, titles and links (see ndcg-track texts).")
+    ] = False,
 ) -> None:
     """Write a page that shows a comparison.
 
@@ -51,6 +54,7 @@ def report(
             test=test.value,
             ci=ci.value,
             output=output,
+            texts=texts,
         )
         write(found.to_html())
     options.say(f"wrote {shlex.quote(output)}: open it in a browser")

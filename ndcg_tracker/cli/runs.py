@@ -112,19 +112,10 @@ def delete_run(
         what = (
             f"run {found.name!r} ({found.id}) of dataset {found.dataset!r}, {counted(len(evaluations), 'evaluation')}"
         )
-        if not yes and not _agreed(f"delete {what}?"):
+        if not yes and not options.agreed(f"delete {what}?"):
             raise InputError(f"nothing deleted: {what}; add --yes")
         tracker.delete_run(found.id)
     options.say(f"deleted {what}")
-
-
-def _agreed(question: str) -> bool:
-    import sys
-
-    if not sys.stdin.isatty():
-        return False
-    options.say(f"{question} [y/N]")
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _details(run: RunRecord) -> dict[str, Any]:

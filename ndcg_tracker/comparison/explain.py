@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ndcg_tracker.comparison.item_changes import KINDS, ItemChanges, Kind, remainder_of
 from ndcg_tracker.comparison.results import ItemMove, LabelSetRef, RunRef
+from ndcg_tracker.comparison.texts import GroupTexts
 from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import matching_rows
 from ndcg_tracker.rankings.ranking import LabelLists
@@ -55,6 +56,7 @@ class GroupExplanation:
 
     ``items``: those that stand within the cutoff in one run or the other, the largest contribution first. ``parts``: of
     a change of labels, None where both runs are evaluated against the same, or a step in between has no value.
+    ``texts``: of the group and its items, as far as there are any.
     """
 
     subject: Subject
@@ -64,6 +66,7 @@ class GroupExplanation:
     items: tuple[ExplainedItem, ...]
     parts: ChangeParts | None = None
     notes: tuple[Note, ...] = ()
+    texts: GroupTexts = field(default_factory=GroupTexts)
 
     @property
     def delta(self) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from ndcg_tracker.comparison.item_changes import ItemChanges
 from ndcg_tracker.comparison.results import Comparison, SliceComparison, Verdict, corrected_verdict
 from ndcg_tracker.comparison.slices import compare_slices, worst_first
+from ndcg_tracker.comparison.texts import GroupTexts
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.statistics.corrections import holm
@@ -125,7 +126,7 @@ class PairReport:
     ``at_cutoffs``: the first metric from cutoff to cutoff, none where it has no cutoff to vary. ``lists``: of the most
     changed groups. ``lists_metric``: the metric that their contributions add up to, None where it is no sum over items.
     ``slices``: by attribute, each with at most ``MOST_SLICES`` values. ``cutoff``: of the first metric. ``depth``: how
-    many ranks the lists show.
+    many ranks the lists show. ``texts``: of groups and listed items, by group; none where they were not asked for.
     """
 
     comparison: Comparison
@@ -136,6 +137,7 @@ class PairReport:
     slices: Mapping[str, tuple[SliceComparison, ...]] = field(default_factory=dict)
     cutoff: int | None = None
     depth: int = 10
+    texts: Mapping[str, GroupTexts] = field(default_factory=dict)
 
 
 def group_lists(

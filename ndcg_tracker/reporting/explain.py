@@ -19,6 +19,7 @@ from ndcg_tracker.comparison.explain import (
     RunExplanation,
     Subject,
 )
+from ndcg_tracker.comparison.texts import Text
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as
 from ndcg_tracker.reporting.html import reports_html
@@ -28,6 +29,7 @@ from ndcg_tracker.reporting.numbers import UNDEFINED, counted, points
 from ndcg_tracker.reporting.report import WIDTH, Format, Report, Table, columns
 from ndcg_tracker.reporting.rows import as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.reporting.terminal import Painted
+from ndcg_tracker.reporting.texts import query_words, text_cell
 
 TOP = 10
 """How many items are shown to people unless they ask for more."""
@@ -49,6 +51,7 @@ _ITEM_COLUMNS = (
     *("group", "metric", "item", "grade", "rank_baseline", "rank_candidate", "contribution_baseline"),
     *("contribution_candidate", "contribution", "kind", "grade_baseline"),
 )
+_TEXT_COLUMNS = ("title", "text", "url")
 _TOTAL_COLUMNS = ("metric", "table", "row", "n", "contribution", "group", "grade", "rank_baseline", "rank_candidate")
 
 
@@ -81,11 +84,20 @@ def explanation_object(explanation: Explanation) -> dict[str, Any]:
 @shape_of(GroupExplanation)
 def _group_shape(explanation: GroupExplanation) -> Mapping[str, object]:
     """Return the object of a group; what no item accounts for is a row without an item."""
+    texts = explanation.texts
     items = as_object(explanation.items)
+    for item in items:
+        item |= _text_shape(texts.items.get(item["item"]))
     if explanation.remainder:
         nothing = dict.fromkeys(_ITEM_COLUMNS[2:])
         items.append(nothing | {"contribution": explanation.remainder, "kind": "remainder"})
-    return _shape(explanation, explanation.group) | {"items": items} | _end_of_shape(explanation)
+    head = _shape(explanation, explanation.group) | _text_shape(texts.query)
+    return head | {"items": items} | _end_of_shape(explanation)
+
+
+def _text_shape(text: Text | None) -> dict[str, object]:
+    """Return what is told of a group or an item, by the keys of JSON; nothing where nothing is."""
+    return {} if text is None else {name: told for name, told in fields_of(text).items() if told is not None}
 
 
 @shape_of(RunExplanation)
@@ -141,7 +153,9 @@ def _totals_shape(totals: ChangeTotals) -> Mapping[str, object]:
 
 def explanation_columns(explanation: Explanation) -> Sequence[str]:
     """Return the columns of an explanation's rows."""
-    return _ITEM_COLUMNS if isinstance(explanation, GroupExplanation) else _TOTAL_COLUMNS
+    if not isinstance(explanation, GroupExplanation):
+        return _TOTAL_COLUMNS
+    return (*_ITEM_COLUMNS, *_TEXT_COLUMNS) if explanation.texts.items else _ITEM_COLUMNS
 
 
 def explanation_rows(explanation: Explanation) -> list[list[object]]:
@@ -150,8 +164,8 @@ def explanation_rows(explanation: Explanation) -> list[list[object]]:
         rows = [[explanation.subject.metric, *row] for row in _total_rows(explanation)]
         return [row + [None] * (len(_TOTAL_COLUMNS) - len(row)) for row in rows]
     shared = {"group": explanation.group, "metric": explanation.subject.metric}
-    items = [shared | item for item in explanation_object(explanation)["items"]]
-    return [[item[name] for name in _ITEM_COLUMNS] for item in items]
+    items = [shared | dict.fromkeys(_TEXT_COLUMNS) | item for item in explanation_object(explanation)["items"]]
+    return [[item[name] for name in explanation_columns(explanation)] for item in items]
 
 
 def _total_rows(explanation: RunExplanation) -> list[list[object]]:
@@ -217,15 +231,17 @@ def _headline(explanation: Explanation) -> str:
 
 
 def _story(explanation: Explanation) -> list[str]:
-    """Return what happened, the items that did most of it first, and in which runs; of a group only."""
+    """Return what a group is about and what happened in it, the items that did most of it first, and in which runs."""
     if not isinstance(explanation, GroupExplanation):
         return []
     runs = _runs(explanation.subject, "against")
+    query = explanation.texts.query
+    head = [] if query is None else [query_words(query)]
     causes = [item for item in _by_cost(explanation) if item.move.contribution * explanation.delta > 0][:N_CAUSES]
     if not causes:
-        return [runs]
+        return [*head, runs]
     told = [f"{_named(item)} {happened(item)} ({points(item.move.contribution, signed=True)})" for item in causes]
-    return [f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else told[0], runs]
+    return [*head, f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else told[0], runs]
 
 
 def _by_cost(explanation: GroupExplanation) -> list[ExplainedItem]:
@@ -332,7 +348,11 @@ def _item_table(explanation: GroupExplanation, top: int | None) -> Table:
         words.append(f"{counted(len(rest) - len(others), 'item')} that changed nothing")
     after = f"... and {', and '.join(words)}" if words else ""
     headings = columns("item", ">grade", ">rank", ">before", ">after", ">change", "what happened")
-    return Table(headings, rows, after=after)
+    titles = [text_cell(explanation.texts.items.get(str(row[0]))) for row in rows]
+    if not any(title.text for title in titles):
+        return Table(headings, rows, after=after)
+    rows = [[row[0], title, *row[1:]] for row, title in zip(rows, titles, strict=True)]
+    return Table([headings[0], *columns("title"), *headings[1:]], rows, after=after, names=(0, 1), titles=(1,))
 
 
 def _item_row(item: ExplainedItem, cutoff: int | None) -> list[object]:

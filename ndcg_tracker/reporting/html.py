@@ -87,8 +87,11 @@ def _folded(title: str, content: str) -> str:
 
 
 def _painted(cell: Painted, looks: Looks) -> str:
+    text = _text(cell.text)
+    if cell.link:
+        text = f'<a href="{escape(cell.link)}" target="_blank" rel="noreferrer noopener">{text}</a>'
     look = None if cell.style is None else _LOOK_OF.get(cell.style)
-    return _text(cell.text) if look is None else f"<span {looks[look]}>{_text(cell.text)}</span>"
+    return text if look is None else f"<span {looks[look]}>{text}</span>"
 
 
 def _text(text: str) -> str:

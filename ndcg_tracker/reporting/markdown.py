@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from html import escape
 
 from ndcg_tracker.reporting.report import Report, Table, marked, shown
-from ndcg_tracker.reporting.terminal import visible
+from ndcg_tracker.reporting.terminal import Painted, visible
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~#$]|(?<![^\W_])_|_(?![^\W_])")
 _BLOCK_START = re.compile(r"\A([-+=]|\d+(?=[.)]))")
@@ -38,10 +38,13 @@ def markdown_cell(text: str) -> str:
     return _MENTION.sub("@&#8203;", _SPECIAL.sub(r"\\\g<0>", escaped))
 
 
-def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> list[str]:
+def markdown_table(
+    headings: Sequence[str], rows: Sequence[Sequence[str | Painted]], right: Sequence[bool]
+) -> list[str]:
     """Return the lines of a Markdown table.
 
-    Parameters: ``headings`` and ``rows``: text, escaped here. ``right``: which columns hold numbers and stand right.
+    Parameters: ``headings`` and ``rows``: text, escaped here, perhaps with a link. ``right``: which columns hold
+    numbers and stand right.
 
     >>> print(*markdown_table(["run", "mean"], [["a|b", "0.5"]], [False, True]), sep=chr(10))
     | run | mean |
@@ -49,8 +52,14 @@ def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]], right
     | a\\|b | 0.5 |
     """
     lines = [[markdown_cell(heading) for heading in headings], ["---:" if is_right else "---" for is_right in right]]
-    lines += [[markdown_cell(cell) for cell in row] for row in rows]
+    lines += [[_cell(cell) for cell in row] for row in rows]
     return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+def _cell(cell: str | Painted) -> str:
+    if isinstance(cell, str) or not cell.link:
+        return markdown_cell(cell if isinstance(cell, str) else cell.text)
+    return f"[{markdown_cell(cell.text)}]({cell.link.replace('&', '&amp;')})"
 
 
 def reports_markdown(reports: Sequence[Report]) -> str:
@@ -89,10 +98,9 @@ def _headline(report: Report) -> str:
 def _table(table: Table) -> list[list[str]]:
     """Return a table with its footnotes, what stands after it and how to read it."""
     found = shown(table)
-    rows = [[cell.text for cell in row] for row in found.rows]
     after = [markdown_text(table.after)] if table.after else []
     return [
-        markdown_table(found.headings, rows, found.right),
+        markdown_table(found.headings, found.rows, found.right),
         _listed(marked(table.footnotes)),
         after,
         _listed(table.legend),

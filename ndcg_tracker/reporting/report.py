@@ -50,9 +50,10 @@ class Table:
 
     ``marks``: the signs of each row's footnotes; ``footnotes``: below the table, in the order of their signs.
     ``legend``: how to read it. ``after``: a line below it. ``names``: the columns of names, one or two, which are cut
-    where a line of text would be too long. ``n_below``: so many of the last columns go into a line of their own before
-    names are cut short. ``second``: where text is the format, the columns from this one on make a table of their own,
-    behind the first one's; 0: none. ``in_words``: what Markdown says in the place of the table.
+    where a line of text would be too long; ``titles``: those of them that are cut at their end rather than inside.
+    ``n_below``: so many of the last columns go into a line of their own before names are cut short. ``second``: where
+    text is the format, the columns from this one on make a table of their own, behind the first one's; 0: none.
+    ``in_words``: what Markdown says in the place of the table.
     """
 
     columns: Sequence[Column]
@@ -63,6 +64,7 @@ class Table:
     legend: Sequence[str] = ()
     after: str = ""
     names: tuple[int, ...] = (0,)
+    titles: tuple[int, ...] = ()
     n_below: int = 0
     second: int = 0
     in_words: Sequence[str] = ()

@@ -17,10 +17,14 @@ _HARMLESS = frozenset("\u200c\u200d\u3000")
 
 @dataclass(frozen=True, slots=True)
 class Painted:
-    """A piece of text with the style it has where colour is on."""
+    """A piece of text with the style it has where colour is on.
+
+    ``link``: the address that it leads to where the format has links, "" for none (see ``texts.web_address``).
+    """
 
     text: str
     style: Style | None = None
+    link: str = ""
 
 
 def visible(text: str) -> str:

@@ -119,11 +119,11 @@ def _rows(table: Table, page: _Page) -> list[str]:
     cells = [[Painted(heading) for heading in found.headings], *found.rows]
     first = len(found.headings) - n_below
     if not n_below or _has_room(cells, right, table.names, page.width):
-        return _cut(cells, right, table.names, page, page.width)
+        return _cut(cells, right, table.names, table.titles, page, page.width)
     names = [place for place in table.names if place < first]
-    above = _cut([row[:first] for row in cells], right[:first], names, page, page.width)
-    names = [place - first for place in table.names if place >= first]
-    below = _cut([row[first:] for row in cells], right[first:], names, page, page.width - len(_INDENT))
+    above = _cut([row[:first] for row in cells], right[:first], names, table.titles, page, page.width)
+    names, titles = ([place - first for place in of if place >= first] for of in (table.names, table.titles))
+    below = _cut([row[first:] for row in cells], right[first:], names, titles, page, page.width - len(_INDENT))
     return [line for one, other in zip(above, below, strict=True) for line in (one, _INDENT + other) if line.strip()]
 
 
@@ -136,12 +136,15 @@ def _has_room(cells: _Cells, right: Sequence[bool], names: Sequence[int], width:
     )
 
 
-def _cut(cells: _Cells, right: Sequence[bool], names: Sequence[int], page: _Page, width: int) -> list[str]:
+def _cut(
+    cells: _Cells, right: Sequence[bool], names: Sequence[int], titles: Sequence[int], page: _Page, width: int
+) -> list[str]:
     """Return the lines of a table whose names are cut so that its numbers stay within a width."""
     shares = dict(zip(names, _name_shares(cells, right, names, width), strict=True))
+    how = {place: shortened if place in titles else shortened_inside for place in names}
     cut = [
         [
-            Painted(shortened_inside(visible(cell.text), shares[place]), cell.style) if place in shares else cell
+            Painted(how[place](visible(cell.text), shares[place]), cell.style) if place in shares else cell
             for place, cell in enumerate(row)
         ]
         for row in cells

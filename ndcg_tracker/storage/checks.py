@@ -101,16 +101,17 @@ def checked_object(what: str, given: Mapping[str, Any] | None) -> dict[str, Any]
     return dict(given)
 
 
-def check_group_keys(keys: Keys) -> None:
-    """Raise InputError for a group id that no database can hold: one with a NUL, or one that is too long."""
+def check_group_keys(keys: Keys, role: str = "group") -> None:
+    """Raise InputError for a group id, or one of another role, that no index can hold: with a NUL, or too long."""
     if has_nul(keys):
-        raise InputError("a group id contains a NUL character, which no database keeps; remove it")
+        raise InputError(f"{_article(role)} id contains a NUL character, which no database keeps; remove it")
     lengths = keys.lengths
     if lengths.size and int(lengths.max()) > MAX_GROUP_KEY_BYTES:
         longest = int(lengths.argmax())
         start = keys.bytes_at(longest)[:20].decode(errors="replace")
         raise InputError(
-            f"group id {start + '...'!r} has {lengths[longest]} bytes; a group id has at most {MAX_GROUP_KEY_BYTES}"
+            f"{role} id {start + '...'!r} has {lengths[longest]} bytes; "
+            f"{_article(role)} id has at most {MAX_GROUP_KEY_BYTES}"
         )
 
 

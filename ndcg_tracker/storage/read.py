@@ -32,6 +32,7 @@ from ndcg_tracker.storage.records import (
     LabelSetRecord,
     MetricUse,
     RunRecord,
+    TextRecord,
 )
 from ndcg_tracker.storage.references import RunName, referenced_run, unknown_dataset
 from ndcg_tracker.storage.upkeep.integrity import broken_references, differing_values, engine_damage
@@ -92,6 +93,7 @@ class ReadTransaction:
         self.labels = LabelReads(session, self.groups)
         self.evaluations = EvaluationReads(session)
         self.decisions = DecisionReads(session)
+        self.texts = TextReads(session)
 
     def damage(self) -> list[str]:
         """Return one sentence per kind of damage in the whole database, none if it is intact."""
@@ -488,6 +490,53 @@ class GroupReads:
         query = sa.select(schema.groups.c.dataset_id).where(schema.groups.c.id == int(lists.group_ids[0]))
         dataset_id = self._session.connection.execute(query).scalar_one()
         return self.keys(dataset_id, lists.group_ids), lists.offsets, lists.item_keys, lists.numbers
+
+
+class TextReads:
+    """Reads the texts of groups and items."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def all(self, dataset_id: int, group_id: int | None = None) -> list[TextRecord]:
+        """Return the texts of a dataset, or those of one of its groups alone, by group and item."""
+        query = self._query(dataset_id)
+        return self._records(query if group_id is None else query.where(schema.texts.c.group_id == group_id))
+
+    def of_groups(self, dataset_id: int, group_ids: Sequence[int]) -> list[TextRecord]:
+        """Return the texts of some groups themselves."""
+        return self._in_parts(dataset_id, schema.texts.c.group_id, group_ids, schema.texts.c.item_key == "")
+
+    def of_pairs(self, dataset_id: int, group_ids: Sequence[int]) -> list[TextRecord]:
+        """Return the texts that items have in one of some groups."""
+        return self._in_parts(dataset_id, schema.texts.c.group_id, group_ids, schema.texts.c.item_key != "")
+
+    def of_items(self, dataset_id: int, item_keys: Sequence[str]) -> list[TextRecord]:
+        """Return the texts that some items have in every group."""
+        return self._in_parts(dataset_id, schema.texts.c.item_key, item_keys, schema.texts.c.group_id == 0)
+
+    def any(self, dataset_id: int) -> bool:
+        """Return whether a dataset has texts."""
+        table = schema.texts
+        query = sa.select(table.c.dataset_id).where(table.c.dataset_id == dataset_id).limit(1)
+        return bool(self._session.rows(query))
+
+    def _query(self, dataset_id: int) -> Select[Any]:
+        table = schema.texts
+        columns = (table.c[name] for name in ("group_id", "item_key", "text", "title", "url"))
+        query = sa.select(*columns).where(table.c.dataset_id == dataset_id)
+        return query.order_by(table.c.group_id, table.c.item_key)
+
+    def _records(self, query: Select[Any]) -> list[TextRecord]:
+        return self._session.records(TextRecord, query)
+
+    def _in_parts(
+        self, dataset_id: int, column: sa.Column[Any], values: Sequence[Any], condition: sa.ColumnElement[bool]
+    ) -> list[TextRecord]:
+        """Return the texts with one of these values in a column, as many at once as a statement takes parameters."""
+        query = self._query(dataset_id).where(condition)
+        parts = (values[first : first + FEW] for first in range(0, len(values), FEW))
+        return [record for part in parts for record in self._records(query.where(column.in_(part)))]
 
 
 def _counted(table: sa.Table) -> Select[Any]:

@@ -212,6 +212,21 @@ class GroupResultColumns:
 
 
 @dataclass(frozen=True, slots=True)
+class TextRecord:
+    """What people read where ids stand.
+
+    ``group_id``: 0 for an item in every group. ``item_key``: "" for the group itself. ``text``, ``title``, ``url``: as
+    they were given, None where nothing was.
+    """
+
+    group_id: int
+    item_key: str
+    text: str | None
+    title: str | None
+    url: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class GroupWeightsById:
     """The stored weights of a dataset's groups: ids, ascending, and weights of those that have one."""
 

@@ -289,3 +289,17 @@ decisions = Table(
     comment="One row per decision of a gate, and who overrode it with which reason.",
     sqlite_autoincrement=True,
 )
+
+texts = Table(
+    "texts",
+    metadata,
+    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the text."),
+    Column("group_id", IDENTIFIER, nullable=False, comment="Group of the text; 0 for an item in every group."),
+    Column("item_key", TEXT, nullable=False, comment="Item of the text; empty for the group itself."),
+    Column("text", TEXT, comment="Text of the query, or of the item; NULL where none was given."),
+    Column("title", TEXT, comment="Title; NULL where none was given."),
+    Column("url", TEXT, comment="Where to find it, as it was given; NULL where nothing was given."),
+    PrimaryKeyConstraint("dataset_id", "group_id", "item_key"),
+    CheckConstraint("group_id > 0 OR item_key <> ''", name="of_something"),
+    comment="One row per text: of a group, of an item in every group, or of an item in one group.",
+)

@@ -25,10 +25,19 @@ from ndcg_tracker.storage.checks import (
     utc_now,
 )
 from ndcg_tracker.storage.read import FEW, ReadTransaction, Session
-from ndcg_tracker.storage.records import AliasRecord, DatasetRecord, DecisionRecord, LabelSetRecord, RunRecord
+from ndcg_tracker.storage.records import (
+    AliasRecord,
+    DatasetRecord,
+    DecisionRecord,
+    LabelSetRecord,
+    RunRecord,
+    TextRecord,
+)
 from ndcg_tracker.storage.upkeep.integrity import Written, check_written
 
 _SAFE_TO_SQUARE = 1e150
+_TEXT_COLUMNS = ("text", "title", "url")
+_TEXTS_AT_ONCE = 10_000
 
 
 class RunDetails(TypedDict, total=False):
@@ -65,6 +74,7 @@ class Writes:
         self.evaluations = EvaluationWrites(session, self.made)
         self.aliases = AliasWrites(session, read)
         self.decisions = DecisionWrites(session, read, self.made)
+        self.texts = TextWrites(session, self.made)
 
 
 class DatasetWrites:
@@ -480,6 +490,52 @@ class DecisionWrites:
         record = DecisionRecord(id=self._session.insert(schema.decisions, values), **values)
         self._made.decision_ids.add(record.id)
         return record
+
+
+class TextWrites:
+    """Writes the texts of groups and items."""
+
+    def __init__(self, session: Session, made: Written) -> None:
+        self._session = session
+        self._made = made
+
+    def set(self, dataset_id: int, texts: Sequence[TextRecord], columns: Sequence[str]) -> None:
+        """Give groups and items of a dataset texts; what the records do not name stays.
+
+        Parameters: ``columns``: which of text, title and url to set; None takes one away.
+        """
+        named = ", ".join(f"{name} = excluded.{name}" for name in columns)
+        self._insert(dataset_id, texts, f"DO UPDATE SET {named}")
+        table = schema.texts
+        nothing = (table.c[name].is_(None) for name in _TEXT_COLUMNS)
+        self._session.execute(table.delete().where(table.c.dataset_id == dataset_id, *nothing))
+
+    def add(self, dataset_id: int, texts: Sequence[TextRecord]) -> None:
+        """Store texts; groups and items that have some already keep theirs."""
+        self._insert(dataset_id, texts, "DO NOTHING")
+
+    def delete(self, dataset_id: int, group_id: int | None = None) -> int:
+        """Delete the texts of a dataset, or those of one of its groups alone, and return how many there were."""
+        table = schema.texts
+        chosen = () if group_id is None else (table.c.group_id == group_id,)
+        return self._session.execute(table.delete().where(table.c.dataset_id == dataset_id, *chosen)).rowcount
+
+    def _insert(self, dataset_id: int, texts: Sequence[TextRecord], on_conflict: str) -> None:
+        check_group_keys(Keys.from_strings(one.item_key for one in texts), "item")
+        if any("\0" in (getattr(one, name) or "") for one in texts for name in _TEXT_COLUMNS):
+            raise InputError("a text contains a NUL character, which no database keeps; remove it")
+        names = ("dataset_id", "group_id", "item_key", *_TEXT_COLUMNS)
+        values = ", ".join(f":{name}" for name in names)
+        statement = sa.text(
+            f"INSERT INTO texts ({', '.join(names)}) VALUES ({values}) "
+            f"ON CONFLICT (dataset_id, group_id, item_key) {on_conflict}"
+        )
+        for first in range(0, len(texts), _TEXTS_AT_ONCE):
+            some = texts[first : first + _TEXTS_AT_ONCE]
+            rows = [{name: getattr(one, name) for name in names[1:]} | {"dataset_id": dataset_id} for one in some]
+            self._session.execute(statement, rows)
+        if texts:
+            self._made.text_dataset_ids.add(dataset_id)
 
 
 def _lists(groups: GroupWrites, dataset_id: int, items: GroupedItems, number: str) -> Lists:

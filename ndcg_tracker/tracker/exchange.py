@@ -43,13 +43,16 @@ class Exported:
     n_results: int
 
 
-def export(tx: ReadTransaction, runs: Sequence[RunRecord], folder: str) -> Exported:
+def export(tx: ReadTransaction, runs: Sequence[RunRecord], folder: str, *, texts: bool = False) -> Exported:
     """Write runs with all that belongs to them into a new folder (see ``Tracker.export_runs``)."""
-    from ndcg_tracker.exchange import ExportWriter
+    from ndcg_tracker.exchange import OPTIONAL, ExportWriter
 
     if not runs:
         raise ReferenceNotFoundError("there are no runs to export; store one with: ndcg-track ingest FILE")
-    with ExportWriter(Path(folder)) as writer:
+    with ExportWriter(Path(folder), OPTIONAL if texts else ()) as writer:
+        if texts:
+            for dataset_id, name in {run.dataset_id: run.dataset for run in runs}.items():
+                _write_texts(tx, dataset_id, name, writer)
         return _written(tx, runs, writer)
 
 
@@ -86,6 +89,20 @@ def _write_groups(tx: ReadTransaction, dataset_id: int, name: str, writer: Expor
         "attributes": [_json(attributes[group]) if group in attributes else None for group in ids.tolist()],
     }
     writer.add("groups", columns, ids.size)
+
+
+def _write_texts(tx: ReadTransaction, dataset_id: int, name: str, writer: ExportWriter) -> None:
+    """Write the texts of a dataset; no group: an item in every group, no item: the group itself."""
+    texts = tx.texts.all(dataset_id)
+    ids, keys = tx.groups.all(dataset_id)
+    key_of = dict(zip(ids.tolist(), keys.to_list(), strict=True))
+    columns: dict[str, Column] = {
+        "dataset": name,
+        "group_key": [key_of.get(one.group_id) for one in texts],
+        "item_key": [one.item_key or None for one in texts],
+        **{name: [getattr(one, name) for one in texts] for name in ("text", "title", "url")},
+    }
+    writer.add("texts", columns, len(texts))
 
 
 def _write_labels(tx: ReadTransaction, name: str, label_set: LabelSetRecord, writer: ExportWriter) -> None:
@@ -213,6 +230,7 @@ def import_all(tx: WriteTransaction, reader: ExportReader, dataset: str | None =
     datasets = {name: tx.write.datasets.ensure(dataset or name) for name in named}
     notes: list[Note] = []
     _import_groups(tx, reader, datasets)
+    _import_texts(tx, reader, datasets)
     label_sets = _import_labels(tx, reader, datasets, notes)
     coverages = _by_run(reader.rows("label_coverage"))
     imported = []
@@ -252,6 +270,25 @@ def _import_groups(tx: WriteTransaction, reader: ExportReader, datasets: dict[st
             if given and given | here.get(group_id, {}) != here.get(group_id):
                 new[group_id] = given | here.get(group_id, {})
         tx.write.groups.set_attributes(dataset.id, new)
+
+
+def _import_texts(tx: WriteTransaction, reader: ExportReader, datasets: dict[str, DatasetRecord]) -> None:
+    """Store texts, if the export has them; groups and items that have some here keep theirs."""
+    from ndcg_tracker.storage.records import TextRecord
+
+    rows = reader.rows("texts")
+    for name, dataset in datasets.items():
+        of_dataset = [row for row in rows if row["dataset"] == name]
+        if any(not row["group_key"] and not row["item_key"] for row in of_dataset):
+            raise reader.error("texts", "has a text of no group and no item")
+        keys = list(dict.fromkeys(row["group_key"] for row in of_dataset if row["group_key"]))
+        ids = tx.write.groups.ensure(dataset.id, Keys.from_strings(keys)).tolist()
+        id_of = dict(zip(keys, ids, strict=True))
+        texts = [
+            TextRecord(id_of.get(row["group_key"], 0), row["item_key"] or "", row["text"], row["title"], row["url"])
+            for row in of_dataset
+        ]
+        tx.write.texts.add(dataset.id, texts)
 
 
 def _import_labels(

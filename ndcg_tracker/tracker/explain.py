@@ -23,6 +23,7 @@ from ndcg_tracker.comparison.explain import (
 from ndcg_tracker.comparison.item_changes import ItemChanges, item_changes, joined_changes, within_cutoff
 from ndcg_tracker.comparison.pair import pair
 from ndcg_tracker.comparison.results import ItemMove
+from ndcg_tracker.comparison.texts import GroupTexts
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions, refuse_what_is_not_split
@@ -43,6 +44,7 @@ from ndcg_tracker.tracker.explain_parts import (
 )
 from ndcg_tracker.tracker.run_pair import RunPair, Side, check_one_dataset, paired_results, rescore_command
 from ndcg_tracker.tracker.scoring import GatheredValues, stored_weights
+from ndcg_tracker.tracker.texts import texts_of
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
@@ -150,7 +152,17 @@ def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupEx
         steps = group_parts(both, one, other, (values[0], values[1]))
         notes += [Note("no_split")] if steps is None else []
     items = explained_items(item_changes(one, other, axis, axis))
-    return GroupExplanation(subject_of(both), group, values[0], values[1], items, steps, tuple(notes))
+    texts = texts_of(tx, both.dataset_id, {int(ids[0]): [item.move.item for item in items]})
+    return GroupExplanation(
+        subject_of(both),
+        group,
+        values[0],
+        values[1],
+        items,
+        steps,
+        tuple(notes),
+        texts.get(int(ids[0]), GroupTexts()),
+    )
 
 
 def item_moves(tx: ReadTransaction, both: RunPair, group_ids: Index, n: int = 3) -> dict[int, tuple[ItemMove, ...]]:

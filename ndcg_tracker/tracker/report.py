@@ -30,8 +30,10 @@ from ndcg_tracker.tracker.compare import CompareOptions, compared
 from ndcg_tracker.tracker.explain import contributions_of
 from ndcg_tracker.tracker.groups import text_of
 from ndcg_tracker.tracker.history import HistoryFilter, history_of
+from ndcg_tracker.tracker.texts import texts_of
 
 if TYPE_CHECKING:
+    from ndcg_tracker.comparison.texts import GroupTexts
     from ndcg_tracker.rankings.keys import Keys
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.read import ReadTransaction
@@ -58,20 +60,22 @@ def runs_report(
     candidates: Sequence[str | Sequence[str]],
     options: CompareOptions,
     output: str,
+    *,
+    texts: bool = False,
 ) -> RunsReport:
     """Return all that the page shows of a baseline and its candidates; see ``compare.compared`` for what it raises.
 
-    ``output``: the file that the page goes to.
+    ``output``: the file that the page goes to. ``texts``: whether it shows the texts of queries and items.
     """
     found = compared(tx, baseline, candidates, options)
     comparison = found[0].comparison
-    reports = pair_reports(tx, found)
+    reports = pair_reports(tx, found, texts=texts)
     return RunsReport(
         reports.pairs,
         reports.deltas,
         history_of(tx, comparison.dataset, comparison.metrics[0].metric, HistoryFilter()).rows,
         {pair.comparison.candidate.name: _decisions(tx, pair) for pair in found},
-        _command(found, options, output),
+        _command(found, options, output, texts=texts),
     )
 
 
@@ -81,17 +85,18 @@ def live_report(
     """Return what a page shows that can ask for the rest: the lists of one group, no cutoffs, the newest runs."""
     found = compared(tx, baseline, candidates, options)
     comparison = found[0].comparison
-    reports = pair_reports(tx, found, n_lists=1, with_cutoffs=False)
+    reports = pair_reports(tx, found, n_lists=1, with_cutoffs=False, texts=True)
+    has_texts = any(pair.texts for pair in reports.pairs)
     return RunsReport(
         reports.pairs,
         reports.deltas,
         history_of(tx, comparison.dataset, comparison.metrics[0].metric, HistoryFilter(last=LIVE_RUNS)).rows,
         {pair.comparison.candidate.name: _decisions(tx, pair) for pair in found},
-        _command(found, options, "report.html"),
+        _command(found, options, "report.html", texts=has_texts),
     )
 
 
-def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str) -> tuple[str, ...]:
+def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str, *, texts: bool) -> tuple[str, ...]:
     """Return the command that makes the page."""
     comparison = pairs[0].comparison
     names = [comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
@@ -102,6 +107,7 @@ def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str
         ("--ci", options.methods.ci, "t"),
     )
     others = [word for option, value, default in chosen if value != default for word in (option, value)]
+    others += ["--texts"] if texts else []
     return ("ndcg-track", "report", *names, "--dataset", comparison.dataset, *metrics, *others, "--output", output)
 
 
@@ -120,19 +126,32 @@ def _decisions(tx: ReadTransaction, pair: ComparedPair) -> list[GateDecision]:
 
 
 def pair_reports(
-    tx: ReadTransaction, pairs: Sequence[ComparedPair], *, n_lists: int = LISTS, with_cutoffs: bool = True
+    tx: ReadTransaction,
+    pairs: Sequence[ComparedPair],
+    *,
+    n_lists: int = LISTS,
+    with_cutoffs: bool = True,
+    texts: bool = False,
 ) -> PairReports:
     """Return what a report shows of a baseline and its candidates (see ``pair_report``)."""
     return PairReports(
-        tuple(pair_report(tx, pair, n_lists=n_lists, with_cutoffs=with_cutoffs) for pair in pairs),
+        tuple(pair_report(tx, pair, n_lists=n_lists, with_cutoffs=with_cutoffs, texts=texts) for pair in pairs),
         pair_deltas(pairs) if len(pairs) > 1 else (),
     )
 
 
 def pair_report(
-    tx: ReadTransaction, pair: ComparedPair, *, n_lists: int = LISTS, with_cutoffs: bool = True
+    tx: ReadTransaction,
+    pair: ComparedPair,
+    *,
+    n_lists: int = LISTS,
+    with_cutoffs: bool = True,
+    texts: bool = False,
 ) -> PairReport:
-    """Return what a report shows of two runs that were compared; groups are those of the first metric."""
+    """Return what a report shows of two runs that were compared; groups are those of the first metric.
+
+    ``texts``: whether it shows the texts of queries and items.
+    """
     results = pair.results[0]
     ids = results.pairing.group_ids
     keys = tx.groups.keys(pair.both.dataset_id, ids)
@@ -141,16 +160,37 @@ def pair_report(
     )
     is_sum = pair.both.metric.measure in ADDITIVE
     can_be_tested = results.no_inference is None
+    most_changed = groups.most_changed(n_lists)
+    lists = lists_of(tx, pair.both, ids[most_changed])
     return PairReport(
         pair.comparison,
         groups,
         at_cutoffs(tx, pair, keys) if can_be_tested and with_cutoffs else (),
-        lists_of(tx, pair.both, ids[groups.most_changed(n_lists)]),
+        lists,
         str(pair.both.metric) if is_sum else None,
         slices_by(groups, results.weights, results.limits) if can_be_tested else {},
         pair.both.metric.cutoff,
         min(ROWS, pair.both.metric.cutoff or ROWS),
+        _texts(tx, pair.both.dataset_id, groups.keys, ids, most_changed, lists) if texts else {},
     )
+
+
+def _texts(
+    tx: ReadTransaction,
+    dataset_id: int,
+    keys: Sequence[str],
+    ids: Index,
+    listed: Index,
+    lists: Sequence[GroupLists],
+) -> dict[str, GroupTexts]:
+    """Return the texts of the listed groups with their items, and, unless there are too many, of all other groups."""
+    items_of = {
+        int(group_id): [item.item for item in one.items] + [item for item, _ in one.ideal]
+        for group_id, one in zip(ids[listed], lists, strict=True)
+    }
+    others = ids.tolist() if ids.size <= MANY_GROUPS else []
+    key_of = dict(zip(ids.tolist(), keys, strict=True))
+    return {key_of[group_id]: found for group_id, found in texts_of(tx, dataset_id, items_of, others).items()}
 
 
 def _attributes(tx: ReadTransaction, both: RunPair, ids: Index) -> dict[str, list[str | None]]:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.rescore import RescoredRun
     from ndcg_tracker.tracker.result_objects import ComparisonResult, ExplanationResult, GateResult, ReportResult
     from ndcg_tracker.tracker.run_pair import RunPair
+    from ndcg_tracker.tracker.texts import StoredText, TextsAdded
 
 # What answers a question is imported where it is asked: most of a small command's time is its start.
 
@@ -286,12 +287,14 @@ class Tracker:
         test: TestName = "t",
         ci: CiMethod = "t",
         output: str = "report.html",
+        texts: bool = False,
     ) -> ReportResult:
         """Draw a comparison: one page of HTML with every group, both lists of those that changed most, and the history.
 
         Parameters: ``baseline``, ``candidates``, ``dataset``, ``metrics``, ``missing``, ``test`` and ``ci``: see
         ``compare``; the first metric is drawn group by group. ``output``: the file that the page's own command names.
-        Returns: the page, which is saved with ``save``. Raises: what ``compare`` raises.
+        ``texts``: whether the page shows what ``add_texts`` stored. Returns: the page, which is saved with ``save``.
+        Raises: what ``compare`` raises.
         """
         from ndcg_tracker.comparison.inference import Methods
         from ndcg_tracker.tracker.compare import CompareOptions
@@ -300,7 +303,7 @@ class Tracker:
 
         options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, methods=Methods(test, ci))
         with self.store().read() as tx:
-            return ReportResult(runs_report(tx, baseline, candidates, options, output))
+            return ReportResult(runs_report(tx, baseline, candidates, options, output, texts=texts))
 
     def explain(
         self,
@@ -566,17 +569,64 @@ class Tracker:
         with self.store().write() as tx:
             return store_group_facts(tx, dataset, table)
 
+    def add_texts(
+        self,
+        frame: object,
+        *,
+        dataset: str = DEFAULT_DATASET,
+        group: str | None = None,
+        item: str | None = None,
+        text: str | None = None,
+        title: str | None = None,
+        url: str | None = None,
+    ) -> TextsAdded:
+        """Give groups and items of a dataset what people read where ids stand, in one transaction.
+
+        A row with a group is about the query, one with an item about the item in every group, one with both about the
+        item in this group. Parameters: ``frame``: a pandas DataFrame, a pyarrow Table, a dict of columns, or the table
+        that a reader made (``ndcg_tracker.ingest.read_texts``). ``group``, ``item``, ``text``, ``title``, ``url``:
+        names of columns, by default these, as far as they are there. A null takes a text away; what the frame does not
+        name stays. Raises: InputError for a frame that cannot be taken, and where the dataset has none of its groups.
+        """
+        from ndcg_tracker.ingest.texts import TextColumns, TextTable, read_text_frame
+        from ndcg_tracker.tracker.texts import store_texts
+
+        columns = TextColumns(group, item, text, title, url)
+        table = frame if isinstance(frame, TextTable) else read_text_frame(frame, columns)
+        with self.store().write() as tx:
+            return store_texts(tx, dataset, table)
+
+    def texts(self, dataset: str = DEFAULT_DATASET, *, group: str | None = None) -> list[StoredText]:
+        """Return the texts of a dataset (see ``add_texts``), or those of one of its groups alone."""
+        from ndcg_tracker.tracker.texts import stored_texts
+
+        with self.store().read() as tx:
+            return stored_texts(tx, dataset, group)
+
+    def delete_texts(self, dataset: str = DEFAULT_DATASET, *, group: str | None = None) -> int:
+        """Delete the texts of a dataset, or those of one of its groups alone, and return how many there were."""
+        from ndcg_tracker.tracker.texts import delete_texts
+
+        with self.store().write() as tx:
+            return delete_texts(tx, dataset, group)
+
     def export_runs(
-        self, folder: str | os.PathLike[str], references: Sequence[str] = (), *, dataset: str | None = None
+        self,
+        folder: str | os.PathLike[str],
+        references: Sequence[str] = (),
+        *,
+        dataset: str | None = None,
+        texts: bool = False,
     ) -> Exported:
         """Write runs (none named: all, of ``dataset`` if given) with all that belongs to them as Parquet files.
 
-        The folder must not be there yet. Raises: ReferenceNotFoundError; InputError where it cannot be written.
+        ``texts``: also what ``add_texts`` stored for their datasets. The folder must not be there yet. Raises:
+        ReferenceNotFoundError; InputError where it cannot be written.
         """
         from ndcg_tracker.tracker.exchange import export
 
         with self.store().read() as tx:
-            return export(tx, tx.runs.chosen(references, dataset), os.fspath(folder))
+            return export(tx, tx.runs.chosen(references, dataset), os.fspath(folder), texts=texts)
 
     def import_runs(self, folder: str | os.PathLike[str], *, dataset: str | None = None) -> Imported:
         """Store what ``export_runs`` wrote, all of it or nothing; what is stored already stays as it is.

@@ -11,8 +11,10 @@ import numpy as np
 from ndcg_tracker.errors import ReferenceNotFoundError
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.tracker.defaults import DEFAULT_METRIC
+from ndcg_tracker.tracker.texts import texts_of
 
 if TYPE_CHECKING:
+    from ndcg_tracker.comparison.texts import Text
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import (
@@ -121,11 +123,12 @@ def groups_of_run(tx: ReadTransaction, run: RunRecord, evaluation: EvaluationRec
 
 @dataclass(frozen=True, slots=True)
 class SomeGroup:
-    """A group as a list of groups shows it: its attributes, and its value in the newest run, None if there is none."""
+    """A group as a list of groups shows it: attributes, value in the newest run and query, None if there is none."""
 
     key: str
     attributes: Mapping[str, object]
     value: float | None
+    query: Text | None = None
 
 
 def groups_containing(
@@ -135,6 +138,7 @@ def groups_containing(
     found = tx.groups.containing(dataset.id, text, n, skip)
     records = [] if metric is None else tx.evaluations.history(dataset.id, metric.metric)
     attributes = tx.groups.attributes(dataset.id) if found else {}
+    texts = texts_of(tx, dataset.id, {}, [one for one, _ in found])
     value_of: dict[int, float] = {}
     if records and found:
         ids, values = tx.evaluations.results_of([records[-1].evaluation_id])[0]
@@ -145,7 +149,12 @@ def groups_containing(
             int(one): float(values[place]) for one, place, known in zip(wanted, at, is_there, strict=True) if known
         }
     some = [
-        SomeGroup(key, attributes.get(one) or {}, None if np.isnan(value := value_of.get(one, np.nan)) else value)
+        SomeGroup(
+            key,
+            attributes.get(one) or {},
+            None if np.isnan(value := value_of.get(one, np.nan)) else value,
+            texts[one].query if one in texts else None,
+        )
         for one, key in found
     ]
     return some, records[-1].run if records else None

@@ -12,6 +12,7 @@ import numpy as np
 
 from ndcg_tracker.comparison.explain import GroupExplanation
 from ndcg_tracker.comparison.report import GroupLists
+from ndcg_tracker.comparison.texts import GroupTexts
 from ndcg_tracker.errors import InputError, MetricError, NdcgTrackerError
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.reporting.charts.cutoffs import cutoffs as cutoffs_chart
@@ -24,13 +25,15 @@ from ndcg_tracker.reporting.html import CLASSES, reports_html
 from ndcg_tracker.reporting.notes import note_text
 from ndcg_tracker.reporting.numbers import counted, points
 from ndcg_tracker.reporting.pages.page import themes
-from ndcg_tracker.reporting.pages.report import lists_on_page, report_values, visible_lists
+from ndcg_tracker.reporting.pages.report import lists_on_page, report_values, texts_on_page, visible_lists
 from ndcg_tracker.reporting.terminal import visible
+from ndcg_tracker.reporting.texts import query_cell
 from ndcg_tracker.tracker.compare import CompareOptions, compared
 from ndcg_tracker.tracker.explain import explained_pair, group_explanation
 from ndcg_tracker.tracker.history import HistoryFilter, history_of
 from ndcg_tracker.tracker.report import at_cutoffs, lists_of, live_report
 from ndcg_tracker.tracker.run_pair import resolved_pair
+from ndcg_tracker.tracker.texts import texts_of
 from ndcg_tracker.tracker.ui import (
     RunOverview,
     datasets_overview,
@@ -455,8 +458,12 @@ def compare_cutoffs(tx: ReadTransaction, ask: Question) -> Answer:
 def compare_lists(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the lists of one group in two runs, as the report's script reads them."""
     chosen = _Chosen.of(tx, ask)
-    key = ask.text("group") or _missing("group")
-    return lists_on_page(visible_lists(_lists(tx, chosen, str(key))))
+    key = str(ask.text("group") or _missing("group"))
+    lists = _lists(tx, chosen, key)
+    one = group_id(tx, chosen.here.dataset, key)
+    items = [item.item for item in lists.items] + [item for item, _ in lists.ideal]
+    texts = texts_of(tx, chosen.here.dataset.id, {one: items})
+    return lists_on_page(visible_lists(lists)) | {"texts": texts_on_page(texts.get(one, GroupTexts()))}
 
 
 def _lists(tx: ReadTransaction, chosen: _Chosen, key: str) -> GroupLists:
@@ -475,7 +482,7 @@ def groups(tx: ReadTransaction, ask: Question) -> Answer:
     return rendered(
         "groups.html",
         title=f"Groups of {here.dataset.name}",
-        rows=found[:ROWS],
+        rows=[(one, query_cell(one.query)) for one in found[:ROWS]],
         newest=newest,
         q=q,
         before=link("/groups", **parameters, page=number - 1) if number > 1 else None,
@@ -531,6 +538,7 @@ def group(tx: ReadTransaction, ask: Question) -> Answer:
         "group.html",
         title=f"Group {key}",
         group=key,
+        query=query_cell(texts_of(tx, here.dataset.id, {}, [one]).get(one, GroupTexts()).query),
         attributes=attributes,
         data={"themes": themes(), "charts": charts} if charts else None,
         charts={name: _chart_words(spec) for name, spec in charts.items()},

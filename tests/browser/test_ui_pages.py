@@ -24,6 +24,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with shop(folder, first=HOSTILE) as tracker:
         tracker.tag_run("new", {"branch": "<img src=x>"})
         tracker.tag_run("third", {"branch": "<img src=x>"})
+        texts = {"group": ["q39", None], "item": [None, "doc 3"], "text": ["of tents", None], "title": [None, "Third"]}
+        tracker.add_texts(texts)
         tracker.set_alias("baseline", "old")
         tracker.gate("new", baseline="@baseline", margin=0.01)
     with served(f"sqlite:///{folder / 'runs.db'}") as found:
@@ -106,6 +108,8 @@ def test_the_lists_of_any_group_are_asked_for(inside: Reader, pages: Served) -> 
     found.click("[data-part=rows] a:text-is('q39')")
     expect(found.locator("[data-part=group]")).to_contain_text("Group q39")
     expect(found.locator("[data-part=lists-rows] tr").first).to_contain_text("doc")
+    expect(found.locator("[data-part=query]")).to_have_text("of tents")
+    expect(found.locator("[data-part=lists-rows]")).to_contain_text("Third")
     assert found.is_hidden("[data-part=not-here]")
     assert any("/compare/lists?" in url and url.endswith("group=q39") for url in inside.requests)
     found.click("#here a:text-is('in every run')")

@@ -61,6 +61,7 @@ SAMPLES = [
     "runs show bm25",
     "alias list",
     "groups list --dataset shop",
+    "texts list --dataset shop",
     "metrics list",
     "metrics explain ndcg(gain=exp2)@5",
     "db current",
@@ -226,6 +227,9 @@ def _shop() -> None:
             tracker.ingest(frame_of(run_frame), labels=labels_frame(), name=name, dataset="shop")
         keys = list(LABELS)
         tracker.set_groups({"group": keys, "device": ["tv", *["phone"] * (len(keys) - 1)]}, dataset="shop")
+        about_items = {"item": ["a", "b"], "text": ["x", "y"], "title": ["A", "B"], "url": ["https://a.example", None]}
+        tracker.add_texts(about_items, dataset="shop")
+        tracker.add_texts({"group": ["q1"], "text": ["light tent"]}, dataset="shop")
         tracker.set_alias("prod", "bm25", "shop")
         tracker.tag_run("bm25", {"branch": "main"}, dataset="shop")
         tracker.export_runs("out", dataset="shop")

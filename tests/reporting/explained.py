@@ -17,6 +17,7 @@ from ndcg_tracker.comparison.explain import (
     Subject,
 )
 from ndcg_tracker.comparison.results import ItemMove, LabelSetRef, RunRef
+from ndcg_tracker.comparison.texts import GroupTexts, Text
 from ndcg_tracker.notes import Note
 
 
@@ -30,6 +31,14 @@ def subject(text: str | None = None, *, versions: tuple[int, int] = (1, 1), metr
 def _named(text: str | None) -> tuple[Note, ...]:
     """Return a note with names from outside; none where there are none."""
     return () if text is None else (Note("group_not_in_run", {"group": text, "run": text, "value": 0.0}),)
+
+
+def _texts(text: str | None, items: tuple[ExplainedItem, ...]) -> GroupTexts:
+    """Return texts from outside, whose URLs are no addresses of the web; none where there are none."""
+    if text is None:
+        return GroupTexts()
+    told = Text(text or "empty", text, f"javascript:{text}")
+    return GroupTexts(told, {item.move.item: told for item in items})
 
 
 def _command(text: str | None, *options: str) -> tuple[str, ...]:
@@ -52,7 +61,9 @@ def group_explanation(text: str | None = None, *, versions: tuple[int, int] = (1
     )
     parts = None if versions[0] == versions[1] else ChangeParts(0.75, 0.5, 0.625, 0.375, LabelDifferences(1, 1200, 2))
     notes = (Note("unjudged_items", {"cutoff": 10, "baseline": 1, "candidate": 2}), *_named(text))
-    return GroupExplanation(subject(text, versions=versions), text or "q17", 0.75, 0.3755, items, parts, notes)
+    return GroupExplanation(
+        subject(text, versions=versions), text or "q17", 0.75, 0.3755, items, parts, notes, _texts(text, items)
+    )
 
 
 def run_explanation(text: str | None = None) -> RunExplanation:

@@ -19,7 +19,7 @@ SECOND = '''
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0005", "0004", None, None
+revision, down_revision, branch_labels, depends_on = "0006", "0005", None, None
 
 def upgrade():
     op.add_column("runs", sa.Column("planted", sa.Text()))
@@ -38,7 +38,7 @@ REBUILDING = '''
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0005", "0004", None, None
+revision, down_revision, branch_labels, depends_on = "0006", "0005", None, None
 PARENTS = ("datasets", "groups", "label_sets", "metrics", "runs", "evaluations")
 
 def how():
@@ -58,7 +58,7 @@ DAMAGING = '''
 """A revision that loses rows."""
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0005", "0004", None, None
+revision, down_revision, branch_labels, depends_on = "0006", "0005", None, None
 
 def upgrade():
     op.execute("DELETE FROM coverages")
@@ -71,7 +71,7 @@ def downgrade():
 def folder_with(second: str, target: Path) -> Path:
     """Return a copy of the migrations with one more revision."""
     shutil.copytree(revisions.migrations_folder(), target, ignore=shutil.ignore_patterns("__pycache__"))
-    (target / "versions" / "0005_planted.py").write_text(second)
+    (target / "versions" / "0006_planted.py").write_text(second)
     return target
 
 
@@ -99,13 +99,13 @@ def columns_of(url: str) -> dict[str, list[str]]:
 
 
 def rows_of(url: str, columns: dict[str, list[str]] | None = None) -> dict[str, list[tuple[object, ...]]]:
-    """Return the rows of every table, in order; ``columns``: which of each, by default all."""
+    """Return the rows of every table, in order; ``columns``: which tables and which columns of each, by default all."""
     location = parsed_location(url)
     engine = database_engine(location)
     found = {}
     with engine.connect() as connection:
         for name in sorted(sa.inspect(connection).get_table_names()):
-            if name != VERSION_TABLE:
+            if name != VERSION_TABLE and (columns is None or name in columns):
                 chosen = "*" if columns is None else ", ".join(f'"{column}"' for column in columns[name])
                 rows = connection.exec_driver_sql(f"SELECT {chosen} FROM {name}")
                 found[name] = sorted((tuple(row) for row in rows), key=repr)

@@ -79,6 +79,7 @@ def _dataset(random: Random, dataset: str) -> list[tuple[str, Step]]:
             found.append(("replace", _ingest(other, run, dataset, None, {**given, "replace": True})))
         if place == 1 and random.random() < 0.7:
             found.append(("groups", _groups(random, groups, dataset)))
+            found.append(("texts", _texts(groups, items, dataset)))
     if random.random() < 0.7:
         found.append(("labels", _add_labels(_labels(random, groups, items, whole=whole), dataset)))
         chosen = random.sample(runs, random.randint(1, len(runs)))
@@ -153,6 +154,15 @@ def _groups(random: Random, groups: list[str], dataset: str) -> Step:
     if random.random() < 0.5:
         frame["weight"] = [random.choice((0, 1, 2.5, 1 / 3)) for _ in groups]
     return lambda tracker: tracker.set_groups(frame, dataset=dataset)
+
+
+def _texts(groups: list[str], items: list[str], dataset: str) -> Step:
+    random = Random(f"{groups} {items}")  # its own: what is drawn for others stays
+    pairs = [*((group, None) for group in groups), *((None, item) for item in items), (groups[0], items[0])]
+    frame: dict[str, Any] = {"group": [group for group, _ in pairs], "item": [item for _, item in pairs]}
+    for name in ("text", "title", "url"):
+        frame[name] = [random.choice((*_KEYS, None)) for _ in pairs]
+    return lambda tracker: tracker.add_texts(frame, dataset=dataset)
 
 
 def _housekeeping(random: Random, dataset: str, runs: list[str]) -> list[tuple[str, Step]]:

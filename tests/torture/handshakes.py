@@ -33,6 +33,17 @@ COMMANDS = (
     "history",
     "rescore --all",
     "sql SELECT+1",
+    "texts add {files}/texts.csv",
+    "texts list",
+    "texts delete --yes",
+    "report bm25 dense --output {files}/report.html",
+    "plot compare bm25 dense --output {files}/plot.svg",
+    "plot slices bm25 dense --output {files}/plot.svg",
+    "plot cutoffs bm25 dense --output {files}/plot.svg",
+    "plot explain bm25 dense --group q1 --output {files}/plot.svg",
+    "plot history --output {files}/plot.svg",
+    "plot training bm25 --output {files}/plot.svg",
+    "plot runs latency_ms --output {files}/plot.svg",
     "export --all --output {files}/exported",
     "import {files}/runs",
     "runs list",
@@ -142,6 +153,7 @@ def write_files(folder: Path) -> None:
     write_csv(folder / "other.csv", frame_of(DENSE))
     write_csv(folder / "labels.csv", labels_frame())
     (folder / "groups.csv").write_text("group,locale\nq1,de\n", encoding="utf-8")
+    (folder / "texts.csv").write_text("group,text\nq1,tent\n", encoding="utf-8")
     own = str(folder / "own.db")
     for command in ("ingest {files}/new.csv --labels {files}/labels.csv", "export --all --output {files}/runs"):
         done = here("--db", own, *words_of(command, folder))

@@ -14,7 +14,7 @@ from migrated import REBUILDING, SECOND, folder_with, migrate, rows_of
 from restored import as_kept, content_of, differing, expected_content, kept_revisions, restore
 from stored_samples import add_run
 
-from ndcg_tracker.exchange import LATER
+from ndcg_tracker.exchange import LATER, OPTIONAL
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.schema import metadata
@@ -31,8 +31,9 @@ _LATER = {(table, column) for table, columns in LATER.items() for column in colu
 EVERYWHERE = {
     name: [column.name for column in table.columns if (name, column.name) not in _LATER]
     for name, table in metadata.tables.items()
+    if name not in OPTIONAL
 }
-"""The columns of every table that all revisions have."""
+"""The tables that all revisions have, and their columns that all have."""
 _ALIAS_OF_NOTHING = (
     "INSERT INTO aliases (dataset_id, name, run_id, created_at_utc, updated_at_utc) VALUES (4711, 'x', 4711, 'x', 'x')"
 )

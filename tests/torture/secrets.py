@@ -42,6 +42,8 @@ _COMMANDS = (
     ("labels", "add", "labels.csv"),
     ("groups", "set", "groups.csv"),
     ("groups", "list"),
+    ("texts", "list"),
+    ("texts", "delete", "--yes"),
     ("export", "--all", "-o", "out"),
     ("import", "out"),
     ("db", "upgrade"),

@@ -20,6 +20,14 @@ def fill(url: str) -> None:
         tracker.ingest(frame_of(DENSE), name="dense", tags={"branch": "trial"}, parameters={"layers": "6"}, **shop)
         tracker.ingest(frame_of({**DENSE, "q1": BM25["q1"]}), name="mixed", tags={"branch": "main"}, **shop)
         tracker.set_groups({"group": ["q1", "q2"], "device": ["phone", "tv"]}, dataset="shop")
+        texts = {
+            "group": ["q1", "q1", None, "q2"],
+            "item": [None, "a", "b", None],
+            "text": ["<b>light</b> tent", None, None, "lamp"],
+            "title": [None, "Tent & more", "Lamp", None],
+            "url": ["https://shop.example/?q=tent", "javascript:alert(1)", "https://shop.example/b", None],
+        }
+        tracker.add_texts(texts, dataset="shop")
         tracker.set_alias("baseline", "bm25", "shop")
         tracker.gate("dense", baseline="@baseline", margin=0.01, dataset="shop")
         tracker.gate("mixed", baseline="@baseline", margin=0.5, dataset="shop", acknowledge=HOSTILE)

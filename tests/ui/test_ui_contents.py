@@ -46,7 +46,7 @@ def test_all_that_is_linked_is_there_and_no_id_is_markup(pages: Served) -> None:
         assert " style=" not in answer.text  # the policy would not let it through
         assert not re.search(r" on\w+=\"", answer.text)
         found = [urljoin(path, one) for one in links(answer.text)]
-        assert all(one.startswith(("/", "data:,")) for one in found), found
+        assert all(one.startswith(("/", "data:,", "https://shop.example/")) for one in found), found
         waiting.extend(found)
     kinds = set(of_kind)
     assert kinds >= {"/", "/runs", "/run", "/history", "/groups", "/group", "/labels", "/decisions", "/compare"}
@@ -165,6 +165,25 @@ def test_a_group_over_time(pages: Served) -> None:
     assert "It changed most" not in chosen
     # a group that one run lacks counts 0 there; one without anything to find is undefined everywhere
     assert ">0.0000<" in pages.page("/group?dataset=shop&group=q5")
+
+
+def test_texts_of_queries_and_items(pages: Served) -> None:
+    page = pages.page("/groups?dataset=shop")
+    link = '<a href="https://shop.example/?q=tent" target="_blank" rel="noreferrer noopener">&lt;b&gt;light'
+    assert link in page
+    assert "lamp" in text_of(page)
+    group = pages.page("/group?dataset=shop&group=q1")
+    assert link in group
+    assert "Tent & more" in text_of(group)
+    assert 'href="javascript' not in group
+    texts = pages.get("/compare/lists?run=1&run=2&group=q1").json()["texts"]
+    assert texts["query"] == ["<b>light</b> tent", "https://shop.example/?q=tent"]
+    assert texts["items"] == {"a": ["Tent & more (javascript:alert(1))", ""], "b": ["Lamp", "https://shop.example/b"]}
+    assert pages.get("/compare/lists?run=1&run=2&group=q3").json()["texts"] == {
+        "query": ["", ""],
+        "items": {},
+    }
+    assert "--texts" in text_of(pages.page("/compare?run=1&run=2"))
 
 
 def test_labels_and_coverage(pages: Served) -> None:

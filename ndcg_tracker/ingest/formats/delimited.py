@@ -158,8 +158,11 @@ def _is_number(cell: bytes) -> bool:
     return True
 
 
-def cells_of(source: Lines, delimiter: bytes) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield the first line and the cells of every record; blank lines are left out, and a last one that goes on."""
+def cells_of(source: Lines, delimiter: bytes, *, quotes: bool = True) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield the first line and the cells of every record; blank lines are left out, and a last one that goes on.
+
+    ``quotes``: whether a quote opens a cell, rather than being a character.
+    """
     lines = source.lines()
 
     def next_line() -> bytes:
@@ -169,7 +172,7 @@ def cells_of(source: Lines, delimiter: bytes) -> Iterator[tuple[int, list[bytes]
             raise _OpenQuoteError("a quote that is never closed; close it or double it") from None
 
     for first_line, line in lines:
-        if _QUOTE not in line:
+        if not quotes or _QUOTE not in line:
             if line.strip(b" "):
                 yield first_line, line.split(delimiter)
             continue

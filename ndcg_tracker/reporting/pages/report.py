@@ -11,6 +11,7 @@ import numpy as np
 
 from ndcg_tracker.comparison.report import EveryGroup, GroupLists, PairReport, RunPairDelta
 from ndcg_tracker.comparison.results import MetricComparison
+from ndcg_tracker.comparison.texts import GroupTexts
 from ndcg_tracker.reporting.charts import compare as compare_charts
 from ndcg_tracker.reporting.charts.cutoffs import cutoffs
 from ndcg_tracker.reporting.charts.explain import moves_chart
@@ -24,6 +25,7 @@ from ndcg_tracker.reporting.numbers import counted, interval, p_text, points
 from ndcg_tracker.reporting.pages.page import page, themes
 from ndcg_tracker.reporting.report import Report, Table, columns
 from ndcg_tracker.reporting.terminal import visible
+from ndcg_tracker.reporting.texts import query_cell, text_cell
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -186,6 +188,7 @@ class _PairOnPage:
             },
             "columns": _columns(cards["every"].spec),
             "details": {one.group: lists_on_page(one) for one in pair.lists},
+            "texts": {visible(key): texts_on_page(texts) for key, texts in pair.texts.items()},
             "first": None if lowest is None else pair.groups.keys[lowest],
             "depth": pair.depth,
             "explain": command_line(_explain_command(pair)),
@@ -315,6 +318,13 @@ def lists_on_page(lists: GroupLists) -> dict[str, object]:
         "ideal": lists.ideal,
         "more": lists.n_more,
     }
+
+
+def texts_on_page(texts: GroupTexts) -> dict[str, object]:
+    """Return the words of a group and its items, each with where they lead, as the script reads them."""
+    query = query_cell(texts.query)
+    items = {visible(item): text_cell(text) for item, text in texts.items.items()}
+    return {"query": [query.text, query.link], "items": {item: [one.text, one.link] for item, one in items.items()}}
 
 
 def _short(number: float | None) -> float | None:

@@ -21,6 +21,7 @@ from ndcg_tracker.storage.schema import (
     label_sets,
     ranked_lists,
     runs,
+    texts,
 )
 
 _STRAY = "without their owner or group"
@@ -32,11 +33,12 @@ def broken_references(
     run_ids: Iterable[int] | None = None,
     label_set_ids: Iterable[int] | None = None,
     evaluation_ids: Iterable[int] | None = None,
+    text_dataset_ids: Iterable[int] | None = None,
 ) -> list[str]:
     """Return one sentence per kind of damage among the rows of these owners (None: of all), none if all are intact.
 
-    A list or group result is whole if its owner exists and its group is one of the owner's dataset; a run and a label
-    set have as many lists as they say, an evaluation as many group results as it has packed.
+    A list, group result or text is whole if its owner exists and its group is one of the owner's dataset; a run and a
+    label set have as many lists as they say, an evaluation as many group results as it has packed.
     """
     n_packed = sa.func.coalesce(sa.func.length(evaluations.c.packed_values), 0) // 8
     found = []
@@ -44,6 +46,7 @@ def broken_references(
         (f"ranked lists {_STRAY}", _strays_of_runs(), ranked_lists.c.run_id, run_ids),
         (f"label lists {_STRAY}", _strays_of_label_sets(), label_lists.c.label_set_id, label_set_ids),
         (f"group results {_STRAY}", _strays_of_evaluations(), group_results.c.evaluation_id, evaluation_ids),
+        (f"texts {_STRAY}", _strays_of_texts(), texts.c.dataset_id, text_dataset_ids),
         (
             "runs without all their lists",
             _wrong_counts(runs, runs.c.n_groups, ranked_lists.c.run_id),
@@ -91,12 +94,16 @@ def engine_damage(connection: Connection) -> list[str]:
 
 @dataclass(slots=True)
 class Written:
-    """What a transaction has created: content digests by the ids of runs and label sets, and other ids."""
+    """What a transaction has created: content digests by the ids of runs and label sets, and other ids.
+
+    ``text_dataset_ids``: of the datasets that were given texts.
+    """
 
     runs: dict[int, str] = field(default_factory=dict)
     label_sets: dict[int, str] = field(default_factory=dict)
     evaluation_ids: set[int] = field(default_factory=set)
     decision_ids: set[int] = field(default_factory=set)
+    text_dataset_ids: set[int] = field(default_factory=set)
 
     def is_in(self, connection: Connection) -> bool | None:
         """Return whether the transaction was committed; None if it created nothing that shows it.
@@ -118,7 +125,11 @@ class Written:
 def check_written(connection: Connection, made: Written) -> None:
     """Raise if the data of this transaction is incomplete, before it is committed."""
     broken = broken_references(
-        connection, run_ids=made.runs, label_set_ids=made.label_sets, evaluation_ids=made.evaluation_ids
+        connection,
+        run_ids=made.runs,
+        label_set_ids=made.label_sets,
+        evaluation_ids=made.evaluation_ids,
+        text_dataset_ids=made.text_dataset_ids,
     )
     if broken:
         raise DatabaseError(f"refused to store {'; '.join(broken)}: nothing was stored; please report this")
@@ -153,6 +164,11 @@ def _strays_of_evaluations() -> Select[Any]:
         .outerjoin(groups, (groups.c.id == group_results.c.group_id) & (groups.c.dataset_id == runs.c.dataset_id))
     )
     return _strays(group_results, joined)
+
+
+def _strays_of_texts() -> Select[Any]:
+    joined = texts.outerjoin(groups, (groups.c.id == texts.c.group_id) & (groups.c.dataset_id == texts.c.dataset_id))
+    return _strays(texts, joined).where(texts.c.group_id > 0)
 
 
 def _wrong_counts(owners: sa.Table, expected: ColumnElement[int], owner_id: ColumnElement[int]) -> Select[Any]:

@@ -44,6 +44,13 @@ LABELS = {
     "{x,y}": {"NULL": 1.0},
     "nothing relevant": {"y": 0.0},
 }
+TEXTS = {
+    "group": ["shoes", None, "shoes"],
+    "item": [None, "日本語", "a"],
+    "text": ["light 'shoes'\n\x1b[2J", None, None],
+    "title": [None, "<script>", "ü\u202e"],
+    "url": [None, "javascript:alert(1)", "https://shop.example/?a=1&b=2"],
+}
 MORE_LABELS = {**LABELS, "unjudged": {"x": 1.0}}
 
 
@@ -77,6 +84,7 @@ def fill(url: str) -> None:
     with nt.Tracker(url) as tracker:
         more = frame(MORE_LABELS, "label")
         tracker.ingest(frame(BETTER, "score"), name="newest", labels=more, **of_shop)
+        tracker.add_texts(TEXTS, dataset="shop")
 
 
 def sqlite_dump(path: Path) -> str:

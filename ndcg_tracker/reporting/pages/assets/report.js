@@ -11,6 +11,15 @@
     if (className) element.className = className;
     return element;
   };
+  // What is told of a group or an item; a link only to the web, whatever the page holds.
+  const told = (tag, [words, url], className) => {
+    const line = make(tag, undefined, className);
+    const link = /^https?:\/\//i.test(url) ? Object.assign(make("a"), { href: url, target: "_blank", rel: "noreferrer noopener" }) : null;
+    (link ?? line).textContent = words;
+    if (link) line.append(link);
+    return line;
+  };
+  const own = (table, key) => (Object.hasOwn(table, key) ? table[key] : undefined);
   const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\"'\"'") + "'");
 
   const moveRow = ([item, grade, baseline, candidate, before, after]) => ({
@@ -35,6 +44,11 @@
       this.sort = { by: "delta", down: false };
       this.find = (name) => this.root.querySelector(`[data-part="${name}"]`);
       this.wire();
+    }
+
+    query(key) {
+      const found = own(this.texts, key)?.query;
+      return found?.[0] && found[0] !== key ? found : null;
     }
 
     delta(place) { return this.groups.candidate[place] - this.groups.baseline[place]; }
@@ -111,18 +125,22 @@
     lists() {
       const place = this.place.get(this.chosen);
       const { baseline, candidate } = this.groups;
-      const found = Object.hasOwn(this.details, this.chosen) ? this.details[this.chosen] : undefined;
+      const found = own(this.details, this.chosen);
       if (!found && page.ask) this.fetchLists(this.chosen);
       const words = `${number(baseline[place])} → ${number(candidate[place])} (${number(this.delta(place), true)})`;
       this.find("group").textContent = `Group ${this.chosen}: ${words}`;
+      const query = this.query(this.chosen);
+      this.find("query").hidden = !query;
+      this.find("query").replaceChildren(...(query ? [told("span", query)] : []));
       const url = new URLSearchParams({ ...(page.pairs.length > 1 ? { pair: this.index } : {}), group: this.chosen });
-      this.find("command").textContent = `${this.explain} --group ${quoted(page.raw[this.chosen] ?? this.chosen)}`;
+      this.find("command").textContent = `${this.explain} --group ${quoted(own(page.raw, this.chosen) ?? this.chosen)}`;
       byId("here").replaceChildren(make("span", `Group ${this.chosen}: ${words}  `), Object.assign(make("a", "see its lists"), { href: `#${url}`, onclick: () => this.find("moves-card").scrollIntoView({ behavior: "smooth" }) }));
       if (page.ask) byId("here").append("  ", Object.assign(make("a", "in every run"), { href: this.asked(page.ask.group, this.chosen) }));
       this.find("not-here").hidden = Boolean(found || page.ask);
       this.find("lists").hidden = this.find("moves").hidden = !found;
       if (!found) return;
       this.listTable(found);
+      this.find("moves").parentElement.classList.toggle("told", Object.keys(own(this.texts, this.chosen)?.items ?? {}).length > 0);
       const spec = { ...this.charts.moves, data: { name: "moves", values: found.items.map(moveRow) } };
       this.views.moves?.finalize();
       drawn(this.find("moves"), spec).then((view) => { this.views.moves = view; });
@@ -130,13 +148,15 @@
 
     // A server answers what a file does not hold; page.ask has its addresses.
     asked(address, key) {
-      return `${address[this.index]}&group=${encodeURIComponent(Object.hasOwn(page.raw, key) ? page.raw[key] : key)}`;
+      return `${address[this.index]}&group=${encodeURIComponent(own(page.raw, key) ?? key)}`;
     }
 
     async fetchLists(key) {
       const answer = await fetch(this.asked(page.ask.lists, key));
       const value = answer.ok ? await answer.json() : { items: [], ideal: [], more: 0 };
-      Object.defineProperty(this.details, key, { value, enumerable: true }); // a group may be called __proto__
+      const put = (table, value) => Object.defineProperty(table, key, { value }); // a group may be called __proto__
+      put(this.details, value);
+      if (value.texts) put(this.texts, value.texts);
       if (this.chosen === key) this.lists();
     }
 
@@ -162,10 +182,10 @@
     itemCell(item, grade) {
       const cell = make("td");
       if (item === undefined) return cell;
-      const text = page.texts?.items?.[this.chosen]?.[item];
+      const text = own(own(this.texts, this.chosen)?.items ?? {}, item);
       const name = make("span", item, grade ? "relevant" : "");
       cell.append(name, make("span", grade === null ? "  unjudged" : `  grade ${grade}`, "muted"));
-      if (text) cell.append(make("div", text, "muted"));
+      if (text) cell.append(told("div", text, "muted"));
       return cell;
     }
 
@@ -185,7 +205,7 @@
         places.sort((one, other) => (isText ? collator.compare(of(one), of(other)) : of(one) - of(other)) * (this.sort.down ? -1 : 1) || one - other);
         this.order = { key: cacheKey, places };
       }
-      const matches = (place) => !words || keys[place].toLowerCase().includes(words) || names.some((_, n) => value[`attribute-${n}`](place).toLowerCase().includes(words));
+      const matches = (place) => !words || keys[place].toLowerCase().includes(words) || this.query(keys[place])?.[0].toLowerCase().includes(words) || names.some((_, n) => value[`attribute-${n}`](place).toLowerCase().includes(words));
       const found = this.order.places.filter(matches);
       const body = this.find("rows");
       body.replaceChildren(...found.slice(0, this.limit).map((place) => {
@@ -195,7 +215,8 @@
         const link = make("a", keys[place]);
         link.href = `#${new URLSearchParams({ ...(page.pairs.length > 1 ? { pair: this.index } : {}), group: keys[place] })}`;
         const head = make("td");
-        head.append(link);
+        const query = this.query(keys[place]);
+        head.append(link, ...(query ? [make("div", query[0], "muted")] : []));
         row.append(head, ...names.map((_, n) => make("td", value[`attribute-${n}`](place))));
         row.append(make("td", number(baseline[place]), "right"), make("td", number(candidate[place]), "right"));
         const delta = this.delta(place);

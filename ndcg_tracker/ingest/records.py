@@ -1,0 +1,265 @@
+"""Tables of facts about groups and items: the rows of files and frames, cell by cell, each with its place."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import isnan
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.ingest.columns import Refused, absent_column
+from ndcg_tracker.ingest.detection import detect_delimited, detect_reader
+from ndcg_tracker.ingest.formats.delimited import cells_of
+from ndcg_tracker.ingest.formats.jsonl import json_record
+from ndcg_tracker.ingest.formats.parquet import opened_parquet
+from ndcg_tracker.ingest.places import LinePlaces, Places, RowPlaces, shown
+from ndcg_tracker.ingest.source import Progress, Source
+from ndcg_tracker.ingest.table import LONGEST_ID
+
+READERS = ("csv", "tsv", "jsonl", "parquet")
+
+_HEAD = 1 << 16  # bytes that tell the format
+_KINDS = {bool: "true or false", float: "a fraction", str: "text", list: "an array", dict: "an object"}
+Row = Sequence[object]
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """A header, and the cells of all rows under the columns that are asked for by their places in the header.
+
+    ``places``: where each row stands, known once the row was given. ``refused`` makes the error for a wrong header.
+    ``is_text``: whether all cells are text, numbers too.
+    """
+
+    header: list[str]
+    rows: Callable[[Sequence[int]], Iterator[Row]]
+    places: Places
+    refused: Callable[[str], Exception]
+    is_text: bool = False
+
+
+@contextmanager
+def opened_records(
+    path: str,
+    what: str,
+    *,
+    reader: str | None = None,
+    header: Sequence[str] | None = None,
+    stdin: BinaryIO | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Records]:
+    """Open a file and yield its records, to be read before it is closed.
+
+    Parameters: ``path``, a file, compressed or not, or ``-`` for standard input. ``what``: the rows are about.
+    ``reader``: one of ``READERS``, None to tell from the file's name and content. ``header``: the names of all columns
+    of a CSV or TSV file whose first line is a row. Raises: InputError, one line, ``FILE:LINE: what; what to do``.
+    """
+    if reader is not None and reader not in READERS:
+        raise InputError(f"no reader {shown(reader)} for {what}; choose one of {' '.join(READERS)}")
+    with Source(path, stdin=stdin, progress=progress) as source:
+        head = source.head(_HEAD)
+        if not head:
+            raise source.error("is empty; give a file that has rows")
+        name = reader or (detect_reader if header is None else detect_delimited)(path, head)
+        if header is not None and name not in ("csv", "tsv"):
+            words = f"{argument('columns')} names the columns of a csv or tsv file without header"
+            raise source.error(f"{words}, this is read as {name}; leave it out")
+        if name == "jsonl":
+            yield json_records(source)
+        elif name == "parquet":
+            yield parquet_records(source)
+        elif name in READERS:
+            yield delimited_records(source, b"," if name == "csv" else b"\t", header)
+        else:
+            raise source.error(
+                f"this is read as {name}, which has no columns for {what}; name another with "
+                f"{argument('reader')} ({' '.join(READERS)})"
+            )
+
+
+def delimited_records(source: Source, delimiter: bytes, header: Sequence[str] | None = None) -> Records:
+    """Return the records of a CSV or TSV file (see ``formats.delimited``).
+
+    ``header``: the names of its columns where the first line is a row; in such TSV files, as MS MARCO has them, quotes
+    are characters. Raises: InputError naming the line, here or in a row, for a wrong number of cells and a quote out of
+    place.
+    """
+    is_quoted = header is None or delimiter != b"\t"
+    read = cells_of(source, delimiter, quotes=is_quoted)
+    named = "the header has" if header is None else f"{argument('columns')} names"
+    header_line = 1
+    if header is None:
+        header_line, names = next(read, (1, []))
+        header = [name.decode() for name in names]
+    header = list(header)
+    lines: list[int] = []
+
+    def rows(wanted: Sequence[int]) -> Iterator[Row]:
+        for line, cells in read:
+            if len(cells) != len(header):
+                count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+                raise source.error(f"{count} where {named} {len(header)}; correct the line", line)
+            lines.append(line)
+            yield [cells[place].decode() for place in wanted]
+
+    places = LinePlaces(source.name, lines)
+    return Records(header, rows, places, lambda what: source.error(what, header_line), is_text=True)
+
+
+def json_records(source: Source) -> Records:
+    """Return the records of a JSON lines file; a key that is absent is null.
+
+    Raises: InputError naming the line for what is no JSON object.
+    """
+    lines: list[int] = []
+    found: list[dict[str, Any]] = []
+    for line, text in source.lines():
+        if not text.strip(b" \t"):
+            continue
+        try:
+            found.append(json_record(text))
+        except ValueError as error:
+            raise source.error(str(error), line) from None
+        lines.append(line)
+    header = list(dict.fromkeys(name for record in found for name in record))
+
+    def rows(wanted: Sequence[int]) -> Iterator[Row]:
+        names = [header[place] for place in wanted]
+        return ([record.get(name) for name in names] for record in found)
+
+    return Records(header, rows, LinePlaces(source.name, lines), source.error)
+
+
+def parquet_records(source: Source) -> Records:
+    """Return the records of a Parquet file.
+
+    Raises: InputError, here or in a row, for a file that is broken.
+    """
+    import pyarrow as pa
+
+    file = source.file_path() or pa.BufferReader(source.content())
+
+    def rows(wanted: Sequence[int]) -> Iterator[Row]:
+        with opened_parquet(file, source) as opened:
+            for batch in opened.iter_batches(columns=[header[place] for place in wanted]):
+                columns = [batch.column(header[place]).to_pylist() for place in wanted]
+                yield from zip(*columns, strict=True)
+
+    with opened_parquet(file, source) as opened:
+        header = [str(name) for name in opened.schema_arrow.names]
+    return Records(header, rows, RowPlaces(source.name), source.error)
+
+
+def frame_records(frame: object) -> Records:
+    """Return the records of a pandas DataFrame, a dict of columns, or what speaks Arrow's C stream interface.
+
+    In pandas and dicts NaN is null. Raises: InputError for anything else.
+    """
+    header, column, nan_is_null = _opened(frame)
+
+    def rows(wanted: Sequence[int]) -> Iterator[Row]:
+        columns = [column(place) for place in wanted]
+        lengths = [len(values) for values in columns]
+        if len(set(lengths)) > 1:
+            listed = ", ".join(f"{shown(header[at])} {n}" for at, n in zip(wanted, lengths, strict=True))
+            raise InputError(f"the columns differ in length ({listed}); give one value per row in each")
+        for values in zip(*columns, strict=True):
+            yield [plain(value, nan_is_null=nan_is_null) for value in values]
+
+    places = RowPlaces()
+    return Records(header, rows, places, places.whole)
+
+
+def _opened(frame: object) -> tuple[list[str], Callable[[int], Sequence[object]], bool]:
+    """Return a frame's column names, a function from a column's place to its values, and whether NaN is null."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(frame, pandas.DataFrame):
+        return [_name(label) for label in frame.columns], lambda place: frame.iloc[:, place].tolist(), True
+    if isinstance(frame, Mapping):
+        names, columns = [_name(label) for label in frame], list(frame.values())
+        return names, lambda place: _values(columns[place], names[place]), True
+    if not hasattr(frame, "__arrow_c_stream__"):
+        kind = type(frame).__name__
+        raise InputError(f"cannot read a {kind}; give a pandas DataFrame, a pyarrow Table or a dict of columns")
+    import pyarrow as pa
+
+    table: Any = pa.table(frame)
+    return [str(name) for name in table.column_names], lambda place: table.column(place).to_pylist(), False
+
+
+def _name(label: object) -> str:
+    return label if isinstance(label, str) else repr(label)
+
+
+def _values(column: Any, name: str) -> Sequence[object]:
+    if isinstance(column, str | bytes) or not hasattr(column, "__len__"):
+        raise InputError(f"column {shown(name)} is a single {type(column).__name__}; give one value per row")
+    return list(column)
+
+
+def place_of(header: Sequence[str], name: str, role: str, refused: Refused) -> int:
+    """Return where a column is (what ``refused`` makes of one that is absent or appears twice)."""
+    count = header.count(name)
+    if count > 1:
+        raise refused(f"column {shown(name)} appears {count} times; rename all but one")
+    if not count:
+        raise refused(absent_column(name, role, header))
+    return header.index(name)
+
+
+def cell_id(value: object, role: str) -> str:
+    """Return the id of a ``role`` ("group", "item") that a cell holds; whole numbers become their decimal text.
+
+    Raises: ValueError, its message without a place, for an id that is empty, too long, or none.
+
+    >>> cell_id("007", "group"), cell_id(7, "item")
+    ('007', '7')
+    """
+    if isinstance(value, bytes):
+        try:
+            value = value.decode()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"byte 0x{value[error.start]:02x} is not UTF-8; write ids as UTF-8") from None
+    if type(value) is int:
+        value = str(value)
+    if value is None or value == "":
+        raise ValueError(f"the {role} id is empty; every row needs one")
+    if not isinstance(value, str):
+        raise ValueError(f"the {role} id is {kind_of(value)}; ids are text or whole numbers")
+    n_bytes = len(checked_text(value, f"the {role} id"))
+    if n_bytes > LONGEST_ID:
+        raise ValueError(f"the {role} id has {n_bytes} bytes; shorten it to {LONGEST_ID} or fewer")
+    return value
+
+
+def checked_text(text: str, what: str) -> bytes:
+    """Return the UTF-8 bytes of a text (ValueError where a database cannot keep it)."""
+    if "\0" in text:
+        raise ValueError(f"{what} has a NUL byte; write the file again without it")
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{what} has half a character; write the file as UTF-8") from None
+
+
+def plain(value: object, *, nan_is_null: bool) -> object:
+    """Return a value of a frame as Python's own type; None for what is null there.
+
+    >>> plain(np.int64(3), nan_is_null=True), plain(float("nan"), nan_is_null=True)
+    (3, None)
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    return None if nan_is_null and isinstance(value, float) and isnan(value) else value
+
+
+def kind_of(value: object) -> str:
+    """Return what a value is, in words."""
+    return _KINDS.get(type(value), f"a {type(value).__name__}")
