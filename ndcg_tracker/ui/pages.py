@@ -569,13 +569,14 @@ def _group_pair(tx: ReadTransaction, chosen: _Chosen, key: str) -> tuple[dict[st
 
     candidate = chosen.candidates[0]
     names = (visible(chosen.baseline.name), visible(candidate.name))
-    found = {"baseline": chosen.baseline, "candidate": candidate, "why": "", "explained": ""}
+    found = {"baseline": chosen.baseline, "candidate": candidate, "why": "", "explained": "", "has_texts": False}
     metric = parse_metric(chosen.here.wanted().metric)
     charts: dict[str, Any] = {}
     try:
         charts["moves"] = rank_moves(visible_lists(_lists(tx, chosen, key)), *names)
         explanation = group_explanation(tx, explained_pair(tx, chosen.baseline, candidate, metric), key)
         assert isinstance(explanation, GroupExplanation)
+        found["has_texts"] = bool(explanation.texts.items)
         found["explained"] = Markup(reports_html([explanation_report(explanation)], CLASSES))
     except MetricError:
         found["why"] = f"{metric} is no sum over items, so no item has a part of it."
