@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -36,10 +37,20 @@ def run_files(folder: Path) -> list[str]:
 
 
 @pytest.fixture
-def gate(command: CommandLine, run_files: list[str]) -> CommandLine:
+def gate(
+    fill_as: Callable[[Callable[[str], object]], None],
+    command: CommandLine,
+    run_files: list[str],
+    capsys: pytest.CaptureFixture[str],
+) -> CommandLine:
     """The command line on a database with the runs and a pinned baseline."""
-    command.rows("ingest", *run_files, "--labels", "labels.csv", "--dataset", "shop")
-    command.said("alias", "set", "prod", "base")
+
+    def fill(url: str) -> None:
+        filling = CommandLine(url, capsys)
+        filling.rows("ingest", *run_files, "--labels", "labels.csv", "--dataset", "shop")
+        filling.said("alias", "set", "prod", "base")
+
+    fill_as(fill)
     return command
 
 

@@ -14,12 +14,14 @@ from ndcg_tracker.storage.schema import VERSION_TABLE
 from ndcg_tracker.storage.upkeep import handshake as revisions
 from ndcg_tracker.storage.upkeep.migrate import run_alembic
 
+NEWEST = revisions.newest_revision()
+PLANTED = f"{int(NEWEST) + 1:04}"
+"""The revision that tests add to those there are."""
 SECOND = '''
 """A further revision: a new column, and a table rebuilt."""
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0006", "0005", None, None
 
 def upgrade():
     op.add_column("runs", sa.Column("planted", sa.Text()))
@@ -38,7 +40,6 @@ REBUILDING = '''
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0006", "0005", None, None
 PARENTS = ("datasets", "groups", "label_sets", "metrics", "runs", "evaluations")
 
 def how():
@@ -58,7 +59,6 @@ DAMAGING = '''
 """A revision that loses rows."""
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0006", "0005", None, None
 
 def upgrade():
     op.execute("DELETE FROM coverages")
@@ -71,7 +71,8 @@ def downgrade():
 def folder_with(second: str, target: Path) -> Path:
     """Return a copy of the migrations with one more revision."""
     shutil.copytree(revisions.migrations_folder(), target, ignore=shutil.ignore_patterns("__pycache__"))
-    (target / "versions" / "0006_planted.py").write_text(second)
+    numbers = f'revision, down_revision, branch_labels, depends_on = "{PLANTED}", "{NEWEST}", None, None\n'
+    (target / "versions" / f"{PLANTED}_planted.py").write_text(second + numbers)
     return target
 
 

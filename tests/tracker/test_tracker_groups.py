@@ -1,5 +1,6 @@
 """``Tracker.set_groups`` and ``Tracker.groups``: attributes and weights of the groups of a dataset."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,17 @@ METRICS = ["ndcg@10", WEIGHTED, "lightgbm:ndcg@3"]
 WEIGHTS = {"q1": 1.0, "q2": 4.0, "q3": 2.5, "q5": 0.1}
 
 
+def fill_shop(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        for name, run in (("bm25", BM25), ("dense", DENSE)):
+            tracker.ingest(frame_of(run), name=name, labels=labels_frame(), dataset="shop", metrics=METRICS)
+        tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="other", metrics=METRICS)
+
+
 @pytest.fixture
-def shop(tracker: nt.Tracker) -> nt.Tracker:
+def shop(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
     """A tracker with two runs of the dataset shop, and another dataset with the same groups."""
-    for name, run in (("bm25", BM25), ("dense", DENSE)):
-        tracker.ingest(frame_of(run), name=name, labels=labels_frame(), dataset="shop", metrics=METRICS)
-    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="other", metrics=METRICS)
+    fill_as(fill_shop)
     return tracker
 
 

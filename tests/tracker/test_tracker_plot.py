@@ -1,5 +1,7 @@
 """Charts of stored runs: they show what the commands of the same name print."""
 
+from collections.abc import Callable
+
 import pytest
 from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
 
@@ -10,15 +12,20 @@ from ndcg_tracker.reporting.charts.chart import Chart
 from ndcg_tracker.tracker.result_objects import ComparisonResult
 
 
+def fill_shop(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        for number, (name, run) in enumerate([("bm25", BM25), ("dense", DENSE)]):
+            tracker.ingest(
+                frame_of(run), name=name, labels=labels_frame(), dataset="shop", metrics=["ndcg@10", "AP"],
+                parameters={"latency_ms": str(10 + number), "model": name},
+            )  # fmt: skip
+        tracker.set_groups({"group": list(LABELS), "kind": ["a", "a", "b", "b", "b"]}, dataset="shop")
+
+
 @pytest.fixture
-def shop(tracker: nt.Tracker) -> nt.Tracker:
+def shop(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
     """Two runs with attributes, a cost each, and a training."""
-    for number, (name, run) in enumerate([("bm25", BM25), ("dense", DENSE)]):
-        tracker.ingest(
-            frame_of(run), name=name, labels=labels_frame(), dataset="shop", metrics=["ndcg@10", "AP"],
-            parameters={"latency_ms": str(10 + number), "model": name},
-        )  # fmt: skip
-    tracker.set_groups({"group": list(LABELS), "kind": ["a", "a", "b", "b", "b"]}, dataset="shop")
+    fill_as(fill_shop)
     return tracker
 
 

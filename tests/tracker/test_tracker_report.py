@@ -1,5 +1,6 @@
 """``Tracker.report``: what the page rests on agrees with compare, explain, evaluate and the gate."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,13 +14,18 @@ from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.tracker import report as tracker_report
 
 
+def fill_shop(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        metrics = ["ndcg@10", "AP", "P@2", "ndcg(weights=group)@2", "dcg"]
+        tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="shop", metrics=metrics)
+        tracker.ingest(frame_of(DENSE), name="dense", dataset="shop", metrics=metrics)
+        tracker.set_groups({"group": list(LABELS), "kind": ["a", "a", "b", "b", "b"]}, dataset="shop")
+
+
 @pytest.fixture
-def shop(tracker: nt.Tracker) -> nt.Tracker:
+def shop(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
     """Two small runs with attributes."""
-    metrics = ["ndcg@10", "AP", "P@2", "ndcg(weights=group)@2", "dcg"]
-    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="shop", metrics=metrics)
-    tracker.ingest(frame_of(DENSE), name="dense", dataset="shop", metrics=metrics)
-    tracker.set_groups({"group": list(LABELS), "kind": ["a", "a", "b", "b", "b"]}, dataset="shop")
+    fill_as(fill_shop)
     return tracker
 
 

@@ -1,5 +1,6 @@
 """References, aliases, names, tags, and the end of a run."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,12 +10,17 @@ from stored_rows import row_counts
 import ndcg_tracker as nt
 
 
+def fill_shop(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), tags={"stage": "old", "by": "me"})
+        tracker.ingest(frame_of(DENSE), name="dense-a")
+        tracker.ingest(frame_of({**DENSE, "q9": {"x": 1.0}}), name="dense-b")
+
+
 @pytest.fixture
-def shop(tracker: nt.Tracker) -> nt.Tracker:
+def shop(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
     """Three runs, the third named like the id of another."""
-    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), tags={"stage": "old", "by": "me"})
-    tracker.ingest(frame_of(DENSE), name="dense-a")
-    tracker.ingest(frame_of({**DENSE, "q9": {"x": 1.0}}), name="dense-b")
+    fill_as(fill_shop)
     return tracker
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from migrated import NEWEST, PLANTED
 
 from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.storage import store as storage
@@ -84,7 +85,7 @@ def test_empty(database_url: str) -> None:
 def test_an_empty_file_becomes_a_database(sqlite_url: str) -> None:
     Path(shown(sqlite_url)).touch()
     Store.open(sqlite_url, create=True).close()
-    assert storage.current(sqlite_url) == State(Kind.CURRENT, "0005")
+    assert storage.current(sqlite_url) == State(Kind.CURRENT, NEWEST)
 
 
 def test_postgres_is_never_made_by_opening(postgres_url: str) -> None:
@@ -115,7 +116,7 @@ def test_newer(database_url: str) -> None:
     execute(database_url, "UPDATE ndcg_tracker_version SET version_num = '0009'")
     refused(
         database_url,
-        "the database has the newer schema 0009; this program knows up to 0005; upgrade the program with: "
+        f"the database has the newer schema 0009; this program knows up to {NEWEST}; upgrade the program with: "
         "pip install --upgrade ndcg-tracker",
     )
 
@@ -126,8 +127,8 @@ def test_newer(database_url: str) -> None:
         ("UPDATE ndcg_tracker_version SET version_num = 'abc'", "abc"),
         ("UPDATE ndcg_tracker_version SET version_num = '0000'", "0000"),
         ("DELETE FROM ndcg_tracker_version", "none"),
-        ("INSERT INTO ndcg_tracker_version VALUES ('0006')", "0005, 0006"),
-        ("INSERT INTO ndcg_tracker_version VALUES ('0001')", "0001, 0005"),
+        (f"INSERT INTO ndcg_tracker_version VALUES ('{PLANTED}')", f"{NEWEST}, {PLANTED}"),
+        ("INSERT INTO ndcg_tracker_version VALUES ('0001')", f"0001, {NEWEST}"),
     ],
 )
 def test_unknown(database_url: str, change: str, found: str) -> None:

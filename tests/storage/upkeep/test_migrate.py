@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from migrated import DAMAGING, SECOND, folder_with, migrate, rows_of
+from migrated import DAMAGING, NEWEST, PLANTED, SECOND, folder_with, migrate, rows_of
 from postgres_server import PostgresServer
 from stored_samples import BM25, DENSE, add_run, outputs_of, started
 
@@ -66,7 +66,7 @@ def test_without_a_snapshot_of_the_newest_revision_the_migrations_make_the_schem
 
 def test_a_snapshot_that_is_not_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = folder_with(SECOND, tmp_path / "migrations")
-    (folder / "versions" / "0006_planted.py").unlink()
+    (folder / "versions" / f"{PLANTED}_planted.py").unlink()
     monkeypatch.setattr(revisions, "FOLDERS", (folder,))
     assert revisions.snapshot_statements() is not None
     revisions.snapshot_file(folder).unlink()
@@ -77,10 +77,10 @@ def test_upgrade_makes_the_schema_once(database_url: str) -> None:
     before = None if database_url.startswith("sqlite") else State(Kind.EMPTY)
     assert storage.current(database_url) == (before or State(Kind.MISSING))
     first = storage.upgrade(database_url)
-    assert (first.before, first.after, first.backup, first.changed) == (None, "0005", None, True)
+    assert (first.before, first.after, first.backup, first.changed) == (None, NEWEST, None, True)
     again = storage.upgrade(database_url)
-    assert (again.before, again.after, again.backup, again.changed) == ("0005", "0005", None, False)
-    assert storage.current(database_url) == State(Kind.CURRENT, "0005")
+    assert (again.before, again.after, again.backup, again.changed) == (NEWEST, NEWEST, None, False)
+    assert storage.current(database_url) == State(Kind.CURRENT, NEWEST)
 
 
 def test_down_and_up_again(database_url: str) -> None:
@@ -99,9 +99,9 @@ def test_a_further_revision_keeps_every_row(database_url: str, tmp_path: Path, m
     fill(database_url)
     before = rows_of(database_url)
     monkeypatch.setattr(revisions, "FOLDERS", (folder_with(SECOND, tmp_path / "migrations"),))
-    assert storage.current(database_url) == State(Kind.OLDER, "0005")
+    assert storage.current(database_url) == State(Kind.OLDER, NEWEST)
     result = storage.upgrade(database_url)
-    assert (result.before, result.after, result.changed) == ("0005", "0006", True)
+    assert (result.before, result.after, result.changed) == (NEWEST, PLANTED, True)
     upgraded = rows_of(database_url)
     for name in ("runs", "aliases"):
         upgraded[name] = [row[:-1] for row in upgraded[name]]
@@ -109,10 +109,10 @@ def test_a_further_revision_keeps_every_row(database_url: str, tmp_path: Path, m
     if database_url.startswith("sqlite"):
         assert result.backup is not None
         assert rows_of(str(result.backup)) == before
-        assert storage.current(str(result.backup)) == State(Kind.OLDER, "0005")
+        assert storage.current(str(result.backup)) == State(Kind.OLDER, NEWEST)
     else:
         assert result.backup is None
-    migrate(database_url, "downgrade", "0005")
+    migrate(database_url, "downgrade", NEWEST)
     assert rows_of(database_url) == before
     monkeypatch.undo()
     assert storage.check(database_url) == []
@@ -131,7 +131,7 @@ def test_a_revision_that_loses_rows_changes_nothing(
     with pytest.raises(DatabaseError, match=r"the upgrade would damage coverages; nothing was changed"):
         storage.upgrade(database_url)
     assert rows_of(database_url) == before
-    assert storage.current(database_url) == State(Kind.OLDER, "0005")
+    assert storage.current(database_url) == State(Kind.OLDER, NEWEST)
 
 
 def test_a_broken_revision_changes_nothing(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,7 @@ def test_a_broken_revision_changes_nothing(database_url: str, tmp_path: Path, mo
     monkeypatch.setattr(revisions, "FOLDERS", (folder_with(broken, tmp_path / "migrations"),))
     with pytest.raises(DatabaseError, match="nowhere"):
         storage.upgrade(database_url)
-    assert storage.current(database_url) == State(Kind.OLDER, "0005")
+    assert storage.current(database_url) == State(Kind.OLDER, NEWEST)
 
 
 def test_a_newer_program_upgrades_while_an_older_one_is_open(
@@ -151,13 +151,13 @@ def test_a_newer_program_upgrades_while_an_older_one_is_open(
         with monkeypatch.context() as newer:
             newer.setattr(revisions, "FOLDERS", (folder_with(SECOND, tmp_path / "migrations"),))
             storage.upgrade(database_url)
-        with pytest.raises(DatabaseError, match="has the newer schema 0006"), store.write() as tx:
+        with pytest.raises(DatabaseError, match=f"has the newer schema {PLANTED}"), store.write() as tx:
             tx.write.datasets.ensure("shop")
 
 
 def test_eight_processes_upgrade_at_once(database_url: str, python: Path) -> None:
     outputs_of([started(UPGRADE, database_url, python=python) for _ in range(8)])
-    assert storage.current(database_url) == State(Kind.CURRENT, "0005")
+    assert storage.current(database_url) == State(Kind.CURRENT, NEWEST)
     assert storage.check(database_url) == []
 
 
