@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ndcg_tracker.errors import DatabaseError, NdcgTrackerError, ReferenceNotFoundError
 from ndcg_tracker.reporting.pages.page import asset
 from ndcg_tracker.tracker.tracker import Tracker
-from ndcg_tracker.ui import pages
+from ndcg_tracker.ui import comparisons, pages
 from ndcg_tracker.ui.rendering import Question, error_page, own_asset
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -47,11 +47,11 @@ PAGES: dict[str, Callable[..., pages.Answer]] = {
     "/runs": pages.runs,
     "/run": pages.run,
     "/history": pages.history,
-    "/compare": pages.compare,
-    "/compare/cutoffs": pages.compare_cutoffs,
-    "/compare/lists": pages.compare_lists,
+    "/compare": comparisons.compare,
+    "/compare/cutoffs": comparisons.compare_cutoffs,
+    "/compare/lists": comparisons.compare_lists,
     "/groups": pages.groups,
-    "/group": pages.group,
+    "/group": comparisons.group,
     "/labels": pages.labels,
     "/decisions": pages.decisions,
 }

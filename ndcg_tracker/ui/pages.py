@@ -5,40 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ndcg_tracker.comparison.explain import GroupExplanation
-from ndcg_tracker.comparison.report import GroupLists
-from ndcg_tracker.comparison.texts import GroupTexts
-from ndcg_tracker.errors import InputError, MetricError, NdcgTrackerError
-from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.reporting.charts.cutoffs import cutoffs as cutoffs_chart
-from ndcg_tracker.reporting.charts.explain import rank_moves
-from ndcg_tracker.reporting.charts.history import MOST_RUNS
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.reporting.charts.history import history as history_chart
-from ndcg_tracker.reporting.explain import explanation_report
 from ndcg_tracker.reporting.history import HistoryRow, step_sentence
-from ndcg_tracker.reporting.html import CLASSES, reports_html
 from ndcg_tracker.reporting.notes import note_text
-from ndcg_tracker.reporting.numbers import counted, points
+from ndcg_tracker.reporting.numbers import points
 from ndcg_tracker.reporting.pages.page import themes
-from ndcg_tracker.reporting.pages.report import lists_on_page, report_values, texts_on_page, visible_lists
 from ndcg_tracker.reporting.terminal import visible
 from ndcg_tracker.reporting.texts import query_cell
-from ndcg_tracker.tracker.compare import CompareOptions, compared
-from ndcg_tracker.tracker.explain import explained_pair, group_explanation
 from ndcg_tracker.tracker.history import HistoryFilter, history_of
-from ndcg_tracker.tracker.report import at_cutoffs, lists_of, live_report
-from ndcg_tracker.tracker.run_pair import resolved_pair
-from ndcg_tracker.tracker.texts import texts_of
 from ndcg_tracker.tracker.ui import (
     RunOverview,
     datasets_overview,
-    group_id,
-    group_over_time,
     groups_containing,
     groups_of_run,
     labels_overview,
@@ -54,16 +37,12 @@ if TYPE_CHECKING:
 Answer = str | dict[str, object]
 """A page, or what a script asked for."""
 
-SOME_CUTOFFS = 1_000
-"""With more groups, only some cutoffs are computed."""
 ROWS = 50
 """So many rows of a table are on a page."""
 RUNS = 100
 """A history shows so many runs, the newest, unless asked for more."""
 MOST_STEPS = 200
 """Steps are looked for among so many runs at most."""
-MOST_PAIRS = 12
-"""So many candidates are compared at once."""
 _TAGS = 12
 _SORTS = {"newest": "newest", "oldest": "oldest", "best": "best mean", "worst": "worst mean", "name": "name"}
 _GROUP_SORTS = {"worst": "worst", "best": "best", "group": "group"}
@@ -86,7 +65,7 @@ def datasets(tx: ReadTransaction, ask: Question) -> Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Here:
+class Here:
     """The dataset and the metric that a page is about, and the metrics to choose from."""
 
     dataset: DatasetRecord
@@ -94,14 +73,14 @@ class _Here:
     metric: MetricUse | None
 
     @classmethod
-    def of(cls, tx: ReadTransaction, ask: Question, dataset: DatasetRecord | None = None) -> _Here:
+    def of(cls, tx: ReadTransaction, ask: Question, dataset: DatasetRecord | None = None) -> Here:
         """Return what an address is about."""
         dataset = dataset or ask.dataset(tx)
         metrics = tx.evaluations.metrics(dataset.id)
         return cls(dataset, metrics, usual_metric(metrics, ask.text("metric")))
 
     @classmethod
-    def of_run(cls, tx: ReadTransaction, ask: Question, run: RunRecord) -> _Here:
+    def of_run(cls, tx: ReadTransaction, ask: Question, run: RunRecord) -> Here:
         """Return what an address is about that names a run."""
         return cls.of(tx, ask, tx.datasets.named(run.dataset))
 
@@ -123,7 +102,7 @@ class _Here:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class Part:
     """The rows of a long table that are on a page, and the addresses of the pages before and after."""
 
     first: int
@@ -133,7 +112,7 @@ class _Part:
     after: str | None
 
     @classmethod
-    def of(cls, total: int, number: int, path: str, parameters: Mapping[str, object]) -> _Part:
+    def of(cls, total: int, number: int, path: str, parameters: Mapping[str, object]) -> Part:
         """Return a page of a table by its number, from 1."""
         first = min((number - 1) * ROWS, max(0, (total - 1) // ROWS * ROWS))
         number, last = first // ROWS + 1, min(total, first + ROWS)
@@ -148,7 +127,7 @@ class _Part:
 
 def runs(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of the runs of a dataset, with search, and the form that chooses those to compare."""
-    here = _Here.of(tx, ask)
+    here = Here.of(tx, ask)
     every = runs_overview(tx, here.dataset, here.metric)
     words, tags = (ask.text("q") or "").lower().split(), list(dict.fromkeys(ask.texts("tag")))
     sort = ask.text("sort") if ask.text("sort") in _SORTS else "newest"
@@ -167,7 +146,7 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
         "baseline": baseline,
         "run": sorted(chosen),
     }
-    part = _Part.of(len(found), ask.number("page", 1), "/runs", parameters)
+    part = Part.of(len(found), ask.number("page", 1), "/runs", parameters)
     shown = found[part.first : part.last]
     pinned_rows = [one for one in every if one.run.id in {*chosen, baseline} and one not in shown]
     means = [one.mean for one in every if one.mean is not None]
@@ -256,11 +235,11 @@ def _families(
 
 def run(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of one run."""
-    found = tx.runs.with_id(ask.number("run", 0) or _missing("run"))
-    here = _Here.of_run(tx, ask, found)
+    found = tx.runs.with_id(ask.number("run", 0) or missing("run"))
+    here = Here.of_run(tx, ask, found)
     evaluations = tx.evaluations.of_run(found.id)
     chosen = [one for one in evaluations if here.metric is not None and one.metric == here.metric.metric]
-    groups, part = [], _Part.of(0, 1, "/run", {})
+    groups, part = [], Part.of(0, 1, "/run", {})
     sort = ask.text("sort") if ask.text("sort") in _GROUP_SORTS else "worst"
     q = ask.text("q") or ""
     if chosen:
@@ -268,7 +247,7 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
         places = [place for place, key in enumerate(of_run.keys) if q.lower() in key.lower()] if q else None
         order = _group_order(of_run.keys, of_run.values, str(sort), places)
         parameters = {"run": found.id, "metric": chosen[-1].metric, "q": q, "sort": sort}
-        part = _Part.of(len(order), ask.number("page", 1), "/run", parameters)
+        part = Part.of(len(order), ask.number("page", 1), "/run", parameters)
         groups = [
             (of_run.keys[place], None if np.isnan(of_run.values[place]) else float(of_run.values[place]))
             for place in order[part.first : part.last]
@@ -307,12 +286,12 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
     )
 
 
-def metric_name_of(here: _Here, metric: str) -> str:
+def metric_name_of(here: Here, metric: str) -> str:
     """Return a metric of a dataset by the name that people know."""
     return next((metric_name(one) for one in here.metrics if one.metric == metric), metric)
 
 
-def _missing(name: str) -> int:
+def missing(name: str) -> int:
     raise InputError(f"the address names no {name}")
 
 
@@ -327,7 +306,7 @@ def _group_order(keys: Sequence[str], values: Any, sort: str, places: Sequence[i
 
 def history(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of a metric over runs."""
-    here = _Here.of(tx, ask)
+    here = Here.of(tx, ask)
     metric = here.wanted()
     tags = dict(_pair_of(tag) for tag in ask.texts("tag"))
     last = ask.number("last", RUNS)
@@ -339,7 +318,7 @@ def history(tx: ReadTransaction, ask: Question) -> Answer:
         "history.html",
         title=f"History of {here.dataset.name}",
         data={"themes": themes(), "charts": {"history": history_chart(rows, name)}} if rows else None,
-        chart=_chart_words(history_chart(rows, name)) if rows else None,
+        chart=chart_words(history_chart(rows, name)) if rows else None,
         rows=found.rows[: -RUNS - 1 : -1],
         n_rows=len(found.rows),
         most_steps=MOST_STEPS,
@@ -359,123 +338,13 @@ def _pair_of(tag: str) -> tuple[str, str]:
     return key, value
 
 
-def _chart_words(spec: Mapping[str, Any]) -> dict[str, str]:
+def chart_words(spec: Mapping[str, Any]) -> dict[str, str]:
     return {"title": spec["title"]["text"], "subtitle": spec["title"].get("subtitle", "")}
-
-
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """A baseline and candidates of one dataset."""
-
-    here: _Here
-    baseline: RunRecord
-    candidates: Sequence[RunRecord]
-
-    @classmethod
-    def of(cls, tx: ReadTransaction, ask: Question) -> _Chosen:
-        """Return the runs that an address names; the first is the baseline where no other is named so."""
-        ids = ask.ids("run")
-        baseline_id = ask.number("baseline", 0) or (ids[0] if ids else 0)
-        others = [one for one in ids if one != baseline_id]
-        if not baseline_id or not others:
-            raise InputError("choose a baseline and one run or more to compare with it")
-        if len(others) > MOST_PAIRS:
-            raise InputError(f"choose at most {MOST_PAIRS} runs; for more, ndcg-track report --all writes a page")
-        baseline = tx.runs.with_id(baseline_id)
-        candidates = [tx.runs.with_id(one) for one in others]
-        if any(one.dataset_id != baseline.dataset_id for one in candidates):
-            raise InputError("these runs are of several datasets; choose runs of one")
-        return cls(_Here.of_run(tx, ask, baseline), baseline, candidates)
-
-    def options(self, ask: Question) -> CompareOptions:
-        """Return what is compared: the metric of the address, and all that the runs share where it names none."""
-        metric = ask.text("metric")
-        every = () if metric is None else (parse_metric(metric),)
-        return CompareOptions(every, self.baseline.dataset, _missing_groups(ask))
-
-    def address(self, path: str, candidate: RunRecord, ask: Question, metric: str) -> str:
-        """Return an address about the baseline and one candidate."""
-        both = [self.baseline.id, candidate.id]
-        return link(path, dataset=self.baseline.dataset, metric=metric, run=both, missing=ask.text("missing"))
-
-
-def _missing_groups(ask: Question) -> Any:
-    given = ask.text("missing") or "error"
-    if given not in ("error", "zero", "intersect", "skip"):
-        raise InputError(f"missing must be error, zero, intersect or skip, not {given[:40]!r}")
-    return given
-
-
-def compare(tx: ReadTransaction, ask: Question) -> Answer:
-    """Return the page of a comparison: the report's page, which asks for what a file would have to hold."""
-    chosen = _Chosen.of(tx, ask)
-    names = [one.name for one in chosen.candidates]
-    report = live_report(tx, chosen.baseline.name, names, chosen.options(ask))
-    data, values = report_values(report, made="This command writes the page to a file that can be sent to others:")
-    metric = report.pairs[0].comparison.metrics[0].metric
-    data["ask"] = {
-        "lists": [chosen.address("/compare/lists", one, ask, metric) for one in chosen.candidates],
-        "group": [chosen.address("/group", one, ask, metric) for one in chosen.candidates],
-    }
-    ids = [chosen.baseline.id, *(one.id for one in chosen.candidates)]
-    return rendered(
-        "compare.html",
-        data=data,
-        ids=ids,
-        swapped=link("/compare", run=ids[::-1], metric=ask.text("metric")) if len(ids) == 2 else None,
-        others=link("/runs", dataset=chosen.baseline.dataset, metric=metric, run=ids, baseline=ids[0]),
-        cutoffs=[chosen.address("/compare/cutoffs", one, ask, metric) for one in chosen.candidates],
-        asked=ask.text("metric") or "",
-        **{**chosen.here.values("/compare"), **values},
-    )
-
-
-def compare_cutoffs(tx: ReadTransaction, ask: Question) -> Answer:
-    """Return the page of a metric at each cutoff for two runs, which reads all their lists."""
-    chosen = _Chosen.of(tx, ask)
-    metric, candidate = chosen.here.wanted(), chosen.candidates[0]
-    options = CompareOptions((parse_metric(metric.metric),), chosen.baseline.dataset, _missing_groups(ask))
-    found = compared(tx, chosen.baseline.name, [candidate.name], options)[0]
-    pairing = found.results[0].pairing
-    keys = tx.groups.keys(found.both.dataset_id, pairing.group_ids)
-    is_tested = found.results[0].no_inference is None
-    rows = at_cutoffs(tx, found, keys, many_groups=SOME_CUTOFFS) if is_tested else ()
-    names = (visible(chosen.baseline.name), visible(candidate.name))
-    spec = cutoffs_chart(rows, *names, metric=metric_name(metric), cutoff=found.both.metric.cutoff) if rows else None
-    return rendered(
-        "cutoffs.html",
-        title=f"{candidate.name} against {chosen.baseline.name}",
-        data={"themes": themes(), "charts": {"cutoffs": spec}} if spec else None,
-        chart=_chart_words(spec) if spec else None,
-        rows=rows,
-        baseline=chosen.baseline,
-        candidate=candidate,
-        back=chosen.address("/compare", candidate, ask, metric.metric),
-        **chosen.here.values("/compare"),
-    )
-
-
-def compare_lists(tx: ReadTransaction, ask: Question) -> Answer:
-    """Return the lists of one group in two runs, as the report's script reads them."""
-    chosen = _Chosen.of(tx, ask)
-    key = str(ask.text("group") or _missing("group"))
-    lists = _lists(tx, chosen, key)
-    one = group_id(tx, chosen.here.dataset, key)
-    items = [item.item for item in lists.items] + [item for item, _ in lists.ideal]
-    texts = texts_of(tx, chosen.here.dataset.id, {one: items})
-    return lists_on_page(visible_lists(lists)) | {"texts": texts_on_page(texts.get(one, GroupTexts()))}
-
-
-def _lists(tx: ReadTransaction, chosen: _Chosen, key: str) -> GroupLists:
-    metric = parse_metric(chosen.here.wanted().metric)
-    both = resolved_pair(tx, chosen.baseline, chosen.candidates[0], (metric,))
-    one = group_id(tx, chosen.here.dataset, key)
-    return lists_of(tx, both, np.array([one], dtype=np.int64))[0]
 
 
 def groups(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of the groups of a dataset."""
-    here = _Here.of(tx, ask)
+    here = Here.of(tx, ask)
     q, number = ask.text("q") or "", ask.number("page", 1)
     found, newest = groups_containing(tx, here.dataset, here.metric, q, ROWS + 1, (number - 1) * ROWS)
     parameters = {"dataset": here.dataset.name, "metric": here.metric and here.metric.metric, "q": q}
@@ -491,108 +360,14 @@ def groups(tx: ReadTransaction, ask: Question) -> Answer:
     )
 
 
-def group(tx: ReadTransaction, ask: Question) -> Answer:
-    """Return the page of one group: its value in every run, and its lists in two."""
-    here = _Here.of(tx, ask)
-    key, metric = str(ask.text("group") or _missing("group")), here.wanted()
-    one = group_id(tx, here.dataset, key)
-    records = group_over_time(tx, here.dataset, metric.metric, one)
-    rows: list[HistoryRow] = [
-        {
-            "run": visible(record.run),
-            "run_id": record.run_id,
-            "created_at_utc": record.created_at_utc,
-            "metric": metric.metric,
-            "mean": record.value,
-            "ci": None,
-            "label_set_version": record.label_set_version,
-        }
-        for record in records
-    ]
-    known = [row for row in rows if row["mean"] is not None]
-    charts: dict[str, Any] = {}
-    if known:
-        charts["history"] = history_chart(rows, metric_name(metric)) | {
-            "title": {
-                "text": f"{metric_name(metric)} of this group",
-                "subtitle": f"its value in {counted(min(len(known), MOST_RUNS), 'run')}, run after run"
-                + (f"; {counted(len(known) - MOST_RUNS, 'older one')} not drawn" if len(known) > MOST_RUNS else ""),
-            }
-        }
-    ids = list(dict.fromkeys([*ask.ids("baseline"), *ask.ids("run")]))[:2]
-    if len(ids) < 2:
-        ids = _most_changed(known)
-    pair: dict[str, Any] = {}
-    if ids:
-        one_run, other = (tx.runs.with_id(run_id) for run_id in ids)
-        pair, moves = _group_pair(tx, _Chosen(here, one_run, [other]), key)
-        charts |= moves
-    changes = [
-        (record, None if None in (record.value, before) else (record.value or 0.0) - (before or 0.0))
-        for record, before in zip(records, [None, *(record.value for record in records)], strict=False)
-    ][::-1]
-    part = _Part.of(len(changes), ask.number("page", 1), "/group",
-                    {"dataset": here.dataset.name, "metric": metric.metric, "group": key, "run": ids})  # fmt: skip
-    attributes = tx.groups.attributes(here.dataset.id).get(one) or {}
-    return rendered(
-        "group.html",
-        title=f"Group {key}",
-        group=key,
-        query=query_cell(texts_of(tx, here.dataset.id, {}, [one]).get(one, GroupTexts()).query),
-        attributes=attributes,
-        data={"themes": themes(), "charts": charts} if charts else None,
-        charts={name: _chart_words(spec) for name, spec in charts.items()},
-        changes=[
-            *(each for each in changes if each[0].run_id in ids and each not in changes[part.first : part.last]),
-            *changes[part.first : part.last],
-        ],
-        part=part,
-        ids=ids,
-        is_asked=len(ask.ids("run") + ask.ids("baseline")) > 1,
-        pair=pair,
-        **here.values("/group"),
-    )
-
-
-def _most_changed(rows: Sequence[HistoryRow]) -> list[int]:
-    """Return the two runs, one after the other, between which a value changed most; the newest of several."""
-    pairs = list(pairwise(rows))[::-1]
-    if not pairs:
-        return []
-    before, after = max(pairs, key=lambda both: abs((both[1]["mean"] or 0.0) - (both[0]["mean"] or 0.0)))
-    return [before["run_id"], after["run_id"]]
-
-
-def _group_pair(tx: ReadTransaction, chosen: _Chosen, key: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what a page shows of one group in two runs, and the chart of its moves."""
-    from markupsafe import Markup
-
-    candidate = chosen.candidates[0]
-    names = (visible(chosen.baseline.name), visible(candidate.name))
-    found = {"baseline": chosen.baseline, "candidate": candidate, "why": "", "explained": "", "has_texts": False}
-    metric = parse_metric(chosen.here.wanted().metric)
-    charts: dict[str, Any] = {}
-    try:
-        charts["moves"] = rank_moves(visible_lists(_lists(tx, chosen, key)), *names)
-        explanation = group_explanation(tx, explained_pair(tx, chosen.baseline, candidate, metric), key)
-        assert isinstance(explanation, GroupExplanation)
-        found["has_texts"] = bool(explanation.texts.items)
-        found["explained"] = Markup(reports_html([explanation_report(explanation)], CLASSES))
-    except MetricError:
-        found["why"] = f"{metric} is no sum over items, so no item has a part of it."
-    except NdcgTrackerError as error:
-        found["why"] = str(error)
-    return found, charts
-
-
 def labels(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of a dataset's labels, and how much of each run they cover."""
-    here = _Here.of(tx, ask)
+    here = Here.of(tx, ask)
     found = labels_overview(tx, here.dataset)
     names = {one.id: one.name for one in tx.runs.all(here.dataset.name)}
     q = (ask.text("q") or "").lower()
     wanted = [run_id for run_id in found.judged if q in names.get(run_id, "").lower()]
-    part = _Part.of(len(wanted), ask.number("page", 1), "/labels", {"dataset": here.dataset.name, "q": ask.text("q")})
+    part = Part.of(len(wanted), ask.number("page", 1), "/labels", {"dataset": here.dataset.name, "q": ask.text("q")})
     counts = Counter(cutoff for shares in found.judged.values() for cutoff in shares)
     cutoffs = sorted(counts, key=lambda cutoff: (cutoff is None, cutoff or 0))
     return rendered(
@@ -609,9 +384,9 @@ def labels(tx: ReadTransaction, ask: Question) -> Answer:
 
 def decisions(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of what gates decided."""
-    here = _Here.of(tx, ask)
+    here = Here.of(tx, ask)
     rows = _decision_rows(tx, here.dataset)
-    part = _Part.of(len(rows), ask.number("page", 1), "/decisions", {"dataset": here.dataset.name})
+    part = Part.of(len(rows), ask.number("page", 1), "/decisions", {"dataset": here.dataset.name})
     counts = Counter(row["decision"] for row in rows)
     return rendered(
         "decisions.html",
