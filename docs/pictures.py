@@ -1,12 +1,14 @@
 """Makes the pictures of the docs from the demo: python docs/pictures.py (needs the extras test, and Chromium)."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from PIL import Image
+from playwright.sync_api import Browser, sync_playwright
 
 IMAGES = Path(__file__).resolve().parent / "images"
 PROGRAM = [sys.executable, "-c", "from ndcg_tracker.cli.app import main; main()"]
@@ -18,6 +20,13 @@ PLOTS = {
     "heatmap": ["compare", "bm25", "bm25-synonyms", "dense", "dense-int8", "--kind", "heatmap", "--dataset", "shop"],
 }
 """The arguments of ``plot`` for each picture; each is drawn for a light page and for a dark one."""
+
+
+PAGES = {
+    "ui-runs": ("/runs?dataset=shop&baseline=1&run=2&run=3", 640),
+    "ui-group": ("/group?dataset=shop&group=red+bike+light", 1150),
+}
+"""The page of ``ui`` of each picture, and its height."""
 
 
 def main() -> None:
@@ -40,8 +49,27 @@ def main() -> None:
                 view.goto(page)
                 view.wait_for_selector("html[data-ready=yes]")
                 view.screenshot(path=IMAGES / f"report-{theme}.png")
+            take_pages(browser, folder)
             browser.close()
     print(*sorted(path.name for path in IMAGES.iterdir()), sep="\n")
+
+
+def take_pages(browser: Browser, folder: str) -> None:
+    """Take the pictures of ``ui`` over the database in a folder."""
+    words = [*PROGRAM, "--db", str(Path(folder, "ndcg-track.db")), "ui", "--no-browser"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        found = re.search(r"(http://.*)/\?(token=.*)", server.stderr.readline())
+        assert found is not None
+        for theme in ("light", "dark"):
+            for name, (path, height) in PAGES.items():
+                view = browser.new_page(viewport={"width": SIZE["width"], "height": height}, color_scheme=theme)
+                view.goto(f"{found[1]}{path}&{found[2]}")
+                view.wait_for_selector("html[data-ready=yes]")
+                file = IMAGES / f"{name}-{theme}.png"
+                view.screenshot(path=file)
+                Image.open(file).convert("RGB").quantize(128).save(file, optimize=True)  # a third of the bytes
+        server.terminate()
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ class Reader:
     page: Page
     faults: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
+    own: tuple[str, ...] = ("file:", "data:", "blob:")
 
     def opens(self, address: str) -> Page:
         """Open a page and wait until it has drawn everything."""

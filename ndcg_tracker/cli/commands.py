@@ -25,6 +25,7 @@ COMMANDS = {
     "history": "history:history",
     "report": "report:report",
     "plot": "plot:app",
+    "ui": "ui:ui",
     "rescore": "rescore:rescore",
     "sql": "sql:sql",
     "export": "exchange:export_runs",

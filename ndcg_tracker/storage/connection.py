@@ -127,10 +127,23 @@ def sqlite_connection(path: Path, *, create: bool = False) -> sqlite3.Connection
     return connection
 
 
-def database_engine(location: Location, *, create: bool = False) -> Engine:
+def reading_connection(path: Path) -> sqlite3.Connection:
+    """Return a connection that cannot write; what a killed writer left is rolled back first, as by any reader."""
+    uri = f"file:{quote(str(path.absolute()))}?mode=ro"
+    with closing(sqlite_connection(path)) as recovering:  # open meanwhile, or a write-ahead log could not be read
+        recovering.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        connection = sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return connection
+
+
+def database_engine(location: Location, *, create: bool = False, read_only: bool = False) -> Engine:
     """Return the engine of a location; nothing is opened yet.
 
-    Parameters: ``create``, whether connecting makes a missing SQLite file.
+    Parameters: ``create``, whether connecting makes a missing SQLite file. ``read_only``: a SQLite file is opened so
+    that it cannot be written; on Postgres every read transaction is read-only anyway.
     """
     if location.url is not None:
         return sa.create_engine(
@@ -149,7 +162,7 @@ def database_engine(location: Location, *, create: bool = False) -> Engine:
         raise ValueError("a location has a path or a URL")
     engine = sa.create_engine(
         "sqlite://",
-        creator=lambda: sqlite_connection(path, create=create),
+        creator=lambda: reading_connection(path) if read_only else sqlite_connection(path, create=create),
         poolclass=sa.NullPool,
         hide_parameters=True,
     )

@@ -21,13 +21,16 @@ from ndcg_tracker.storage.bulk.sqlite import ArrowChoice, SqliteBulk
 from ndcg_tracker.storage.records import (
     AliasRecord,
     CoverageRecord,
+    DatasetCounts,
     DatasetRecord,
     DecisionRecord,
     EvaluationRecord,
     GroupResultColumns,
+    GroupValueRecord,
     GroupWeightsById,
     HistoryRecord,
     LabelSetRecord,
+    MetricUse,
     RunRecord,
     TextRecord,
 )
@@ -108,6 +111,14 @@ class DatasetReads:
     def all(self) -> list[DatasetRecord]:
         """Return all datasets in id order."""
         return self._session.records(DatasetRecord, sa.select(schema.datasets).order_by(schema.datasets.c.id))
+
+    def counts(self) -> dict[int, DatasetCounts]:
+        """Return how much each dataset holds, by its id."""
+        each = [
+            dict(tuple(row) for row in self._session.rows(_counted(table)))
+            for table in (schema.runs, schema.groups, schema.label_sets)
+        ]
+        return {one.id: DatasetCounts(*(numbers.get(one.id, 0) for numbers in each)) for one in self.all()}
 
     def named(self, name: str) -> DatasetRecord | None:
         """Return the dataset of this name, None if it does not exist."""
@@ -305,6 +316,58 @@ class EvaluationReads:
             query = query.where(evaluations.c.label_set_id == label_set_id)
         return self._session.records(HistoryRecord, query)
 
+    def metrics(self, dataset_id: int) -> list[MetricUse]:
+        """Return the metrics that runs of a dataset have, in the order in which they were first used."""
+        table, metrics = schema.evaluations, schema.metrics
+        query = (
+            sa.select(
+                metrics.c.text.label("metric"),
+                sa.func.max(_requested_as().element).label("requested_as"),
+                sa.func.count(table.c.run_id.distinct()).label("n_runs"),
+            )
+            .join_from(table, metrics)
+            .join(schema.runs, schema.runs.c.id == table.c.run_id)
+            .where(schema.runs.c.dataset_id == dataset_id)
+            .group_by(metrics.c.id, metrics.c.text)
+            .order_by(sa.func.min(table.c.id))
+        )
+        return self._session.records(MetricUse, query)
+
+    def of_group(self, dataset_id: int, metric: str, group_id: int) -> list[GroupValueRecord]:
+        """Return one group in every run of a dataset that has a metric, by run and label set version.
+
+        The value is looked up by its primary key in each evaluation, whatever the number of groups.
+        """
+        runs, table, results = schema.runs, schema.evaluations, schema.group_results
+        of_group = (results.c.evaluation_id == table.c.id) & (results.c.group_id == group_id)
+        query = (
+            sa.select(
+                runs.c.id.label("run_id"),
+                runs.c.name.label("run"),
+                runs.c.created_at_utc,
+                schema.label_sets.c.version.label("label_set_version"),
+                results.c.value,
+                table.c.mean,
+            )
+            .join_from(runs, table, table.c.run_id == runs.c.id)
+            .join(schema.metrics, schema.metrics.c.id == table.c.metric_id)
+            .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
+            .outerjoin(results, of_group)
+            .where(runs.c.dataset_id == dataset_id, schema.metrics.c.text == metric)
+            .order_by(runs.c.id, schema.label_sets.c.version)
+        )
+        return self._session.records(GroupValueRecord, query)
+
+    def coverages_under(self, label_set_id: int) -> list[CoverageRecord]:
+        """Return how much of each run has a label of one label set, by run, newest first."""
+        table = schema.coverages
+        query = sa.select(table.c.run_id, table.c.cutoff, table.c.judged_share)
+        query = query.where(table.c.label_set_id == label_set_id).order_by(table.c.run_id.desc(), table.c.cutoff)
+        return [
+            CoverageRecord(row.run_id, label_set_id, row.cutoff or None, row.judged_share)
+            for row in self._session.rows(query)
+        ]
+
     def coverages(self, run_id: int, label_set_id: int) -> list[CoverageRecord]:
         """Return how much of a run has a label, by cutoff; the whole list last."""
         table = schema.coverages
@@ -356,6 +419,18 @@ class GroupReads:
     def all(self, dataset_id: int) -> tuple[Index, Keys]:
         """Return the ids, ascending, and keys of all groups of a dataset."""
         return self._session.bulk.group_rows(dataset_id)
+
+    def containing(self, dataset_id: int, text: str, n: int, skip: int = 0) -> list[tuple[int, str]]:
+        """Return ids and keys of groups whose key contains a text, in id order: at most ``n``, after ``skip`` others.
+
+        Case does not count for the letters that the engine folds: ASCII's on SQLite.
+        """
+        table = schema.groups
+        query = sa.select(table.c.id, table.c.key).where(table.c.dataset_id == dataset_id)
+        if text:
+            query = query.where(sa.func.lower(table.c.key).contains(sa.func.lower(_escaped(text)), escape="\\"))
+        rows = self._session.rows(query.order_by(table.c.id).limit(n).offset(skip))
+        return [(row.id, row.key) for row in rows]
 
     def keys(self, dataset_id: int, ids: Index) -> Keys:
         """Return the keys of groups of a dataset, in the order of ``ids`` (ReferenceNotFoundError for a wrong id)."""
@@ -462,6 +537,15 @@ class TextReads:
         query = self._query(dataset_id).where(condition)
         parts = (values[first : first + FEW] for first in range(0, len(values), FEW))
         return [record for part in parts for record in self._records(query.where(column.in_(part)))]
+
+
+def _counted(table: sa.Table) -> Select[Any]:
+    return sa.select(table.c.dataset_id, sa.func.count()).group_by(table.c.dataset_id)
+
+
+def _escaped(text: str) -> str:
+    """Return a text with what LIKE reads as a pattern taken literally."""
+    return "".join(f"\\{sign}" if sign in "\\%_" else sign for sign in text)
 
 
 def _runs() -> Select[Any]:

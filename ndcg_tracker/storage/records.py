@@ -24,6 +24,15 @@ class DatasetRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class DatasetCounts:
+    """How much a dataset holds."""
+
+    n_runs: int = 0
+    n_groups: int = 0
+    n_label_sets: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class LabelSetRecord:
     """A version of a dataset's labels; ``digest`` is ``LabelLists.digest()``.
 
@@ -118,6 +127,30 @@ class HistoryRecord:
     n_missing: int
     n_undefined: int
     requested_as: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetricUse:
+    """A metric, the text it was last asked for by, and how many runs of a dataset have it."""
+
+    metric: str
+    requested_as: str
+    n_runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupValueRecord:
+    """One group in one run under one label set; ``value``: None where it is undefined or the run lacks the group.
+
+    ``mean``: of the run. ``created_at_utc`` is the run's.
+    """
+
+    run_id: int
+    run: str
+    created_at_utc: str
+    label_set_version: int
+    value: float | None
+    mean: float | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,31 +42,33 @@ class Store:
     ['shop']
     """
 
-    def __init__(self, engine: Engine, location: Location) -> None:
+    def __init__(self, engine: Engine, location: Location, *, read_only: bool = False) -> None:
         self._engine = engine
         self._location = location
+        self._read_only = read_only
         self._arrow = ArrowChoice()
 
     @classmethod
-    def open(cls, location: str, *, create: bool = False) -> Store:
+    def open(cls, location: str, *, create: bool = False, read_only: bool = False) -> Store:
         """Return the store at a path or URL; opening never creates or upgrades unless asked.
 
         Parameters: ``location``, a path of a SQLite file or a URL. ``create``: create a missing SQLite
-        file; on Postgres only ``db upgrade`` creates the schema. Raises: InputError for an invalid location;
-        DatabaseError for one that is missing, empty, older, newer, foreign or no database, with the command to run.
+        file; on Postgres only ``db upgrade`` creates the schema. ``read_only``: nothing can be written. Raises:
+        InputError for an invalid location; DatabaseError for one that is missing, empty, older, newer, foreign or no
+        database, with the command to run.
         """
         where = parsed_location(location)
-        engine = database_engine(where)
+        engine = database_engine(where, read_only=read_only)
         try:
             state = found_state(engine, where)
-            if create and where.path is not None and state.kind in (Kind.MISSING, Kind.EMPTY):
+            if create and not read_only and where.path is not None and state.kind in (Kind.MISSING, Kind.EMPTY):
                 upgrade_database(where)
             elif state.kind is not Kind.CURRENT:
                 raise refusal(state, where)
         except BaseException:
             engine.dispose()
             raise
-        return cls(engine, where)
+        return cls(engine, where, read_only=read_only)
 
     @property
     def location(self) -> Location:
@@ -108,6 +110,8 @@ class Store:
         Other writers wait, up to a minute, then raise DatabaseError. Where the connection is lost with the answer to
         the commit, the content digest of what was written says whether it is stored (see ``resolve_lost_answer``).
         """
+        if self._read_only:
+            raise DatabaseError(f"{self.display_url}: it was opened for reading only; nothing was stored")
         written: Written | None = None
         try:
             with write_transaction(self._engine, self._location) as connection:

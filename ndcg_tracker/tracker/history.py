@@ -92,13 +92,12 @@ class HistoryResult:
 
 
 def history_of(
-    tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFilter, *, with_steps: bool = True
+    tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFilter, *, most_steps: int | None = None
 ) -> History:
     """Return the history of a metric over the wanted runs, each under the newest labels it was evaluated under.
 
-    ``with_steps``: look for steps, which reads the results of every group.
-
-    Raises: ReferenceNotFoundError for an unknown dataset; MetricError for a wrong text.
+    ``most_steps``: steps are not looked for among more runs, which reads the results of all their groups. Raises:
+    ReferenceNotFoundError for an unknown dataset; MetricError for a wrong text.
     """
     text = str(parse_metric(metric))
     dataset_id = tx.datasets.known(dataset).id
@@ -116,12 +115,13 @@ def history_of(
         counts = tuple(zip(versions, n_runs, strict=True))
         notes.append(Note("different_labels", {"versions": counts}, command))
     parsed = parse_metric(text)
-    if not with_steps:
-        steps = {}
+    steps: dict[int, FoundStep] = {}
+    if most_steps is not None and len(records) > most_steps:
+        for version in versions:
+            steps |= _differences([record for record in records if record.label_set_version == version])
     elif parsed.shown_only is None:
         steps = steps_of(tx, dataset_id, text, records, notes)
     else:
-        steps = {}
         notes.append(Note("shown_only", {"metric": text, "why": parsed.shown_only}))
     no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
     rows = [_row(record, details, text, steps.get(record.run_id), no_interval, parsed.limits) for record in records]

@@ -72,7 +72,7 @@ def quality_chart(tx: ReadTransaction, parameter: str, dataset: str, metric: str
 
 
 def _rows(tx: ReadTransaction, dataset: str, metric: str, tags: Mapping[str, str]) -> tuple[HistoryRow, ...]:
-    return history_of(tx, dataset, metric, HistoryFilter(tags), with_steps=False).rows
+    return history_of(tx, dataset, metric, HistoryFilter(tags), most_steps=0).rows
 
 
 def _point(row: HistoryRow, name: str) -> RunPoint | None:

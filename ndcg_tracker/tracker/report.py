@@ -44,9 +44,12 @@ LISTS = 200
 """A report holds the lists of so many groups, the most changed ones."""
 ROWS = 30
 """So many items of each list at most."""
+LIVE_RUNS = 60
+"""A page that is made anew at each look has so many runs in its history."""
 CUTOFFS = 100
 """The metric is shown from cutoff 1 to this one."""
-_MOST_GROUPS = 20_000  # with more, only some cutoffs are computed
+MANY_GROUPS = 20_000
+"""With more groups, only some cutoffs are computed."""
 _SOME_CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 _TOGETHER = 10  # so many cutoffs share the lists that the kernel makes
 
@@ -73,6 +76,23 @@ def runs_report(
         history_of(tx, comparison.dataset, comparison.metrics[0].metric, HistoryFilter()).rows,
         {pair.comparison.candidate.name: _decisions(tx, pair) for pair in found},
         _command(found, options, output, texts=texts),
+    )
+
+
+def live_report(
+    tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
+) -> RunsReport:
+    """Return what a page shows that can ask for the rest: the lists of one group, no cutoffs, the newest runs."""
+    found = compared(tx, baseline, candidates, options)
+    comparison = found[0].comparison
+    reports = pair_reports(tx, found, n_lists=1, with_cutoffs=False, texts=True)
+    has_texts = any(pair.texts for pair in reports.pairs)
+    return RunsReport(
+        reports.pairs,
+        reports.deltas,
+        history_of(tx, comparison.dataset, comparison.metrics[0].metric, HistoryFilter(last=LIVE_RUNS)).rows,
+        {pair.comparison.candidate.name: _decisions(tx, pair) for pair in found},
+        _command(found, options, "report.html", texts=has_texts),
     )
 
 
@@ -168,7 +188,7 @@ def _texts(
         int(group_id): [item.item for item in one.items] + [item for item, _ in one.ideal]
         for group_id, one in zip(ids[listed], lists, strict=True)
     }
-    others = ids.tolist() if ids.size <= _MOST_GROUPS else []
+    others = ids.tolist() if ids.size <= MANY_GROUPS else []
     key_of = dict(zip(ids.tolist(), keys, strict=True))
     return {key_of[group_id]: found for group_id, found in texts_of(tx, dataset_id, items_of, others).items()}
 
@@ -184,13 +204,18 @@ def _attributes(tx: ReadTransaction, both: RunPair, ids: Index) -> dict[str, lis
     }
 
 
-def at_cutoffs(tx: ReadTransaction, pair: ComparedPair, keys: Keys) -> tuple[AtCutoff, ...]:
+def at_cutoffs(
+    tx: ReadTransaction, pair: ComparedPair, keys: Keys, many_groups: int | None = None
+) -> tuple[AtCutoff, ...]:
     """Return the first metric of two runs at cutoffs from 1 to ``CUTOFFS``, over the groups that were compared.
 
     No cutoff beyond the longest list; none at all for a metric that has no cutoff. ``keys``: of the groups.
+    ``many_groups``: with more than these, by default ``MANY_GROUPS``, only some cutoffs are computed.
     """
     metric = pair.both.metric
-    wanted = range(1, CUTOFFS + 1) if len(keys) <= _MOST_GROUPS else _SOME_CUTOFFS
+    wanted = (
+        range(1, CUTOFFS + 1) if len(keys) <= (MANY_GROUPS if many_groups is None else many_groups) else _SOME_CUTOFFS
+    )
     sides = [judged(tx.runs.ranking(side.run.id), tx.labels.lists(side.label_set.id)) for side in pair.both.sides]
     longest = max(int(np.diff(side.ranking.offsets).max(initial=0)) for side in sides)
     metrics = [one for cutoff in wanted if cutoff <= longest and (one := _with_cutoff(metric, cutoff)) is not None]

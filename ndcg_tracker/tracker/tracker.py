@@ -58,7 +58,8 @@ class Tracker:
     ``location``: a SQLAlchemy URL (``sqlite:///...``, ``postgresql+psycopg://...``) or the path of a SQLite file; by
     default ``NDCG_TRACK_DB``, else ``ndcg-track.db`` in the current folder. The first ``ingest`` creates
     a SQLite file; on Postgres, ``ndcg-track db upgrade`` makes the schema. Opened when first used; close it, or
-    use it in a ``with`` statement. Every method raises DatabaseError for a database that cannot be used as it is.
+    use it in a ``with`` statement. ``read_only``: nothing can be stored or changed. Every method raises DatabaseError
+    for a database that cannot be used as it is.
 
     >>> import tempfile, ndcg_tracker as nt
     >>> shop = {"group": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [0, 1]}
@@ -69,8 +70,9 @@ class Tracker:
     [{'run': 'bm25', 'metric': 'ndcg@10', 'mean': 0.6309}]
     """
 
-    def __init__(self, location: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, location: str | os.PathLike[str] | None = None, *, read_only: bool = False) -> None:
         self.location = database_location(location)
+        self._read_only = read_only
         self._store: Store | None = None
 
     def __enter__(self) -> Self:
@@ -96,7 +98,7 @@ class Tracker:
         if self._store is None:
             from ndcg_tracker.storage.store import Store
 
-            self._store = Store.open(self.location, create=create)
+            self._store = Store.open(self.location, create=create, read_only=self._read_only)
         return self._store
 
     def query(self, query: str, *, timeout_seconds: float = SQL_TIMEOUT_SECONDS) -> QueryResult:

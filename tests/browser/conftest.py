@@ -39,4 +39,4 @@ def reader(browser: Browser) -> Iterator[Reader]:
     yield found
     context.close()
     assert found.faults == []
-    assert [url for url in found.requests if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert [url for url in found.requests if not url.startswith(found.own)] == []

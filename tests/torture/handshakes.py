@@ -63,6 +63,7 @@ COMMANDS = (
     "db backup {files}/copy.db",
     "doctor",
     "doctor conventions bm25",
+    "ui --no-browser",
 )
 """Every command that opens a database, a + for each blank within a word."""
 WITHOUT_DATABASE = ("evaluate", "metrics list", "metrics explain", "demo", "db datasette")

@@ -64,7 +64,7 @@ def test_each_cutoff_has_the_mean_of_its_metric(tracker: nt.Tracker, monkeypatch
         )
         assert found[cutoff].delta == pytest.approx(expected.delta)
         assert found[cutoff].ci == pytest.approx(expected.ci)
-    monkeypatch.setattr(tracker_report, "_MOST_GROUPS", 3)
+    monkeypatch.setattr(tracker_report, "MANY_GROUPS", 3)
     (fewer,) = tracker.report("one", "other", metrics=metrics[0]).report.pairs
     assert [row.cutoff for row in fewer.at_cutoffs] == [1, 2, 3, 5, 7, 10, 15, 20, 30, 50]
     assert [found[row.cutoff] for row in fewer.at_cutoffs] == list(fewer.at_cutoffs)

@@ -10,7 +10,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.reporting.charts.theme import COLORS, Theme, config
-from ndcg_tracker.reporting.json import json_text
+from ndcg_tracker.reporting.json import plain_json_text
 from ndcg_tracker.reporting.terminal import visible
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def script_json(value: object) -> str:
     >>> script_json({"group": "</script><script>"})
     '{"group":"\\\\u003c/script\\\\u003e\\\\u003cscript\\\\u003e"}'
     """
-    text = json_text(value, indent=None, separators=(",", ":")).rstrip("\n")
+    text = plain_json_text(value)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

@@ -83,6 +83,16 @@ class Card:
 
 def report_page(report: RunsReport) -> str:
     """Return the report as one file of HTML."""
+    data, values = report_values(
+        report,
+        made=f"Made by ndcg-track {version('ndcg-tracker')}. It holds all it shows and asks nothing of any network. "
+        "This command makes it again:",
+    )
+    return page("report.html", data, scripts=("vega.js", "draw.js", "report.js"), **values)
+
+
+def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dict[str, object]]:
+    """Return what the scripts of a report read, and what its template shows; ``made``: what its command does."""
     told = comparison_reports(*(pair.comparison for pair in report.pairs))  # together, as they were corrected
     each = zip(report.pairs, told[-len(report.pairs) :], strict=True)
     pairs = [_PairOnPage.of(_visible(pair), of_pair, report) for pair, of_pair in each]
@@ -92,39 +102,36 @@ def report_page(report: RunsReport) -> str:
     if overview:
         title = f"{counted(len(pairs), 'candidate')} against {first.values['baseline']}"
     raw = {visible(key): key for pair in report.pairs for key in pair.groups.keys if visible(key) != key}
-    data = {
+    data: dict[str, object] = {
         "themes": themes(),
         "pairs": [pair.data for pair in pairs],
         "overview": {name: card.spec for name, card in overview.items()},
         "raw": raw,
     }
-    return page(
-        "report.html",
-        data,
-        scripts=("vega.js", "draw.js", "report.js"),
-        title=title,
-        subtitle=f"{first.metric} on {report.pairs[0].comparison.dataset}",
-        overview=overview,
-        pairs=[pair.values for pair in pairs],
-        command=command_line(report.command),
-        made=f"Made by ndcg-track {version('ndcg-tracker')}. It holds all it shows and asks nothing of any network. "
-        "This command makes it again:",
-    )
+    return data, {
+        "title": title,
+        "subtitle": f"{first.metric} on {report.pairs[0].comparison.dataset}",
+        "overview": overview,
+        "pairs": [pair.values for pair in pairs],
+        "command": command_line(report.command),
+        "made": made,
+    }
 
 
 def _visible(pair: PairReport) -> PairReport:
     """Return a pair whose groups and items are named as people may see them."""
     groups = replace(pair.groups, keys=[visible(key) for key in pair.groups.keys])
-    lists = tuple(
-        replace(
-            one,
-            group=visible(one.group),
-            items=tuple(replace(item, item=visible(item.item)) for item in one.items),
-            ideal=tuple((visible(item), grade) for item, grade in one.ideal),
-        )
-        for one in pair.lists
+    return replace(pair, groups=groups, lists=tuple(map(visible_lists, pair.lists)))
+
+
+def visible_lists(lists: GroupLists) -> GroupLists:
+    """Return the lists of a group with ids as people may see them."""
+    return replace(
+        lists,
+        group=visible(lists.group),
+        items=tuple(replace(item, item=visible(item.item)) for item in lists.items),
+        ideal=tuple((visible(item), grade) for item, grade in lists.ideal),
     )
-    return replace(pair, groups=groups, lists=lists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +187,8 @@ class _PairOnPage:
                 for name, shown_as in compare_charts.colored(pair.groups).items()
             },
             "columns": _columns(cards["every"].spec),
-            "details": {one.group: _lists_on_page(one) for one in pair.lists},
-            "texts": {visible(key): _texts_on_page(texts) for key, texts in pair.texts.items()},
+            "details": {one.group: lists_on_page(one) for one in pair.lists},
+            "texts": {visible(key): texts_on_page(texts) for key, texts in pair.texts.items()},
             "first": None if lowest is None else pair.groups.keys[lowest],
             "depth": pair.depth,
             "explain": command_line(_explain_command(pair)),
@@ -294,7 +301,8 @@ def _explain_command(pair: PairReport) -> tuple[str, ...]:
     return words if pair.lists_metric is None else (*words, "--metric", pair.lists_metric)
 
 
-def _lists_on_page(lists: GroupLists) -> dict[str, object]:
+def lists_on_page(lists: GroupLists) -> dict[str, object]:
+    """Return the lists of a group as the script of a report reads them."""
     return {
         "items": [
             [
@@ -312,8 +320,8 @@ def _lists_on_page(lists: GroupLists) -> dict[str, object]:
     }
 
 
-def _texts_on_page(texts: GroupTexts) -> dict[str, object]:
-    """Return the words of a group and of its items, each with the address that they lead to."""
+def texts_on_page(texts: GroupTexts) -> dict[str, object]:
+    """Return the words of a group and its items, each with where they lead, as the script reads them."""
     query = query_cell(texts.query)
     items = {visible(item): text_cell(text) for item, text in texts.items.items()}
     return {"query": [query.text, query.link], "items": {item: [one.text, one.link] for item, one in items.items()}}

@@ -126,6 +126,7 @@
       const place = this.place.get(this.chosen);
       const { baseline, candidate } = this.groups;
       const found = own(this.details, this.chosen);
+      if (!found && page.ask) this.fetchLists(this.chosen);
       const words = `${number(baseline[place])} → ${number(candidate[place])} (${number(this.delta(place), true)})`;
       this.find("group").textContent = `Group ${this.chosen}: ${words}`;
       const query = this.query(this.chosen);
@@ -134,7 +135,8 @@
       const url = new URLSearchParams({ ...(page.pairs.length > 1 ? { pair: this.index } : {}), group: this.chosen });
       this.find("command").textContent = `${this.explain} --group ${quoted(own(page.raw, this.chosen) ?? this.chosen)}`;
       byId("here").replaceChildren(make("span", `Group ${this.chosen}: ${words}  `), Object.assign(make("a", "see its lists"), { href: `#${url}`, onclick: () => this.find("moves-card").scrollIntoView({ behavior: "smooth" }) }));
-      this.find("not-here").hidden = Boolean(found);
+      if (page.ask) byId("here").append("  ", Object.assign(make("a", "in every run"), { href: this.asked(page.ask.group, this.chosen) }));
+      this.find("not-here").hidden = Boolean(found || page.ask);
       this.find("lists").hidden = this.find("moves").hidden = !found;
       if (!found) return;
       this.listTable(found);
@@ -142,6 +144,20 @@
       const spec = { ...this.charts.moves, data: { name: "moves", values: found.items.map(moveRow) } };
       this.views.moves?.finalize();
       drawn(this.find("moves"), spec).then((view) => { this.views.moves = view; });
+    }
+
+    // A server answers what a file does not hold; page.ask has its addresses.
+    asked(address, key) {
+      return `${address[this.index]}&group=${encodeURIComponent(own(page.raw, key) ?? key)}`;
+    }
+
+    async fetchLists(key) {
+      const answer = await fetch(this.asked(page.ask.lists, key));
+      const value = answer.ok ? await answer.json() : { items: [], ideal: [], more: 0 };
+      const put = (table, value) => Object.defineProperty(table, key, { value }); // a group may be called __proto__
+      put(this.details, value);
+      if (value.texts) put(this.texts, value.texts);
+      if (this.chosen === key) this.lists();
     }
 
     listTable(found) {

@@ -1,0 +1,252 @@
+"""The pages of two runs and more: a comparison, what it asks for later, and one group in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ndcg_tracker.comparison.explain import GroupExplanation
+from ndcg_tracker.comparison.report import GroupLists
+from ndcg_tracker.comparison.texts import GroupTexts
+from ndcg_tracker.errors import InputError, MetricError, NdcgTrackerError
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.reporting.charts.cutoffs import cutoffs as cutoffs_chart
+from ndcg_tracker.reporting.charts.explain import rank_moves
+from ndcg_tracker.reporting.charts.history import MOST_RUNS
+from ndcg_tracker.reporting.charts.history import history as history_chart
+from ndcg_tracker.reporting.explain import explanation_report
+from ndcg_tracker.reporting.history import HistoryRow
+from ndcg_tracker.reporting.html import CLASSES, reports_html
+from ndcg_tracker.reporting.numbers import counted
+from ndcg_tracker.reporting.pages.page import themes
+from ndcg_tracker.reporting.pages.report import lists_on_page, report_values, texts_on_page, visible_lists
+from ndcg_tracker.reporting.terminal import visible
+from ndcg_tracker.reporting.texts import query_cell
+from ndcg_tracker.tracker.compare import CompareOptions, compared
+from ndcg_tracker.tracker.explain import explained_pair, group_explanation
+from ndcg_tracker.tracker.report import at_cutoffs, lists_of, live_report
+from ndcg_tracker.tracker.run_pair import resolved_pair
+from ndcg_tracker.tracker.texts import texts_of
+from ndcg_tracker.tracker.ui import (
+    group_id,
+    group_over_time,
+)
+from ndcg_tracker.ui.pages import Answer, Here, Part, chart_words, missing
+from ndcg_tracker.ui.rendering import Question, link, metric_name, rendered
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import RunRecord
+
+SOME_CUTOFFS = 1_000
+"""With more groups, only some cutoffs are computed."""
+MOST_PAIRS = 12
+"""So many candidates are compared at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """A baseline and candidates of one dataset."""
+
+    here: Here
+    baseline: RunRecord
+    candidates: Sequence[RunRecord]
+
+    @classmethod
+    def of(cls, tx: ReadTransaction, ask: Question) -> _Chosen:
+        """Return the runs that an address names; the first is the baseline where no other is named so."""
+        ids = ask.ids("run")
+        baseline_id = ask.number("baseline", 0) or (ids[0] if ids else 0)
+        others = [one for one in ids if one != baseline_id]
+        if not baseline_id or not others:
+            raise InputError("choose a baseline and one run or more to compare with it")
+        if len(others) > MOST_PAIRS:
+            raise InputError(f"choose at most {MOST_PAIRS} runs; for more, ndcg-track report --all writes a page")
+        baseline = tx.runs.with_id(baseline_id)
+        candidates = [tx.runs.with_id(one) for one in others]
+        if any(one.dataset_id != baseline.dataset_id for one in candidates):
+            raise InputError("these runs are of several datasets; choose runs of one")
+        return cls(Here.of_run(tx, ask, baseline), baseline, candidates)
+
+    def options(self, ask: Question) -> CompareOptions:
+        """Return what is compared: the metric of the address, and all that the runs share where it names none."""
+        metric = ask.text("metric")
+        every = () if metric is None else (parse_metric(metric),)
+        return CompareOptions(every, self.baseline.dataset, _missing_groups(ask))
+
+    def address(self, path: str, candidate: RunRecord, ask: Question, metric: str) -> str:
+        """Return an address about the baseline and one candidate."""
+        both = [self.baseline.id, candidate.id]
+        return link(path, dataset=self.baseline.dataset, metric=metric, run=both, missing=ask.text("missing"))
+
+
+def _missing_groups(ask: Question) -> Any:
+    given = ask.text("missing") or "error"
+    if given not in ("error", "zero", "intersect", "skip"):
+        raise InputError(f"missing must be error, zero, intersect or skip, not {given[:40]!r}")
+    return given
+
+
+def compare(tx: ReadTransaction, ask: Question) -> Answer:
+    """Return the page of a comparison: the report's page, which asks for what a file would have to hold."""
+    chosen = _Chosen.of(tx, ask)
+    names = [one.name for one in chosen.candidates]
+    report = live_report(tx, chosen.baseline.name, names, chosen.options(ask))
+    data, values = report_values(report, made="This command writes the page to a file that can be sent to others:")
+    metric = report.pairs[0].comparison.metrics[0].metric
+    data["ask"] = {
+        "lists": [chosen.address("/compare/lists", one, ask, metric) for one in chosen.candidates],
+        "group": [chosen.address("/group", one, ask, metric) for one in chosen.candidates],
+    }
+    ids = [chosen.baseline.id, *(one.id for one in chosen.candidates)]
+    return rendered(
+        "compare.html",
+        data=data,
+        ids=ids,
+        swapped=link("/compare", run=ids[::-1], metric=ask.text("metric")) if len(ids) == 2 else None,
+        others=link("/runs", dataset=chosen.baseline.dataset, metric=metric, run=ids, baseline=ids[0]),
+        cutoffs=[chosen.address("/compare/cutoffs", one, ask, metric) for one in chosen.candidates],
+        asked=ask.text("metric") or "",
+        **{**chosen.here.values("/compare"), **values},
+    )
+
+
+def compare_cutoffs(tx: ReadTransaction, ask: Question) -> Answer:
+    """Return the page of a metric at each cutoff for two runs, which reads all their lists."""
+    chosen = _Chosen.of(tx, ask)
+    metric, candidate = chosen.here.wanted(), chosen.candidates[0]
+    options = CompareOptions((parse_metric(metric.metric),), chosen.baseline.dataset, _missing_groups(ask))
+    found = compared(tx, chosen.baseline.name, [candidate.name], options)[0]
+    pairing = found.results[0].pairing
+    keys = tx.groups.keys(found.both.dataset_id, pairing.group_ids)
+    is_tested = found.results[0].no_inference is None
+    rows = at_cutoffs(tx, found, keys, many_groups=SOME_CUTOFFS) if is_tested else ()
+    names = (visible(chosen.baseline.name), visible(candidate.name))
+    spec = cutoffs_chart(rows, *names, metric=metric_name(metric), cutoff=found.both.metric.cutoff) if rows else None
+    return rendered(
+        "cutoffs.html",
+        title=f"{candidate.name} against {chosen.baseline.name}",
+        data={"themes": themes(), "charts": {"cutoffs": spec}} if spec else None,
+        chart=chart_words(spec) if spec else None,
+        rows=rows,
+        baseline=chosen.baseline,
+        candidate=candidate,
+        back=chosen.address("/compare", candidate, ask, metric.metric),
+        **chosen.here.values("/compare"),
+    )
+
+
+def compare_lists(tx: ReadTransaction, ask: Question) -> Answer:
+    """Return the lists of one group in two runs, as the report's script reads them."""
+    chosen = _Chosen.of(tx, ask)
+    key = str(ask.text("group") or missing("group"))
+    lists = _lists(tx, chosen, key)
+    one = group_id(tx, chosen.here.dataset, key)
+    items = [item.item for item in lists.items] + [item for item, _ in lists.ideal]
+    texts = texts_of(tx, chosen.here.dataset.id, {one: items})
+    return lists_on_page(visible_lists(lists)) | {"texts": texts_on_page(texts.get(one, GroupTexts()))}
+
+
+def _lists(tx: ReadTransaction, chosen: _Chosen, key: str) -> GroupLists:
+    metric = parse_metric(chosen.here.wanted().metric)
+    both = resolved_pair(tx, chosen.baseline, chosen.candidates[0], (metric,))
+    one = group_id(tx, chosen.here.dataset, key)
+    return lists_of(tx, both, np.array([one], dtype=np.int64))[0]
+
+
+def group(tx: ReadTransaction, ask: Question) -> Answer:
+    """Return the page of one group: its value in every run, and its lists in two."""
+    here = Here.of(tx, ask)
+    key, metric = str(ask.text("group") or missing("group")), here.wanted()
+    one = group_id(tx, here.dataset, key)
+    records = group_over_time(tx, here.dataset, metric.metric, one)
+    rows: list[HistoryRow] = [
+        {
+            "run": visible(record.run),
+            "run_id": record.run_id,
+            "created_at_utc": record.created_at_utc,
+            "metric": metric.metric,
+            "mean": record.value,
+            "ci": None,
+            "label_set_version": record.label_set_version,
+        }
+        for record in records
+    ]
+    known = [row for row in rows if row["mean"] is not None]
+    charts: dict[str, Any] = {}
+    if known:
+        charts["history"] = history_chart(rows, metric_name(metric)) | {
+            "title": {
+                "text": f"{metric_name(metric)} of this group",
+                "subtitle": f"its value in {counted(min(len(known), MOST_RUNS), 'run')}, run after run"
+                + (f"; {counted(len(known) - MOST_RUNS, 'older one')} not drawn" if len(known) > MOST_RUNS else ""),
+            }
+        }
+    ids = list(dict.fromkeys([*ask.ids("baseline"), *ask.ids("run")]))[:2]
+    if len(ids) < 2:
+        ids = _most_changed(known)
+    pair: dict[str, Any] = {}
+    if ids:
+        one_run, other = (tx.runs.with_id(run_id) for run_id in ids)
+        pair, moves = _group_pair(tx, _Chosen(here, one_run, [other]), key)
+        charts |= moves
+    changes = [
+        (record, None if None in (record.value, before) else (record.value or 0.0) - (before or 0.0))
+        for record, before in zip(records, [None, *(record.value for record in records)], strict=False)
+    ][::-1]
+    part = Part.of(len(changes), ask.number("page", 1), "/group",
+                    {"dataset": here.dataset.name, "metric": metric.metric, "group": key, "run": ids})  # fmt: skip
+    attributes = tx.groups.attributes(here.dataset.id).get(one) or {}
+    return rendered(
+        "group.html",
+        title=f"Group {key}",
+        group=key,
+        query=query_cell(texts_of(tx, here.dataset.id, {}, [one]).get(one, GroupTexts()).query),
+        attributes=attributes,
+        data={"themes": themes(), "charts": charts} if charts else None,
+        charts={name: chart_words(spec) for name, spec in charts.items()},
+        changes=[
+            *(each for each in changes if each[0].run_id in ids and each not in changes[part.first : part.last]),
+            *changes[part.first : part.last],
+        ],
+        part=part,
+        ids=ids,
+        is_asked=len(ask.ids("run") + ask.ids("baseline")) > 1,
+        pair=pair,
+        **here.values("/group"),
+    )
+
+
+def _most_changed(rows: Sequence[HistoryRow]) -> list[int]:
+    """Return the two runs, one after the other, between which a value changed most; the newest of several."""
+    pairs = list(pairwise(rows))[::-1]
+    if not pairs:
+        return []
+    before, after = max(pairs, key=lambda both: abs((both[1]["mean"] or 0.0) - (both[0]["mean"] or 0.0)))
+    return [before["run_id"], after["run_id"]]
+
+
+def _group_pair(tx: ReadTransaction, chosen: _Chosen, key: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what a page shows of one group in two runs, and the chart of its moves."""
+    from markupsafe import Markup
+
+    candidate = chosen.candidates[0]
+    names = (visible(chosen.baseline.name), visible(candidate.name))
+    found = {"baseline": chosen.baseline, "candidate": candidate, "why": "", "explained": "", "has_texts": False}
+    metric = parse_metric(chosen.here.wanted().metric)
+    charts: dict[str, Any] = {}
+    try:
+        charts["moves"] = rank_moves(visible_lists(_lists(tx, chosen, key)), *names)
+        explanation = group_explanation(tx, explained_pair(tx, chosen.baseline, candidate, metric), key)
+        assert isinstance(explanation, GroupExplanation)
+        found["has_texts"] = bool(explanation.texts.items)
+        found["explained"] = Markup(reports_html([explanation_report(explanation)], CLASSES))
+    except MetricError:
+        found["why"] = f"{metric} is no sum over items, so no item has a part of it."
+    except NdcgTrackerError as error:
+        found["why"] = str(error)
+    return found, charts

@@ -1,0 +1,425 @@
+"""The pages of the ui, one function each: from one state of the database and the question of the address to HTML."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.reporting.charts.history import history as history_chart
+from ndcg_tracker.reporting.history import HistoryRow, step_sentence
+from ndcg_tracker.reporting.notes import note_text
+from ndcg_tracker.reporting.numbers import points
+from ndcg_tracker.reporting.pages.page import themes
+from ndcg_tracker.reporting.terminal import visible
+from ndcg_tracker.reporting.texts import query_cell
+from ndcg_tracker.tracker.history import HistoryFilter, history_of
+from ndcg_tracker.tracker.ui import (
+    RunOverview,
+    datasets_overview,
+    groups_containing,
+    groups_of_run,
+    labels_overview,
+    runs_overview,
+    usual_metric,
+)
+from ndcg_tracker.ui.rendering import Question, link, metric_name, position, rendered, sparkline
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import DatasetRecord, MetricUse, RunRecord
+
+Answer = str | dict[str, object]
+"""A page, or what a script asked for."""
+
+ROWS = 50
+"""So many rows of a table are on a page."""
+RUNS = 100
+"""A history shows so many runs, the newest, unless asked for more."""
+MOST_STEPS = 200
+"""Steps are looked for among so many runs at most."""
+_TAGS = 12
+_SORTS = {"newest": "newest", "oldest": "oldest", "best": "best mean", "worst": "worst mean", "name": "name"}
+_GROUP_SORTS = {"worst": "worst", "best": "best", "group": "group"}
+
+
+def datasets(tx: ReadTransaction, ask: Question) -> Answer:
+    """Return the page of all datasets."""
+    rows = [
+        {
+            "name": one.dataset.name,
+            "counts": one.counts,
+            "metric": "" if one.metric is None else metric_name(one.metric),
+            "mean": one.means[-1] if one.means else None,
+            "line": sparkline(one.means),
+            "newest": one.newest_utc or "",
+        }
+        for one in datasets_overview(tx)
+    ]
+    return rendered("datasets.html", title="Datasets", rows=rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """The dataset and the metric that a page is about, and the metrics to choose from."""
+
+    dataset: DatasetRecord
+    metrics: Sequence[MetricUse]
+    metric: MetricUse | None
+
+    @classmethod
+    def of(cls, tx: ReadTransaction, ask: Question, dataset: DatasetRecord | None = None) -> Here:
+        """Return what an address is about."""
+        dataset = dataset or ask.dataset(tx)
+        metrics = tx.evaluations.metrics(dataset.id)
+        return cls(dataset, metrics, usual_metric(metrics, ask.text("metric")))
+
+    @classmethod
+    def of_run(cls, tx: ReadTransaction, ask: Question, run: RunRecord) -> Here:
+        """Return what an address is about that names a run."""
+        return cls.of(tx, ask, tx.datasets.named(run.dataset))
+
+    def values(self, here: str) -> dict[str, object]:
+        """Return what every template shows of it; ``here``: the address of the page."""
+        return {
+            "dataset": self.dataset.name,
+            "metric": None if self.metric is None else self.metric.metric,
+            "metric_name": "" if self.metric is None else metric_name(self.metric),
+            "metrics": [(one.metric, metric_name(one)) for one in self.metrics],
+            "here": here,
+        }
+
+    def wanted(self) -> MetricUse:
+        """Return the metric; raises InputError where no run has one."""
+        if self.metric is None:
+            raise InputError(f"no run of dataset {self.dataset.name!r} was evaluated under a metric yet")
+        return self.metric
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The rows of a long table that are on a page, and the addresses of the pages before and after."""
+
+    first: int
+    last: int
+    total: int
+    before: str | None
+    after: str | None
+
+    @classmethod
+    def of(cls, total: int, number: int, path: str, parameters: Mapping[str, object]) -> Part:
+        """Return a page of a table by its number, from 1."""
+        first = min((number - 1) * ROWS, max(0, (total - 1) // ROWS * ROWS))
+        number, last = first // ROWS + 1, min(total, first + ROWS)
+        before = link(path, **parameters, page=number - 1) if number > 1 else None
+        return cls(first, last, total, before, link(path, **parameters, page=number + 1) if last < total else None)
+
+    @property
+    def words(self) -> str:
+        """Which rows these are."""
+        return f"{self.first + 1:,} to {self.last:,} of {self.total:,}" if self.last < self.total or self.first else ""
+
+
+def runs(tx: ReadTransaction, ask: Question) -> Answer:
+    """Return the page of the runs of a dataset, with search, and the form that chooses those to compare."""
+    here = Here.of(tx, ask)
+    every = runs_overview(tx, here.dataset, here.metric)
+    words, tags = (ask.text("q") or "").lower().split(), list(dict.fromkeys(ask.texts("tag")))
+    sort = ask.text("sort") if ask.text("sort") in _SORTS else "newest"
+    found = [one for one in every if _has(one, words, tags)]
+    found = _sorted(found, str(sort))
+    chosen, baseline = set(ask.ids("run")), ask.number("baseline", 0)
+    if not baseline and every:
+        pinned = [one.run.id for one in every if "baseline" in one.aliases]
+        baseline = (pinned or [every[0].run.id])[0]
+    parameters = {
+        "dataset": here.dataset.name,
+        "metric": None if here.metric is None else here.metric.metric,
+        "q": ask.text("q"),
+        "tag": tags,
+        "sort": None if sort == "newest" else sort,
+        "baseline": baseline,
+        "run": sorted(chosen),
+    }
+    part = Part.of(len(found), ask.number("page", 1), "/runs", parameters)
+    shown = found[part.first : part.last]
+    pinned_rows = [one for one in every if one.run.id in {*chosen, baseline} and one not in shown]
+    means = [one.mean for one in every if one.mean is not None]
+    low, high = (min(means), max(means)) if means else (0.0, 0.0)
+    rows = [
+        {
+            "id": one.run.id,
+            "name": one.run.name,
+            "aliases": one.aliases,
+            "created": one.run.created_at_utc,
+            "commit": one.run.git_commit or "",
+            "tags": [(f"{key}={value}", link("/runs", **{**parameters, "tag": sorted({*tags, f"{key}={value}"})}))
+                     for key, value in one.run.tags.items()],
+            "parameters": " ".join(f"{key}={value}" for key, value in islice(one.run.parameters.items(), 6)),
+            "mean": one.mean,
+            "place": position(one.mean, low, high),
+            "version": one.label_set_version,
+            "is_chosen": one.run.id in chosen,
+            "is_baseline": one.run.id == baseline,
+        }
+        for one in (*pinned_rows, *shown)
+    ]  # fmt: skip
+    return rendered(
+        "runs.html",
+        title=f"Runs of {here.dataset.name}",
+        rows=rows,
+        has={name: any(row[name] for row in rows) for name in ("tags", "parameters", "commit")},
+        n_pinned=len(pinned_rows),
+        part=part,
+        q=ask.text("q") or "",
+        sort=sort,
+        sorts=_SORTS,
+        tags=[(tag, link("/runs", **{**parameters, "tag": [one for one in tags if one != tag]})) for tag in tags],
+        line=sparkline([one.mean for one in every]),
+        n_runs=len(every),
+        families=_families(found, parameters, tags),
+        low=low,
+        high=high,
+        **here.values("/runs"),
+    )
+
+
+def _has(one: RunOverview, words: Sequence[str], tags: Sequence[str]) -> bool:
+    """Return whether a run has all words somewhere, and all tags."""
+    pairs = [f"{key}={value}" for key, value in one.run.tags.items()]
+    if any(tag not in pairs for tag in tags):
+        return False
+    if not words:
+        return True
+    parameters = [f"{key}={value}" for key, value in one.run.parameters.items()]
+    aliases = [f"@{alias}" for alias in one.aliases]
+    text = "\n".join([one.run.name, one.run.git_commit or "", *pairs, *parameters, *aliases]).lower()
+    return all(word in text for word in words)
+
+
+def _sorted(runs: Sequence[RunOverview], sort: str) -> list[RunOverview]:
+    if sort == "name":
+        return sorted(runs, key=lambda one: one.run.name)
+    if sort in ("best", "worst"):
+        known = [one for one in runs if one.mean is not None]
+        unknown = [one for one in runs if one.mean is None]
+        return sorted(known, key=lambda one: one.mean or 0.0, reverse=sort == "best") + unknown
+    return list(runs) if sort == "oldest" else list(runs)[::-1]
+
+
+def _families(
+    found: Sequence[RunOverview], parameters: Mapping[str, object], tags: Sequence[str]
+) -> list[dict[str, object]]:
+    """Return the tags that most of the runs found share, each with the means of its runs."""
+    oldest_first = sorted(found, key=lambda one: one.run.id)
+    of_tag: dict[str, list[RunOverview]] = {}
+    for one in oldest_first:
+        for key, value in one.run.tags.items():
+            of_tag.setdefault(f"{key}={value}", []).append(one)
+    several = [(tag, some) for tag, some in of_tag.items() if len(some) > 1 and tag not in tags]
+    several.sort(key=lambda each: -len(each[1]))
+    rows = []
+    for tag, some in several[:_TAGS]:
+        means = [one.mean for one in some]
+        known = [mean for mean in means if mean is not None]
+        address = link("/runs", **{**parameters, "tag": sorted({*tags, tag})})
+        line, mean = sparkline(means), known[-1] if known else None
+        rows.append({"tag": tag, "n": len(some), "line": line, "mean": mean, "address": address})
+    return rows
+
+
+def run(tx: ReadTransaction, ask: Question) -> Answer:
+    """Return the page of one run."""
+    found = tx.runs.with_id(ask.number("run", 0) or missing("run"))
+    here = Here.of_run(tx, ask, found)
+    evaluations = tx.evaluations.of_run(found.id)
+    chosen = [one for one in evaluations if here.metric is not None and one.metric == here.metric.metric]
+    groups, part = [], Part.of(0, 1, "/run", {})
+    sort = ask.text("sort") if ask.text("sort") in _GROUP_SORTS else "worst"
+    q = ask.text("q") or ""
+    if chosen:
+        of_run = groups_of_run(tx, found, chosen[-1])
+        places = [place for place, key in enumerate(of_run.keys) if q.lower() in key.lower()] if q else None
+        order = _group_order(of_run.keys, of_run.values, str(sort), places)
+        parameters = {"run": found.id, "metric": chosen[-1].metric, "q": q, "sort": sort}
+        part = Part.of(len(order), ask.number("page", 1), "/run", parameters)
+        groups = [
+            (of_run.keys[place], None if np.isnan(of_run.values[place]) else float(of_run.values[place]))
+            for place in order[part.first : part.last]
+        ]
+    label_sets = {one.label_set_id: one.label_set_version for one in evaluations}
+    coverage = [
+        (version, [("whole list" if one.cutoff is None else f"top {one.cutoff}", one.judged_share) for one in shares])
+        for label_set_id, version in label_sets.items()
+        if (shares := tx.evaluations.coverages(found.id, label_set_id))
+    ]
+    of_dataset = tx.runs.all(found.dataset)
+    before = max((one.id for one in of_dataset if one.id < found.id), default=None)
+    aliases = tx.aliases.all(found.dataset)
+    comparisons = [(f"@{one.name}", one.run_id) for one in aliases if one.run_id != found.id]
+    if before is not None:
+        comparisons.insert(0, ("the run before", before))
+    return rendered(
+        "run.html",
+        title=found.name,
+        run=found,
+        aliases=[one.name for one in aliases if one.run_id == found.id],
+        pairs=[("tag", found.tags), ("parameter", found.parameters)],
+        evaluations=[(one, metric_name_of(here, one.metric)) for one in evaluations],
+        coverage=coverage,
+        comparisons=[
+            (name, link("/compare", run=[other, found.id], metric=here.metric and here.metric.metric))
+            for name, other in comparisons
+        ],
+        decisions=_decision_rows(tx, here.dataset, found.id),
+        groups=groups,
+        part=part,
+        q=q,
+        sort=sort,
+        sorts=_GROUP_SORTS,
+        **here.values("/run"),
+    )
+
+
+def metric_name_of(here: Here, metric: str) -> str:
+    """Return a metric of a dataset by the name that people know."""
+    return next((metric_name(one) for one in here.metrics if one.metric == metric), metric)
+
+
+def missing(name: str) -> int:
+    raise InputError(f"the address names no {name}")
+
+
+def _group_order(keys: Sequence[str], values: Any, sort: str, places: Sequence[int] | None) -> list[int]:
+    some = np.arange(len(keys)) if places is None else np.array(places, dtype=np.int64)
+    if sort == "group":
+        return sorted(some.tolist(), key=lambda place: keys[place])
+    of_some = values[some]
+    order = np.argsort(of_some if sort == "worst" else -of_some, kind="stable")  # NaN comes last
+    return cast("list[int]", some[order].tolist())
+
+
+def history(tx: ReadTransaction, ask: Question) -> Answer:
+    """Return the page of a metric over runs."""
+    here = Here.of(tx, ask)
+    metric = here.wanted()
+    tags = dict(_pair_of(tag) for tag in ask.texts("tag"))
+    last = ask.number("last", RUNS)
+    wanted = HistoryFilter(tags, last=last)
+    found = history_of(tx, here.dataset.name, metric.metric, wanted, most_steps=MOST_STEPS)
+    name = metric_name(metric)
+    rows = [cast("HistoryRow", {**row, "run": visible(row["run"])}) for row in found.rows]
+    return rendered(
+        "history.html",
+        title=f"History of {here.dataset.name}",
+        data={"themes": themes(), "charts": {"history": history_chart(rows, name)}} if rows else None,
+        chart=chart_words(history_chart(rows, name)) if rows else None,
+        rows=found.rows[: -RUNS - 1 : -1],
+        n_rows=len(found.rows),
+        most_steps=MOST_STEPS,
+        steps=[step_sentence(row) for row in found.rows if row.get("step_between") is not None],
+        notes=[note_text(note) for note in found.notes],
+        n_all=found.n_without_filter,
+        tag=(ask.texts("tag") or [""])[0],
+        last=last,
+        **here.values("/history"),
+    )
+
+
+def _pair_of(tag: str) -> tuple[str, str]:
+    key, equals, value = tag.partition("=")
+    if not equals:
+        raise InputError(f"tag {tag!r} is not key=value")
+    return key, value
+
+
+def chart_words(spec: Mapping[str, Any]) -> dict[str, str]:
+    return {"title": spec["title"]["text"], "subtitle": spec["title"].get("subtitle", "")}
+
+
+def groups(tx: ReadTransaction, ask: Question) -> Answer:
+    """Return the page of the groups of a dataset."""
+    here = Here.of(tx, ask)
+    q, number = ask.text("q") or "", ask.number("page", 1)
+    found, newest = groups_containing(tx, here.dataset, here.metric, q, ROWS + 1, (number - 1) * ROWS)
+    parameters = {"dataset": here.dataset.name, "metric": here.metric and here.metric.metric, "q": q}
+    return rendered(
+        "groups.html",
+        title=f"Groups of {here.dataset.name}",
+        rows=[(one, query_cell(one.query)) for one in found[:ROWS]],
+        newest=newest,
+        q=q,
+        before=link("/groups", **parameters, page=number - 1) if number > 1 else None,
+        after=link("/groups", **parameters, page=number + 1) if len(found) > ROWS else None,
+        **here.values("/groups"),
+    )
+
+
+def labels(tx: ReadTransaction, ask: Question) -> Answer:
+    """Return the page of a dataset's labels, and how much of each run they cover."""
+    here = Here.of(tx, ask)
+    found = labels_overview(tx, here.dataset)
+    names = {one.id: one.name for one in tx.runs.all(here.dataset.name)}
+    q = (ask.text("q") or "").lower()
+    wanted = [run_id for run_id in found.judged if q in names.get(run_id, "").lower()]
+    part = Part.of(len(wanted), ask.number("page", 1), "/labels", {"dataset": here.dataset.name, "q": ask.text("q")})
+    counts = Counter(cutoff for shares in found.judged.values() for cutoff in shares)
+    cutoffs = sorted(counts, key=lambda cutoff: (cutoff is None, cutoff or 0))
+    return rendered(
+        "labels.html",
+        title=f"Labels of {here.dataset.name}",
+        label_sets=found.label_sets,
+        cutoffs=cutoffs,
+        rows=[(run_id, names.get(run_id, ""), found.judged[run_id]) for run_id in wanted[part.first : part.last]],
+        part=part,
+        q=ask.text("q") or "",
+        **here.values("/labels"),
+    )
+
+
+def decisions(tx: ReadTransaction, ask: Question) -> Answer:
+    """Return the page of what gates decided."""
+    here = Here.of(tx, ask)
+    rows = _decision_rows(tx, here.dataset)
+    part = Part.of(len(rows), ask.number("page", 1), "/decisions", {"dataset": here.dataset.name})
+    counts = Counter(row["decision"] for row in rows)
+    return rendered(
+        "decisions.html",
+        title=f"Gates of {here.dataset.name}",
+        rows=rows[part.first : part.last],
+        counts=", ".join(f"{n:,} {name}" for name, n in counts.most_common()),
+        part=part,
+        **here.values("/decisions"),
+    )
+
+
+def _decision_rows(tx: ReadTransaction, dataset: DatasetRecord, run_id: int | None = None) -> list[dict[str, Any]]:
+    """Return decisions, the newest first, those on one run if it is named."""
+    every = tx.decisions.all(dataset.id)[::-1]
+    rows = []
+    for one in every:
+        both = [one.baseline_run_id, one.candidate_run_id]
+        if run_id is not None and run_id not in both:
+            continue
+        rows.append(
+            {
+                "created": one.created_at_utc,
+                "decision": one.decision,
+                "candidate": one.candidate_run,
+                "baseline": f"@{one.baseline_alias} ({one.baseline_run})" if one.baseline_alias else one.baseline_run,
+                "metric": one.metric,
+                "delta": points(one.delta, signed=True),
+                "ci": None if one.ci_low is None or one.ci_high is None else (one.ci_low, one.ci_high),
+                "margin": "" if one.margin is None else f"{one.margin:.6g}",
+                "reason": one.reason,
+                "overridden": one.acknowledged_reason,
+                "by": one.acknowledged_by,
+                "address": None if None in both else link("/compare", run=both, metric=one.metric),
+            }
+        )
+    return rows

@@ -1,0 +1,174 @@
+"""Pages of the ui from their templates, and the questions that their addresses ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from ndcg_tracker.errors import InputError, ReferenceNotFoundError
+from ndcg_tracker.metrics.language.agreement import familiar_name
+from ndcg_tracker.reporting.numbers import counted, interval, means_of_blocks, percent, points
+from ndcg_tracker.reporting.pages.page import environment, script_json
+from ndcg_tracker.reporting.terminal import visible
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import DatasetRecord, MetricUse
+
+_LARGEST_ID = 2**63 - 1
+_WIDTH, _HEIGHT = 120, 26
+_SPARKS = 120
+
+
+class Question:
+    """The parameters of an address; one that no database can hold is refused."""
+
+    def __init__(self, parameters: Sequence[tuple[str, str]]) -> None:
+        self._parameters = list(parameters)
+
+    def text(self, name: str) -> str | None:
+        """Return the value of a parameter, None where it is missing or empty."""
+        return next(iter(self.texts(name)), None)
+
+    def texts(self, name: str) -> list[str]:
+        """Return the values of a parameter that may be given several times, the empty ones left out."""
+        found = [value for key, value in self._parameters if key == name and value]
+        if any("\0" in value for value in found):
+            raise InputError(f"{name} has a NUL character, which nothing in a database has")
+        return found
+
+    def number(self, name: str, otherwise: int) -> int:
+        """Return a whole number from 1."""
+        given = self.text(name)
+        return otherwise if given is None else _number(name, given)
+
+    def ids(self, name: str) -> list[int]:
+        """Return the distinct numbers of a parameter, in the order in which they were given."""
+        return list(dict.fromkeys(_number(name, one) for one in self.texts(name)))
+
+    def dataset(self, tx: ReadTransaction) -> DatasetRecord:
+        """Return the dataset that is asked about: the only one where none is named."""
+        name, every = self.text("dataset"), tx.datasets.all()
+        if name is None and len(every) == 1:
+            return every[0]
+        for one in every:
+            if one.name == name:
+                return one
+        raise ReferenceNotFoundError("choose a dataset" if name is None else f"no dataset {name!r}")
+
+
+def _number(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:20]) <= _LARGEST_ID):
+        raise InputError(f"{name} must be a number from 1, not {text[:40]!r}")
+    return int(text)
+
+
+def link(path: str, **parameters: object) -> str:
+    """Return an address with what is not None of the parameters; lists give a parameter several times.
+
+    >>> link("/run", run=3, metric="ndcg@10", q=None)
+    '/run?run=3&metric=ndcg%4010'
+    """
+    given = {name: value for name, value in parameters.items() if value is not None and value != ""}
+    return f"{path}?{urlencode(given, doseq=True)}" if given else path
+
+
+def rendered(template: str, *, data: object = None, **values: object) -> str:
+    """Return a page; ``data``: what its scripts read, None where it draws nothing."""
+    from markupsafe import Markup
+
+    shown = {"dataset": None, "metric": None, "here": "", **values}
+    return (
+        _environment().get_template(template).render(data=None if data is None else Markup(script_json(data)), **shown)
+    )
+
+
+def error_page(status: int, what: str, question: Question) -> str:
+    """Return a page that says what went wrong."""
+    return rendered("error.html", title=str(status), what=what)
+
+
+def metric_name(metric: MetricUse) -> str:
+    """Return a metric by the name that people know."""
+    return familiar_name(metric.metric, metric.requested_as)
+
+
+def sparkline(means: Sequence[float | None]) -> Markup:
+    """Return a small line of means, oldest first, with a dot at the newest; None leaves a gap.
+
+    Where there are many, each spot stands for several.
+    """
+    from markupsafe import Markup
+
+    shown, _ = means_of_blocks(means, _SPARKS)
+    known = [value for value in shown if value is not None]
+    if not known:
+        return Markup("")
+    low, span = min(known), (max(known) - min(known)) or 1.0
+    step = (_WIDTH - 8) / max(1, len(shown) - 1)
+    spots = [
+        None if value is None else (4 + place * step, _HEIGHT - 4 - (value - low) / span * (_HEIGHT - 8))
+        for place, value in enumerate(shown)
+    ]
+    path, is_down = "", False
+    for spot in spots:
+        path += "" if spot is None else f"{'L' if is_down else 'M'}{spot[0]:.1f} {spot[1]:.1f}"
+        is_down = spot is not None
+    x, y = [spot for spot in spots if spot is not None][-1]
+    words = f"{counted(len(means), 'run')}, from {points(low)} to {points(max(known))}, the newest {points(known[-1])}"
+    return Markup(
+        f'<svg class="spark" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" role="img" '
+        f'aria-label="{words}"><title>{words}</title><path d="{path}"/>'
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5"/></svg>'
+    )
+
+
+def position(value: float | None, low: float, high: float) -> Markup:
+    """Return where a value lies between two others, as a dot on a line."""
+    from markupsafe import Markup
+
+    if value is None:
+        return Markup("")
+    x = 4 + ((value - low) / (high - low) if high > low else 0.5) * 72
+    return Markup(
+        '<svg class="spark" viewBox="0 0 80 12" width="80" height="12" aria-hidden="true">'
+        f'<path d="M4 6H76"/><circle cx="{x:.1f}" cy="6" r="3.5"/></svg>'
+    )
+
+
+def own_asset(name: str) -> str:
+    """Return a file that only these pages have."""
+    return resources.files("ndcg_tracker.ui").joinpath("assets", name).read_text("utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    """Return what renders the pages: the report's templates are among them, and everything is escaped as there."""
+    from jinja2 import ChoiceLoader, PackageLoader
+    from markupsafe import Markup, escape
+
+    found = environment().overlay(
+        loader=ChoiceLoader(
+            [
+                PackageLoader("ndcg_tracker.ui", "templates"),
+                PackageLoader("ndcg_tracker.reporting.pages", "templates"),
+            ]
+        )
+    )
+    found.filters = {
+        **found.filters,
+        "points": points,
+        "signed": lambda value: points(value, signed=True),
+        "percent": percent,
+        "interval": interval,
+        "time": lambda text: text[:16].replace("T", " "),
+        "raw": lambda text: Markup(escape(text)),  # what a form sends back must be the id itself
+    }
+    found.globals = {**found.globals, "link": link, "visible": visible, "counted": counted, "sparkline": sparkline}
+    return found

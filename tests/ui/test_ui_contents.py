@@ -1,0 +1,238 @@
+"""What the pages show, on both engines, and that they obey nobody's text."""
+
+import html
+import re
+from collections import Counter, deque
+from urllib.parse import quote, urljoin
+
+import pytest
+from served import HOSTILE, Served
+
+from ndcg_tracker.errors import DatabaseError
+from ndcg_tracker.tracker.tracker import Tracker
+
+MOST_OF_A_KIND = 40
+BAD = quote(HOSTILE.replace("\u202e", ""))
+
+
+def text_of(page: str) -> str:
+    """Return what people read of a page."""
+    without = re.sub(r"<(script|style|title)[^>]*>.*?</\1>", " ", page, flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", without)).split())
+
+
+def links(page: str) -> list[str]:
+    """Return the addresses that a page leads to."""
+    return [html.unescape(one) for one in re.findall(r'href="([^"#]*)"', page)]
+
+
+def test_all_that_is_linked_is_there_and_no_id_is_markup(pages: Served) -> None:
+    waiting, seen = deque(["/", "/compare?run=1&run=2&run=3", "/group?group=q1&dataset=shop"]), set[str]()
+    of_kind: Counter[str] = Counter()
+    while waiting:
+        path = waiting.popleft()
+        kind = path.partition("?")[0]
+        if path in seen or not path.startswith("/") or of_kind[kind] >= MOST_OF_A_KIND:
+            continue
+        seen.add(path)
+        of_kind[kind] += 1
+        answer = pages.get(path)
+        assert answer.status == 200, f"{path}: {text_of(answer.text)}"
+        if path.startswith("/static/"):
+            continue
+        assert "<img" not in answer.text
+        assert "<b>" not in answer.text
+        assert "\u202e" not in re.sub(r'value="[^"]*"', "", answer.text)  # a form sends the id itself
+        assert " style=" not in answer.text  # the policy would not let it through
+        assert not re.search(r" on\w+=\"", answer.text)
+        found = [urljoin(path, one) for one in links(answer.text)]
+        assert all(one.startswith(("/", "data:,", "https://shop.example/")) for one in found), found
+        waiting.extend(found)
+    kinds = set(of_kind)
+    assert kinds >= {"/", "/runs", "/run", "/history", "/groups", "/group", "/labels", "/decisions", "/compare"}
+    assert "/compare/cutoffs" in kinds
+    assert any(BAD in path or "onerror" in path for path in seen)
+
+
+def test_datasets(pages: Served) -> None:
+    text = text_of(pages.page("/"))
+    assert "3 runs · 5 groups · 1 version of labels" in text
+    assert "ndcg@10 of the newest run" in text
+
+
+def test_a_dataset_without_runs(pages: Served) -> None:
+    text = text_of(pages.page("/runs?dataset=without+runs"))
+    assert "0 runs" in text
+    assert "History" not in text
+    assert "no run of dataset 'without runs' was evaluated" in pages.get("/history?dataset=without+runs").text.replace(
+        "&#39;", "'"
+    )
+
+
+def test_runs_are_searched_and_narrowed_by_tags(pages: Served) -> None:
+    def named(query: str) -> list[str]:
+        page = pages.page(f"/runs?dataset=shop&baseline=1{query}")
+        return re.findall(r'<td class="name"><a [^>]*>([^<]*)</a>', page)
+
+    assert named("") == ["mixed", "dense", "bm25"]
+    assert named("&sort=oldest") == ["bm25", "dense", "mixed"]
+    assert named("&q=DENSE") == ["bm25", "dense"]  # the baseline stays on top
+    assert named("&q=8f2a") == ["bm25"]
+    assert named("&q=layers%3D6+trial") == ["bm25", "dense"]
+    assert named("&q=%40baseline") == ["bm25"]
+    assert named("&tag=branch%3Dmain") == ["mixed", "bm25"]
+    assert named("&tag=branch%3Dmain&q=mix") == ["bm25", "mixed"]
+    assert named("&tag=branch%3Dnone&run=2") == ["bm25", "dense"]  # what is chosen stays, too
+    assert "No run has all of that" not in pages.page("/runs?dataset=shop&q=nothing")
+    assert named("&sort=best")[0] == "bm25"
+    assert named("&sort=worst")[-1] == "bm25"
+
+
+def test_a_long_list_has_pages(pages: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ndcg_tracker.ui.pages.ROWS", 2)
+    first = pages.page("/runs?dataset=shop&baseline=3")
+    assert "1 to 2 of 3" in text_of(first)
+    after = next(one for one in links(first) if "page=2" in one)
+    second = pages.page(after)
+    assert "3 to 3 of 3" in text_of(second)
+    assert "bm25" in text_of(second)
+    assert "3 to 3 of 3" in text_of(pages.page(after.replace("page=2", "page=99")))
+    groups = pages.page("/groups?dataset=shop")
+    assert [key for key in ("q1", "q2", "q3") if f">{key}<" in groups] == ["q1", "q2"]
+    assert ">q3<" in pages.page(next(one for one in links(groups) if "page=2" in one))
+
+
+def test_a_run(pages: Served) -> None:
+    text = text_of(pages.page("/run?run=2"))
+    assert "9 items in 4 groups" in text
+    assert "branch trial tag layers 6 parameter" in text
+    assert "Judged, of what it ranks" in text
+    assert "PASS" in text or "FAIL" in text or "INCONCLUSIVE" in text
+    assert "Compare with the run before , @baseline or choose another run" in text
+    worst = re.findall(r'<td class="name"><a [^>]*>(q\d)</a>', pages.page("/run?run=2"))
+    best = re.findall(r'<td class="name"><a [^>]*>(q\d)</a>', pages.page("/run?run=2&sort=best"))
+    assert (worst[0], best[0]) == ("q4", "q1")
+
+
+def test_history(pages: Served) -> None:
+    page = pages.page("/history?dataset=shop&tag=branch%3Dmain")
+    names = re.findall(r'<td class="name"><a [^>]*>([^<]*)</a>', page)
+    assert names == ["mixed", "bm25"]
+    assert '"History of ndcg@10"' in page
+    assert "No run has all of that" in text_of(pages.page("/history?dataset=shop&tag=a%3Db"))
+    assert pages.get("/history?dataset=shop&tag=nonsense").status == 400
+    few = text_of(pages.page("/history?dataset=shop&last=1"))
+    assert "1 of 3 runs with this metric" in few
+
+
+def test_a_comparison_is_the_report_with_what_it_asks_for_later(pages: Served) -> None:
+    page = pages.page("/compare?baseline=1&run=1&run=2")
+    text = text_of(page)
+    assert "dense against bm25" in text
+    assert "ndcg-track report bm25 dense --dataset shop --metric" in text
+    assert "Gate on ndcg@10" in text
+    assert '"ask":{"lists":["/compare/lists?dataset=shop' in page
+    lists = pages.get("/compare/lists?run=1&run=2&group=q1").json()
+    assert [(row[0], row[2], row[3]) for row in lists["items"]] == [("c", 1, 3), ("a", 3, 1), ("b", 2, 2)]
+    assert lists["ideal"] == [["a", 3.0], ["b", 1.0], ["c", 0.0]]
+    assert "swap the runs" in text
+    assert "bm25 against dense" in text_of(pages.page("/compare?run=2&run=1"))
+
+
+def test_several_candidates_share_a_page(pages: Served) -> None:
+    text = text_of(pages.page("/compare?run=1&run=2&run=3&metric=ndcg%4010"))
+    assert "2 candidates against bm25" in text
+
+
+def test_a_metric_that_is_no_sum_over_items_has_lists_all_the_same(pages: Served) -> None:
+    page = pages.page("/group?dataset=shop&group=q1&metric=P%405&run=1&run=2")
+    assert "is no sum over items" in text_of(page)
+    assert '"moves"' in page
+
+
+def test_a_group_over_time(pages: Served) -> None:
+    page = pages.page("/group?dataset=shop&group=q1")
+    text = text_of(page)
+    assert "device=phone" in text
+    assert "its value in 3 runs" in page
+    rows = re.findall(r'<td class="name"><a [^>]*>(\w+)</a></td>.*?<td class="right">([\d.]+)</td>', page, re.DOTALL)
+    assert [name for name, _ in rows] == ["mixed", "dense", "bm25"]
+    assert rows[0][1] == rows[2][1] != rows[1][1]
+    assert "Its lists in dense and mixed" in text  # the newest of two changes of one size
+    assert "It changed most between these two" in text
+    chosen = text_of(pages.page("/group?dataset=shop&group=q1&baseline=1&run=2"))
+    assert "Its lists in bm25 and dense" in chosen
+    assert "It changed most" not in chosen
+    # a group that one run lacks counts 0 there; one without anything to find is undefined everywhere
+    assert ">0.0000<" in pages.page("/group?dataset=shop&group=q5")
+
+
+def test_texts_of_queries_and_items(pages: Served) -> None:
+    page = pages.page("/groups?dataset=shop")
+    link = '<a href="https://shop.example/?q=tent" target="_blank" rel="noreferrer noopener">&lt;b&gt;light'
+    assert link in page
+    assert "lamp" in text_of(page)
+    group = pages.page("/group?dataset=shop&group=q1")
+    assert link in group
+    assert "Tent & more" in text_of(group)
+    assert 'href="javascript' not in group
+    texts = pages.get("/compare/lists?run=1&run=2&group=q1").json()["texts"]
+    assert texts["query"] == ["<b>light</b> tent", "https://shop.example/?q=tent"]
+    assert texts["items"] == {"a": ["Tent & more (javascript:alert(1))", ""], "b": ["Lamp", "https://shop.example/b"]}
+    assert pages.get("/compare/lists?run=1&run=2&group=q3").json()["texts"] == {
+        "query": ["", ""],
+        "items": {},
+    }
+    assert "--texts" in text_of(pages.page("/compare?run=1&run=2"))
+
+
+def test_labels_and_coverage(pages: Served) -> None:
+    text = text_of(pages.page("/labels?dataset=shop"))
+    assert "top 5 top 10" in text
+    assert re.search(r"dense (\d+\.\d% ){2}", text)
+    assert "mixed" not in text_of(pages.page("/labels?dataset=shop&q=dense"))
+
+
+def test_gates(pages: Served) -> None:
+    text = text_of(pages.page("/decisions?dataset=shop"))
+    assert "@baseline (bm25)" in text
+    assert text.index("mixed") < text.index("dense")
+    assert "overridden" in text
+    assert "onerror" in text
+    assert "No gate has decided" in text_of(pages.page(f"/decisions?dataset={BAD}"))
+
+
+def test_what_is_not_there_is_said(pages: Served) -> None:
+    def said(path: str, status: int) -> str:
+        answer = pages.get(path)
+        assert answer.status == status, f"{path}: {answer.text}"
+        return text_of(answer.text)
+
+    assert "no dataset 'none'" in said("/runs?dataset=none", 404)
+    assert "choose a dataset" in said("/runs", 404)
+    assert "no run with id 99" in said("/run?run=99", 404)
+    assert "no group 'none' in dataset 'shop'" in said("/group?dataset=shop&group=none", 404)
+    assert "no run of this dataset has the metric 'x@1'" in said("/runs?dataset=shop&metric=x%401", 404)
+    assert "run must be a number from 1, not '-1'" in said("/run?run=-1", 400)
+    assert "run must be a number" in said(f"/run?run={10**30}", 400)
+    assert "run must be a number" in said("/run?run=%D9%A1", 400)  # an Arabic digit
+    assert "dataset has a NUL character" in said("/runs?dataset=a%00b", 400)
+    assert "choose a baseline" in said("/compare", 400)
+    assert "choose a baseline" in said("/compare?run=1", 400)
+    assert "several datasets" in said("/compare?run=1&run=4", 400)
+    assert "at most 12 runs" in said("/compare?" + "&".join(f"run={n}" for n in range(1, 15)), 400)
+    assert "names no run" in said("/run", 400)
+    assert "missing must be" in said("/compare?run=1&run=2&missing=all", 400)
+    assert "not markup" not in said(f"/runs?dataset={quote('<i>not markup')}", 404).replace("'<i>not markup'", "")
+    assert "no dataset" in said("/runs?dataset=%ff%fe", 404)
+
+
+def test_nothing_can_be_written(filled_url: str) -> None:
+    with Tracker(filled_url, read_only=True) as tracker:
+        with pytest.raises(DatabaseError, match="opened for reading only; nothing was stored"):
+            tracker.tag_run("bm25", {"a": "b"}, dataset="shop")
+        with pytest.raises(DatabaseError, match="opened for reading only"):
+            tracker.ingest({"group": ["q"], "item": ["a"], "score": [1.0], "label": [1]}, name="new")
+        with tracker.store().read() as tx, pytest.raises(Exception, match=r"(?i)read-?only"):
+            tx._session.connection.exec_driver_sql("DELETE FROM runs")
+        assert len(tracker.runs()) == 5
