@@ -42,7 +42,9 @@ def report(
         raise InputError("--all compares with all other runs; leave out the candidates, or --all")
     with options.tracker() as tracker, whole_file(output, "--output") as write:
         if all_runs:
-            candidates = [str(run.id) for run in tracker.others_of(baseline, dataset)]
+            others = tracker.others_of(baseline, dataset)
+            candidates = [run.name for run in others]  # a name counts before the id of another run
+            dataset = others[0].dataset if others else dataset
         if not candidates:
             raise InputError("a report needs a candidate: name one after the baseline, or give --all")
         found = tracker.report(

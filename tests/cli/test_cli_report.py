@@ -22,6 +22,15 @@ def test_all_other_runs(shop: CommandLine, folder: Path) -> None:
     assert "<title>dense against bm25</title>" in (folder / "report.html").read_text("utf-8")
 
 
+def test_all_goes_by_names_and_not_by_ids(shop: CommandLine, folder: Path) -> None:
+    shop.rows("ingest", "bm25.csv", "--name", "2", "--labels", "labels.csv", "--dataset", "shop")  # the id of dense
+    shop.said("report", "bm25", "--all")
+    page = (folder / "report.html").read_text("utf-8")
+    assert "<title>2 candidates against bm25</title>" in page
+    assert ">dense</button>" in page
+    assert ">2</button>" in page
+
+
 def test_bad_input(shop: CommandLine, folder: Path) -> None:
     assert shop.refused("report", "bm25") == "a report needs a candidate: name one after the baseline, or give --all"
     assert shop.refused("report", "bm25", "dense", "--all") == (

@@ -16,9 +16,7 @@ from ndcg_tracker.reporting.terminal import visible
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_POLICY = (
-    "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 'none'; form-action 'none'"
-)
+_POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 'none'; form-action 'none'"
 
 
 def page(template: str, data: object, *, scripts: Sequence[str] = ("vega.js",), **values: object) -> str:
