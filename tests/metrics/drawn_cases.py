@@ -39,7 +39,9 @@ def every_metric(cutoff: int) -> list[Metric]:
                 ties = values_of_axis("ties") if measure.is_listed else []
                 found += [Metric.of(name, cutoff=at)]
                 found += [
-                    Metric.of(name, cutoff=at, ties=value) for value in ties if value != "average" or measure.is_sum
+                    Metric.of(name, cutoff=at, ties=value)
+                    for value in ties
+                    if value != "average" or measure.has_expected_value
                 ]
         for axis in AXES:
             if "ndcg" in axis.measures and axis.name != "ties":
