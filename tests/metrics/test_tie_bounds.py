@@ -25,7 +25,7 @@ METRICS = ["ndcg@2", "ndcg(gain=exp2, discount=position)", "cg@1", "ERR@3"] + [
 ]
 
 
-@settings(max_examples=40)
+@settings(max_examples=120)
 @given(
     st.dictionaries(st.sampled_from("abcde"), st.sampled_from([1.0, 2.0]), min_size=1),
     st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 4).map(float), min_size=1),
