@@ -93,7 +93,7 @@ def read_groups(
         if name not in GROUP_READERS:
             choice = " ".join(GROUP_READERS)
             raise source.error(
-                f"this is read as {name}, which has no columns for groups; name another with "
+                f"this is read as {name}, which is not read for groups; name another with "
                 f"{argument('reader')} ({choice})"
             )
         return _table(delimited_records(source, b"," if name == "csv" else b"\t"), columns)

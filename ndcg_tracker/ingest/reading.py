@@ -14,13 +14,14 @@ from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, WITHOUT_COLUMNS, detect_delimited, detect_reader
-from ndcg_tracker.ingest.formats import json_documents, parquet
+from ndcg_tracker.ingest.formats import json_documents
 from ndcg_tracker.ingest.formats.delimited import Delimited
 from ndcg_tracker.ingest.formats.ir_datasets import IR_DATASETS, ir_datasets_labels
 from ndcg_tracker.ingest.formats.jsonl import JsonLines
+from ndcg_tracker.ingest.formats.parquet import parquet_blocks
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
-from ndcg_tracker.ingest.group_blocks import GroupBlock, SeenGroups, Table, text_group_blocks, whole_block
+from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups, text_group_blocks, whole_block
 from ndcg_tracker.ingest.places import Places, shown, shown_name
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Progress, Source
@@ -283,7 +284,7 @@ def _group_blocks(
 ) -> Iterable[GroupBlock]:
     """Return what holds one table, a run or labels, in blocks of about ``n_rows`` rows, None for one block."""
     if reader == "parquet":
-        return parquet.group_blocks(source, columns, wanted, n_rows)
+        return parquet_blocks(source, columns, wanted, n_rows)
     if reader == "json" or reader.startswith("json:"):
         return [
             GroupBlock(
@@ -296,7 +297,7 @@ def _group_blocks(
     return text_group_blocks(source, new_table(), n_rows * BYTES_PER_ROW, fast=not is_small)
 
 
-def text_table(source: Source, reader: str, columns: Columns, wanted: Wanted) -> Table:
+def text_table(source: Source, reader: str, columns: Columns, wanted: Wanted) -> LineFormat:
     """Return the table, of a run or of labels, in a file of lines."""
     if reader == "trec":
         return Trec(QRELS if wanted is LABEL_TABLE else RUN)
