@@ -20,6 +20,8 @@ FURTHER = {
     "discount": ["jk1.5", "jk3"],
     "unjudged": ["0.3", "-0.7"],
 }
+NOT_BY_GAIN = ("G", "infAP")
+"""Measures for which the order of tied items by gain is not always the worst or the best."""
 NUMBERS = ("values", "dcg", "ideal_dcg", "reasons", "empty")
 
 

@@ -6,6 +6,7 @@ from statistics import fmean
 
 import numpy as np
 import pytest
+from drawn_cases import NOT_BY_GAIN
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from rankings_of import Run, joined, results
@@ -29,8 +30,6 @@ SIGNED = ("yaap", "GMAP", "GMBpref", "Utility")
 """Measures that may be below 0."""
 UNBOUNDED = ("cg", "dcg", "NumRet", "NumNonrelJudgedRet")
 """Measures that are never below 0, and may be above 1."""
-NOT_BY_GAIN = ("G", "infAP")
-"""Measures for which the order of tied items by gain is not always the worst or the best."""
 
 some_gain, some_discount = st.sampled_from(GAINS), st.sampled_from(DISCOUNTS)
 some_cutoff = st.none() | st.integers(1, 8)

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from drawn_cases import NOT_BY_GAIN
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_rankings import random_case
@@ -16,8 +17,6 @@ from ndcg_tracker.metrics.tie_bounds import tie_bounds, values_with_bounds
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.weights import GroupWeights
 
-NOT_BY_GAIN = ("G", "infAP")
-"""Measures for which the order of tied items by gain is not always the worst or the best."""
 METRICS = ["ndcg@2", "ndcg(gain=exp2, discount=position)", "cg@1", "ERR@3"] + [
     f"{name}@2" if measure.cutoff == "required" else name + ("@0.5" if measure.axis_at else "")
     for name, measure in MEASURES.items()
