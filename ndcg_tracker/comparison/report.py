@@ -141,13 +141,13 @@ class PairReport:
 
 
 def group_lists(
-    keys: Sequence[str], changes: ItemChanges, labels: LabelLists, *, n_rows: int, cutoff: int | None, is_sum: bool
+    keys: Sequence[str], changes: ItemChanges, labels: LabelLists, *, n_rows: int, cutoff: int | None, is_split: bool
 ) -> tuple[GroupLists, ...]:
     """Return the lists of some groups.
 
     Parameters: ``keys``: of the groups, as ``changes`` numbers them. ``changes``: their items within the cutoff.
     ``labels``: of these groups. ``n_rows``: so many items of each list at most. ``cutoff``: of the ideal list.
-    ``is_sum``: whether the contributions are those of the metric shown.
+    ``is_split``: whether the metric shown is the sum of the contributions.
     """
     beyond = np.iinfo(np.int64).max
     ranks = [np.where(rank == 0, beyond, rank) for rank in (changes.rank_baseline, changes.rank_candidate)]
@@ -163,8 +163,8 @@ def group_lists(
                 move.grade,
                 move.rank_baseline,
                 move.rank_candidate,
-                move.contribution_baseline if is_sum else None,
-                move.contribution_candidate if is_sum else None,
+                move.contribution_baseline if is_split else None,
+                move.contribution_candidate if is_split else None,
             )
             for move in changes.only(rows[:n_rows]).moves()
         )

@@ -22,7 +22,7 @@ _PIECE = 1 << 22  # bytes read at a time
 T = TypeVar("T")
 
 
-class Table(Protocol):
+class LineFormat(Protocol):
     """A format of lines, with one table in it; ``exact`` alone decides what its grammar is.
 
     A table may be read whole or block by block, each block beginning with a line that begins a row.
@@ -66,7 +66,7 @@ class GroupBlock:
             return assemble(*self.exact())
 
 
-def whole_block(source: Source, new_table: Callable[[], Table], *, is_small: bool) -> GroupBlock:
+def whole_block(source: Source, new_table: Callable[[], LineFormat], *, is_small: bool) -> GroupBlock:
     """Return all rows of a text file as one block, read the quick way for its size if it is beyond doubt."""
 
     def exact() -> tuple[Rows, LinePlaces]:
@@ -87,7 +87,7 @@ def whole_block(source: Source, new_table: Callable[[], Table], *, is_small: boo
     return GroupBlock(*exact())
 
 
-def text_group_blocks(source: Source, table: Table, n_bytes: int, *, fast: bool) -> Iterator[GroupBlock]:
+def text_group_blocks(source: Source, table: LineFormat, n_bytes: int, *, fast: bool) -> Iterator[GroupBlock]:
     """Yield a text file's rows in blocks of whole groups, of about ``n_bytes`` bytes or one larger group each.
 
     ``fast``: whether to read quickly what is beyond doubt. At least one block is yielded, perhaps one without rows.
@@ -126,7 +126,7 @@ def _grown(block: TextBlock, pieces: Iterator[bytes], n_bytes: int) -> TextBlock
     return replace(block, parts=tuple(part for part in parts if part), is_last=is_last)
 
 
-def _parsed(table: Table, block: TextBlock, *, fast: bool) -> tuple[Rows, LinePlaces | None]:
+def _parsed(table: LineFormat, block: TextBlock, *, fast: bool) -> tuple[Rows, LinePlaces | None]:
     """Return a block's rows, and their places unless they were read quickly."""
     if fast:
         try:
@@ -137,7 +137,7 @@ def _parsed(table: Table, block: TextBlock, *, fast: bool) -> tuple[Rows, LinePl
     return table.exact(block)
 
 
-def _start_of_row(table: Table, block: TextBlock, rows: Rows, row: int, places: LinePlaces | None) -> int:
+def _start_of_row(table: LineFormat, block: TextBlock, rows: Rows, row: int, places: LinePlaces | None) -> int:
     """Return where the line of a row begins in a block's text."""
     if places is not None:
         text, start = block.text, 0

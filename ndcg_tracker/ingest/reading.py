@@ -14,14 +14,15 @@ from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, WITHOUT_COLUMNS, detect_delimited, detect_reader
-from ndcg_tracker.ingest.formats import json_documents, parquet
+from ndcg_tracker.ingest.formats import json_documents
 from ndcg_tracker.ingest.formats.delimited import Delimited
 from ndcg_tracker.ingest.formats.ir_datasets import IR_DATASETS, ir_datasets_labels
 from ndcg_tracker.ingest.formats.jsonl import JsonLines
+from ndcg_tracker.ingest.formats.parquet import parquet_blocks
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
-from ndcg_tracker.ingest.group_blocks import GroupBlock, SeenGroups, Table, text_group_blocks, whole_block
-from ndcg_tracker.ingest.places import Places, shown
+from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups, text_group_blocks, whole_block
+from ndcg_tracker.ingest.places import Places, shown, shown_name
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import NO_ROW, NO_SCORE, RankedTable, label_lists, ranked_table
@@ -84,9 +85,13 @@ def read_labels(
     ``path``: ``ir_datasets:NAME`` stands for the labels of a dataset of the package ir_datasets.
     """
     if path.startswith(IR_DATASETS):
+        role = columns.any_given()
+        if role is not None:
+            raise InputError(f"{shown_name(path)}: a known set has no named columns; drop {argument(role)}")
         return ir_datasets_labels(path.removeprefix(IR_DATASETS))
     with Source(path, stdin=stdin, progress=progress) as source:
         head, name = _reader(source, reader, columns)
+        _refuse_columns(source, name, columns, has_reader=not columns.is_shared)  # else the reader is the run's
         [block] = _group_blocks(source, name, columns, LABEL_TABLE, None, is_small=len(head) <= SMALL)
         return block.assembled(label_lists)
 
@@ -108,17 +113,21 @@ def may_have_columns(path: str) -> bool:
 def _run_reader(source: Source, reader: str | None, columns: Columns, scores_path: str | None) -> tuple[bytes, str]:
     """Return the beginning of a run, one byte more than is small, and the name of its reader (see ``read_run``)."""
     head, name = _reader(source, reader, columns)
-    role = columns.any_given()
-    if name in WITHOUT_COLUMNS and role is not None:
-        raise source.error(
-            f"a {name} file has no named columns; drop {argument(role)}, or choose another {argument('reader')}"
-        )
+    _refuse_columns(source, name, columns, has_reader=True)
     if name != "svmlight" and scores_path is not None:
         raise source.error(
             f"{argument('scores')} is for label/qid files, this is read as {name}; "
             f"drop it or use {argument('reader', 'svmlight')}"
         )
     return head, name
+
+
+def _refuse_columns(source: Source, name: str, columns: Columns, *, has_reader: bool) -> None:
+    """Raise InputError for columns named in a format without; ``has_reader``: whether another one can be chosen."""
+    role = columns.any_given()
+    if name in WITHOUT_COLUMNS and role is not None:
+        advice = f"drop {argument(role)}" + (f", or choose another {argument('reader')}" if has_reader else "")
+        raise source.error(f"a {name} file has no named columns; {advice}")
 
 
 def _reader(source: Source, reader: str | None, columns: Columns) -> tuple[bytes, str]:
@@ -275,7 +284,7 @@ def _group_blocks(
 ) -> Iterable[GroupBlock]:
     """Return what holds one table, a run or labels, in blocks of about ``n_rows`` rows, None for one block."""
     if reader == "parquet":
-        return parquet.group_blocks(source, columns, wanted, n_rows)
+        return parquet_blocks(source, columns, wanted, n_rows)
     if reader == "json" or reader.startswith("json:"):
         return [
             GroupBlock(
@@ -288,7 +297,7 @@ def _group_blocks(
     return text_group_blocks(source, new_table(), n_rows * BYTES_PER_ROW, fast=not is_small)
 
 
-def text_table(source: Source, reader: str, columns: Columns, wanted: Wanted) -> Table:
+def text_table(source: Source, reader: str, columns: Columns, wanted: Wanted) -> LineFormat:
     """Return the table, of a run or of labels, in a file of lines."""
     if reader == "trec":
         return Trec(QRELS if wanted is LABEL_TABLE else RUN)

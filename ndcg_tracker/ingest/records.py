@@ -77,7 +77,7 @@ def opened_records(
             yield delimited_records(source, b"," if name == "csv" else b"\t", header)
         else:
             raise source.error(
-                f"this is read as {name}, which has no columns for {what}; name another with "
+                f"this is read as {name}, which is not read for {what}; name another with "
                 f"{argument('reader')} ({' '.join(READERS)})"
             )
 

@@ -1,4 +1,8 @@
-"""The share of a run's top items that are judged."""
+"""The share of a run's top items that are judged, stored with every evaluation; not the measure ``Judged``.
+
+It says how far labels cover a run, whatever the axes of the metric, over the groups that both share, and is found
+while a run is scored. The measure, in ``kernel/companions.py``, has axes and is computed where someone asks for it.
+"""
 
 from __future__ import annotations
 

@@ -85,10 +85,10 @@ def is_descending(values: NDArray[np.floating[Any]], offsets: Index) -> bool:
     return not rises.any()
 
 
-def group_blocks(offsets: Index, n_rows: int = 1 << 16) -> Iterator[tuple[int, int]]:
+def group_ranges(offsets: Index, n_rows: int = 1 << 16) -> Iterator[tuple[int, int]]:
     """Yield neighbouring groups (first, last, the last exclusive) of about ``n_rows`` rows: few enough for the cache.
 
-    >>> list(group_blocks(np.array([0, 2, 3, 9, 10]), n_rows=3))
+    >>> list(group_ranges(np.array([0, 2, 3, 9, 10]), n_rows=3))
     [(0, 2), (2, 3), (3, 4)]
     """
     first, n_groups = 0, offsets.size - 1

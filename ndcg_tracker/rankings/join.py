@@ -8,7 +8,7 @@ from typing import overload
 
 import numpy as np
 
-from ndcg_tracker.rankings.grouping import group_blocks, segment_rows
+from ndcg_tracker.rankings.grouping import group_ranges, segment_rows
 from ndcg_tracker.rankings.hash_join import hash_partners
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking, Run, UnsortedRanking
@@ -150,7 +150,7 @@ def _matching_rows(items: GroupedItems, others: GroupedItems, other_groups: Inde
     lengths = np.diff(items.offsets)
     starts = others.offsets[other_groups]
     other_lengths = np.where(other_groups < 0, 0, others.offsets[other_groups + 1] - starts)
-    for first, last in group_blocks(items.offsets):
+    for first, last in group_ranges(items.offsets):
         low, high = items.offsets[[first, last]]
         groups = slice(first, last)
         other_rows = segment_rows(starts[groups], other_lengths[groups])

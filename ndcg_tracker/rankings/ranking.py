@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ndcg_tracker.rankings.grouping import group_blocks, grouped, is_descending, segment_rows
+from ndcg_tracker.rankings.grouping import group_ranges, grouped, is_descending, segment_rows
 from ndcg_tracker.rankings.keys import BLOCK, Keys, mixed
 from ndcg_tracker.rankings.sorting import descending_order, repeats_within_groups
 from ndcg_tracker.rankings.types import Floats, Hash, Index
@@ -46,7 +46,7 @@ class GroupedItems:
         groups = mixed(self.group_keys.hashes(~seed))
         hashes = self.item_keys.hashes(seed)
         lengths = np.diff(self.offsets)
-        for first, last in group_blocks(self.offsets):
+        for first, last in group_ranges(self.offsets):
             block = hashes[self.offsets[first] : self.offsets[last]]
             block += np.repeat(groups[first:last], lengths[first:last])
         return hashes

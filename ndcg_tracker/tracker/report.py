@@ -158,7 +158,7 @@ def pair_report(
     groups = EveryGroup(
         keys.to_list(), results.pairing.baseline, results.pairing.candidate, _attributes(tx, pair.both, ids)
     )
-    is_sum = pair.both.metric.measure in ADDITIVE
+    is_split = pair.both.metric.measure in ADDITIVE
     can_be_tested = results.no_inference is None
     most_changed = groups.most_changed(n_lists)
     lists = lists_of(tx, pair.both, ids[most_changed])
@@ -167,7 +167,7 @@ def pair_report(
         groups,
         at_cutoffs(tx, pair, keys) if can_be_tested and with_cutoffs else (),
         lists,
-        str(pair.both.metric) if is_sum else None,
+        str(pair.both.metric) if is_split else None,
         slices_by(groups, results.weights, results.limits) if can_be_tested else {},
         pair.both.metric.cutoff,
         min(ROWS, pair.both.metric.cutoff or ROWS),
@@ -255,8 +255,8 @@ def lists_of(tx: ReadTransaction, both: RunPair, ids: Index) -> tuple[GroupLists
     """
     if not ids.size:
         return ()
-    is_sum = both.metric.measure in ADDITIVE
-    metric = both.metric if is_sum else Metric.of("cg", cutoff=both.metric.cutoff or ROWS)
+    is_split = both.metric.measure in ADDITIVE
+    metric = both.metric if is_split else Metric.of("cg", cutoff=both.metric.cutoff or ROWS)
     keys, wanted = tx.groups.keys(both.dataset_id, ids), np.sort(ids)
     one, other = (contributions_of(tx, side, metric, wanted) for side in both.sides)
     places = [places_of(found.values.group_keys, keys) for found in (one, other)]
@@ -266,7 +266,7 @@ def lists_of(tx: ReadTransaction, both: RunPair, ids: Index) -> tuple[GroupLists
         tx.labels.lists(both.candidate.label_set.id, wanted),
         n_rows=ROWS,
         cutoff=both.metric.cutoff,
-        is_sum=is_sum,
+        is_split=is_split,
     )
 
 

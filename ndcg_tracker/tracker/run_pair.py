@@ -276,7 +276,7 @@ def _summaries(
     if {baseline.n_groups, candidate.n_groups} == {pairing.group_ids.size}:
         return baseline.mean, candidate.mean
     if pairing.missing == "zero":
-        filled = MEASURES[metric.measure].of_missing
+        filled = MEASURES[metric.measure].of_nothing or 0.0
         sides = (
             np.where(np.isin(pairing.group_ids, pairing.only_in_candidate), filled, pairing.baseline),
             np.where(np.isin(pairing.group_ids, pairing.only_in_baseline), filled, pairing.candidate),

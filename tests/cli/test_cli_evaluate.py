@@ -157,6 +157,15 @@ def test_named_columns_may_be_those_of_the_labels(command: CommandLine, folder: 
     assert command.refused("evaluate", "dense.run", "--labels", "qrels.txt", "--group", "a").startswith(
         "dense.run: a trec file has no named columns; drop --group, or choose another --reader"
     )
+    assert command.refused("evaluate", "dense.run", "--labels", "qrels.txt", "--label", "c") == (
+        "qrels.txt: a trec file has no named columns; drop --label"
+    )
+    assert command.refused("evaluate", "dense.run", "--labels", "ir_datasets:x", "--label", "c") == (
+        "ir_datasets:x: a known set has no named columns; drop --label"
+    )
+    assert command.refused("labels", "add", "qrels.txt", "--label", "c") == (
+        "qrels.txt: a trec file has no named columns; drop --label, or choose another --reader"
+    )
 
 
 @pytest.mark.parametrize("name", ["evaluate", "ingest"])

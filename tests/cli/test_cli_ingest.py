@@ -12,6 +12,8 @@ from rankings_of import results
 from small_shop import BM25, DENSE, LABELS, frame_of, joint_frame, labels_frame, write_csv, write_qrels, write_trec
 from stored_rows import row_counts
 
+from ndcg_tracker.ingest.detection import READERS
+
 BM25_MEAN, DENSE_MEAN = (results("ndcg@10", run, LABELS).mean or 0.0 for run in (BM25, DENSE))
 KEYS = [
     "run", "run_id", "dataset", "outcome", "n_groups", "n_items", "label_set_version", "metric", "mean", "n_missing",
@@ -227,7 +229,7 @@ def test_a_trec_run_with_comments_and_words_whose_ranks_are_wrong(
         (["bm25.csv", "--labels", "nowhere.txt"], "nowhere.txt: no such file; check the path"),
         (["bm25.csv", "--tag", "x"], "--tag 'x' is not of the form key=value; write --tag model=bm25"),
         (["bm25.csv", "--param", "=x"], "--param '=x' is not of the form key=value; write --param model=bm25"),
-        (["bm25.csv", "--reader", "xml"], "no reader 'xml'; choose one of trec csv tsv json jsonl parquet svmlight"),
+        (["bm25.csv", "--reader", "xml"], f"no reader 'xml'; choose one of {' '.join(READERS)}"),
         (["bm25.csv", "--name", ""], "the name of a run is empty; give it a name"),
         (["bm25.csv", "--name", "@x"], None),
         (["bm25.csv", "--dataset", ""], "the name of a dataset is empty; give it a name"),

@@ -8,7 +8,7 @@ from typing import Any
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.blocks import TextBlock
-from ndcg_tracker.ingest.group_blocks import Table
+from ndcg_tracker.ingest.group_blocks import LineFormat
 from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces, Places
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BLOCK, Source
@@ -46,21 +46,21 @@ def run_parts(table: Any) -> tuple[Any, ...]:
     return listed(table.ranking), listed(table.labels), weights, *notes
 
 
-def exact_rows(source: Source, table: Table) -> tuple[Rows, Places]:
+def exact_rows(source: Source, table: LineFormat) -> tuple[Rows, Places]:
     """Return what the exact way to read makes of a source, and the places of the rows."""
     rows, places = table.exact(source)
     table.finish(rows.n_rows, source.error)
     return rows, places
 
 
-def fast_rows(source: Source, table: Table, n_bytes: int = BLOCK) -> Rows:
+def fast_rows(source: Source, table: LineFormat, n_bytes: int = BLOCK) -> Rows:
     """Return what the fast way makes of a source in pieces of so many bytes."""
     rows = table.fast(TextBlock(source.name, tuple(source.pieces(n_bytes))))
     table.finish(rows.n_rows, NoPlaces().whole)
     return rows
 
 
-def small_rows(source: Source, table: Table) -> Rows:
+def small_rows(source: Source, table: LineFormat) -> Rows:
     """Return what the way for small files makes of a source."""
     assert table.small is not None
     return table.small(source)

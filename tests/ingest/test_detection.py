@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import io
+import itertools
+import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from typer.models import OptionInfo
 
+from ndcg_tracker.cli import options
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.detection import default_run_name, detect_reader
-from ndcg_tracker.ingest.reading import read_run
+from ndcg_tracker.ingest.detection import FORMATS, READERS, default_run_name, detect_reader
+from ndcg_tracker.ingest.reading import read_labels, read_run
 
 
 @pytest.mark.parametrize(
@@ -83,14 +88,32 @@ def test_what_trec_eval_has_printed_is_told() -> None:
 def test_what_neither_tells_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         detect_reader("notes.md", b"hello\n")
-    expected = "notes.md: cannot tell the format; name it with reader= (trec csv tsv json jsonl parquet svmlight)"
+    expected = f"notes.md: cannot tell the format; name it with reader= ({' '.join(READERS)})"
     assert str(caught.value) == expected
 
 
 def test_an_unknown_reader_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_run("-", reader="excel", stdin=io.BytesIO(b"x"))
-    assert str(caught.value) == "no reader 'excel'; choose one of trec csv tsv json jsonl parquet svmlight"
+    assert str(caught.value) == f"no reader 'excel'; choose one of {' '.join(READERS)}"
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_every_reader_reads(reader: str) -> None:
+    with pytest.raises(InputError, match=r"^<stdin>"):
+        read_run("-", reader=reader, stdin=io.BytesIO(b"neither a run nor labels"))
+    with pytest.raises(InputError, match=r"^<stdin>"):
+        read_labels("-", reader=reader, stdin=io.BytesIO(b"neither a run nor labels"))
+
+
+def test_the_help_and_the_page_list_every_reader() -> None:
+    [option] = [one for one in get_args(options.Reader) if isinstance(one, OptionInfo)]
+    assert option.help == f"{', '.join(READERS[:-1])} or {READERS[-1]}; else by name and content."
+    page = (Path(__file__).resolve().parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:3] for line in page.partition("| reader |")[2].partition("\n\n")[0].splitlines()[2:]]
+    listed = [re.findall(r"[\w.]+", cell) for row in rows for cell in row]
+    assert sorted(itertools.chain(*listed[::2])) == sorted(READERS)
+    assert sorted(itertools.chain(*listed[1::2])) == sorted(ending for one in FORMATS for ending in one.endings)
 
 
 @pytest.mark.parametrize(

@@ -310,7 +310,7 @@ def test_wrong_readers() -> None:
     choice = "csv tsv jsonl parquet"
     assert refusal("group,a\nq,1\n", "trec") == f"no reader 'trec' for groups; choose one of {choice}"
     assert refusal("1 qid:3 1:0.5\n") == (
-        f"<stdin>: this is read as svmlight, which has no columns for groups; name another with reader= ({choice})"
+        f"<stdin>: this is read as svmlight, which is not read for groups; name another with reader= ({choice})"
     )
 
 

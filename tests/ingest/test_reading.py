@@ -13,7 +13,7 @@ from thorough import examples
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import Columns
-from ndcg_tracker.ingest.detection import READERS
+from ndcg_tracker.ingest.detection import READERS, WITHOUT_COLUMNS
 from ndcg_tracker.ingest.frames import read_frame
 from ndcg_tracker.ingest.reading import read_labels, read_run
 
@@ -110,3 +110,22 @@ def test_a_defect_deep_in_a_large_table_is_found_with_its_line(tmp_path: Path) -
         with pytest.raises(InputError) as caught:
             read_run(str(path), columns=Columns(label="label"))
         assert str(caught.value) == f"{path}:{place + 1}: {what.format(group=repr(lines[4].split(',')[0]))}"
+
+
+@pytest.mark.parametrize("reader", WITHOUT_COLUMNS)
+def test_columns_are_refused_where_labels_have_none(reader: str) -> None:
+    for role in ("group", "item", "label"):
+        columns = Columns(**{role: "nope"})
+        with pytest.raises(InputError) as caught:
+            read_labels("-", reader=reader, columns=columns, stdin=io.BytesIO(b"q 0 d 1\n"))
+        what = f"<stdin>: a {reader} file has no named columns; drop {role}="
+        assert str(caught.value) == f"{what}, or choose another reader="
+
+
+def test_columns_beside_a_run_may_be_those_of_the_run() -> None:
+    shared = Columns(group="qid", is_shared=True)
+    labels = read_labels("-", reader="trec", columns=shared, stdin=io.BytesIO(b"q 0 d 1\n"))
+    assert listed(labels) == [("q", "d", 1.0)]
+    with pytest.raises(InputError) as caught:
+        read_labels("-", columns=Columns(label="nope", is_shared=True), stdin=io.BytesIO(b"q 0 d 1\n"))
+    assert str(caught.value) == "<stdin>: a trec file has no named columns; drop label="

@@ -12,6 +12,7 @@ from stream_outcomes import AGAIN, joined, streamed, whole
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import RUN_TABLE, Columns
+from ndcg_tracker.ingest.detection import READERS
 from ndcg_tracker.ingest.group_blocks import text_group_blocks
 from ndcg_tracker.ingest.reading import (
     BLOCK_ROWS,
@@ -201,7 +202,7 @@ def test_files_are_closed_at_the_end_and_after_an_error(tmp_path: Path) -> None:
                 next(stream)
     with pytest.raises(InputError) as caught:
         stream_run(str(path), reader="jpeg")
-    assert str(caught.value) == "no reader 'jpeg'; choose one of trec csv tsv json jsonl parquet svmlight"
+    assert str(caught.value) == f"no reader 'jpeg'; choose one of {' '.join(READERS)}"
 
 
 def test_progress_ends_with_the_size_of_the_file(tmp_path: Path) -> None:

@@ -128,4 +128,4 @@ def test_wrong_columns_and_readers() -> None:
     )
     assert "no column 'query'; the columns are 'group', 'text'" in refusal(content, columns=TextColumns(text="query"))
     assert refusal(content, "trec") == "no reader 'trec' for texts; choose one of csv tsv jsonl parquet"
-    assert "this is read as trec, which has no columns for texts" in refusal("q1 Q0 d1 1 0.5 x\n" * 3)
+    assert "this is read as trec, which is not read for texts" in refusal("q1 Q0 d1 1 0.5 x\n" * 3)

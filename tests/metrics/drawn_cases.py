@@ -20,6 +20,8 @@ FURTHER = {
     "discount": ["jk1.5", "jk3"],
     "unjudged": ["0.3", "-0.7"],
 }
+NOT_BY_GAIN = ("G", "infAP")
+"""Measures for which the order of tied items by gain is not always the worst or the best."""
 NUMBERS = ("values", "dcg", "ideal_dcg", "reasons", "empty")
 
 
@@ -39,7 +41,9 @@ def every_metric(cutoff: int) -> list[Metric]:
                 ties = values_of_axis("ties") if measure.is_listed else []
                 found += [Metric.of(name, cutoff=at)]
                 found += [
-                    Metric.of(name, cutoff=at, ties=value) for value in ties if value != "average" or measure.is_sum
+                    Metric.of(name, cutoff=at, ties=value)
+                    for value in ties
+                    if value != "average" or measure.has_expected_value
                 ]
         for axis in AXES:
             if "ndcg" in axis.measures and axis.name != "ties":

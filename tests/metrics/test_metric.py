@@ -23,7 +23,7 @@ def metrics(draw: st.DrawFn) -> Metric:
         settings[axis.name] = draw(st.sampled_from(values))
     if measure not in CUMULATED and settings.get("unjudged") == "0.5":
         del settings["unjudged"]
-    if (not MEASURES[measure].is_sum or "depth" in settings) and settings.get("ties") == "average":
+    if (not MEASURES[measure].has_expected_value or "depth" in settings) and settings.get("ties") == "average":
         del settings["ties"]
     some = st.integers(1, 10_000)
     cutoffs = {"none": st.none(), "required": some, "optional": st.none() | some}[MEASURES[measure].cutoff]

@@ -6,6 +6,7 @@ from statistics import fmean
 
 import numpy as np
 import pytest
+from drawn_cases import NOT_BY_GAIN
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from rankings_of import Run, joined, results
@@ -19,11 +20,16 @@ from ndcg_tracker.metrics.language.metric import Metric
 ITEMS = [f"d{number}" for number in range(9)]
 GAINS = ("linear", "exp2", "binary", "linear>=2", "exp2>=3", "{1:3.5, 2:9}", "{0:0.5, 2:1, 3:0}")
 DISCOUNTS = ("log2", "position", "ln", "jk2", "jk3", "jk1.5", "none")
-EXPECTED = ("cg", "dcg", "ndcg", "P", "R", "RBP", "Judged", "SetP", "RBPResidual", "SetF", "NumRet")
-"""The measures that have a closed form for ``ties=average``."""
-RANKED = (*EXPECTED, *(name for name, measure in MEASURES.items() if not measure.is_sum))
-COUNTS_ALL = ("SetP", "SetF", "NumRet", "Judged", "RBPResidual")
+LISTED = tuple(name for name, measure in MEASURES.items() if measure.is_listed)
+EXPECTED = tuple(name for name in LISTED if MEASURES[name].has_expected_value)
+
+# what a record does not tell; a new measure is held to everything
+COUNTS_ALL = ("SetP", "SetAP", "SetF", "Utility", "NumRet", "Judged", "Unjudged", "RBPResidual")
 """Measures in which every item of a list counts, whether it is judged or not."""
+SIGNED = ("yaap", "GMAP", "GMBpref", "Utility")
+"""Measures that may be below 0."""
+UNBOUNDED = ("cg", "dcg", "NumRet", "NumNonrelJudgedRet")
+"""Measures that are never below 0, and may be above 1."""
 
 some_gain, some_discount = st.sampled_from(GAINS), st.sampled_from(DISCOUNTS)
 some_cutoff = st.none() | st.integers(1, 8)
@@ -47,7 +53,7 @@ some_labels = st.dictionaries(
 
 
 @st.composite
-def some_metric(draw: st.DrawFn, measures: tuple[str, ...] = RANKED, **fixed: str) -> Metric:
+def some_metric(draw: st.DrawFn, measures: tuple[str, ...] = LISTED, **fixed: str) -> Metric:
     """Return a metric of one of some measures, with settings drawn for the axes that the measure has."""
     measure = draw(st.sampled_from(measures))
     drawn: dict[str, str] = {"unjudged": draw(st.sampled_from(["zero", "drop"]))}
@@ -85,13 +91,14 @@ def test_a_perfect_order_gives_exactly_1(labels: Run, metric: Metric) -> None:
 @settings(deadline=None)
 @given(some_run, some_labels, some_metric(), st.sampled_from(["item_desc", "item_asc", "input", "pessimistic"]))
 def test_values_lie_between_0_and_1(run: Run, labels: Run, metric: Metric, ties: str) -> None:
-    assume(metric["negative"] != "keep")
     found = of(metric.with_axes(ties=ties), run, labels)
     values = found.values[~np.isnan(found.values)]
-    assume(metric.measure not in ("yaap", "GMAP", "GMBpref"))  # logarithms
-    assert (values >= 0).all()
-    if metric.measure not in ("cg", "dcg", "NumRet"):
-        assert (values <= 1 + 1e-15).all()
+    if metric.limits is None:
+        assume(metric["negative"] != "keep" and metric.measure not in SIGNED)
+    lowest, highest = metric.limits or (0.0, np.inf if metric.measure in UNBOUNDED else 1.0)
+    assert (lowest <= values).all()
+    assert (values <= highest + 1e-15).all()
+    if metric.measure not in UNBOUNDED:
         assert found.mean is None or 0 <= found.mean <= 1 + 1e-15
 
 
@@ -120,25 +127,31 @@ def test_neither_order_nor_names_of_tied_items_matter_to_the_average(
     np.testing.assert_allclose(after.values, before.values, rtol=1e-14, atol=1e-14)
 
 
-@settings(deadline=None)
-@given(some_run, some_labels, some_metric(EXPECTED))
-def test_the_average_is_the_mean_over_all_orders(run: Run, labels: Run, metric: Metric) -> None:
-    group, scores = next(iter(run.items()))
-    assume(group in labels and len(scores) <= 6)
+@pytest.mark.parametrize("measure", EXPECTED)
+@settings(deadline=None, max_examples=30)
+@given(
+    st.dictionaries(st.sampled_from(ITEMS), st.sampled_from([0.0, 1.0]), min_size=3, max_size=6),
+    st.dictionaries(st.sampled_from(ITEMS), st.integers(-1, 4).map(float), min_size=3),
+    st.data(),
+)
+def test_the_average_is_the_mean_over_all_orders(
+    measure: str, scores: dict[str, float], grades: dict[str, float], data: st.DataObject
+) -> None:
+    metric = data.draw(some_metric((measure,)))
     blocks = [list(tied) for _, tied in itertools.groupby(sorted(scores, key=scores.__getitem__), scores.__getitem__)]
     orders = itertools.product(*(itertools.permutations(block) for block in blocks))
     runs = [{item: float(place) for place, item in enumerate(itertools.chain(*order))} for order in orders]
     everywhere = {str(number): untied for number, untied in enumerate(runs)}
-    each = of(metric, everywhere, dict.fromkeys(everywhere, labels[group]))
-    average = of(metric.with_axes(ties="average"), {group: scores}, {group: labels[group]})
+    each = of(metric, everywhere, dict.fromkeys(everywhere, grades))
+    average = of(metric.with_axes(ties="average"), {"q": scores}, {"q": grades})
     assert average.values[0] == pytest.approx(fmean(each.values.tolist()), rel=1e-13, abs=1e-13)
 
 
 @settings(deadline=None)
 @given(some_run, some_labels, some_metric(unjudged="zero"))
 def test_every_order_lies_between_pessimistic_and_optimistic(run: Run, labels: Run, metric: Metric) -> None:
-    assume(metric.measure not in ("G", "infAP"))  # no order by gain alone bounds them
-    between = ("item_desc", "item_asc", "input", *(("average",) if MEASURES[metric.measure].is_sum else ()))
+    assume(metric.measure not in NOT_BY_GAIN)
+    between = ("item_desc", "item_asc", "input", *(("average",) if metric.measure in EXPECTED else ()))
     variants = [metric.with_axes(ties=ties) for ties in ("pessimistic", "optimistic", *between)]
     worst, best, *others = (found.values for found in group_results(joined(run, labels), variants))
     defined = ~np.isnan(worst)
@@ -158,7 +171,7 @@ def test_the_bounds_hold_where_unjudged_items_gain_something(run: Run, labels: R
 @given(
     untied_run,
     some_labels,
-    some_metric(tuple(name for name in RANKED if MEASURES[name].cutoff != "none"), unjudged="zero"),
+    some_metric(tuple(name for name in LISTED if MEASURES[name].cutoff != "none"), unjudged="zero"),
     st.randoms(use_true_random=False),
 )
 def test_the_order_below_the_cutoff_does_not_matter(run: Run, labels: Run, metric: Metric, shuffle: Random) -> None:
@@ -173,7 +186,7 @@ def test_the_order_below_the_cutoff_does_not_matter(run: Run, labels: Run, metri
 
 
 @settings(deadline=None)
-@given(some_run, some_labels, some_metric(tuple(name for name in RANKED if name not in COUNTS_ALL)))
+@given(some_run, some_labels, some_metric(tuple(name for name in LISTED if name not in COUNTS_ALL)))
 def test_an_unjudged_item_at_the_end_changes_nothing(run: Run, labels: Run, metric: Metric) -> None:
     assume(metric["ideal_cut"] != "retrieved")
     assume(metric["ideal"] == "judged" or metric["negative"] != "keep")

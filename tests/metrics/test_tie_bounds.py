@@ -4,32 +4,27 @@ import itertools
 
 import numpy as np
 import pytest
+from drawn_cases import NOT_BY_GAIN
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_rankings import random_case
 from rankings_of import joined, results
 
 from ndcg_tracker.metrics.kernel.values import group_results, group_values
+from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.tie_bounds import tie_bounds, values_with_bounds
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.weights import GroupWeights
 
-METRICS = [
-    "ndcg@2",
-    "ndcg(gain=exp2, discount=position)",
-    "cg@1",
-    "P@2",
-    "R@1",
-    "AP",
-    "RR",
-    "Success@1",
-    "ERR@3",
-    "RBP",
+METRICS = ["ndcg@2", "ndcg(gain=exp2, discount=position)", "cg@1", "ERR@3"] + [
+    f"{name}@2" if measure.cutoff == "required" else name + ("@0.5" if measure.axis_at else "")
+    for name, measure in MEASURES.items()
+    if measure.is_listed and name not in NOT_BY_GAIN
 ]
 
 
-@settings(max_examples=40)
+@settings(max_examples=120)
 @given(
     st.dictionaries(st.sampled_from("abcde"), st.sampled_from([1.0, 2.0]), min_size=1),
     st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 4).map(float), min_size=1),

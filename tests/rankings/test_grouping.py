@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.rankings.grouping import group_blocks, group_codes, grouped, is_descending
+from ndcg_tracker.rankings.grouping import group_codes, group_ranges, grouped, is_descending
 from ndcg_tracker.rankings.keys import Keys
 
 
@@ -32,7 +32,7 @@ def test_values_that_never_rise_within_a_group(values: list[list[int]]) -> None:
 @given(st.lists(st.integers(0, 9), max_size=20), st.integers(1, 12))
 def test_blocks_are_neighbours_and_hold_every_group_once(lengths: list[int], n_rows: int) -> None:
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    blocks = list(group_blocks(offsets, n_rows))
+    blocks = list(group_ranges(offsets, n_rows))
     assert [group for first, last in blocks for group in range(first, last)] == list(range(len(lengths)))
     for first, last in blocks:
         assert offsets[last] - offsets[first] <= n_rows or last == first + 1

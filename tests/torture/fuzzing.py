@@ -1,4 +1,4 @@
-"""Row 11: every reader against an independent grammar of its format, on well-formed files and on damaged ones."""
+"""Row 11: readers against an independent grammar of their format, on well-formed files and on damaged ones."""
 
 from __future__ import annotations
 
@@ -71,6 +71,9 @@ READERS = (
         for role in (RUN, LABELS)
     ),
 )
+
+UNFUZZED = {"json": "documents of several tools, each of its own shape; tests/ingest/test_json_documents.py draws them"}
+"""The readers that have no grammar of their own here, and why."""
 
 
 class _UnreadableError(RefusedError):

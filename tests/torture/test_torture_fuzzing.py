@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
-from .fuzzing import READERS, Reader, Sample, defects, sample
-from .grammar import RUN, RefusedError, trec_run
+from ndcg_tracker.ingest.detection import READERS as FORMATS
+
+from .fuzzing import READERS, UNFUZZED, Reader, Sample, defects, sample
+from .grammar import LABELS, RUN, RefusedError, trec_run
 from .grammar.text import decimal_number
 
 
@@ -21,6 +23,11 @@ def test_a_reader_and_the_grammar_of_its_format_agree(reader: Reader, seed: int)
     random = Random(seed)
     with tempfile.TemporaryDirectory() as folder:
         assert list(defects(reader, sample(random, reader), random, Path(folder))) == []
+
+
+def test_every_format_is_fuzzed_for_runs_and_labels() -> None:
+    fuzzed = {(reader.reader, reader.role) for reader in READERS}
+    assert fuzzed == {(name, role) for name in FORMATS if name not in UNFUZZED for role in (RUN, LABELS)}
 
 
 @given(st.from_regex(r"\A[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,3})?\Z"))

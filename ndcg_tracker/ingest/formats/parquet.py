@@ -20,7 +20,7 @@ _VALUES_PER_LIST = 256
 _READ_AT_ONCE = 1 << 20  # bytes of a column
 
 
-def group_blocks(source: Source, columns: Columns, wanted: Wanted, n_rows: int | None) -> Iterator[GroupBlock]:
+def parquet_blocks(source: Source, columns: Columns, wanted: Wanted, n_rows: int | None) -> Iterator[GroupBlock]:
     """Yield the rows of a Parquet file in blocks of whole groups, of about ``n_rows`` rows or one larger group each.
 
     ``n_rows``: None for one block of all rows. A file that is compressed once more, or comes through a pipe, is first
@@ -29,10 +29,10 @@ def group_blocks(source: Source, columns: Columns, wanted: Wanted, n_rows: int |
     """
     path = source.file_path()
     if path is not None:
-        yield from _group_blocks(path, source, columns, wanted, n_rows)
+        yield from _blocks(path, source, columns, wanted, n_rows)
         return
     with source.copy() as copy:
-        yield from _group_blocks(copy, source, columns, wanted, n_rows)
+        yield from _blocks(copy, source, columns, wanted, n_rows)
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def opened_parquet(file: Any, source: Source, **options: Any) -> Iterator[Any]:
         raise source.error(f"no readable Parquet file ({reason}); write it again") from None
 
 
-def _group_blocks(
+def _blocks(
     file: str | IO[bytes], source: Source, columns: Columns, wanted: Wanted, n_rows: int | None
 ) -> Iterator[GroupBlock]:
     places = RowPlaces(source.name)

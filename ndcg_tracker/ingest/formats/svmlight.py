@@ -34,7 +34,7 @@ _SIZE = re.compile(rb"[0-9]{1,15}")
 
 
 class LabelQid:
-    """A label/qid file (see ``Table``); items are known by their row's number within the group.
+    """A label/qid file (see ``LineFormat``); items are known by their row's number within the group.
 
     Without ``qid:`` fields the sizes of the groups stand in the file's sibling ``FILE.query``, as LightGBM has it,
     and a group's id is its number from 1. What is beyond doubt is found by one expression for many lines:

@@ -1,4 +1,7 @@
-"""The measures other than NDCG: those of ir_measures, with its names and values, and all of trec_eval's."""
+"""The measures that are not cumulated gain: ``_VALUES``, at the end, names the function of each.
+
+They are those of ir_measures, with its names and values, and all of trec_eval's.
+"""
 
 from __future__ import annotations
 

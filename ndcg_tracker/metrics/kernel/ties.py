@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ndcg_tracker.metrics.kernel.graded_list import Codes, GainClasses, GradedList, Scores
 from ndcg_tracker.metrics.kernel.lists import Lists
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.rankings.grouping import group_blocks, segment_rows
+from ndcg_tracker.rankings.grouping import group_ranges, segment_rows
 from ndcg_tracker.rankings.keys import BLOCK, Keys
 from ndcg_tracker.rankings.sorting import ascending_order, id_order, repeats_before
 from ndcg_tracker.rankings.types import Floats, Index, Mask
@@ -51,7 +51,7 @@ class TieSpans:
 
     def parts(self) -> Iterator[TieSpans]:
         """Yield all spans, a cacheful of members at a time."""
-        for first, last in group_blocks(self.bounds):
+        for first, last in group_ranges(self.bounds):
             yield self.only(slice(first, last))
 
 
@@ -65,7 +65,7 @@ def spans_with_differing(scores: Scores, offsets: Index, classes: NDArray[np.int
     TieSpans(first=array([1]), last=array([2]))
     """
     found = [np.zeros((2, 0), dtype=np.int64)]
-    for first, last in group_blocks(offsets):
+    for first, last in group_ranges(offsets):
         low, high = int(offsets[first]), int(offsets[last])
         bounds = offsets[first : last + 1] - low
         repeats = repeats_before(scores[low:high], bounds)

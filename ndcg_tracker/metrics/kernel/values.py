@@ -152,5 +152,5 @@ def _settle_absent(lists: Lists, metric: Metric, values: Floats, reasons: Reason
         reasons[missing] = MISSING
     elif metric.measure != "idcg":
         if metric["missing"] != "empty":
-            values[missing] = MEASURES[metric.measure].of_missing
+            values[missing] = MEASURES[metric.measure].of_nothing or 0.0
         reasons[missing] = DEFINED

@@ -25,16 +25,18 @@ _IDEAL = ("ideal", "ideal_order", "ideal_cut")
 class Measure:
     """A measure, and what it needs.
 
-    ``formula``: in words, with the names of ``words.formula`` in braces; of the cumulated measures it is made there.
-    ``names``: what people type besides ``name``, whatever the case and underscores; the cutoff follows after ``@`` or
-    ``_``. ``axes``: those of its own; axes that no measure names belong to all, and those of lists and means follow
+    ``formula``: in words, with the names of ``metric.py:_companion_formula`` and any axis in braces; of the cumulated
+    measures it is made in ``metric.py:formula``. ``names``: what people type besides ``name``, whatever the case and
+    underscores; the cutoff follows after ``@`` or ``_``, or at once unless ``is_bare_number_doubtful``: ``rbp_80`` has
+    p=0.8. ``axes``: those of its own; axes that no measure names belong to all, and those of lists and means follow
     from ``is_listed`` and ``summary``. ``defaults``: of axes, where they differ. ``cutoff``: whether it takes one;
     ``axis_at``: the axis whose value stands after the ``@`` in its place. ``is_share``: its values lie between 0 and 1,
     whatever its axes say. ``is_listed``: it depends on the list, not on labels alone. ``is_ordered``: it depends on
-    the order of the list. ``is_sum``: it is a sum over items, so that ``ties=average`` has a closed form.
+    the order of the list. ``has_expected_value``: the kernel has a closed form of its mean over all orders of tied
+    items, so that ``ties=average`` is taken; a sum of what each item is worth at its rank has one.
     ``is_diagnostic``: it says how a run was judged or how long it is, and is shown, but not tested; of all others more
-    must be better. ``summary``: of the values of the groups. ``of_missing``: the value of a group that the run lacks
-    under ``missing=zero``. ``is_zero_of_nothing``: its value of an empty list is 0.
+    must be better. ``summary``: of the values of the groups. ``of_nothing``: the value of an empty list where it is
+    also that of a group that the run lacks; None where such a group has 0 under ``missing=zero``, an empty list not.
     """
 
     name: str
@@ -48,11 +50,11 @@ class Measure:
     is_share: bool = False
     is_listed: bool = True
     is_ordered: bool = True
-    is_sum: bool = True
+    has_expected_value: bool = False
     is_diagnostic: bool = False
     summary: Summary = "mean"
-    of_missing: float = 0.0
-    is_zero_of_nothing: bool = True
+    of_nothing: float | None = None
+    is_bare_number_doubtful: bool = False
 
     def has(self, axis: str) -> bool:
         """Return whether an axis is one of those that not every measure has, and that this one has."""
@@ -64,13 +66,22 @@ class Measure:
 
 
 _ALL = (
-    Measure("cg", "cumulated gain: the sum of the gains", axes=("gain",), cutoff="optional"),
+    Measure(
+        "cg",
+        "cumulated gain: the sum of the gains",
+        axes=("gain",),
+        cutoff="optional",
+        has_expected_value=True,
+        of_nothing=0.0,
+    ),
     Measure(
         "dcg",
         "discounted cumulated gain: the sum of gain x discount",
         names=("discounted_cumulative_gain",),
         axes=("gain", "discount"),
         cutoff="optional",
+        has_expected_value=True,
+        of_nothing=0.0,
     ),
     Measure(
         "idcg",
@@ -86,6 +97,8 @@ _ALL = (
         names=("ndcg_cut", "normalized_discounted_cumulative_gain", "normalised_discounted_cumulative_gain"),
         axes=("gain", "discount", *_IDEAL, "empty", "empty_when", "size1", "clip", "empty_weight"),
         cutoff="optional",
+        has_expected_value=True,
+        of_nothing=0.0,
     ),
     Measure(
         "P",
@@ -95,6 +108,8 @@ _ALL = (
         axes=("rel", "relative"),
         cutoff="required",
         is_share=True,
+        has_expected_value=True,
+        of_nothing=0.0,
     ),
     Measure(
         "R",
@@ -103,6 +118,8 @@ _ALL = (
         names=("recall",),
         cutoff="required",
         is_share=True,
+        has_expected_value=True,
+        of_nothing=0.0,
     ),
     Measure(
         "AP",
@@ -111,7 +128,7 @@ _ALL = (
         names=("map", "map_cut", "average_precision", "mean_average_precision"),
         cutoff="optional",
         is_share=True,
-        is_sum=False,
+        of_nothing=0.0,
     ),
     Measure(
         "RR",
@@ -120,7 +137,7 @@ _ALL = (
         names=("mrr", "recip_rank", "reciprocal_rank", "mean_reciprocal_rank"),
         cutoff="optional",
         is_share=True,
-        is_sum=False,
+        of_nothing=0.0,
     ),
     Measure(
         "Success",
@@ -129,7 +146,7 @@ _ALL = (
         names=("hit", "hits", "hit_rate", "hit_ratio", "hr"),
         cutoff="required",
         is_share=True,
-        is_sum=False,
+        of_nothing=0.0,
     ),
     Measure(
         "Judged",
@@ -140,6 +157,8 @@ _ALL = (
         cutoff="optional",
         is_share=True,
         is_diagnostic=True,
+        has_expected_value=True,
+        of_nothing=0.0,
     ),
     Measure(
         "ERR",
@@ -148,7 +167,7 @@ _ALL = (
         names=("expected_reciprocal_rank",),
         axes=(),
         cutoff="optional",
-        is_sum=False,
+        of_nothing=0.0,
     ),
     Measure(
         "RBP",
@@ -158,6 +177,9 @@ _ALL = (
         axes=("rel", "p", "graded"),
         cutoff="optional",
         is_share=True,
+        has_expected_value=True,
+        of_nothing=0.0,
+        is_bare_number_doubtful=True,
     ),
     Measure(
         "SetP",
@@ -167,6 +189,8 @@ _ALL = (
         axes=("rel", "relative"),
         is_share=True,
         is_ordered=False,
+        has_expected_value=True,
+        of_nothing=0.0,
     ),
     Measure(
         "SetR",
@@ -175,6 +199,8 @@ _ALL = (
         names=("set_recall",),
         is_share=True,
         is_ordered=False,
+        has_expected_value=True,
+        of_nothing=0.0,
     ),
     Measure(
         "SetAP",
@@ -183,6 +209,8 @@ _ALL = (
         names=("set_map",),
         is_share=True,
         is_ordered=False,
+        has_expected_value=True,
+        of_nothing=0.0,
     ),
     Measure(
         "SetF",
@@ -192,6 +220,8 @@ _ALL = (
         axes=("rel", "beta"),
         is_share=True,
         is_ordered=False,
+        has_expected_value=True,
+        of_nothing=0.0,
     ),
     Measure(
         "Rprec",
@@ -200,21 +230,21 @@ _ALL = (
         names=("r_precision",),
         axes=("rel", "mult"),
         is_share=True,
-        is_sum=False,
+        of_nothing=0.0,
     ),
     Measure(
         "Bpref",
         "binary preference: how few judged items that are not relevant rank above the relevant ones",
         "{preference}",
         is_share=True,
-        is_sum=False,
+        of_nothing=0.0,
     ),
     Measure(
         "infAP",
         "inferred average precision, where only a sample of the pool was judged",
         "mean over {every} of 1/i + (i-1)/i * (pooled before it)/(i-1) * (share relevant of those judged)",
         is_share=True,
-        is_sum=False,
+        of_nothing=0.0,
     ),
     Measure(
         "IPrec",
@@ -224,7 +254,7 @@ _ALL = (
         axes=("rel", "recall", "recall_count"),
         axis_at="recall",
         is_share=True,
-        is_sum=False,
+        of_nothing=0.0,
     ),
     Measure(
         "IPrecAvg",
@@ -233,43 +263,41 @@ _ALL = (
         names=("11pt_avg",),
         axes=("rel", "recalls", "recall_count"),
         is_share=True,
-        is_sum=False,
+        of_nothing=0.0,
     ),
     Measure(
         "binG",
         "the mean over relevant items of 1/log2(2 + items before it that are not relevant)",
         "mean over {every} of 1/log2(2 + other items before it)",
         is_share=True,
-        is_sum=False,
+        of_nothing=0.0,
     ),
     Measure(
         "G",
         "normalized gain: gains discounted by how much more an ideal order would have gained by then",
         "sum of g/log2(2 + c - s) / sum of all gains, g = {gain}, s and c what list and ideal gained by then",
         axes=("gain",),
-        is_sum=False,
+        of_nothing=0.0,
     ),
     Measure(
         "ndcg_rel",
         "ndcg, averaged over the ranks of the items that gain something",
         "mean over the items that gain something of dcg / idcg at their rank, gain = {gain}",
         axes=("gain", "discount"),
-        is_sum=False,
+        of_nothing=0.0,
     ),
     Measure(
         "Rndcg",
         "ndcg, averaged over the ranks where the ideal order goes on to a lower grade",
         "mean of dcg / idcg over the ranks where the ideal gain drops, and the list's end, gain = {gain}",
         axes=("rel", "gain", "discount"),
-        is_sum=False,
+        of_nothing=0.0,
     ),
     Measure(
         "yaap",
         "yet another average precision: its log-odds, smoothed",
         "ln((1 + s) / (1 + R - s)), s = {precision}, R = {every}",
         defaults={"missing": "empty"},
-        is_sum=False,
-        is_zero_of_nothing=False,
     ),
     Measure(
         "Utility",
@@ -277,25 +305,23 @@ _ALL = (
         "{hit} * relevant and listed + {noise} * listed alone + {miss} * relevant alone + {rest} * neither",
         axes=("rel", "worth", "collection"),
         is_ordered=False,
-        is_zero_of_nothing=False,
+        has_expected_value=True,
     ),
     Measure(
         "GMAP",
         "the logarithm of average precision: its summary is the geometric mean over groups (gm_map)",
         "ln of the larger of 0.00001 and {precision} / {every}; of the groups e^(their mean)",
         names=("gm_map",),
-        is_sum=False,
         summary="geometric_mean",
-        of_missing=math.log(LEAST_OF_GEOMETRIC),
+        of_nothing=math.log(LEAST_OF_GEOMETRIC),
     ),
     Measure(
         "GMBpref",
         "the logarithm of Bpref: its summary is the geometric mean over groups (gm_bpref)",
         "ln of the larger of 0.00001 and the {preference}; of the groups e^(their mean)",
         names=("gm_bpref",),
-        is_sum=False,
         summary="geometric_mean",
-        of_missing=math.log(LEAST_OF_GEOMETRIC),
+        of_nothing=math.log(LEAST_OF_GEOMETRIC),
     ),
     Measure(
         "Unjudged",
@@ -306,6 +332,8 @@ _ALL = (
         cutoff="required",
         is_share=True,
         is_diagnostic=True,
+        has_expected_value=True,
+        of_nothing=0.0,
     ),
     Measure(
         "RBPResidual",
@@ -314,6 +342,8 @@ _ALL = (
         axes=("p",),
         is_share=True,
         is_diagnostic=True,
+        has_expected_value=True,
+        of_nothing=0.0,
     ),
     Measure(
         "NumQ",
@@ -325,7 +355,6 @@ _ALL = (
         is_ordered=False,
         is_diagnostic=True,
         summary="sum",
-        is_zero_of_nothing=False,
     ),
     Measure(
         "NumRet",
@@ -335,6 +364,8 @@ _ALL = (
         is_ordered=False,
         is_diagnostic=True,
         summary="sum",
+        has_expected_value=True,
+        of_nothing=0.0,
     ),
     Measure(
         "NumRel",
@@ -345,7 +376,6 @@ _ALL = (
         is_ordered=False,
         is_diagnostic=True,
         summary="sum",
-        is_zero_of_nothing=False,
     ),
     Measure(
         "NumNonrelJudgedRet",
@@ -354,6 +384,8 @@ _ALL = (
         is_ordered=False,
         is_diagnostic=True,
         summary="sum",
+        has_expected_value=True,
+        of_nothing=0.0,
     ),
 )
 

@@ -166,7 +166,7 @@ def default_of(axis: Axis, measure: str, cutoff: int | None) -> str:
 
 def _drop_what_changes_nothing(measure: str, cutoff: int | None, settings: dict[str, str]) -> None:
     """Take out settings without which a metric is the same."""
-    if settings.get("missing") == "empty" and MEASURES[measure].is_zero_of_nothing:
+    if settings.get("missing") == "empty" and (measure == "idcg" or MEASURES[measure].of_nothing is not None):
         del settings["missing"]
     if settings.get("graded") == "True":
         settings.pop("rel", None)
@@ -192,7 +192,7 @@ def _no_cutoff(measure: str, cutoff: int) -> str:
 def _refuse_impossible(measure: str, cutoff: int | None, settings: Mapping[str, str]) -> None:
     if settings.get("ideal") == "constant" and cutoff is not None and cutoff > LARGEST_CONSTANT:
         raise MetricError(f"ideal=constant adds up every rank to the cutoff; use one of at most {LARGEST_CONSTANT}")
-    if not MEASURES[measure].is_sum and settings.get("ties") == "average":
+    if not MEASURES[measure].has_expected_value and settings.get("ties") == "average":
         raise MetricError(f"{measure} has no closed form for ties=average; use ties=pessimistic or ties=optimistic")
     if "depth" in settings and settings.get("ties") == "average":
         raise MetricError(
@@ -321,9 +321,9 @@ def _companion_formula(metric: Metric) -> str:
         "shown": f"min({shown}, R), R = {every}" if metric["relative"] == "True" else shown,
         "recalls": metric["recalls"].strip("{}"),
     }
-    own = {axis: metric[axis] for axis in ("p", "beta", "mult")}
+    axes = {axis.name: metric[axis.name] for axis in AXES}
     amounts = {"hit": hit, "noise": noise, "miss": miss, "rest": rest}
-    return MEASURES[metric.measure].formula.format(**named, **own, **amounts)
+    return MEASURES[metric.measure].formula.format(**(axes | named | amounts))
 
 
 def settings(metric: Metric) -> list[Setting]:

@@ -19,8 +19,6 @@ NAMES = {typed: name for name, measure in MEASURES.items() for typed in measure.
 
 CUT_OF = ("ndcg_cut", "map_cut", "P", "recall", "success")
 """Names that trec_eval writes with a point before the cutoff as well, as in ``ndcg_cut.10``."""
-_NO_BARE_CUTOFF = ("RBP",)
-"""Measures whose number, without an ``@`` before it, may mean something else: ``rbp_80`` has p=0.8."""
 
 _DIALECT = re.compile(
     r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<options>[^()]*)\))?\s*:(?P<native>.*)", re.ASCII | re.DOTALL
@@ -154,7 +152,8 @@ def _in_our_words(text: str) -> str:
         return text
     measure, opening, own = found.partition("(")
     if typed["bare"] is not None:
-        if measure in _NO_BARE_CUTOFF or (typed["mark"] == "." and typed["name"] not in CUT_OF):
+        is_doubtful = MEASURES[measure].is_bare_number_doubtful
+        if is_doubtful or (typed["mark"] == "." and typed["name"] not in CUT_OF):
             return text
         return f"{found}@{typed['bare']}"
     if typed["cutoff"] is None and _plain(typed["name"]).endswith("cut"):
