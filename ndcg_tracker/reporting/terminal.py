@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Style = Literal["good", "bad", "dim", "bold"]
 
@@ -134,3 +135,12 @@ def painted(text: str, style: Style | None, *, color: bool) -> str:
     'down'
     """
     return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if color and style and text else text
+
+
+def shown_strings(value: Any) -> Any:
+    """Return a value with every text in it as people may see it: no control characters, nothing that turns text."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, Mapping):
+        return {visible(str(key)): shown_strings(item) for key, item in value.items()}
+    return [shown_strings(item) for item in value] if isinstance(value, list | tuple) else value

@@ -15,9 +15,12 @@ ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The browser; where there is none, tests skip, unless NDCG_TEST_BROWSER says that there has to be one."""
+    """The browser; where there is none, tests skip, unless NDCG_TEST_BROWSER says that there has to be one.
+
+    It ends with its module: while it is open, no other test can run an event loop.
+    """
     named = os.environ.get("NDCG_TEST_BROWSER")
     path = named or next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:

@@ -87,11 +87,22 @@ def test_an_attribute_of_many_values_shows_the_largest_and_the_others_together()
     assert list(found["kind"].values()).count(compare.OTHERS) == 13
 
 
-@pytest.mark.parametrize("name", ["a.b", "a[0]", "it's", 'a "b"', "back\\slash", "</script>"])
+@pytest.mark.parametrize("name", ["a.b", "a[0]", "it's", 'a "b"', "back\\slash", "</script>", "a\x1b"])
 def test_names_of_attributes_are_no_paths(name: str) -> None:
     groups = EveryGroup(["p", "q"], np.array([0.1, 0.2]), np.array([0.2, 0.1]), {name: ["x", "y"]})
     spec = valid(compare.every_group(groups, "ndcg@10", by=name))
-    assert {row[f"by {name}"] for row in drawn(spec)} == {"x", "y"}
+    assert {row["slice_0"] for row in drawn(spec)} == {"x", "y"}
+
+
+def test_texts_are_as_people_may_see_them() -> None:
+    hostile = "q\u202e\x1b[2J"
+    groups = EveryGroup([hostile], np.array([0.1]), np.array([0.2]))
+    rows = drawn(compare.scatter(groups, hostile, "b"), 1)
+    assert rows[0]["group"] == "q\\u202e\\x1b[2J"
+    lists = GroupLists(hostile, (ListedItem(hostile, 1.0, 1, 2, 0.5, 0.25),), ())
+    text = str(rank_moves(lists, hostile, "b"))
+    assert "\u202e" not in text
+    assert "\x1b" not in text
 
 
 def test_other_charts_are_valid() -> None:

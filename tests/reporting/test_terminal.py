@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ndcg_tracker.reporting.terminal import display_width, padded, painted, shortened, visible
+from ndcg_tracker.reporting.terminal import display_width, padded, painted, shortened, shown_strings, visible
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,7 @@ def test_painted_only_if_asked() -> None:
     assert painted("a", "bad", color=True) == "\x1b[33ma\x1b[0m"
     assert painted("a", "bad", color=False) == painted("a", None, color=True) == "a"
     assert painted("", "bad", color=True) == ""
+
+
+def test_texts_in_any_value() -> None:
+    assert shown_strings({"a\x1b": ["\u202e", 1, None]}) == {"a\\x1b": ["\\u202e", 1, None]}

@@ -60,6 +60,9 @@ def markdown_faults(printed: str) -> Iterator[str]:
         yield "a mention"
 
 
+_PICTURE = re.compile(r"data:image/svg\+xml;base64,[A-Za-z0-9+/=]+")
+
+
 class _Tags(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -68,6 +71,8 @@ class _Tags(HTMLParser):
         self.text: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "img" and [name for name, _ in attrs] == ["alt", "src"] and _PICTURE.fullmatch(attrs[1][1] or ""):
+            return  # a chart of ours, in which no script runs
         wrong = [
             name for name, value in attrs if name not in ("style", "start", "open") or not _STYLE.fullmatch(value or "")
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -75,7 +75,7 @@ def every_group(groups: EveryGroup, metric: str, by: str | None = None, *, heigh
             "x2": {"field": "x2"},
             "y": y,
             "y2": {"datum": 0},
-            "color": by_direction() if by is None else slice_color(slices[by], by),
+            "color": by_direction() if by is None else slice_color(slices, by),
             "tooltip": [*_GROUP_TOOLTIP, *_slice_tooltip(slices)],
         },
     }
@@ -110,7 +110,7 @@ def _group_row(groups: EveryGroup, place: int, slices: Slices) -> dict[str, obje
         "candidate": _short(candidate),
         "delta": _short(candidate - baseline),
         "direction": direction(candidate - baseline),
-        **{f"by {name}": shown_as[groups.attributes[name][place]] for name, shown_as in slices.items()},
+        **{_field(slices, name): shown_as[groups.attributes[name][place]] for name, shown_as in slices.items()},
     }
 
 
@@ -127,24 +127,24 @@ def colored(groups: EveryGroup) -> dict[str, dict[str | None, str]]:
     return found
 
 
-def slice_color(shown_as: Mapping[str | None, str], attribute: str) -> Spec:
+def slice_color(slices: Slices, attribute: str) -> Spec:
     """Return the colour encoding of an attribute."""
-    values = sorted(set(shown_as.values()), key=lambda value: (value == OTHERS, value))
+    values = sorted(set(slices[attribute].values()), key=lambda value: (value == OTHERS, value))
     return {
-        "field": f"by {_escaped(attribute)}",
+        "field": _field(slices, attribute),
         "type": "nominal",
         "scale": {"domain": values},
         "legend": {"title": attribute, "columns": 4},
     }
 
 
-def _slice_tooltip(slices: Iterable[str]) -> list[Spec]:
-    return [{"field": f"by {_escaped(name)}", "type": "nominal", "title": name} for name in slices]
+def _slice_tooltip(slices: Slices) -> list[Spec]:
+    return [{"field": _field(slices, name), "type": "nominal", "title": name} for name in slices]
 
 
-def _escaped(name: str) -> str:
-    """Return the name of a field with what Vega reads as a path taken literally."""
-    return "".join(f"\\{sign}" if sign in ".[]'\"\\" else sign for sign in name)
+def _field(slices: Slices, attribute: str) -> str:
+    """Return the name of the column of an attribute, whose own name Vega may read as a path."""
+    return f"slice_{list(slices).index(attribute)}"
 
 
 def _short(number: float) -> float:
@@ -197,7 +197,7 @@ def scatter(groups: EveryGroup, baseline: str, candidate: str, by: str | None = 
         },
         "encoding": {
             **axes("baseline", "candidate"),
-            "color": by_direction() if by is None else slice_color(slices[by], by),
+            "color": by_direction() if by is None else slice_color(slices, by),
             "tooltip": [*_GROUP_TOOLTIP, *_slice_tooltip(slices)],
         },
     }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from ndcg_tracker.reporting.terminal import shown_strings
+
 Spec = dict[str, Any]
 """A Vega-Lite specification: JSON as plain Python values."""
 Theme = Literal["light", "dark"]
@@ -88,7 +90,10 @@ def chart(
     height: int | Spec = 240,
     **more: object,
 ) -> Spec:
-    """Return a chart of layers over one table of rows, as wide as its place unless ``sized`` says another width."""
+    """Return a chart of layers over one table of rows, as wide as its place unless ``sized`` says another width.
+
+    Texts are as people may see them: ids and names come from outside.
+    """
     spec: Spec = {"$schema": SCHEMA, "title": {"text": title}, "width": "container", "height": height}
     spec["description"] = ": ".join(filter(None, (title, subtitle)))
     spec["autosize"] = {"type": "fit-x", "contains": "padding"}
@@ -96,7 +101,8 @@ def chart(
         spec["title"]["subtitle"] = subtitle
     if rows is not None:
         spec["data"] = {"values": [dict(row) for row in rows]}
-    return {**spec, "layer": list(layers), **more}
+    found: Spec = shown_strings({**spec, "layer": list(layers), **more})
+    return found
 
 
 def sized(spec: Spec, *, width: int, height: int | None = None) -> Spec:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ndcg_tracker.reporting.charts.theme import COLORS, Theme, config
 from ndcg_tracker.reporting.json import plain_json_text
@@ -82,15 +82,6 @@ def script_json(value: object) -> str:
     """
     text = plain_json_text(value)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def shown_strings(value: Any) -> Any:
-    """Return a value with every text in it as people may see it: no control characters, nothing that turns text."""
-    if isinstance(value, str):
-        return visible(value)
-    if isinstance(value, Mapping):
-        return {visible(str(key)): shown_strings(item) for key, item in value.items()}
-    return [shown_strings(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _shown(value: object) -> object:

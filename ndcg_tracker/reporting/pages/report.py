@@ -24,7 +24,7 @@ from ndcg_tracker.reporting.notes import command_line
 from ndcg_tracker.reporting.numbers import counted, interval, p_text, points
 from ndcg_tracker.reporting.pages.page import page, themes
 from ndcg_tracker.reporting.report import Report, Table, columns
-from ndcg_tracker.reporting.terminal import visible
+from ndcg_tracker.reporting.terminal import shown_strings, visible
 from ndcg_tracker.reporting.texts import query_cell, text_cell
 
 if TYPE_CHECKING:
@@ -153,6 +153,7 @@ class _PairOnPage:
         cards = _cards(pair, report, first, baseline, candidate)
         groups, words = _groups_on_page(pair.groups)
         counts = (("better", first.wins), ("same", first.ties), ("worse", first.losses))
+        slices = compare_charts.colored(pair.groups)
         values = {
             "baseline": baseline,
             "candidate": candidate,
@@ -169,7 +170,7 @@ class _PairOnPage:
             "decisions": [_decision_in_words(one) for one in report.decisions.get(pair.comparison.candidate.name, ())],
             "share": _share(counts),
             "counts": f"{first.wins:,} better · {first.ties:,} the same · {first.losses:,} worse",
-            "colors": list(compare_charts.colored(pair.groups)),
+            "colors": list(slices),
             "attributes": list(groups["attributes"]),
             "groups_words": words,
             "n_lists": len(pair.lists),
@@ -182,10 +183,7 @@ class _PairOnPage:
             "groups": groups,
             "charts": {name: card.spec for name, card in cards.items()}
             | {"moves": moves_chart([], baseline, candidate)},
-            "colors": {
-                name: compare_charts.slice_color(shown_as, name)
-                for name, shown_as in compare_charts.colored(pair.groups).items()
-            },
+            "colors": shown_strings({name: compare_charts.slice_color(slices, name) for name in slices}),
             "columns": _columns(cards["every"].spec),
             "details": {one.group: lists_on_page(one) for one in pair.lists},
             "texts": {visible(key): texts_on_page(texts) for key, texts in pair.texts.items()},
