@@ -3,7 +3,7 @@
 import altair
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ndcg_tracker.comparison.report import AtCutoff, EveryGroup, GroupLists, ListedItem, RunPairDelta
@@ -36,22 +36,28 @@ def drawn(spec: Spec, layer: int = 0) -> list[dict[str, object]]:
 value = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1)
 
 
-@settings(max_examples=30)
 @given(st.lists(st.tuples(value, value), min_size=1, max_size=30))
 def test_any_groups_make_charts(pairs: list[tuple[float, float]]) -> None:
-    groups = groups_of(
-        [one for one, _ in pairs],
-        [other for _, other in pairs],
-        kind=["a", None] * (len(pairs) // 2) + ["b"] * (len(pairs) % 2),
-    )
-    rows = drawn(valid(compare.every_group(groups, "ndcg@10")))
+    groups = groups_of([one for one, _ in pairs], [other for _, other in pairs])
+    rows = drawn(compare.every_group(groups, "ndcg@10"))
     n_changed = int((groups.delta != 0).sum())
     assert len(rows) == n_changed
     deltas = [row["delta"] for row in rows]
     assert deltas == sorted(deltas)  # type: ignore[type-var]
     assert len({row["x"] for row in rows}) == n_changed
-    assert len(valid(compare.scatter(groups, "a", "b"))["data"]["values"]) == len(pairs)
-    assert sum(row["n"] for row in drawn(valid(compare.histogram(groups)))) == n_changed  # type: ignore[misc]
+    assert len(compare.scatter(groups, "a", "b")["data"]["values"]) == len(pairs)
+    assert sum(row["n"] for row in drawn(compare.histogram(groups))) == n_changed  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "pairs", [[(0.5, 0.5)], [(0.0, 1.0), (1.0, 0.0)], [(0.25, 0.25), (0.0, 0.5), (0.5, 0.25), (1.0, 1.0)]]
+)
+def test_charts_of_groups_are_valid(pairs: list[tuple[float, float]]) -> None:
+    kinds: list[str | None] = ["a", None, "b", "b"]
+    groups = groups_of([one for one, _ in pairs], [other for _, other in pairs], kind=kinds[: len(pairs)])
+    valid(compare.every_group(groups, "ndcg@10"))
+    valid(compare.scatter(groups, "a", "b"))
+    valid(compare.histogram(groups))
     for name in compare.colored(groups):
         valid(compare.every_group(groups, "ndcg@10", by=name))
         valid(compare.scatter(groups, "a", "b", by=name))
