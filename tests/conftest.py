@@ -13,6 +13,7 @@ from hypothesis import settings
 from postgres_server import PostgresServer
 from preloaded import Preloaded
 from sqlalchemy import make_url
+from thorough import examples
 
 from ndcg_tracker.storage.store import upgrade
 
@@ -53,7 +54,9 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
-settings.register_profile("untimed", deadline=None)  # how long an example takes decides no test
+settings.register_profile(  # how long an example takes decides no test
+    "untimed", deadline=None, max_examples=examples(150)
+)
 settings.load_profile("untimed")
 
 _numbers = itertools.count(1)
