@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from thorough import LONG
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BENCHMARKS = REPOSITORY / "benchmarks"
@@ -73,6 +74,7 @@ def test_our_own_commands_are_measured(tmp_path: Path) -> None:
     assert results["phases"][1]["figures"]["further_run_mb"] > 0
 
 
+@pytest.mark.skipif(not LONG, reason="38 processes: .ci/nightly runs it (NDCG_TEST_LONG=1)")
 def test_every_trick_is_measured_with_and_without_it(module: Any, tmp_path: Path) -> None:
     results, printed = run(tmp_path, "--sections", "tricks")
     tricks, found = module("tricks"), rows(results, "tricks")
