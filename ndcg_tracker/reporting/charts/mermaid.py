@@ -14,7 +14,7 @@ _COLORS = '%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#3b82c4
 
 
 def every_group_mermaid(groups: EveryGroup, metric: str) -> str:
-    """Return every group from the worst to the best as a block of Markdown, "" where no group changed or there is one only.
+    """Return every group from the worst to the best as a block of Markdown, "" where none changed or there is one only.
 
     A line, with one at 0 beside it: Mermaid's bars begin at the bottom, whatever the sign. Of more groups than places,
     each place stands for as many neighbours and shows the one that changed most.
