@@ -121,6 +121,7 @@ class NdcgGate:
                     found = tracker.gate(**asked) if recorded else _unrecorded(tracker, asked)
                     page = None if found.is_accepted else self._page
                     if page is not None:
+                        page.parent.mkdir(parents=True, exist_ok=True)  # pytest makes it at the end
                         tracker.gate_report(found, output=str(page)).save(page)
                 if append_summary is not None:
                     append_summary(gate_as("markdown", found.gated) + "\n")
@@ -186,6 +187,6 @@ def ndcg_gate(request: pytest.FixtureRequest) -> NdcgGate:
     properties: Properties = request.node.user_properties
     database = request.config.getoption("--ndcg-track-db")
     junit = request.config.getoption("xmlpath", None)
-    name = re.sub(r"[^\w.-]+", "_", request.node.name)
+    name = re.sub(r"[^\w.-]+", "_", request.node.nodeid)  # tests of two files may have one name
     page = None if not junit else Path(junit).with_name(f"{Path(junit).stem}-{name}.html")
     return NdcgGate(database, properties, record=_is_recorded(request.config), page=page)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import shlex
 from collections.abc import Sequence
@@ -42,6 +41,7 @@ from ndcg_tracker.tracker.explain_parts import (
     side_blocks,
     subject_of,
 )
+from ndcg_tracker.tracker.groups import group_id
 from ndcg_tracker.tracker.run_pair import RunPair, Side, check_one_dataset, paired_results, rescore_command
 from ndcg_tracker.tracker.scoring import GatheredValues, stored_weights
 from ndcg_tracker.tracker.texts import texts_of
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import EvaluationRecord, RunRecord
 
 PREFERRED = "ndcg@10"
-_MANY_GROUPS = 50_000  # to look for similar keys among more would take seconds
 
 
 def explained_pair(
@@ -131,10 +130,7 @@ def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupEx
     Raises: ReferenceNotFoundError for a group that the dataset does not have; InputError for one that has no result in
     one of the runs.
     """
-    keys = Keys.from_strings([group])
-    ids = tx.groups.ids(both.dataset_id, keys)
-    if ids[0] < 0:
-        raise unknown_group(tx, both, group)
+    ids = np.array([group_id(tx, both.dataset_id, both.baseline.run.dataset, group)])
     one, other = parts = [contributions_of(tx, side, both.metric, ids) for side in both.sides]
     values = [_group_value(tx, side, found, group, int(ids[0])) for side, found in zip(both.sides, parts, strict=True)]
     notes = [
@@ -212,19 +208,6 @@ def _group_value(tx: ReadTransaction, side: Side, found: Contributions, group: s
             "difference to explain; explain another group"
         )
     return value
-
-
-def unknown_group(tx: ReadTransaction, both: RunPair, group: str) -> ReferenceNotFoundError:
-    """Return the error that a dataset does not have a group, with those whose names are close."""
-    dataset = both.baseline.run.dataset
-    _, keys = tx.groups.all(both.dataset_id)
-    known = keys.to_list() if len(keys) <= _MANY_GROUPS else []
-    close = difflib.get_close_matches(group, known, n=3, cutoff=0.6)
-    if close:
-        advice = f"did you mean {' or '.join(map(repr, close))}?"
-    else:
-        advice = f"see all with: {shlex.join(['ndcg-track', 'groups', 'list', '--dataset', dataset])}"
-    return ReferenceNotFoundError(f"no group {group!r} in dataset {dataset!r}; {advice}")
 
 
 @dataclass(frozen=True, slots=True)

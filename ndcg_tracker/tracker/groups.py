@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ndcg_tracker.comparison.slices import Slicing
-from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rankings.keys import Keys
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.groups import GroupTable
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.write import WriteTransaction
 
 _MAX_SHOWN = 10
+_MANY_GROUPS = 50_000  # to look for similar keys among more would take seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,21 @@ def group_records(tx: ReadTransaction, dataset_name: str) -> list[GroupRecord]:
         GroupRecord(key, weight_of.get(group_id), attributes.get(group_id, {}))
         for group_id, key in zip(ids.tolist(), keys.to_list(), strict=True)
     ]
+
+
+def group_id(tx: ReadTransaction, dataset_id: int, dataset: str, group: str) -> int:
+    """Return the id of a group of a dataset. Raises: ReferenceNotFoundError, with those whose names are close."""
+    found = int(tx.groups.ids(dataset_id, Keys.from_strings([group]))[0])
+    if found >= 0:
+        return found
+    _, keys = tx.groups.all(dataset_id)
+    known = keys.to_list() if len(keys) <= _MANY_GROUPS else []
+    close = difflib.get_close_matches(group, known, n=3, cutoff=0.6)
+    if close:
+        advice = f"did you mean {' or '.join(map(repr, close))}?"
+    else:
+        advice = f"see all with: {shlex.join(['ndcg-track', 'groups', 'list', '--dataset', dataset])}"
+    raise ReferenceNotFoundError(f"no group {group!r} in dataset {dataset!r}; {advice}")
 
 
 def _merge_attributes(

@@ -6,10 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.reporting.charts.chart import Chart
 from ndcg_tracker.reporting.charts.explain import rank_moves
 from ndcg_tracker.reporting.charts.runs import RunPoint, quality_against, training
+from ndcg_tracker.tracker.groups import group_id
 from ndcg_tracker.tracker.history import HistoryFilter, history_of
 from ndcg_tracker.tracker.report import lists_of
 
@@ -24,12 +27,7 @@ def group_chart(tx: ReadTransaction, both: RunPair, group: str) -> Chart:
 
     Raises: ReferenceNotFoundError for a group that the dataset does not have.
     """
-    from ndcg_tracker.rankings.keys import Keys
-    from ndcg_tracker.tracker.explain import unknown_group
-
-    ids = tx.groups.ids(both.dataset_id, Keys.from_strings([group]))
-    if ids[0] < 0:
-        raise unknown_group(tx, both, group)
+    ids = np.array([group_id(tx, both.dataset_id, both.baseline.run.dataset, group)])
     (lists,) = lists_of(tx, both, ids)
     return Chart(rank_moves(lists, *(side.run.name for side in both.sides)))
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.comparison.texts import GroupTexts, Text
-from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.tracker.groups import group_id
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.texts import TextTable
@@ -84,7 +85,7 @@ def store_texts(tx: WriteTransaction, dataset_name: str, table: TextTable) -> Te
 def stored_texts(tx: ReadTransaction, dataset_name: str, group: str | None = None) -> list[StoredText]:
     """Return the texts of a dataset, items in every group first, or those of one of its groups alone."""
     dataset = tx.datasets.known(dataset_name)
-    records = tx.texts.all(dataset.id, None if group is None else _group_id(tx, dataset.id, dataset.name, group))
+    records = tx.texts.all(dataset.id, None if group is None else group_id(tx, dataset.id, dataset.name, group))
     ids, keys = tx.groups.all(dataset.id)
     key_of = dict(zip(ids.tolist(), keys.to_list(), strict=True))
     return [StoredText(key_of.get(one.group_id), one.item_key or None, one.text, one.title, one.url) for one in records]
@@ -93,14 +94,7 @@ def stored_texts(tx: ReadTransaction, dataset_name: str, group: str | None = Non
 def delete_texts(tx: WriteTransaction, dataset_name: str, group: str | None = None) -> int:
     """Delete the texts of a dataset, or those of one of its groups alone, and return how many there were."""
     dataset = tx.datasets.known(dataset_name)
-    return tx.write.texts.delete(dataset.id, None if group is None else _group_id(tx, dataset.id, dataset.name, group))
-
-
-def _group_id(tx: ReadTransaction, dataset_id: int, dataset: str, group: str) -> int:
-    found = int(tx.groups.ids(dataset_id, Keys.from_strings([group]))[0])
-    if found < 0:
-        raise ReferenceNotFoundError(f"no group {group!r} in dataset {dataset!r}; see: ndcg-track groups list")
-    return found
+    return tx.write.texts.delete(dataset.id, None if group is None else group_id(tx, dataset.id, dataset.name, group))
 
 
 def texts_of(
@@ -118,15 +112,15 @@ def texts_of(
     everywhere = {one.item_key: _text(one) for one in tx.texts.of_items(dataset_id, wanted)}
     here = {(one.group_id, one.item_key): _text(one) for one in tx.texts.of_pairs(dataset_id, list(items_of))}
     found = {}
-    for group_id in group_ids:
+    for one in group_ids:
         items = {}
-        for item in items_of.get(group_id, ()):
-            text, general = here.get((group_id, item)), everywhere.get(item)
+        for item in items_of.get(one, ()):
+            text, general = here.get((one, item)), everywhere.get(item)
             both = text if general is None else general if text is None else text.or_else(general)
             if both is not None:
                 items[item] = both
-        if items or group_id in queries:
-            found[group_id] = GroupTexts(queries.get(group_id), items)
+        if items or one in queries:
+            found[one] = GroupTexts(queries.get(one), items)
     return found
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.errors import ReferenceNotFoundError
-from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.tracker.defaults import DEFAULT_METRIC
 from ndcg_tracker.tracker.texts import texts_of
 
@@ -90,14 +89,6 @@ def runs_overview(tx: ReadTransaction, dataset: DatasetRecord, metric: MetricUse
         record = of_run.get(run.id)
         mean, version = (None, None) if record is None else (record.mean, record.label_set_version)
         found.append(RunOverview(run, mean, version, aliases.get(run.id, ())))
-    return found
-
-
-def group_id(tx: ReadTransaction, dataset: DatasetRecord, key: str) -> int:
-    """Return the id of a group. Raises: ReferenceNotFoundError."""
-    found = int(tx.groups.ids(dataset.id, Keys.from_strings([key]))[0])
-    if found < 0:
-        raise ReferenceNotFoundError(f"no group {key!r} in dataset {dataset.name!r}")
     return found
 
 

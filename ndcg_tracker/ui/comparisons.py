@@ -28,13 +28,11 @@ from ndcg_tracker.reporting.terminal import visible
 from ndcg_tracker.reporting.texts import query_cell
 from ndcg_tracker.tracker.compare import CompareOptions, compared
 from ndcg_tracker.tracker.explain import explained_pair, group_explanation
+from ndcg_tracker.tracker.groups import group_id
 from ndcg_tracker.tracker.report import at_cutoffs, lists_of, live_report
 from ndcg_tracker.tracker.run_pair import resolved_pair
 from ndcg_tracker.tracker.texts import texts_of
-from ndcg_tracker.tracker.ui import (
-    group_id,
-    group_over_time,
-)
+from ndcg_tracker.tracker.ui import group_over_time
 from ndcg_tracker.ui.pages import Answer, Here, Part, chart_words, missing
 from ndcg_tracker.ui.rendering import Question, link, metric_name, rendered
 
@@ -145,7 +143,7 @@ def compare_lists(tx: ReadTransaction, ask: Question) -> Answer:
     chosen = _Chosen.of(tx, ask)
     key = str(ask.text("group") or missing("group"))
     lists = _lists(tx, chosen, key)
-    one = group_id(tx, chosen.here.dataset, key)
+    one = group_id(tx, chosen.here.dataset.id, chosen.here.dataset.name, key)
     items = [item.item for item in lists.items] + [item for item, _ in lists.ideal]
     texts = texts_of(tx, chosen.here.dataset.id, {one: items})
     return lists_on_page(visible_lists(lists)) | {"texts": texts_on_page(texts.get(one, GroupTexts()))}
@@ -154,7 +152,7 @@ def compare_lists(tx: ReadTransaction, ask: Question) -> Answer:
 def _lists(tx: ReadTransaction, chosen: _Chosen, key: str) -> GroupLists:
     metric = parse_metric(chosen.here.wanted().metric)
     both = resolved_pair(tx, chosen.baseline, chosen.candidates[0], (metric,))
-    one = group_id(tx, chosen.here.dataset, key)
+    one = group_id(tx, chosen.here.dataset.id, chosen.here.dataset.name, key)
     return lists_of(tx, both, np.array([one], dtype=np.int64))[0]
 
 
@@ -162,7 +160,7 @@ def group(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of one group: its value in every run, and its lists in two."""
     here = Here.of(tx, ask)
     key, metric = str(ask.text("group") or missing("group")), here.wanted()
-    one = group_id(tx, here.dataset, key)
+    one = group_id(tx, here.dataset.id, here.dataset.name, key)
     records = group_over_time(tx, here.dataset, metric.metric, one)
     rows: list[HistoryRow] = [
         {

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
@@ -291,7 +291,8 @@ def metric_name_of(here: Here, metric: str) -> str:
     return next((metric_name(one) for one in here.metrics if one.metric == metric), metric)
 
 
-def missing(name: str) -> int:
+def missing(name: str) -> NoReturn:
+    """Refuse an address that does not name what its page is about."""
     raise InputError(f"the address names no {name}")
 
 
@@ -339,6 +340,7 @@ def _pair_of(tag: str) -> tuple[str, str]:
 
 
 def chart_words(spec: Mapping[str, Any]) -> dict[str, str]:
+    """Return the title of a chart and how to read it."""
     return {"title": spec["title"]["text"], "subtitle": spec["title"].get("subtitle", "")}
 
 

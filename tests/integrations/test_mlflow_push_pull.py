@@ -454,3 +454,11 @@ def test_the_report_page_is_an_artifact(store: MlflowStore, tracker: nt.Tracker,
     assert note.startswith("no report page: runs 'bm25' and 'alien' do not both have a metric under one version")
     with pytest.raises(NotComparableError):
         push(tracker, "alien", baseline="bm25")
+
+
+def test_groups_in_one_run_only_leave_a_note_and_not_an_error(store: MlflowStore, tracker: nt.Tracker) -> None:
+    for name, run in (("bm25", BM25), ("dense", DENSE)):
+        tracker.ingest(frame_of(run), labels=labels_frame(), name=name, dataset="shop", metrics="ndcg(missing=skip)@10")
+    tracker.set_alias("baseline", "bm25")
+    (note,) = push(tracker, "dense").notes
+    assert note.startswith("no report page: ndcg(missing=skip)@10: 1 group has a result in one run only")

@@ -99,7 +99,7 @@ def gates(tmp_path: Path, database: str) -> Callable[..., Outcome]:
         done = subprocess.run(
             [
                 sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *WITHOUT_OTHERS, "-rs",
-                "--junitxml=report.xml", "-o", "junit_family=xunit1", "test_gates.py", *arguments,
+                "--junitxml=reports/report.xml", "-o", "junit_family=xunit1", "test_gates.py", *arguments,
             ],
             cwd=tmp_path,
             env={**kept, "PYTHONPATH": repository, "GITHUB_STEP_SUMMARY": str(summary), **variables},
@@ -107,7 +107,7 @@ def gates(tmp_path: Path, database: str) -> Callable[..., Outcome]:
             text=True,
             check=False,
         )  # fmt: skip
-        junit = ElementTree.parse(tmp_path / "report.xml").getroot()
+        junit = ElementTree.parse(tmp_path / "reports" / "report.xml").getroot()
         return Outcome(
             done.returncode, done.stdout, junit, summary.read_text("utf-8") if summary.exists() else "", tmp_path
         )
@@ -139,8 +139,8 @@ def test_three_answers(gates: Callable[..., Outcome], database: str) -> None:
     assert (known["ndcg_tracker.baseline"], known["ndcg_tracker.candidate"]) == ("base", "worse")
     assert properties["test_it_may_ship"]["ndcg_tracker.decision"] == "pass"
     page = Path(known["ndcg_tracker.report"] or "")
-    assert page.name == "report-test_it_is_worse.html"
-    assert "<title>worse against base</title>" in found.folder.joinpath(page.name).read_text("utf-8")
+    assert page.name == "report-test_gates.py_test_it_is_worse.html"
+    assert "<title>worse against base</title>" in (found.folder / "reports" / page.name).read_text("utf-8")
     assert "ndcg_tracker.report" not in properties["test_it_may_ship"]
     with nt.Tracker(database) as tracker:
         decided = tracker.sql(

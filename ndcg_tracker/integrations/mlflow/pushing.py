@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.errors import NotComparableError
+from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.integrations.mlflow.names import PREFIX_TAG, RUN_ID_TAG, TAG, is_key, run_identity
 from ndcg_tracker.integrations.mlflow.recording import named_means, record, set_parameters, set_tags
 from ndcg_tracker.integrations.mlflow.stored_run import stored_run
@@ -103,7 +103,7 @@ def _report(tracker: Tracker, run: RunRecord, baseline: str | None) -> tuple[Rep
         return None, []
     try:
         return tracker.report("@baseline", run.name, dataset=run.dataset), []
-    except NotComparableError as error:
+    except (InputError, NotComparableError) as error:
         return None, [Note("no_report", {"why": str(error)})]
 
 
