@@ -25,6 +25,7 @@ from ndcg_tracker.cli.history import Branch, Commit, Last, Metric, Since, Tags, 
 
 if TYPE_CHECKING:
     from ndcg_tracker.reporting.charts.chart import Chart
+    from ndcg_tracker.reporting.charts.compare import ComparisonChart
 
 app = typer.Typer(
     help="Pictures of comparisons, lists, histories, trainings, costs.",
@@ -84,18 +85,8 @@ def compare(
     The first metric is drawn; --by colours groups by an attribute. Several candidates are drawn by forest and heatmap.
     """
     _check(output, width)
-    with options.tracker() as tracker:
-        found = tracker.compare(
-            baseline,
-            *candidates,
-            dataset=dataset,
-            metrics=metric or (),
-            missing=missing.value,
-            test=test.value,
-            ci=ci.value,
-            top=0,
-        )
-        _write(found.plot(kind.value, by=by), output, width, theme)
+    chart = _compared(kind.value, baseline, candidates, metric, dataset, missing, test, ci, by)
+    _write(chart, output, width, theme)
 
 
 @app.command()
@@ -112,11 +103,8 @@ def slices(
 ) -> None:
     """Draw slices with their intervals, by one attribute or all."""
     _check(output, width)
-    with options.tracker() as tracker:
-        found = tracker.compare(
-            baseline, candidate, dataset=dataset, metrics=metric or (), missing=missing.value, top=0
-        )
-        _write(found.plot("slices", by=by), output, width, theme)
+    chart = _compared("slices", baseline, [candidate], metric, dataset, missing, by=by)
+    _write(chart, output, width, theme)
 
 
 @app.command()
@@ -132,11 +120,8 @@ def cutoffs(
 ) -> None:
     """Draw a metric from cutoff 1 to 100, of both runs."""
     _check(output, width)
-    with options.tracker() as tracker:
-        found = tracker.compare(
-            baseline, candidate, dataset=dataset, metrics=metric or (), missing=missing.value, top=0
-        )
-        _write(found.plot("cutoffs"), output, width, theme)
+    chart = _compared("cutoffs", baseline, [candidate], metric, dataset, missing)
+    _write(chart, output, width, theme)
 
 
 @app.command()
@@ -235,6 +220,32 @@ def _check(output: str, width: str | None) -> None:
     checked_ending(output)
     if width is not None:
         pixels_of(width)
+
+
+def _compared(
+    kind: ComparisonChart,
+    baseline: str,
+    candidates: list[str],
+    metric: list[str] | None,
+    dataset: str | None,
+    missing: Missing,
+    test: Significance = Significance.t,
+    ci: Interval = Interval.t,
+    by: str | None = None,
+) -> Chart:
+    """Return a chart of a comparison; its groups are read from the database before that is closed."""
+    with options.tracker() as tracker:
+        found = tracker.compare(
+            baseline,
+            *candidates,
+            dataset=dataset,
+            metrics=metric or (),
+            missing=missing.value,
+            test=test.value,
+            ci=ci.value,
+            top=0,
+        )
+        return found.plot(kind, by=by)
 
 
 def _write(chart: Chart, output: str, width: str | None, theme: ThemeName) -> None:

@@ -74,12 +74,12 @@ def pair(
     has_candidate = _defined(candidate_ids, candidate_values, "candidate")
     ids, values = baseline_ids[has_baseline], baseline_values[has_baseline]
     other_ids, other_values = candidate_ids[has_candidate], candidate_values[has_candidate]
-    places = _places(other_ids, ids)
+    places = places_of_ids(other_ids, ids)
     found = places >= 0
     partner = np.zeros(other_ids.size, dtype=np.bool_)
     partner[places[found]] = True
     only_in_baseline, only_in_candidate = ids[~found], other_ids[~partner]
-    n_groups = candidate_ids.size + int((_places(candidate_ids, baseline_ids) < 0).sum())
+    n_groups = candidate_ids.size + int((places_of_ids(candidate_ids, baseline_ids) < 0).sum())
     undefined = n_groups - ids.size - only_in_candidate.size
     n_alone = only_in_baseline.size + only_in_candidate.size
     if n_alone and missing == "error":
@@ -100,7 +100,7 @@ def pair(
             only_in_candidate,
             undefined,
             missing,
-            absent[_places(all_ids, absent) >= 0],
+            absent[places_of_ids(all_ids, absent) >= 0],
         )
     paired = Pairing(
         ids[found],
@@ -113,10 +113,10 @@ def pair(
     )
     if not absent.size:
         return paired
-    absent = absent[_places(paired.group_ids, absent) >= 0]
+    absent = absent[places_of_ids(paired.group_ids, absent) >= 0]
     if missing != "skip":
         return replace(paired, in_neither=absent)
-    kept = _places(absent, paired.group_ids) < 0
+    kept = places_of_ids(absent, paired.group_ids) < 0
     return replace(
         paired,
         group_ids=paired.group_ids[kept],
@@ -137,7 +137,7 @@ def _defined(ids: Index, values: Floats, run: str) -> Mask:
     return np.asarray(~np.isnan(values))
 
 
-def _places(ids: Index, wanted: Index) -> Index:
+def places_of_ids(ids: Index, wanted: Index) -> Index:
     """Return where each wanted id (ascending too) stands among ascending ids: int64, -1 where it does not."""
     if np.array_equal(ids, wanted):
         return np.arange(ids.size)
@@ -156,5 +156,5 @@ def _places(ids: Index, wanted: Index) -> Index:
 def _filled(all_ids: Index, ids: Index, values: Floats) -> Floats:
     """Return the values on the axis of all ids, 0 where there is none."""
     filled = np.zeros(all_ids.size)
-    filled[_places(all_ids, ids)] = values
+    filled[places_of_ids(all_ids, ids)] = values
     return filled

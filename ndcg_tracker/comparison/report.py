@@ -203,8 +203,8 @@ def slices_by(
 class RunPairDelta:
     """The difference between two of several runs, and whether it was detected (see ``corrected_verdict``)."""
 
-    row: str
-    column: str
+    baseline: str
+    candidate: str
     delta: float
     p_adjusted: float | None
     verdict: Verdict
@@ -214,9 +214,9 @@ def every_pair(names: Sequence[str], values: Floats, weights: Floats | None = No
     """Return the difference between any two of several runs: paired t-tests, Holm-corrected over all pairs.
 
     Parameters: ``values``: float64, shape (runs, groups), NaN where undefined; only groups that all runs have count.
-    ``weights``: float64, shape (groups,). Returns: a row for each ordered pair, delta = column's mean - row's mean.
+    ``weights``: float64, shape (groups,). Returns: one for each ordered pair.
 
-    >>> [(one.row, one.column, one.delta) for one in every_pair("ab", np.array([[0.0, 0.5], [1.0, 1.0]]))]
+    >>> [(one.baseline, one.candidate, one.delta) for one in every_pair("ab", np.array([[0.0, 0.5], [1.0, 1.0]]))]
     [('a', 'b', 0.75), ('b', 'a', -0.75)]
     """
     known = ~np.isnan(values).any(axis=0)
@@ -234,13 +234,10 @@ def every_pair(names: Sequence[str], values: Floats, weights: Floats | None = No
     found = []
     for (one, other), test, changed, p_value in zip(places, tests, has_changed, p_values, strict=True):
         before: Verdict = "no_difference_detected" if changed else "identical"
-        for row, column, delta in (
-            (one, other, test.mean),
-            (other, one, None if test.mean is None else 0.0 - test.mean),
-        ):
-            verdict = corrected_verdict(before, delta, p_value)
-            if delta is not None and verdict is not None:
-                found.append(RunPairDelta(names[row], names[column], delta, p_value, verdict))
+        assert test.mean is not None  # some group counts
+        for baseline, candidate, delta in ((one, other, test.mean), (other, one, 0.0 - test.mean)):
+            verdict = corrected_verdict(before, delta, p_value) or before
+            found.append(RunPairDelta(names[baseline], names[candidate], delta, p_value, verdict))
     return tuple(found)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.comparison.item_changes import item_changes
+from ndcg_tracker.comparison.pair import places_of_ids
 from ndcg_tracker.comparison.report import (
     AtCutoff,
     EveryGroup,
@@ -25,7 +26,7 @@ from ndcg_tracker.metrics.contributions import ADDITIVE
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import judged, places_of
-from ndcg_tracker.reporting.pages.report import GateDecision, RunsReport
+from ndcg_tracker.reporting.pages.report import RunsReport
 from ndcg_tracker.tracker.compare import CompareOptions, compared
 from ndcg_tracker.tracker.explain import contributions_of
 from ndcg_tracker.tracker.groups import text_of
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.keys import Keys
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import DecisionRecord
     from ndcg_tracker.tracker.compare import ComparedPair
     from ndcg_tracker.tracker.run_pair import RunPair
 
@@ -68,15 +70,8 @@ def runs_report(
     ``output``: the file that the page goes to. ``texts``: whether it shows the texts of queries and items.
     """
     found = compared(tx, baseline, candidates, options)
-    comparison = found[0].comparison
     reports = pair_reports(tx, found, texts=texts)
-    return RunsReport(
-        reports.pairs,
-        reports.deltas,
-        history_of(tx, comparison.dataset, comparison.metrics[0].metric, HistoryFilter()).rows,
-        {pair.comparison.candidate.name: _decisions(tx, pair) for pair in found},
-        _command(found, options, output, texts=texts),
-    )
+    return _runs_report(tx, found, reports, HistoryFilter(), _command(found, options, output, texts=texts))
 
 
 def live_report(
@@ -84,15 +79,25 @@ def live_report(
 ) -> RunsReport:
     """Return what a page shows that can ask for the rest: the lists of one group, no cutoffs, the newest runs."""
     found = compared(tx, baseline, candidates, options)
-    comparison = found[0].comparison
     reports = pair_reports(tx, found, n_lists=1, with_cutoffs=False, texts=True)
-    has_texts = any(pair.texts for pair in reports.pairs)
+    command = _command(found, options, "report.html", texts=any(pair.texts for pair in reports.pairs))
+    return _runs_report(tx, found, reports, HistoryFilter(last=LIVE_RUNS), command)
+
+
+def _runs_report(
+    tx: ReadTransaction,
+    found: Sequence[ComparedPair],
+    reports: PairReports,
+    wanted: HistoryFilter,
+    command: tuple[str, ...],
+) -> RunsReport:
+    comparison = found[0].comparison
     return RunsReport(
         reports.pairs,
         reports.deltas,
-        history_of(tx, comparison.dataset, comparison.metrics[0].metric, HistoryFilter(last=LIVE_RUNS)).rows,
-        {pair.comparison.candidate.name: _decisions(tx, pair) for pair in found},
-        _command(found, options, "report.html", texts=has_texts),
+        history_of(tx, comparison.dataset, comparison.metrics[0].metric, wanted).rows,
+        _newest_decisions(tx, found),
+        command,
     )
 
 
@@ -111,18 +116,15 @@ def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str
     return ("ndcg-track", "report", *names, "--dataset", comparison.dataset, *metrics, *others, "--output", output)
 
 
-def _decisions(tx: ReadTransaction, pair: ComparedPair) -> list[GateDecision]:
-    """Return what the newest gate on these two runs decided, none where there was none."""
-    one, other = (side.run for side in pair.both.sides)
-    found = [
-        decision
-        for decision in tx.decisions.all(pair.both.dataset_id)
-        if (decision.baseline_run_id, decision.candidate_run_id) == (one.id, other.id)
-    ]
-    return [
-        GateDecision(one.decision, one.metric, one.reason, one.created_at_utc, one.acknowledged_reason)
-        for one in found[-1:]
-    ]
+def _newest_decisions(tx: ReadTransaction, pairs: Sequence[ComparedPair]) -> dict[str, DecisionRecord]:
+    """Return what the newest gate on the baseline and each candidate decided, by the candidate's name."""
+    name_of = {pair.both.candidate.run.id: pair.comparison.candidate.name for pair in pairs}
+    baseline = pairs[0].both.baseline.run.id
+    return {
+        name_of[one.candidate_run_id]: one
+        for one in tx.decisions.all(pairs[0].both.dataset_id)
+        if one.baseline_run_id == baseline and one.candidate_run_id in name_of
+    }
 
 
 def pair_reports(
@@ -205,17 +207,15 @@ def _attributes(tx: ReadTransaction, both: RunPair, ids: Index) -> dict[str, lis
 
 
 def at_cutoffs(
-    tx: ReadTransaction, pair: ComparedPair, keys: Keys, many_groups: int | None = None
+    tx: ReadTransaction, pair: ComparedPair, keys: Keys, many_groups: int = MANY_GROUPS
 ) -> tuple[AtCutoff, ...]:
     """Return the first metric of two runs at cutoffs from 1 to ``CUTOFFS``, over the groups that were compared.
 
     No cutoff beyond the longest list; none at all for a metric that has no cutoff. ``keys``: of the groups.
-    ``many_groups``: with more than these, by default ``MANY_GROUPS``, only some cutoffs are computed.
+    ``many_groups``: with more than these, only some cutoffs are computed.
     """
     metric = pair.both.metric
-    wanted = (
-        range(1, CUTOFFS + 1) if len(keys) <= (MANY_GROUPS if many_groups is None else many_groups) else _SOME_CUTOFFS
-    )
+    wanted = range(1, CUTOFFS + 1) if len(keys) <= many_groups else _SOME_CUTOFFS
     sides = [judged(tx.runs.ranking(side.run.id), tx.labels.lists(side.label_set.id)) for side in pair.both.sides]
     longest = max(int(np.diff(side.ranking.offsets).max(initial=0)) for side in sides)
     metrics = [one for cutoff in wanted if cutoff <= longest and (one := _with_cutoff(metric, cutoff)) is not None]
@@ -275,14 +275,9 @@ def pair_deltas(pairs: Sequence[ComparedPair]) -> tuple[RunPairDelta, ...]:
     if not all(pair.results[0].no_inference is None for pair in pairs):
         return ()
     first = pairs[0].results[0].pairing
-    ids = first.group_ids
     rows = [first.baseline]
     for pair in pairs:
         pairing = pair.results[0].pairing
-        at = np.searchsorted(pairing.group_ids, ids).clip(max=max(0, pairing.group_ids.size - 1))
-        found = pairing.group_ids[at] == ids if pairing.group_ids.size else np.zeros(ids.size, dtype=np.bool_)
-        rows.append(
-            np.where(found, pairing.candidate[at], np.nan) if pairing.group_ids.size else np.full(ids.size, np.nan)
-        )
+        rows.append(_aligned(pairing.candidate, places_of_ids(pairing.group_ids, first.group_ids)))
     names = [pairs[0].comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
     return every_pair(names, np.stack(rows), pairs[0].results[0].weights)

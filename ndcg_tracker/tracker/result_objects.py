@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ndcg_tracker.comparison.explain import Explanation
 from ndcg_tracker.comparison.gate_result import Gated
 from ndcg_tracker.comparison.results import Comparison
-from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
 from ndcg_tracker.reporting.compare import (
     comparison_as,
     comparison_html,
@@ -102,7 +102,8 @@ class ComparisonResult:
 
         "heatmap" shows every run against every other. The groups are read again from the database; of several
         candidates the first is drawn where a chart shows one. Parameters: ``by``: a group attribute, for "slices", and
-        as colours for "every" and "scatter". Raises: InputError for a kind that is none or cannot be drawn.
+        as colours for "every" and "scatter". Raises: InputError for a kind that is none or cannot be drawn, and where
+        the database has changed since.
         """
         from ndcg_tracker.reporting.charts.chart import Chart
         from ndcg_tracker.reporting.charts.compare import checked_kind, comparison_chart
@@ -110,7 +111,10 @@ class ComparisonResult:
         checked_kind(kind)
         if self.reports_of is None:
             raise InputError("this comparison has no database behind it; ask Tracker.compare for one")
-        return Chart(comparison_chart(kind, self.reports_of(kind), by))
+        reports = self.reports_of(kind)
+        if tuple(pair.comparison for pair in reports.pairs) != self.comparisons:
+            raise InputError("the database has changed since these runs were compared; compare them again")
+        return Chart(comparison_chart(kind, reports, by))
 
     def to_html(self) -> str:
         """Return the report as a piece of HTML with its tables, in which ids are text and never markup."""
@@ -254,13 +258,9 @@ class ReportResult:
 
     def to_markdown(self, link: str) -> str:
         """Return every group as a picture that GitHub draws, and where the page is: ``link``, an address or a file."""
-        from ndcg_tracker.reporting.charts.mermaid import every_group_mermaid
-        from ndcg_tracker.reporting.compare import for_people
+        from ndcg_tracker.reporting.pages.report import report_markdown
 
-        pair = self.report.pairs[0]
-        picture = every_group_mermaid(pair.groups, for_people(pair.comparison).metrics[0].metric)
-        page = f"[every group, and why]({link})" if link.startswith(("https://", "http://")) else f"`{link}`"
-        return f"\n{picture}\n\nThe report: {page}\n"
+        return report_markdown(self.report, link)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, whole or not at all. Raises: InputError where it cannot be written."""
@@ -271,10 +271,16 @@ class ReportResult:
 
 
 def _picture(chart_of: Callable[[], Chart]) -> str:
-    """Return a chart as an element of HTML for notebooks; nothing where the extra that draws is not installed."""
+    """Return a chart as an element of HTML for notebooks.
+
+    Nothing where the extra that draws is not installed, and where the database is gone or has changed: the tables stay.
+    """
     if find_spec("vl_convert") is None:
         return ""
-    chart = chart_of()
+    try:
+        chart = chart_of()
+    except NdcgTrackerError:
+        return ""
     picture = base64.b64encode(chart.svg().encode("utf-8")).decode("ascii")
     title = escape(" ".join(chart.spec["title"].values()))
     return f'<img alt="{title}" src="data:image/svg+xml;base64,{picture}">'

@@ -295,7 +295,7 @@ def test_the_report_page_of_a_decision(gate: CommandLine, folder: Path, monkeypa
     assert "Gate on ndcg@10: FAIL" in page
     picture, link = printed.out.split("```mermaid\n")[1].split("\n```\n")
     assert '    x-axis "240 groups: 0 better, 120 the same, 120 worse" 1 --> 60' in picture.splitlines()
-    assert link == "\nThe report: `page.html`\n"
+    assert link == "\nThe report: page.html\n"
     variables = {
         "SERVER_URL": "https://github.com",
         "REPOSITORY": "shop/search",

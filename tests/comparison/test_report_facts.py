@@ -32,7 +32,7 @@ def test_every_pair_is_tested_and_corrected_together() -> None:
     random = np.random.default_rng(5)
     values = random.random((4, 30)) + np.array([[0.0], [0.02], [0.3], [0.3]])
     values[3] = values[2]
-    found = {(one.row, one.column): one for one in every_pair("abcd", values)}
+    found = {(one.baseline, one.candidate): one for one in every_pair("abcd", values)}
     assert len(found) == 12
     pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)]
     expected = holm([stats.ttest_rel(values[other], values[one]).pvalue for one, other in pairs])

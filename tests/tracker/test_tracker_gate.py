@@ -595,11 +595,3 @@ def test_ties_that_could_change_the_decision_are_told_of_the_decision(pinned: nt
     assert harmless.to_dict()["ties_could_change_decision"] is False
     assert "ties in scores could" not in str(harmless)
     assert pinned.gate("noisy", baseline="@prod", margin=0.05).to_dict()["ties_could_change_decision"] is False
-
-
-def test_notes_of_a_gate_are_those_people_read(pinned: nt.Tracker) -> None:
-    result = pinned.gate("drop", baseline="base", margin=0.01)
-    assert any("gate against a pinned alias" in note for note in result.notes)
-    page = pinned.gate_report(result).to_html()
-    assert "gate against a pinned alias" in page
-    assert "gate against a pinned alias" not in pinned.report("base", "drop").to_html()

@@ -50,7 +50,7 @@ def test_charts_of_a_comparison(shop: nt.Tracker) -> None:
     assert {row["run"] for row in rows(result.plot("cutoffs"))} == {"bm25", "dense"}
     assert sum(row["n"] for row in rows(result.plot("histogram"))) == len(moved)  # type: ignore[misc]
     both = shop.compare("bm25", ["dense", "bm25"])
-    assert {row["column"] for row in rows(both.plot("heatmap"))} == {"bm25", "dense"}
+    assert {row["candidate"] for row in rows(both.plot("heatmap"))} == {"bm25", "dense"}
 
 
 def test_what_cannot_be_drawn_is_told(shop: nt.Tracker) -> None:
@@ -90,6 +90,17 @@ def test_notebooks_show_the_chart_below_the_tables(shop: nt.Tracker) -> None:
         assert shown.startswith(result.to_html())
         assert '<img alt="' in shown
         assert 'src="data:image/svg+xml;base64,' in shown
+
+
+def test_a_comparison_that_the_database_no_longer_holds_is_not_drawn(shop: nt.Tracker) -> None:
+    result = shop.compare("bm25", "dense", metrics="AP")
+    table = result.to_html()
+    shop.ingest(frame_of(BM25), name="dense", dataset="shop", metrics="AP", replace=True)
+    with pytest.raises(InputError, match=r"^the database has changed since these runs were compared"):
+        result.plot()
+    assert result._repr_html_() == table  # a notebook keeps the tables
+    shop.delete_run("dense", dataset="shop")
+    assert result._repr_html_() == table
 
 
 def test_quality_against_a_number(shop: nt.Tracker) -> None:

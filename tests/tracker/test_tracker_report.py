@@ -11,7 +11,9 @@ import ndcg_tracker as nt
 from ndcg_tracker.comparison.explain import GroupExplanation
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
-from ndcg_tracker.tracker import report as tracker_report
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.tracker.compare import CompareOptions, compared
+from ndcg_tracker.tracker.report import at_cutoffs
 
 
 def fill_shop(url: str) -> None:
@@ -45,7 +47,7 @@ def test_the_page_shows_what_compare_says(shop: nt.Tracker) -> None:
     assert pair.slices["kind"] == by_kind.slices
 
 
-def test_each_cutoff_has_the_mean_of_its_metric(tracker: nt.Tracker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_cutoff_has_the_mean_of_its_metric(tracker: nt.Tracker) -> None:
     cutoffs = [1, 3, 7, 40]
     metrics = ["ndcg(unjudged=drop)@10", *(f"ndcg(unjudged=drop)@{cutoff}" for cutoff in cutoffs)]
     tracker.ingest(frame_of(long_lists(1)), name="one", labels=frame_of(long_labels(3), "label"), metrics=metrics)
@@ -54,20 +56,22 @@ def test_each_cutoff_has_the_mean_of_its_metric(tracker: nt.Tracker, monkeypatch
     found = {row.cutoff: row for row in pair.at_cutoffs}
     longest = max(len(items) for seed in (1, 2) for items in long_lists(seed).values())
     assert list(found) == list(range(1, longest + 1))
-    compared = {
+    of_metric = {
         metric.metric: metric for metric in tracker.compare("one", "other", metrics=metrics).comparisons[0].metrics
     }
     for cutoff in [*cutoffs, 10]:
-        expected = compared[f"ndcg(unjudged=drop)@{cutoff}"]
+        expected = of_metric[f"ndcg(unjudged=drop)@{cutoff}"]
         assert (found[cutoff].baseline, found[cutoff].candidate) == pytest.approx(
             (expected.baseline, expected.candidate)
         )
         assert found[cutoff].delta == pytest.approx(expected.delta)
         assert found[cutoff].ci == pytest.approx(expected.ci)
-    monkeypatch.setattr(tracker_report, "MANY_GROUPS", 3)
-    (fewer,) = tracker.report("one", "other", metrics=metrics[0]).report.pairs
-    assert [row.cutoff for row in fewer.at_cutoffs] == [1, 2, 3, 5, 7, 10, 15, 20, 30, 50]
-    assert [found[row.cutoff] for row in fewer.at_cutoffs] == list(fewer.at_cutoffs)
+    with tracker.store().read() as tx:
+        (both,) = compared(tx, "one", ["other"], CompareOptions((parse_metric(metrics[0]),)))
+        keys = tx.groups.keys(both.both.dataset_id, both.results[0].pairing.group_ids)
+        fewer = at_cutoffs(tx, both, keys, many_groups=3)
+    assert [row.cutoff for row in fewer] == [1, 2, 3, 5, 7, 10, 15, 20, 30, 50]
+    assert [found[row.cutoff] for row in fewer] == list(fewer)
 
 
 def test_the_lists_are_those_that_explain_shows(shop: nt.Tracker) -> None:
@@ -121,12 +125,12 @@ def test_several_candidates_are_compared_with_one_another(shop: nt.Tracker) -> N
     )
     report = shop.report("bm25", "dense", "third", metrics="ndcg@10").report
     assert [pair.comparison.candidate.name for pair in report.pairs] == ["dense", "third"]
-    assert {(one.row, one.column) for one in report.deltas} == {
+    assert {(one.baseline, one.candidate) for one in report.deltas} == {
         (one, other) for one in ("bm25", "dense", "third") for other in ("bm25", "dense", "third") if one != other
     }
     page = shop.report("bm25", "dense", "third", metrics=["ndcg@10", "AP"]).to_html()
     assert page.count("Holm-corrected over 4 metrics of all candidates") == 2
-    between = {(one.row, one.column): one.delta for one in report.deltas}
+    between = {(one.baseline, one.candidate): one.delta for one in report.deltas}
     expected = shop.compare("dense", "third", metrics="ndcg@10").comparisons[0].metrics[0].delta
     assert between["dense", "third"] == pytest.approx(expected)
     assert [run.name for run in shop.others_of("bm25", "shop")] == ["dense", "third"]
@@ -139,6 +143,13 @@ def test_the_newest_decision_of_a_gate_stands_on_the_page(shop: nt.Tracker) -> N
     page = shop.report("bm25", "dense").to_html()
     assert page.count("Gate on ndcg@10: ") == 1
     assert "overridden: known, and accepted" in page
+
+
+def test_the_page_of_a_gate_has_the_notes_of_the_gate(shop: nt.Tracker) -> None:
+    result = shop.gate("dense", baseline="bm25", margin=0.5, dataset="shop")
+    assert any("gate against a pinned alias" in note for note in result.notes)
+    assert "gate against a pinned alias" in shop.gate_report(result).to_html()
+    assert "gate against a pinned alias" not in shop.report("bm25", "dense").to_html()
 
 
 def test_the_page_names_the_command_that_makes_it_again(shop: nt.Tracker, tmp_path: Path) -> None:

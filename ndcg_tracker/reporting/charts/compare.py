@@ -13,7 +13,6 @@ import numpy as np
 from ndcg_tracker.comparison.report import MOST_SLICES, EveryGroup, PairReports, RunPairDelta
 from ndcg_tracker.comparison.results import Comparison, MetricComparison, SliceComparison, Verdict
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.rankings.types import Index
 from ndcg_tracker.reporting.charts.cutoffs import cutoffs
 from ndcg_tracker.reporting.charts.theme import SAME, Spec, by_direction, chart, direction, signed_axis
 from ndcg_tracker.reporting.compare import for_people
@@ -47,26 +46,18 @@ def every_group(groups: EveryGroup, metric: str, by: str | None = None, *, heigh
 
     ``by``: the attribute that colours the columns, by default better and worse.
     """
-    delta, slices = groups.delta, colored(groups)
-    order = np.argsort(delta, kind="stable")
-    lost, won = order[delta[order] < 0], order[delta[order] > 0]
-    n_same = delta.size - lost.size - won.size
-    share = max(1, -(-(lost.size + won.size) // COLUMNS))
-    worst = [part[0] for part in _parts(lost, share)]
-    best = [part[-1] for part in _parts(won, share)]
-    gap = max(2, (len(worst) + len(best)) // 12) if n_same else 0
-    starts = [*range(len(worst)), *range(len(worst) + gap, len(worst) + gap + len(best))]
+    slices, columns = colored(groups), columns_of(groups)
     rows = [
         {"x": start, "x2": start + 1, **_group_row(groups, place, slices)}
-        for start, place in zip(starts, (*worst, *best), strict=True)
+        for start, place in zip(columns.starts, columns.places, strict=True)
     ]
     words = []
-    if share > 1:
-        words.append(f"each column stands for {share:,} groups and shows the one that changed most")
-    if n_same:
-        words.append(f"{counted(n_same, 'group')} in the middle did not change")
-    span = len(worst) + gap + len(best)
-    x = {"field": "x", "type": "quantitative", "axis": None, "scale": {"domain": [0, max(1, span)], "nice": False}}
+    if columns.n_each > 1:
+        words.append(f"each column stands for {columns.n_each:,} groups and shows the one that changed most")
+    if columns.n_same:
+        words.append(f"{counted(columns.n_same, 'group')} in the middle did not change")
+    domain = [0, max(1, columns.end)]
+    x = {"field": "x", "type": "quantitative", "axis": None, "scale": {"domain": domain, "nice": False}}
     y = {"field": "delta", "type": "quantitative", "axis": signed_axis()}
     bars: Spec = {
         "mark": {"type": "rect", "cursor": "pointer", **({"stroke": None} if len(rows) > 100 else {"strokeWidth": 1})},
@@ -80,7 +71,11 @@ def every_group(groups: EveryGroup, metric: str, by: str | None = None, *, heigh
         },
     }
     same = {
-        "data": {"values": [{"x": len(worst) + gap / 2, "words": f"{n_same:,} the same"}] if n_same else []},
+        "data": {
+            "values": []
+            if columns.same_at is None
+            else [{"x": columns.same_at, "words": f"{columns.n_same:,} the same"}]
+        },
         "mark": {"type": "text", "dy": -10, "color": {"expr": "muted"}, "fontSize": 11},
         "encoding": {"x": {**x}, "y": {"datum": 0}, "text": {"field": "words", "type": "nominal"}},
     }
@@ -98,8 +93,45 @@ def every_group(groups: EveryGroup, metric: str, by: str | None = None, *, heigh
     )
 
 
-def _parts(places: Index, share: int) -> list[list[int]]:
-    return [places[first : first + share].tolist() for first in range(0, places.size, share)]
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of ``every_group``: places of groups, from the worst to the best, and where each column begins.
+
+    ``n_each``: so many groups share a column. ``n_same``: groups that did not change, which stand at ``same_at``, None
+    where there are none. ``end``: where the last column ends.
+    """
+
+    places: list[int]
+    starts: list[int]
+    n_each: int
+    n_same: int
+    same_at: float | None
+    end: int
+
+
+def columns_of(groups: EveryGroup) -> Columns:
+    """Return the columns that show every group; where groups share one, it shows the one that changed most.
+
+    >>> columns_of(EveryGroup("abc", np.zeros(3), np.array([0.5, 0.0, -0.25])))
+    Columns(places=[2, 0], starts=[0, 3], n_each=1, n_same=1, same_at=2.0, end=4)
+    """
+    delta = groups.delta
+    order = np.argsort(delta, kind="stable")
+    lost, won = order[delta[order] < 0], order[delta[order] > 0]
+    n_each = max(1, -(-(lost.size + won.size) // COLUMNS))
+    worst = lost[::n_each].tolist()
+    best = won[::-1][::n_each][::-1].tolist()
+    n_same = delta.size - lost.size - won.size
+    gap = max(2, (len(worst) + len(best)) // 12) if n_same else 0
+    end = len(worst) + gap + len(best)
+    return Columns(
+        [*worst, *best],
+        [*range(len(worst)), *range(len(worst) + gap, end)],
+        n_each,
+        n_same,
+        len(worst) + gap / 2 if n_same else None,
+        end,
+    )
 
 
 def _group_row(groups: EveryGroup, place: int, slices: Slices) -> dict[str, object]:
@@ -154,9 +186,8 @@ def _short(number: float) -> float:
 
 def scatter(groups: EveryGroup, baseline: str, candidate: str, by: str | None = None, *, height: int = 320) -> Spec:
     """Return one run against the other, a dot per group; above the diagonal the candidate is better."""
-    places, n_each = thinned(groups)
-    slices = colored(groups)
-    rows = [{**_group_row(groups, place, slices), "n": n} for place, n in zip(places, n_each, strict=True)]
+    places, slices = thinned(groups), colored(groups)
+    rows = [_group_row(groups, place, slices) for place in places]
     values = np.concatenate([groups.baseline, groups.candidate, np.array([0.0])])
     domain = [float(values.min()), max(1.0, float(values.max())) if values.max() > 0.5 else float(values.max()) or 1.0]
     words = (
@@ -165,28 +196,15 @@ def scatter(groups: EveryGroup, baseline: str, candidate: str, by: str | None = 
         else f"; {len(places):,} of {len(groups.keys):,} dots, the others stand behind one of them"
     )
 
-    def axes(one: str, other: str) -> Spec:
-        return {
-            "x": {
-                "field": one,
-                "type": "quantitative",
-                "title": baseline,
-                "scale": {"domain": domain},
-                "axis": {"tickCount": 5, "titleLimit": 200},
-            },
-            "y": {
-                "field": other,
-                "type": "quantitative",
-                "title": candidate,
-                "scale": {"domain": domain},
-                "axis": {"tickCount": 5, "titleLimit": 200},
-            },
-        }
-
+    shared = {"type": "quantitative", "scale": {"domain": domain}, "axis": {"tickCount": 5, "titleLimit": 200}}
+    axes = {
+        "x": {**shared, "field": "baseline", "title": baseline},
+        "y": {**shared, "field": "candidate", "title": candidate},
+    }
     diagonal = {
         "data": {"values": [{"baseline": end, "candidate": end} for end in domain]},
         "mark": {"type": "line", "color": {"expr": "muted"}, "strokeDash": [4, 3], "strokeWidth": 1},
-        "encoding": axes("baseline", "candidate"),
+        "encoding": axes,
     }
     dots = {
         "mark": {
@@ -196,7 +214,7 @@ def scatter(groups: EveryGroup, baseline: str, candidate: str, by: str | None = 
             "cursor": "pointer",
         },
         "encoding": {
-            **axes("baseline", "candidate"),
+            **axes,
             "color": by_direction() if by is None else slice_color(slices, by),
             "tooltip": [*_GROUP_TOOLTIP, *_slice_tooltip(slices)],
         },
@@ -204,7 +222,7 @@ def scatter(groups: EveryGroup, baseline: str, candidate: str, by: str | None = 
     chosen = {
         "data": {"name": "chosen", "values": []},
         "mark": {"type": "point", "color": {"expr": "chosen"}, "size": 160, "strokeWidth": 2.5, "opacity": 1},
-        "encoding": axes("baseline", "candidate"),
+        "encoding": axes,
     }
     return chart(
         f"{candidate} against {baseline}",
@@ -215,28 +233,21 @@ def scatter(groups: EveryGroup, baseline: str, candidate: str, by: str | None = 
     )
 
 
-def thinned(groups: EveryGroup) -> tuple[list[int], list[int]]:
-    """Return which groups a scatter shows, and how many each stands for: of those in one place the first.
-
-    The 200 most changed groups are always among them.
-    """
+def thinned(groups: EveryGroup) -> list[int]:
+    """Return which groups a scatter shows: of those in one place the first, and the 200 that changed most."""
     n = len(groups.keys)
     if n <= DOTS:
-        return list(range(n)), [1] * n
+        return list(range(n))
     cells = _CELLS
     values = [groups.baseline, groups.candidate]
     low, high = min(float(one.min()) for one in values), max(float(one.max()) for one in values)
     while True:
         width = (high - low) / cells or 1.0
         codes = sum((((one - low) / width).astype(np.int64) * (cells + 1) ** power) for power, one in enumerate(values))
-        _, first, counts = np.unique(codes, return_index=True, return_counts=True)
+        _, first = np.unique(codes, return_index=True)
         if first.size <= DOTS or cells <= 20:
-            break
+            return list(dict.fromkeys([*first.tolist(), *groups.most_changed(200).tolist()]))
         cells = int(cells * 0.8)
-    n_of = dict(zip(first.tolist(), counts.tolist(), strict=True))
-    for place in groups.most_changed(200).tolist():
-        n_of.setdefault(place, 1)
-    return list(n_of), list(n_of.values())
 
 
 def histogram(groups: EveryGroup, *, height: int = 320) -> Spec:
@@ -281,15 +292,12 @@ def histogram(groups: EveryGroup, *, height: int = 320) -> Spec:
     return chart("How much groups changed", [bars], rows, subtitle=subtitle, height=height)
 
 
-METRICS = "metrics"
-
-
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A row of a forest plot; ``section``: the attribute of a slice, or ``METRICS``."""
+    """A row of a forest plot; ``attribute``: of a slice, None for a metric."""
 
     name: str
-    section: str
+    attribute: str | None
     delta: float
     ci: tuple[float, float] | None
     verdict: Verdict | None
@@ -299,7 +307,7 @@ class Bar:
     @property
     def label(self) -> str:
         """Its name, with the attribute before the value of a slice."""
-        return self.name if self.section == METRICS else f"{self.section}: {self.name}"
+        return self.name if self.attribute is None else f"{self.attribute}: {self.name}"
 
 
 def bars_of(comparison: Comparison, slices: Mapping[str, Sequence[SliceComparison]]) -> list[Bar]:
@@ -325,11 +333,11 @@ def bars_of(comparison: Comparison, slices: Mapping[str, Sequence[SliceCompariso
 def metric_bar(metric: MetricComparison, name: str = "") -> Bar:
     """Return a metric as a row of a forest plot; its delta is known."""
     assert metric.delta is not None
-    return Bar(name or metric.metric, METRICS, metric.delta, metric.ci, metric.verdict, metric.p_adjusted, metric.n)
+    return Bar(name or metric.metric, None, metric.delta, metric.ci, metric.verdict, metric.p_adjusted, metric.n)
 
 
 def forest(bars: Sequence[Bar], title: str = "Differences with their 95% intervals", *, row_height: int = 22) -> Spec:
-    """Return differences with their intervals, one below the other; filled where a difference was detected."""
+    """Return differences with their intervals, one below the other; grey where no difference was detected."""
     rows = [
         {
             "name": bar.label,
@@ -383,8 +391,8 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *
     reach = max((abs(one.delta) for one in deltas), default=1.0) or 1.0
     rows = [
         {
-            "row": one.row,
-            "column": one.column,
+            "baseline": one.baseline,
+            "candidate": one.candidate,
             "delta": one.delta,
             "shown": points(one.delta, signed=True),
             "p": p_text(one.p_adjusted),
@@ -395,16 +403,15 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *
         for one in deltas
     ]
     x = {
-        "field": "column",
+        "field": "candidate",
         "type": "nominal",
         "sort": list(names),
-        "title": "than this run …",
         "axis": {"orient": "top", "labelAngle": -30, "labelLimit": 140, "title": None},
     }
-    y = {"field": "row", "type": "nominal", "sort": list(names), "title": None, "axis": {"labelLimit": 200}}
+    y = {"field": "baseline", "type": "nominal", "sort": list(names), "title": None, "axis": {"labelLimit": 200}}
     tooltip = [
-        {"field": "column", "title": "run"},
-        {"field": "row", "title": "against"},
+        {"field": "candidate", "title": "run"},
+        {"field": "baseline", "title": "against"},
         {"field": "shown", "title": "delta"},
         {"field": "p"},
         {"field": "verdict"},

@@ -54,11 +54,9 @@ def history(rows: Sequence[HistoryRow], metric: str, *, marked: Collection[str] 
             "labelAngle": -30,
             "labelLimit": 120,
             "labelOverlap": True,
-            "values": list(range(len(shown))) if len(shown) <= 12 else None,
+            **({"values": list(range(len(shown)))} if len(shown) <= 12 else {}),
         },
     }
-    if len(shown) > 12:
-        del x["axis"]["values"]
     y = {"type": "quantitative", "title": None, "scale": {"zero": False}, "axis": {"tickCount": 5}}
     tooltip = [
         {"field": "run"},

@@ -6,7 +6,7 @@ import numpy as np
 
 from ndcg_tracker.comparison.report import EveryGroup
 
-COLUMNS = 60
+PLACES = 60
 """A chart in Mermaid has no more places than can be told apart."""
 
 # blue and grey that are seen on a light page and a dark one: the colours of Mermaid's own are faint
@@ -35,7 +35,7 @@ def every_group_mermaid(groups: EveryGroup, metric: str) -> str:
     n_worse, n_better = int((delta < 0).sum()), int((delta > 0).sum())
     if not n_worse + n_better or delta.size < 2:  # a line needs two places
         return ""
-    parts = np.array_split(delta, min(COLUMNS, delta.size))
+    parts = np.array_split(delta, min(PLACES, delta.size))
     changes = [float(part[np.argmax(np.abs(part))]) for part in parts]
     n = delta.size
     counts = f"{n:,} groups: {n_better:,} better, {n - n_better - n_worse:,} the same, {n_worse:,} worse"

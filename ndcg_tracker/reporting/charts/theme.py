@@ -44,7 +44,7 @@ SLICE_COLORS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
 
-def config(theme: Theme = "light", *, font: str = FONT) -> Spec:
+def config(theme: Theme = "light") -> Spec:
     """Return the Vega-Lite configuration of a theme."""
     colors = COLORS[theme]
     axis = {
@@ -60,7 +60,7 @@ def config(theme: Theme = "light", *, font: str = FONT) -> Spec:
         "titlePadding": 8,
     }
     return {
-        "font": font,
+        "font": FONT,
         "background": None,
         "aria": False,  # a screen reader gets the description and the table of numbers, not each mark
         "view": {"stroke": None},
@@ -90,7 +90,7 @@ def chart(
     height: int | Spec = 240,
     **more: object,
 ) -> Spec:
-    """Return a chart of layers over one table of rows, as wide as its place unless ``sized`` says another width.
+    """Return a chart of layers over one table of rows, as wide as its place.
 
     Texts are as people may see them: ids and names come from outside.
     """
@@ -105,15 +105,9 @@ def chart(
     return found
 
 
-def sized(spec: Spec, *, width: int, height: int | None = None) -> Spec:
-    """Return a chart of a fixed size in pixels: the width of what is drawn, without axes."""
-    spec = {name: value for name, value in spec.items() if name != "autosize"}
-    return {**spec, "width": width, **({} if height is None else {"height": height})}
-
-
-def themed(spec: Spec, theme: Theme = "light", *, font: str = FONT) -> Spec:
+def themed(spec: Spec, theme: Theme = "light") -> Spec:
     """Return a chart with its theme inside, ready for any renderer of Vega-Lite."""
-    found = config(theme, font=font) | {"background": COLORS[theme]["card"]}
+    found = config(theme) | {"background": COLORS[theme]["card"]}
     params = found.pop("params")
     return {**spec, "params": [*params, *spec.get("params", [])], "config": found}
 
@@ -127,13 +121,13 @@ def direction(delta: float) -> str:
     return BETTER if delta > 0 else WORSE if delta < 0 else SAME
 
 
-def by_direction(field: str = "direction", *, legend: bool = False) -> Spec:
-    """Return the colour encoding of a field that holds directions; the theme's colours are parameters of the view."""
+def by_direction() -> Spec:
+    """Return the colour encoding of the field ``direction``; the theme's colours are parameters of the view."""
     return {
-        "field": field,
+        "field": "direction",
         "type": "nominal",
         "scale": {"domain": [WORSE, SAME, BETTER], "range": [{"expr": "worse"}, {"expr": "same"}, {"expr": "better"}]},
-        "legend": None if not legend else {"title": None},
+        "legend": None,
     }
 
 

@@ -16,19 +16,23 @@ from ndcg_tracker.reporting.charts import compare as compare_charts
 from ndcg_tracker.reporting.charts.cutoffs import cutoffs
 from ndcg_tracker.reporting.charts.explain import moves_chart
 from ndcg_tracker.reporting.charts.history import history
+from ndcg_tracker.reporting.charts.mermaid import every_group_mermaid
 from ndcg_tracker.reporting.charts.theme import Spec, direction
 from ndcg_tracker.reporting.compare import comparison_reports, finding, for_people
 from ndcg_tracker.reporting.history import HistoryRow
 from ndcg_tracker.reporting.html import CLASSES, reports_html, table_html
+from ndcg_tracker.reporting.markdown import markdown_text
 from ndcg_tracker.reporting.notes import command_line
 from ndcg_tracker.reporting.numbers import counted, interval, p_text, points
 from ndcg_tracker.reporting.pages.page import page, themes
 from ndcg_tracker.reporting.report import Report, Table, columns
 from ndcg_tracker.reporting.terminal import shown_strings, visible
-from ndcg_tracker.reporting.texts import query_cell, text_cell
+from ndcg_tracker.reporting.texts import query_cell, text_cell, web_address
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+
+    from ndcg_tracker.storage.records import DecisionRecord
 
 ROWS = 100_000
 """A page holds so many groups; of more, the most changed ones."""
@@ -36,29 +40,18 @@ _DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class GateDecision:
-    """What a gate decided on a pair, and when; ``acknowledged``: why it was overridden, None where it was not."""
-
-    decision: str
-    metric: str
-    reason: str
-    created_at_utc: str
-    acknowledged: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class RunsReport:
     """Everything that the page shows.
 
     ``pairs``: the baseline with each candidate. ``deltas``: between any two of the runs. ``history``: rows of the first
-    metric, oldest first. ``decisions``: of gates on each pair, by the candidate's name. ``command``: the words of the
-    command that makes the page again.
+    metric, oldest first. ``decisions``: of the newest gate on each pair that had one, by the candidate's name.
+    ``command``: the words of the command that makes the page again.
     """
 
     pairs: tuple[PairReport, ...]
     deltas: tuple[RunPairDelta, ...] = ()
     history: tuple[HistoryRow, ...] = ()
-    decisions: Mapping[str, Sequence[GateDecision]] = field(default_factory=dict)
+    decisions: Mapping[str, DecisionRecord] = field(default_factory=dict)
     command: Sequence[str] = ()
 
 
@@ -89,6 +82,15 @@ def report_page(report: RunsReport) -> str:
         "This command makes it again:",
     )
     return page("report.html", data, scripts=("vega.js", "draw.js", "report.js"), **values)
+
+
+def report_markdown(report: RunsReport, link: str) -> str:
+    """Return every group of the first pair as a picture that GitHub draws, and where the page is: a URL or a path."""
+    pair = report.pairs[0]
+    picture = every_group_mermaid(pair.groups, for_people(pair.comparison).metrics[0].metric)
+    address = web_address(link)
+    page = f"[every group, and why]({address})" if address else markdown_text(link)
+    return "\n" + "\n\n".join(filter(None, (picture, f"The report: {page}"))) + "\n"
 
 
 def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dict[str, object]]:
@@ -154,6 +156,7 @@ class _PairOnPage:
         groups, words = _groups_on_page(pair.groups)
         counts = (("better", first.wins), ("same", first.ties), ("worse", first.losses))
         slices = compare_charts.colored(pair.groups)
+        decision = report.decisions.get(pair.comparison.candidate.name)
         values = {
             "baseline": baseline,
             "candidate": candidate,
@@ -167,7 +170,7 @@ class _PairOnPage:
             else f"95% interval {interval(first.ci, signed=True)}, p {p_text(first.p_adjusted)}: ",
             "verdict": finding(first),
             "further": [finding(metric) for metric in comparison.metrics[1:]],
-            "decisions": [_decision_in_words(one) for one in report.decisions.get(pair.comparison.candidate.name, ())],
+            "decision": "" if decision is None else _decision_in_words(decision),
             "share": _share(counts),
             "counts": f"{first.wins:,} better · {first.ties:,} the same · {first.losses:,} worse",
             "colors": list(slices),
@@ -184,7 +187,7 @@ class _PairOnPage:
             "charts": {name: card.spec for name, card in cards.items()}
             | {"moves": moves_chart([], baseline, candidate)},
             "colors": shown_strings({name: compare_charts.slice_color(slices, name) for name in slices}),
-            "columns": _columns(cards["every"].spec),
+            "columns": _columns(pair.groups),
             "details": {one.group: lists_on_page(one) for one in pair.lists},
             "texts": {visible(key): texts_on_page(texts) for key, texts in pair.texts.items()},
             "first": None if lowest is None else pair.groups.keys[lowest],
@@ -274,8 +277,8 @@ def _signed(number: float) -> str:
     return points(number, signed=True)
 
 
-def _decision_in_words(one: GateDecision) -> str:
-    overridden = "" if one.acknowledged is None else f"; overridden: {one.acknowledged}"
+def _decision_in_words(one: DecisionRecord) -> str:
+    overridden = "" if one.acknowledged_reason is None else f"; overridden: {one.acknowledged_reason}"
     return f"Gate on {one.metric}: {one.decision.upper()} ({one.created_at_utc[:10]}): {one.reason}{overridden}"
 
 
@@ -329,18 +332,15 @@ def _short(number: float | None) -> float | None:
     return None if number is None else round(number, _DECIMALS)
 
 
-def _columns(every: Spec) -> dict[str, Any]:
+def _columns(groups: EveryGroup) -> dict[str, object]:
     """Return where the columns of ``every_group`` stand, so that a script finds the one of a group."""
-    rows = every["data"]["values"]
-    same = next(
-        (one["x"] for layer in every["layer"] for one in layer.get("data", {}).get("values", ()) if "words" in one),
-        None,
-    )
+    found = compare_charts.columns_of(groups)
+    delta = groups.delta[found.places]
     return {
-        "keys": [row["group"] for row in rows],
-        "starts": [row["x"] for row in rows],
-        "deltas": [row["delta"] for row in rows],
-        "same": same,
+        "keys": [groups.keys[place] for place in found.places],
+        "starts": found.starts,
+        "deltas": delta.round(_DECIMALS).tolist(),
+        "same": found.same_at,
     }
 
 
@@ -401,13 +401,21 @@ def _overview(report: RunsReport) -> dict[str, Card]:
     ]
     found = {}
     if report.deltas:
-        deltas = [replace(one, row=visible(one.row), column=visible(one.column)) for one in report.deltas]
+        deltas = [
+            replace(one, baseline=visible(one.baseline), candidate=visible(one.candidate)) for one in report.deltas
+        ]
         found["heatmap"] = Card.of(
             compare_charts.heatmap(deltas, names, first),
             Table(
                 columns("run", "against", ">delta", ">p", "verdict"),
                 [
-                    [one.column, one.row, _signed(one.delta), p_text(one.p_adjusted), one.verdict.replace("_", " ")]
+                    [
+                        one.candidate,
+                        one.baseline,
+                        _signed(one.delta),
+                        p_text(one.p_adjusted),
+                        one.verdict.replace("_", " "),
+                    ]
                     for one in deltas
                 ],
             ),
