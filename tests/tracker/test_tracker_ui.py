@@ -8,11 +8,11 @@ from small_shop import BM25, DENSE, frame_of, labels_frame
 from ndcg_tracker.errors import ReferenceNotFoundError
 from ndcg_tracker.storage.read import ReadTransaction
 from ndcg_tracker.storage.records import DatasetCounts, DatasetRecord, MetricUse
+from ndcg_tracker.tracker.groups import group_id
 from ndcg_tracker.tracker.history import HistoryFilter, history_of
 from ndcg_tracker.tracker.tracker import Tracker
 from ndcg_tracker.tracker.ui import (
     datasets_overview,
-    group_id,
     group_over_time,
     groups_containing,
     groups_of_run,
