@@ -79,16 +79,16 @@ def test_runs_with_the_mean_under_their_newest_labels(tx: ReadTransaction) -> No
 
 def test_a_group_in_every_run(tx: ReadTransaction) -> None:
     shop = dataset(tx)
-    found = group_over_time(tx, shop, "ndcg@10", group_id(tx, shop, "q1"))
+    found = group_over_time(tx, shop, "ndcg@10", group_id(tx, shop.id, shop.name, "q1"))
     assert [(one.run, one.label_set_version, round(one.value or 0.0, 4)) for one in found] == [
         ("bm25", 1, 0.5869),
         ("dense", 2, 1.0),
     ]
-    gone = group_over_time(tx, shop, "ndcg@10", group_id(tx, shop, "q5"))
+    gone = group_over_time(tx, shop, "ndcg@10", group_id(tx, shop.id, shop.name, "q5"))
     assert [(one.run, one.value is None) for one in gone] == [("bm25", False), ("dense", True)]  # unlabelled by now
-    assert group_over_time(tx, shop, "map", group_id(tx, shop, "q1")) == []
+    assert group_over_time(tx, shop, "map", group_id(tx, shop.id, shop.name, "q1")) == []
     with pytest.raises(ReferenceNotFoundError, match="no group 'Q_1%' in dataset 'shop'"):
-        group_id(tx, shop, "Q_1%")
+        group_id(tx, shop.id, shop.name, "Q_1%")
 
 
 def test_groups_of_a_run(tx: ReadTransaction) -> None:
