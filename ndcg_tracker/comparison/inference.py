@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.notes import Note
-from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.notes import Fact, Note
+from ndcg_tracker.rankings.types import Floats, Index, Mask
 from ndcg_tracker.statistics.betting import betting_interval
 from ndcg_tracker.statistics.equivalence import Equivalence, checked_margin, equivalence_test
-from ndcg_tracker.statistics.information import FEW_DIFFERENCES, Information
+from ndcg_tracker.statistics.information import FEW_DIFFERENCES, Information, information_in
+from ndcg_tracker.statistics.repeats import VarianceParts, crossed_t
 from ndcg_tracker.statistics.resampling import FLIPS, bootstrap_interval, sign_flip_test
-from ndcg_tracker.statistics.t_test import TTest
+from ndcg_tracker.statistics.t_test import TTest, clustered_t, paired_t, weighted_t
 from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
 
 TestName = Literal["t", "permutation", "wilcoxon"]
@@ -50,42 +51,87 @@ class Methods:
         if self.resamples < 1:
             raise InputError(f"the number of resamples must be 1 or more, not {self.resamples}")
 
+    def check_t_only(self, why: str) -> None:
+        """Raise InputError unless only t-tests are asked for; ``why``: what no other test or interval takes."""
+        for given, name in ((self.test, "test"), (self.ci, "ci")):
+            if given != "t":
+                raise InputError(f"{argument(name, given)} does not take {why}; leave it out")
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """What a t-test takes as chance beside independent groups; neither, and it is the plain paired t-test.
+
+    ``repeats``: the results of each run of both arms, float64, shapes (k_a, n) and (k_b, n). ``clusters``: int64, shape
+    (n,), the number of each group's cluster.
+    """
+
+    repeats: tuple[Floats, Floats] | None = None
+    clusters: Index | None = None
+
+    def of(self, places: Index | Mask) -> Chance:
+        """Return the same for some of the groups."""
+        repeats, clusters = self.repeats, self.clusters
+        return Chance(
+            None if repeats is None else (repeats[0][:, places], repeats[1][:, places]),
+            None if clusters is None else np.unique(clusters[places], return_inverse=True)[1],
+        )
+
+    def test(self, delta: Floats, weights: Floats | None) -> tuple[TTest, VarianceParts | None]:
+        """Return the t-test of the (weighted) mean difference, and its parts where runs were repeated."""
+        if self.repeats is not None:
+            return crossed_t(*self.repeats, weights)
+        if self.clusters is not None:
+            return clustered_t(delta, self.clusters, weights), None
+        return paired_t(delta) if weights is None else weighted_t(delta, weights), None
+
+    def independent(self, delta: Floats, weights: Floats | None) -> tuple[Floats, Floats | None]:
+        """Return differences that do not depend on each other, and their weights: of clusters, if there are any."""
+        if self.clusters is None:
+            return delta, weights
+        w = np.ones(delta.size) if weights is None else weights
+        total = np.bincount(self.clusters, w).astype(np.float64)
+        return np.bincount(self.clusters, w * delta) / total, total
+
+    def information(self, delta: Floats, weights: Floats | None) -> Information:
+        """Return how much the differences say, or those of clusters."""
+        return replace(information_in(*self.independent(delta, weights)), of_clusters=self.clusters is not None)
+
+
+GROUPS_ONLY = Chance()
+"""Independent groups, and nothing else."""
+
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """A p-value, a 95% interval, the betting interval where information is low, and the equivalence if asked for.
+    """A p-value, a 95% interval, and the equivalence if asked for.
 
     What is undefined is None.
     """
 
     p_value: float | None
     ci: tuple[float, float] | None
-    betting_ci: tuple[float, float] | None
     equivalence: Equivalence | None
 
 
-NOTHING = Inference(None, None, None, None)
+NOTHING = Inference(None, None, None)
 
 
-def infer(
-    delta: Floats, weights: Floats | None, test: TTest, known: Information, methods: Methods, metric: str = ""
-) -> Inference:
+def infer(delta: Floats, weights: Floats | None, test: TTest, methods: Methods, metric: str = "") -> Inference:
     """Return the inference on the (weighted) mean of differences of which two at least count and one is not 0.
 
     Parameters: ``delta``: float64, shape (n,), finite. ``weights``: float64, shape (n,), > 0, or None. ``test``: their
-    t-test. ``known``: how much they say. ``metric``: its text, for messages. Raises: InputError for a Wilcoxon test
+    t-test. ``metric``: its text, for messages. Raises: InputError for a Wilcoxon test
     with weights, and for a betting interval of differences beyond -1 to 1.
 
-    >>> from ndcg_tracker.statistics.information import information_in
     >>> from ndcg_tracker.statistics.t_test import paired_t
     >>> delta = np.array([0.5, 0.25, 0.125])
-    >>> found = infer(delta, None, paired_t(delta), information_in(delta), Methods(test="permutation"))
+    >>> found = infer(delta, None, paired_t(delta), Methods(test="permutation"))
     >>> found.p_value, found.ci == paired_t(delta).ci
     (0.25, True)
     """
     where = f"{metric}: " if metric else ""
-    is_bounded = float(np.abs(delta).max(initial=0.0)) <= 1
-    if methods.ci == "betting" and not is_bounded:
+    if methods.ci == "betting" and float(np.abs(delta).max(initial=0.0)) > 1:
         choices = f"{argument('ci', 't')} or {argument('ci', 'bootstrap')}"
         raise InputError(f"{where}a betting interval needs differences within -1 to 1: choose {choices}")
     if methods.test == "wilcoxon" and weights is not None:
@@ -97,17 +143,14 @@ def infer(
         p_value = wilcoxon_p_value(delta)
     else:
         p_value = test.p_value
-    betting = betting_interval(delta, weights) if is_bounded and (methods.ci == "betting" or known.is_low) else None
     if methods.ci == "betting":
-        ci = betting
+        ci: tuple[float, float] | None = betting_interval(delta, weights)
     elif methods.ci == "bootstrap":
         ci = bootstrap_interval(delta, weights, resamples=methods.resamples)
     else:
         ci = test.ci
     margin = methods.equivalence
-    return Inference(
-        p_value, ci, betting if known.is_low else None, None if margin is None else equivalence_test(test, margin)
-    )
+    return Inference(p_value, ci, None if margin is None else equivalence_test(test, margin))
 
 
 def metric_warnings(
@@ -143,12 +186,17 @@ def metric_warnings(
 
 
 def low_information(known: Information) -> Note | None:
-    """Return a note where the differences say too little for the t interval to be trusted, else None.
+    """Return a note where the differences say too little for a two-sided t-test to be trusted, else None.
 
-    >>> from ndcg_tracker.statistics.information import Information
-    >>> low_information(Information(396, 55, 0.0)).facts["n_nonzero"], low_information(Information(9, 0, 0.0))
-    (55, None)
+    >>> low_information(Information(396, 15, 0.0)).facts["n_nonzero"], low_information(Information(396, 55, 0.0))
+    (15, None)
     """
-    if known.are_few:
-        return Note("low_information", {"n": known.n, "n_nonzero": known.n_nonzero, "enough": FEW_DIFFERENCES})
-    return Note("low_information", {"n": known.n, "skewness": known.skewness}) if known.is_low else None
+    if not known.is_low:
+        return None
+    return few_note(known, FEW_DIFFERENCES)
+
+
+def few_note(known: Information, enough: int) -> Note:
+    """Return the note that fewer differences than enough are nonzero."""
+    facts: dict[str, Fact] = {"n": known.n, "n_nonzero": known.n_nonzero, "enough": enough}
+    return Note("low_information", facts | {"of_clusters": True} if known.of_clusters else facts)

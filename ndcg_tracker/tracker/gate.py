@@ -6,7 +6,10 @@ import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
 
 from ndcg_tracker.comparison.compare import labels_command
 from ndcg_tracker.comparison.gate import (
@@ -21,13 +24,14 @@ from ndcg_tracker.comparison.gate import (
     spent_alpha,
 )
 from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
-from ndcg_tracker.comparison.pair import Missing
+from ndcg_tracker.comparison.pair import Missing, places_of_ids
 from ndcg_tracker.comparison.results import Comparison, ties_note
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.gate import recorded_reason
 from ndcg_tracker.reporting.notes import command_line, sentence
+from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.tracker.compare import CompareOptions, compared_pair
 from ndcg_tracker.tracker.run_pair import RunPair, Side, rescore_command, resolved_pair
 
@@ -65,6 +69,7 @@ class GateQuestion:
     missing: Missing = "error"
     dataset: str | None = None
     top: int = 10
+    cluster: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
@@ -191,7 +196,9 @@ def _decided(
     """Return the decision; the group results of both runs are read once."""
     runs = basis.runs
     baseline, candidate = (side.run for side in runs.sides)
-    compared = compared_pair(tx, runs, CompareOptions(missing=question.missing, top=question.top))
+    compared = compared_pair(
+        tx, runs, CompareOptions(missing=question.missing, top=question.top, cluster=question.cluster)
+    )
     comparison, (results,) = compared.comparison, compared.results
     if not comparison.is_comparable and comparison.metrics[0].not_comparable == "nothing_judged":
         raise _nothing_judged(baseline, candidate, question.metric)
@@ -260,7 +267,15 @@ def _decision(
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
     budget = question.alpha_budget
     alpha = FAIL_ALPHA if budget is None else spent_alpha(number, budget)
-    return population_decision(delta, margin, weights=weights, fail_alpha=alpha, limits=results.limits)
+    return population_decision(
+        delta,
+        margin,
+        weights=weights,
+        fail_alpha=alpha,
+        limits=results.limits,
+        chance=results.chance,
+        runs=None if learned is None else learned.run_variance,
+    )
 
 
 def _hangs_on_ties(decision: GateDecision, results: PairedResults) -> bool:
@@ -310,7 +325,13 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
     if len({evaluation.n_groups for evaluation in found}) > 1:
         counts = ", ".join(f"{run.name}: {one.n_groups}" for run, one in zip(runs, found, strict=True))
         raise InputError(f"the repeats have {text} for different numbers of groups ({counts}); repeat all groups")
-    return learned_margin([run.name for run in runs], [one.mean or 0.0 for one in found])
+    learned = learned_margin([run.name for run in runs], [one.mean or 0.0 for one in found])
+    results = tx.evaluations.results_of([one.id for one in found])
+    ids = reduce(np.intersect1d, [ids[~np.isnan(values)] for ids, values in results])
+    values = np.array([values[places_of_ids(ids_of_run, ids)] for ids_of_run, values in results])
+    weights_of = tx.groups.weights_by_id(both.dataset_id) if question.metric["weights"] != "none" else None
+    weights = None if weights_of is None or not weights_of.ids.size else weights_of.weights_of(ids)
+    return replace(learned, run_variance=RunVariance.of(values, weights))
 
 
 def _nothing_judged(baseline: RunRecord, candidate: RunRecord, metric: Metric) -> NotComparableError:
@@ -331,7 +352,6 @@ def _without_inference(comparison: Comparison) -> Comparison:
             p_adjusted=None,
             effect_size=None,
             detectable_delta=None,
-            betting_ci=None,
             ties_could_change_verdict=False,
             warnings=(),
             verdict=metric.verdict if metric.verdict in ("identical", "not_comparable") else "no_difference_detected",
