@@ -15,6 +15,7 @@ from ndcg_tracker.comparison.results import Comparison, JudgedShare, LabelSetRef
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.notes import Note
+from ndcg_tracker.reporting.numbers import counted
 from ndcg_tracker.storage.references import ARM
 from ndcg_tracker.tracker.compare import CompareOptions, compared, has_nothing_judged, judged_shares_of, one_by_one
 from ndcg_tracker.tracker.groups import attribute_values
@@ -189,9 +190,11 @@ class _ArmResults:
         defined = ~np.isnan(values)
         partly = defined.any(axis=0) & ~defined.all(axis=0)
         if partly.any() and missing == "error":
+            n_partly = int(partly.sum())
+            such_as = tx.groups.keys(arm[0].run.dataset_id, ids[partly][:1]).to_list()[0]
             raise InputError(
-                f"{text}: {int(partly.sum())} groups have a result in some runs of an arm only (such as "
-                f"{tx.groups.keys(arm[0].run.dataset_id, ids[partly][:1]).to_list()[0]!r}): choose "
+                f"{text}: {counted(n_partly, 'group')} {'has' if n_partly == 1 else 'have'} a result in some runs of "
+                f"an arm only (such as {such_as!r}): choose "
                 f"{argument('missing', 'zero')} (count 0 there) or {argument('missing', 'intersect')} (leave them out)"
             )
         values[:, partly] = np.nan_to_num(values[:, partly]) if missing == "zero" else np.nan

@@ -29,6 +29,7 @@ from ndcg_tracker.metrics.tie_bounds import tie_bounds
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.tracker.explain import item_moves
+from ndcg_tracker.tracker.families import retraining_note
 from ndcg_tracker.tracker.groups import AttributeValues, attribute_values
 from ndcg_tracker.tracker.run_pair import RunPair, Side, paired_results, resolved_pair
 from ndcg_tracker.tracker.scoring import stored_weights
@@ -130,6 +131,9 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions) -
         by=None if slices is None else slices.of(results[0].pairing.group_ids),
     )
     comparison = _with_moves(tx, _with_requests(comparison, both), both)
+    note = retraining_note(tx, both, comparison.metrics[0])
+    if note is not None:
+        comparison = replace(comparison, notes=(*comparison.notes, note))
     if options.tie_bounds:
         found, n_open = _open_groups(tx, both, options.top)
         comparison = replace(comparison, tie_groups=found, n_tie_groups=n_open)

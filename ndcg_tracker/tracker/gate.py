@@ -33,6 +33,7 @@ from ndcg_tracker.reporting.gate import recorded_reason
 from ndcg_tracker.reporting.notes import command_line, sentence
 from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.tracker.compare import CompareOptions, compared_pair
+from ndcg_tracker.tracker.families import AA_TAG, family_of
 from ndcg_tracker.tracker.run_pair import RunPair, Side, rescore_command, resolved_pair
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
 Margin = float | Literal["auto"] | None
 
-AA_TAG = "aa"
 HOW_TO_REPEAT = (
     "score the same groups again with the unchanged system, ingest each run with the tag aa=NAME, and give "
     f"{argument('margin', 'auto')} and {argument('aa', 'NAME')}"
@@ -205,7 +205,10 @@ def _decided(
     number = 1 + sum(decision.scope == question.scope for decision in basis.earlier)
     decision = _decision(question, results, number, basis.learned)
     effect, is_open = results.tie_effect, _hangs_on_ties(decision, results)
-    notes = [note for note in comparison.notes if note.kind != "ties"]  # nobody asked for the verdict
+    covered = (
+        ("ties", "retraining") if basis.learned is not None else ("ties",)
+    )  # of ties, nobody asked for the verdict
+    notes = [note for note in comparison.notes if note.kind not in covered]
     if question.alias is None:
         command = ("ndcg-track", "alias", "set", "baseline", baseline.name, "--dataset", baseline.dataset)
         notes.append(Note("no_alias", command=command))
@@ -297,16 +300,18 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
             raise InputError(f"run {candidate.name!r} is the candidate and cannot be a repeat as well; leave it out")
         where = f"with {argument('repeats')}"
     else:
-        aa = question.aa if question.aa is not None else baseline.tags.get(AA_TAG)
-        if aa is None:
+        aa, every = question.aa, tx.runs.all(baseline.dataset)
+        family = family_of(baseline, every) if aa is None else [run for run in every if run.tags.get(AA_TAG) == aa]
+        if not family and aa is None:
             raise InputError(
                 f"{argument('margin', 'auto')} needs at least {FEWEST_REPEATS} runs of one unchanged system, and "
                 f"baseline {baseline.name!r} has no tag {AA_TAG}: name them with {argument('repeats', 'RUN')}, or "
                 f"{HOW_TO_REPEAT}"
             )
-        runs = [run for run in tx.runs.all(baseline.dataset) if run.tags.get(AA_TAG) == aa]
-        runs = [run for run in runs if run.id != candidate.id]
-        where = f"with the tag {AA_TAG}={aa} beside the candidate"
+        runs = [run for run in family if run.id != candidate.id]
+        aa = baseline.tags.get(AA_TAG) if aa is None else aa
+        of_family = f"with the parameters of {baseline.name!r} but for the seed," if aa is None else None
+        where = f"{of_family or f'with the tag {AA_TAG}={aa}'} beside the candidate"
     if len(runs) < FEWEST_REPEATS:
         names = f" ({', '.join(run.name for run in runs)})" if runs else ""
         raise InputError(
