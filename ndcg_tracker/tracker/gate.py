@@ -6,7 +6,10 @@ import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
 
 from ndcg_tracker.comparison.compare import labels_command
 from ndcg_tracker.comparison.gate import (
@@ -19,16 +22,24 @@ from ndcg_tracker.comparison.gate import (
     population_decision,
     set_decision,
     spent_alpha,
+    with_slices,
 )
 from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
-from ndcg_tracker.comparison.pair import Missing
-from ndcg_tracker.comparison.results import Comparison, ties_note
+from ndcg_tracker.comparison.pair import Missing, places_of_ids
+from ndcg_tracker.comparison.report import MOST_SLICES
+from ndcg_tracker.comparison.results import Comparison, corrected_verdict, ties_note
+from ndcg_tracker.comparison.slices import compare_slices
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.gate import recorded_reason
 from ndcg_tracker.reporting.notes import command_line, sentence
+from ndcg_tracker.statistics.corrections import holm
+from ndcg_tracker.statistics.equivalence import checked_margin
+from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.tracker.compare import CompareOptions, compared_pair
+from ndcg_tracker.tracker.families import AA_TAG, family_of
+from ndcg_tracker.tracker.groups import attribute_values, attributes_of
 from ndcg_tracker.tracker.run_pair import RunPair, Side, rescore_command, resolved_pair
 
 if TYPE_CHECKING:
@@ -40,7 +51,6 @@ if TYPE_CHECKING:
 
 Margin = float | Literal["auto"] | None
 
-AA_TAG = "aa"
 HOW_TO_REPEAT = (
     "score the same groups again with the unchanged system, ingest each run with the tag aa=NAME, and give "
     f"{argument('margin', 'auto')} and {argument('aa', 'NAME')}"
@@ -65,6 +75,10 @@ class GateQuestion:
     missing: Missing = "error"
     dataset: str | None = None
     top: int = 10
+    cluster: str | None = None
+    by: str | None = None
+    slice_margin: float | None = None
+    strict_slices: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
@@ -104,6 +118,18 @@ class GateQuestion:
             )
         if self.alpha_budget is not None:
             spent_alpha(1, self.alpha_budget)
+        if self.by is None and (self.slice_margin is not None or self.strict_slices):
+            name = "strict_slices" if self.slice_margin is None else "slice_margin"
+            raise InputError(f"{argument(name)} needs slices: name the attribute that makes them with {argument('by')}")
+        if self.by is not None and self.scope == "set":
+            raise InputError(f"{argument('by')} belongs to {argument('scope', 'population')}; leave it out")
+        if self.by is not None and self.slice_margin is None:
+            raise InputError(
+                f"{argument('by')} needs {argument('slice_margin')}: how large a drop a slice is allowed, in absolute "
+                f"points, such as {argument('slice_margin', 0.05)}"
+            )
+        if self.slice_margin is not None:
+            checked_margin(self.slice_margin, "the margin of slices")
 
     @property
     def alias(self) -> str | None:
@@ -191,17 +217,37 @@ def _decided(
     """Return the decision; the group results of both runs are read once."""
     runs = basis.runs
     baseline, candidate = (side.run for side in runs.sides)
-    compared = compared_pair(tx, runs, CompareOptions(missing=question.missing, top=question.top))
+    compared = compared_pair(
+        tx, runs, CompareOptions(missing=question.missing, top=question.top, cluster=question.cluster)
+    )
     comparison, (results,) = compared.comparison, compared.results
     if not comparison.is_comparable and comparison.metrics[0].not_comparable == "nothing_judged":
         raise _nothing_judged(baseline, candidate, question.metric)
     number = 1 + sum(decision.scope == question.scope for decision in basis.earlier)
     decision = _decision(question, results, number, basis.learned)
+    if question.by is not None:
+        by = attribute_values(tx, baseline, question.by).of(results.pairing.group_ids)
+        decision = with_slices(
+            decision,
+            results.pairing.delta,
+            by,
+            question.slice_margin or 0.0,
+            is_strict=question.strict_slices,
+            weights=results.weights,
+            limits=results.limits,
+            chance=results.chance,
+            runs=None if basis.learned is None else basis.learned.run_variance,
+        )
     effect, is_open = results.tie_effect, _hangs_on_ties(decision, results)
-    notes = [note for note in comparison.notes if note.kind != "ties"]  # nobody asked for the verdict
+    covered = (
+        ("ties", "retraining") if basis.learned is not None else ("ties",)
+    )  # of ties, nobody asked for the verdict
+    notes = [note for note in comparison.notes if note.kind not in covered]
     if question.alias is None:
         command = ("ndcg-track", "alias", "set", "baseline", baseline.name, "--dataset", baseline.dataset)
         notes.append(Note("no_alias", command=command))
+    if decision.decision == "pass" and question.by is None and question.scope == "population":
+        notes += _regressed_slices(tx, baseline, (baseline.name, candidate.name), results)
     notes += [Note("same_run")] if candidate.id == baseline.id else []
     notes += [ties_note(effect)] if effect is not None and is_open else []
     comparison = replace(comparison, notes=tuple(notes))
@@ -260,7 +306,42 @@ def _decision(
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
     budget = question.alpha_budget
     alpha = FAIL_ALPHA if budget is None else spent_alpha(number, budget)
-    return population_decision(delta, margin, weights=weights, fail_alpha=alpha, limits=results.limits)
+    return population_decision(
+        delta,
+        margin,
+        weights=weights,
+        fail_alpha=alpha,
+        limits=results.limits,
+        chance=results.chance,
+        runs=None if learned is None else learned.run_variance,
+    )
+
+
+def _regressed_slices(
+    tx: ReadTransaction, baseline: RunRecord, names: tuple[str, str], results: PairedResults
+) -> list[Note]:
+    """Return a note that names the slices which regressed though the whole passes, Holm-corrected over all of them.
+
+    ``names``: of both runs. Attributes of more than ``MOST_SLICES`` values make no slices here.
+    """
+    pairing, found = results.pairing, []
+    for attribute, values in attributes_of(tx, baseline.dataset_id, pairing.group_ids).items():
+        if len(set(values)) > MOST_SLICES:
+            continue
+        both = (pairing.baseline, pairing.candidate)
+        rows = compare_slices(*both, values, results.weights, limits=results.limits, chance=results.chance)
+        found += [(attribute, row) for row in rows if row.value is not None and row.warning is None]
+    corrected = zip(found, holm([row.p_value for _, row in found]), strict=True)
+    regressed = sorted(
+        (row.delta, attribute, row.value or "", row.n)
+        for (attribute, row), p in corrected
+        if row.delta is not None and corrected_verdict("no_difference_detected", row.delta, p) == "regressed"
+    )
+    if not regressed:
+        return []
+    command = ("ndcg-track", "compare", *names, "--dataset", baseline.dataset, "--by", regressed[0][1])
+    named = [(attribute, value, delta, n) for delta, attribute, value, n in regressed]
+    return [Note("slices_regressed", {"slices": named}, command)]
 
 
 def _hangs_on_ties(decision: GateDecision, results: PairedResults) -> bool:
@@ -282,16 +363,18 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
             raise InputError(f"run {candidate.name!r} is the candidate and cannot be a repeat as well; leave it out")
         where = f"with {argument('repeats')}"
     else:
-        aa = question.aa if question.aa is not None else baseline.tags.get(AA_TAG)
-        if aa is None:
+        aa, every = question.aa, tx.runs.all(baseline.dataset)
+        family = family_of(baseline, every) if aa is None else [run for run in every if run.tags.get(AA_TAG) == aa]
+        if not family and aa is None:
             raise InputError(
                 f"{argument('margin', 'auto')} needs at least {FEWEST_REPEATS} runs of one unchanged system, and "
                 f"baseline {baseline.name!r} has no tag {AA_TAG}: name them with {argument('repeats', 'RUN')}, or "
                 f"{HOW_TO_REPEAT}"
             )
-        runs = [run for run in tx.runs.all(baseline.dataset) if run.tags.get(AA_TAG) == aa]
-        runs = [run for run in runs if run.id != candidate.id]
-        where = f"with the tag {AA_TAG}={aa} beside the candidate"
+        runs = [run for run in family if run.id != candidate.id]
+        aa = baseline.tags.get(AA_TAG) if aa is None else aa
+        of_family = f"with the parameters of {baseline.name!r} but for the seed," if aa is None else None
+        where = f"{of_family or f'with the tag {AA_TAG}={aa}'} beside the candidate"
     if len(runs) < FEWEST_REPEATS:
         names = f" ({', '.join(run.name for run in runs)})" if runs else ""
         raise InputError(
@@ -310,7 +393,13 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
     if len({evaluation.n_groups for evaluation in found}) > 1:
         counts = ", ".join(f"{run.name}: {one.n_groups}" for run, one in zip(runs, found, strict=True))
         raise InputError(f"the repeats have {text} for different numbers of groups ({counts}); repeat all groups")
-    return learned_margin([run.name for run in runs], [one.mean or 0.0 for one in found])
+    learned = learned_margin([run.name for run in runs], [one.mean or 0.0 for one in found])
+    results = tx.evaluations.results_of([one.id for one in found])
+    ids = reduce(np.intersect1d, [ids[~np.isnan(values)] for ids, values in results])
+    values = np.array([values[places_of_ids(ids_of_run, ids)] for ids_of_run, values in results])
+    weights_of = tx.groups.weights_by_id(both.dataset_id) if question.metric["weights"] != "none" else None
+    weights = None if weights_of is None or not weights_of.ids.size else weights_of.weights_of(ids)
+    return replace(learned, run_variance=RunVariance.of(values, weights))
 
 
 def _nothing_judged(baseline: RunRecord, candidate: RunRecord, metric: Metric) -> NotComparableError:
