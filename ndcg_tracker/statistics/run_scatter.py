@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 
 from ndcg_tracker.rankings.types import Floats, Index, Mask
+from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
 from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE
 
@@ -111,19 +112,13 @@ def scatter_of_repeats(families: Sequence[Floats], weights: Floats | None = None
     >>> round(found.variance, 6), round(found.own, 6), found.df
     (0.01, 0.0, 2.0)
     """
-    squares = own = 0.0
-    df = 0
-    for values in families:
-        k, n = values.shape
-        if k < 2 or n < 2:
-            continue
-        scale = np.ones(n) if weights is None else weights
-        means = values @ scale / scale.sum()
-        left = scale * (values - means[:, None] - (values - means[:, None]).mean(axis=0))
-        squares += float(np.square(means - means.mean()).sum())
-        own += float(np.square(left).sum()) * n / (n - 1) / float(scale.sum()) ** 2
-        df += k - 1
-    return RunScatter(squares / df, own / df, float(df)) if df else None
+    parts = [RunVariance.of(values, weights) for values in families if len(values) > 1 and values.shape[1] > 1]
+    df = sum(part.k - 1 for part in parts)
+    if not df:
+        return None
+    variance = sum((part.k - 1) * part.means for part in parts) / df
+    own = sum((part.k - 1) * part.residual for part in parts) / df
+    return RunScatter(variance, own, float(df))
 
 
 class RunMeans:

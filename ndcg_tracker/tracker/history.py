@@ -19,6 +19,7 @@ from ndcg_tracker.statistics.run_scatter import FEWEST_CHANGES, scatter_of_repea
 from ndcg_tracker.statistics.steps import Step, StepsWithScatter, steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.storage.records import MEANS_AGREE
+from ndcg_tracker.tracker.families import AA_TAG
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -353,12 +354,11 @@ def _repeats(
     tx: ReadTransaction, dataset: str, newest: Mapping[int, HistoryRecord], version: int, ids: Index
 ) -> list[Floats]:
     """Return the results for these groups of the repeats of each unchanged system: the runs with the same tag aa."""
-    from ndcg_tracker.tracker.gate import AA_TAG
-
     families: dict[str, list[int]] = {}
     for run in tx.runs.all(dataset):
         record = newest.get(run.id)
-        if AA_TAG in run.tags and record is not None and record.label_set_version == version:
+        is_repeat = AA_TAG in run.tags and run.tags.get("stage") != "iteration"
+        if is_repeat and record is not None and record.label_set_version == version:
             families.setdefault(str(run.tags[AA_TAG]), []).append(record.evaluation_id)
     found = []
     for evaluations in families.values():

@@ -156,6 +156,10 @@ def test_repeats_tell_what_few_runs_cannot() -> None:
     runs[4:] -= 0.3
     assert marks(steps_with_scatter(runs, repeats=scatter).steps) == [4]
     assert scatter_of_repeats([runs[:1], np.ones((3, 1))]) is None
+    steady = scatter_of_repeats([np.ones((3, 50))])
+    assert steady is not None
+    surely = steps_with_scatter(runs, repeats=steady)
+    assert (surely.scatter, surely.is_unsure, marks(surely.steps)) == (None, False, marks(history_steps(runs)))
     weighted = scatter_of_repeats([repeated[:4], repeated[4:]], np.full(N_QUERIES, 3.0))
     assert weighted is not None
     assert (weighted.variance, weighted.own) == pytest.approx((scatter.variance, scatter.own))
