@@ -218,7 +218,7 @@ def drift_sentence(row: HistoryRow) -> str:
     >>> drift_sentence({"run": "r400", "run_id": 400, "created_at_utc": "", "metric": "ndcg@10", "mean": 0.5,
     ...     "ci": None, "drift_change": -0.031, "drift_ci": (-0.0345, -0.0275), "drift_between": ("r1", "r400"),
     ...     "drift_runs": 400})
-    'falls by 0.0310 [0.0275, 0.0345] over 400 runs, from r1 to r400: slowly, with no step that says it better'
+    'falls by 0.0310 [0.0275, 0.0345] over 400 runs, from r1 to r400, slowly rather than in steps'
     """
     change, ci = row.get("drift_change") or 0.0, row.get("drift_ci")
     sign = -1 if change < 0 else 1
@@ -227,10 +227,8 @@ def drift_sentence(row: HistoryRow) -> str:
         size += f" {interval(cast('tuple[float, float]', tuple(sorted((sign * ci[0], sign * ci[1])))))}"
     first, last = row.get("drift_between") or (row["run"], row["run"])
     way = "falls" if change < 0 else "rises"
-    return (
-        f"{way} by {size} over {row.get('drift_runs') or 0:,} runs, from {first} to {last}: slowly, with no step that "
-        "says it better"
-    )
+    n_runs = row.get("drift_runs") or 0
+    return f"{way} by {size} over {n_runs:,} runs, from {first} to {last}, slowly rather than in steps"
 
 
 def _parameters(row: HistoryRow) -> list[str]:

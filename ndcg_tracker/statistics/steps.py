@@ -132,7 +132,7 @@ def steps_with_scatter(
     history = _History(values, weights, alpha, repeats)
     steps = history.steps()
     is_unsure = history.is_unsure and any(step.is_step or step.is_possible for step in steps)
-    return StepsWithScatter(steps, history.scatter, is_unsure, history.n_changed)
+    return StepsWithScatter(steps, history.known, is_unsure, history.n_changed)
 
 
 class _History:
@@ -147,7 +147,7 @@ class _History:
         has_few = self.n_changed < FEWEST_CHANGES and not is_deterministic(self._changed)
         self.is_unsure = has_few and repeats is None
         known = repeats if has_few else scatter_of_series(beside.mean, beside.error, self._changed)
-        self.scatter = known if known is not None and known.beyond and values.shape[1] > 1 else None
+        self.known = self.scatter = known if known is not None and known.beyond and values.shape[1] > 1 else None
         self._means = RunMeans(np.cumsum(beside.mean), self._changed)
         self._windows = windows_of(n_runs, self._changed)
         self._t: Floats | None = None
@@ -160,13 +160,13 @@ class _History:
         """Return what happened at each run."""
         found, marks = self._marks()
         known = [run for run, step in marks.items() if step.is_step]
-        if self.scatter is not None and known:  # the runs between these steps say more than all neighbours together
-            before, self.scatter = self.scatter, self._means.between(self.scatter, known)
+        if self.known is not None and known:  # the runs between these steps say more than all neighbours together
+            self.scatter = self._means.between(self.known, known)
             again = self._marks()
             if sum(step.is_step for step in again[1].values()) >= len(known):
                 found, marks = again
             else:
-                self.scatter = before
+                self.scatter = self.known
         for drift in self._drifts(marks):
             up = drift.change > 0
             for run in range(drift.first + 1, drift.last + 1):

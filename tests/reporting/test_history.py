@@ -178,7 +178,7 @@ def test_a_drift_is_told_in_one_sentence() -> None:
     assert text.splitlines()[3].split()[-1] == "drift"
     *_, found = text.split("\n\n")
     assert " ".join(found.split()) == (
-        "rises by 0.0310 [0.0275, 0.0345] over 400 runs, from r1 to r9: slowly, with no step that says it better"
+        "rises by 0.0310 [0.0275, 0.0345] over 400 runs, from r1 to r9, slowly rather than in steps"
     )
     both = history_as("text", [{**STEP, **DRIFT, "step": True, "drift_change": -0.031, "drift_ci": (-0.0345, -0.0275)}])
     assert "falls by 0.0310 [0.0275, 0.0345] over 400 runs" in both
@@ -204,7 +204,7 @@ def test_the_largest_steps_come_first_and_ten_are_told() -> None:
 
     assert [line.split(" (")[0] for line in told()[:8]] == [
         *(f"stepped {way} at r{place}" for place, way in zip(range(10, 3, -1), ["down", "up"] * 4, strict=False)),
-        "rises by 0.0310 [0.0275, 0.0345] over 400 runs, from r1 to r9: slowly, with no step that says it",
+        "rises by 0.0310 [0.0275, 0.0345] over 400 runs, from r1 to r9, slowly rather than in steps",
     ]
     assert told()[10:] == ["2 more; --format json has all"]
     assert [line.split(" (")[0] for line in told(newest_first=True)[:3]] == [
