@@ -49,10 +49,11 @@ def worded(text: str, spelled: Spelling = in_python) -> str:
     return _ARGUMENT.sub(lambda found: spelled(found[1], found[2]), text)
 
 
-class _Told(Exception):
+class _Told(Exception):  # noqa: N818  # warnings are told in the same way
     """What is wrong, where, and what to do about it; one line as text.
 
-    ``what`` states facts, in as many clauses as it takes. ``where``: the place, such as FILE:LINE, "" for none.
+    ``what`` states facts, in as many clauses as it takes. ``where``: the place, such as FILE:LINE, a path or a metric,
+    "" for none.
     ``advice``: what to do next, an imperative; "" for none. ``joint``: what stands before the advice.
 
     >>> error = InputError("no such file", where="run.txt", advice=f"check the path, or give {argument('text')}")
@@ -61,8 +62,8 @@ class _Told(Exception):
     ('text',)
     """
 
-    def __init__(self, what: str, *, where: str = "", advice: str = "", joint: str = "; ") -> None:
-        self._what, self._where, self._advice, self._joint = what, where, advice, joint
+    def __init__(self, what: str, *, where: object = "", advice: str = "", joint: str = "; ") -> None:
+        self._what, self._where, self._advice, self._joint = what, str(where), advice, joint
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -97,14 +98,15 @@ class _Told(Exception):
         """The names of the arguments in the message, each once."""
         return tuple(dict.fromkeys(found[1] for found in _ARGUMENT.finditer(self.message)))
 
-    def at(self, where: str) -> Self:
-        """Return the same at a place, which stands before the one that it has.
+    def at(self, where: object, advice: str = "") -> Self:
+        """Return the same at a place, which stands before the one that it has, perhaps with more advice.
 
-        >>> print(InputError("the id is empty", where="record 3").at("run.json"))
-        run.json: record 3: the id is empty
+        >>> print(InputError("the id is empty", where="record 3").at("run.json", "write one"))
+        run.json: record 3: the id is empty; write one
         """
         found = copy(self)
-        found._where = f"{where}: {self._where}" if self._where else where
+        found._where = f"{where}: {self._where}" if self._where else str(where)
+        found._advice = "; ".join(part for part in (self._advice, advice) if part)
         found.args = (found.message,)
         return found
 
