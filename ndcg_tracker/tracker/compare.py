@@ -80,7 +80,7 @@ def compared(
     run = tx.runs.resolve(baseline, options.dataset)
     others = [tx.runs.resolve(candidate, options.dataset) for candidate in _one_by_one(candidates)]
     if not others:
-        raise InputError("a comparison needs a candidate; name one after the baseline")
+        raise InputError("a comparison needs a candidate", advice="name one after the baseline")
     slices = None if options.by is None else attribute_values(tx, run, options.by)
     each = [compared_pair(tx, resolved_pair(tx, run, other, options.metrics), options, slices) for other in others]
     if len(each) == 1:

@@ -112,8 +112,8 @@ def resolved_pair(
     what = ", ".join(sorted(wanted)) if wanted else "a metric"
     texts = wanted or list(dict.fromkeys(one.metric for of_run in evaluations for one in of_run))
     raise NotComparableError(
-        f"runs {baseline.name!r} and {candidate.name!r} do not both have {what} under one version of the labels; type: "
-        + shlex.join(rescore_command(runs, texts))
+        f"runs {baseline.name!r} and {candidate.name!r} do not both have {what} under one version of the labels",
+        advice=f"type: {shlex.join(rescore_command(runs, texts))}",
     )
 
 
@@ -222,8 +222,9 @@ def _other_means(pairing: Pairing, sides: Sequence[_Evaluated]) -> tuple[float, 
             return None
         without = f", without {argument('missing', 'skip')}" if pairing.missing == "skip" else ""
         raise InputError(
-            f"{one.metric}: {sentence(NO_INFERENCE)}, and no mean over {pairing.group_ids.size:,} of the groups is "
-            f"known; compare runs of the same groups{without}"
+            f"{sentence(NO_INFERENCE)}, and no mean over {pairing.group_ids.size:,} of the groups is known",
+            where=one.metric,
+            advice=f"compare runs of the same groups{without}",
         )
     return one.mean, other.mean
 

@@ -153,7 +153,9 @@ class Tracker:
         path = path_of(frame)
         if name is None:
             if path is None:
-                raise InputError(f"a {type(frame).__name__} has no name; name the run with {argument('name')}")
+                raise InputError(
+                    f"a {type(frame).__name__} has no name", advice=f"name the run with {argument('name')}"
+                )
             name = default_run_name(path)
         checked_name("run", name)
         checked_name("dataset", dataset)
