@@ -53,8 +53,7 @@ class _Told(Exception):  # noqa: N818  # warnings are told in the same way
     """What is wrong, where, and what to do about it; one line as text.
 
     ``what`` states facts, in as many clauses as it takes. ``where``: the place, such as FILE:LINE, a path or a metric,
-    "" for none.
-    ``advice``: what to do next, an imperative; "" for none. ``joint``: what stands before the advice.
+    "" for none. ``advice``: what to do next, "" for none. ``joint``: what stands between the two.
 
     >>> error = InputError("no such file", where="run.txt", advice=f"check the path, or give {argument('text')}")
     >>> print(error, error.arguments, sep="\\n")
