@@ -211,8 +211,8 @@ def group_weight(value: object) -> float:
 def attribute(value: object, name: str) -> Attribute | None:
     """Return the text or number that an attribute has for a group, None for an empty one.
 
-    True and false become the texts ``true`` and ``false``. Raises: WrongValueError for what
-    is neither text nor a finite number.
+    True and false become the texts ``true`` and ``false``. Raises: WrongValueError for what is neither
+    text nor a finite number.
 
     >>> attribute("de", "country"), attribute("", "country"), attribute(True, "is_mobile"), attribute(3, "n_words")
     ('de', None, 'true', 3)
