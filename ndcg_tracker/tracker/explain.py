@@ -271,7 +271,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
     """
     if not both.is_same_labels:
         if by is not None:
-            raise InputError(f"{argument('by')} needs both runs under one version of the labels; leave it out")
+            raise InputError(f"{argument('by')} needs both runs under one version of the labels", advice="leave it out")
         return run_parts(tx, both)
     slices = None if by is None else attribute_values(tx, both.baseline.run, by)
     ids, keys = tx.groups.all(both.dataset_id)

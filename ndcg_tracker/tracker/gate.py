@@ -127,9 +127,13 @@ class GateQuestion:
             spent_alpha(1, self.alpha_budget)
         if self.by is None and (self.slice_margin is not None or self.strict_slices):
             name = "strict_slices" if self.slice_margin is None else "slice_margin"
-            raise InputError(f"{argument(name)} needs slices: name the attribute that makes them with {argument('by')}")
+            raise InputError(
+                f"{argument(name)} needs slices",
+                advice=f"name the attribute that makes them with {argument('by')}",
+                joint=": ",
+            )
         if self.by is not None and self.scope == "set":
-            raise InputError(f"{argument('by')} belongs to {argument('scope', 'population')}; leave it out")
+            raise InputError(f"{argument('by')} belongs to {argument('scope', 'population')}", advice="leave it out")
         if self.by is not None and self.slice_margin is None:
             raise InputError(
                 f"{argument('by')} needs {argument('slice_margin')}: how large a drop a slice is allowed, in absolute "

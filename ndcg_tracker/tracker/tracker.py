@@ -340,7 +340,7 @@ class Tracker:
         from ndcg_tracker.tracker.result_objects import ExplanationResult
 
         if by is not None and group is not None:
-            raise InputError(f"{argument('by')} slices all groups; leave out {argument('group')}, or it")
+            raise InputError(f"{argument('by')} slices all groups", advice=f"leave out {argument('group')}, or it")
         parsed = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
             one, other = tx.runs.resolve(baseline, dataset), tx.runs.resolve(candidate, dataset)
