@@ -182,18 +182,34 @@ class _History:
         found = [self._beside(run) for run in range(len(self._values))]
         taken: list[tuple[int, int]] = []
         marks: dict[int, Step] = {}
-        significant = list(self._significant(found))
-        for place, left, right, p in sorted(significant, key=lambda window: window[3] >= self._alpha):
-            first, last = place - left + 1, place + right - 1
-            if any(first <= other_last and last >= other_first for other_first, other_last in taken):
-                continue
-            taken.append((first, last))
-            run = place if first == last else self._place(place - left, place + right)
-            test = self._test(self._contrast(place - left, run, place + right))
-            ci = self._interval(test, run, run - place + left, place + right - run)
-            beside, is_step = found[run], p < self._alpha
-            marks[run] = Step(beside.delta, beside.p_value, p, is_step, first, last, test.mean, ci, not is_step)
+        possible = []
+        for window in self._significant(found, taken):
+            if window[3] < self._alpha:
+                self._take(window, found, taken, marks)
+            else:
+                possible.append(window)
+        for window in possible:
+            self._take(window, found, taken, marks)
         return found, marks
+
+    def _take(
+        self,
+        window: tuple[int, int, int, float],
+        found: list[Step],
+        taken: list[tuple[int, int]],
+        marks: dict[int, Step],
+    ) -> None:
+        """Mark the step in a window, unless it shares a change of runs with one that is taken."""
+        place, left, right, p = window
+        first, last = place - left + 1, place + right - 1
+        if _overlaps(taken, first, last):
+            return
+        taken.append((first, last))
+        run = place if first == last else self._place(place - left, place + right)
+        test = self._test(self._contrast(place - left, run, place + right))
+        ci = self._interval(test, run, run - place + left, place + right - run)
+        beside, is_step = found[run], p < self._alpha
+        marks[run] = Step(beside.delta, beside.p_value, p, is_step, first, last, test.mean, ci, not is_step)
 
     def _drifts(self, marks: dict[int, Step]) -> Iterator[Drift]:
         """Yield what is no series of steps of one sign but a slow drift."""
@@ -265,10 +281,10 @@ class _History:
         p_adjusted = None if p is None else min(1.0, p * self._pair_factor)
         return Step(mean, p, p_adjusted, False, is_possible=is_possible)
 
-    def _significant(self, pairs: list[Step]) -> Iterator[tuple[int, int, int, float]]:
+    def _significant(self, pairs: list[Step], taken: list[tuple[int, int]]) -> Iterator[tuple[int, int, int, float]]:
         """Yield place, runs before, runs after and corrected p-value of windows significant by t, the narrowest first.
 
-        If information is low, that p-value may be large.
+        If information is low, that p-value may be large. What overlaps the windows ``taken`` by then is left out.
         """
         alone = [(step.p_adjusted, run) for run, step in enumerate(pairs) if step.p_adjusted is not None]
         for p_adjusted, run in sorted(alone):
@@ -276,6 +292,8 @@ class _History:
                 pairs[run] = replace(pairs[run], is_possible=False)
                 yield run, 1, 1, p_adjusted
         for place, left, right in self._screened():
+            if _overlaps(taken, place - left + 1, place + right - 1):
+                continue
             delta = self._contrast(place - left, place, place + right)
             p = self._p_value(delta, (place, left, right), self._wide_factor)
             if p is not None:
@@ -358,3 +376,7 @@ class _History:
         places = np.flatnonzero(self._changed[first + 1 : end]) + 1
         beyond = 0.0 if self.scatter is None else self.scatter.beyond
         return first + clearest_place(self._values[first:end], self._weights, places, beyond)
+
+
+def _overlaps(taken: list[tuple[int, int]], first: int, last: int) -> bool:
+    return any(first <= other_last and last >= other_first for other_first, other_last in taken)
