@@ -35,7 +35,7 @@ def drifts(steps: tuple[Step, ...]) -> list[Drift]:
 @pytest.mark.parametrize("n_runs", [9, 13, 20, 40, 100])
 @pytest.mark.parametrize("ratio", [1.5, 2.0, 3.0, 10.0])
 def test_trainings_of_one_recipe_have_no_step(n_runs: int, ratio: float, record_property: Record) -> None:
-    """``ratio``: of the variance of a run's mean to the part that its groups explain; 10 is that of the 40 models."""
+    """``ratio``: of the variance of a run's mean to the part that its groups explain; that of the models is about 7."""
     rng, samples = np.random.default_rng(1), repeats(250 if n_runs < 100 else 100)
     sd = math.sqrt(ratio * RESIDUAL**2 / N_QUERIES)
     alarms = 0
