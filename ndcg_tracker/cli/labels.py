@@ -8,7 +8,9 @@ import typer
 
 from ndcg_tracker.cli import options
 
-app = typer.Typer(help="The versions of a dataset's labels: add.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="The versions of a dataset's labels: add, list, diff.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @app.command("add")
@@ -39,3 +41,39 @@ def add_labels(
         if rescore:
             rescored = tracker.rescore(dataset=dataset)
             options.say(f"rescored {sum(bool(run.metrics) for run in rescored)} of {len(rescored)} runs")
+
+
+@app.command("list")
+def list_labels(dataset: options.Dataset = "default", format: options.Output = options.OutputFormat.text) -> None:
+    """List the versions of a dataset's labels, oldest first.
+
+    Shows how many groups, items and labels each has, how often each grade was given, and how many runs are evaluated
+    under it.
+    """
+    from ndcg_tracker.reporting.labels import label_versions_as
+
+    with options.tracker() as tracker:
+        found = tracker.label_versions(dataset)
+    options.show(label_versions_as(format.plain, found, color=options.wants_color()))
+
+
+@app.command("diff")
+def diff_labels(
+    first: Annotated[int, typer.Argument(metavar="VERSION", help="A version of the labels.")],
+    second: Annotated[
+        int | None, typer.Argument(metavar="[OTHER]", help="The version to hold against it.", show_default="newest")
+    ] = None,
+    dataset: options.Dataset = "default",
+    top: Annotated[int, typer.Option(min=0, help="How many changed labels to show.")] = 10,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Compare two versions of a dataset's labels.
+
+    Shows how far they agree where both have a label, which grades became which, and which groups and labels are new or
+    gone.
+    """
+    from ndcg_tracker.reporting.labels import labels_diff_as
+
+    with options.tracker() as tracker:
+        found = tracker.labels_diff(first, second, dataset=dataset, top=top)
+    options.show(labels_diff_as(format.plain, found, color=options.wants_color()))

@@ -156,6 +156,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "in the labels? see those with"
     ),
     "newer_labels": "labels version {newest} is newer than version {version}, which both runs share; to use it".format,
+    "not_evaluated": lambda version, runs: (
+        f"no results under version {version} of the labels for {' and '.join(map(repr, runs))} and the baseline "
+        "together; to add them"
+    ),
     "ties": _ties,
     "no_alias": "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with",
     "same_run": "candidate and baseline are one and the same run",

@@ -333,6 +333,13 @@ class EvaluationReads:
         )
         return self._session.records(MetricUse, query)
 
+    def runs_by_label_set(self, dataset_id: int) -> dict[int, int]:
+        """Return how many runs of a dataset are evaluated under each label set, by its id."""
+        table = schema.evaluations
+        query = sa.select(table.c.label_set_id, sa.func.count(table.c.run_id.distinct())).join_from(table, schema.runs)
+        query = query.where(schema.runs.c.dataset_id == dataset_id).group_by(table.c.label_set_id)
+        return dict(tuple(row) for row in self._session.rows(query))
+
     def of_group(self, dataset_id: int, metric: str, group_id: int) -> list[GroupValueRecord]:
         """Return one group in every run of a dataset that has a metric, by run and label set version.
 

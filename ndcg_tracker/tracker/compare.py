@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ndcg_tracker.comparison.compare import T_TEST, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
 from ndcg_tracker.comparison.inference import Methods
+from ndcg_tracker.comparison.labels import VersionsComparison
 from ndcg_tracker.comparison.pair import Missing
 from ndcg_tracker.comparison.results import (
     Comparison,
@@ -21,20 +23,22 @@ from ndcg_tracker.comparison.results import (
     RunRef,
     most_telling,
 )
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.tie_bounds import tie_bounds
+from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.tracker.explain import item_moves
 from ndcg_tracker.tracker.groups import AttributeValues, attribute_values
-from ndcg_tracker.tracker.run_pair import RunPair, Side, paired_results, resolved_pair
+from ndcg_tracker.tracker.run_pair import RunPair, Side, Version, paired_results, rescore_command, resolved_pair
 from ndcg_tracker.tracker.scoring import stored_weights
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import RunRecord
 
 
 MOVES = 3
@@ -47,7 +51,8 @@ class CompareOptions:
     """What a comparison is asked for beside the runs (see ``Tracker.compare``).
 
     ``metrics``: none for all that a candidate shares with the baseline. ``tie_bounds``: look for the groups that ties
-    in scores leave open as well, which reads the items of all runs. ``by``: a group attribute to slice by.
+    in scores leave open as well, which reads the items of all runs. ``by``: a group attribute to slice by. ``labels``:
+    see ``resolved_pair``.
     """
 
     metrics: tuple[Metric, ...] = ()
@@ -57,6 +62,13 @@ class CompareOptions:
     tie_bounds: bool = False
     methods: Methods = T_TEST
     by: str | None = None
+    labels: Version = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no version of labels (InputError)."""
+        if self.labels not in (None, "newest") and (isinstance(self.labels, bool) or not isinstance(self.labels, int)):
+            advice = f"give a number, such as {argument('labels', 1)}, or {argument('labels', 'newest')}"
+            raise InputError(f"labels {self.labels!r} is no version; {advice}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +89,72 @@ def compared(
     without a candidate, for an attribute that no group has, and for methods that do not apply; NotComparableError where
     two runs share no metric, with the command that fixes it.
     """
+    run, others = _resolved(tx, baseline, candidates, options)
+    slices = None if options.by is None else attribute_values(tx, run, options.by)
+    pairs = [resolved_pair(tx, run, other, options.metrics, options.labels) for other in others]
+    return _corrected([compared_pair(tx, both, options, slices) for both in pairs])
+
+
+def compared_versions(
+    tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
+) -> VersionsComparison:
+    """Return the comparison of a run with each candidate under every version of the labels that has both.
+
+    Without metrics, those that all these versions have, if any, so that p-values are corrected over the same ones.
+    Parameters and raises: as ``compared``.
+    """
+    run, others = _resolved(tx, baseline, candidates, options)
+    versions = [one.version for one in tx.labels.sets(run.dataset_id)]
+    known: list[RunPair] = []
+    lacking: list[tuple[RunRecord, int]] = []
+    for version, other in product(versions, others):
+        try:
+            known.append(resolved_pair(tx, run, other, options.metrics, version))
+        except NotComparableError:
+            lacking.append((other, version))
+    if not known:
+        resolved_pair(tx, run, others[0], options.metrics)  # says why
+    comparisons = [
+        one.comparison
+        for version in versions
+        for one in _corrected(
+            [
+                compared_pair(tx, _with_shared_metrics(both, known), options)
+                for both in known
+                if both.baseline.label_set.version == version
+            ]
+        )
+    ]
+    texts = list(dict.fromkeys(str(metric) for both in known for metric in both.metrics))
+    notes = []
+    for version in dict.fromkeys(of for _, of in lacking):
+        without = [other for other, of in lacking if of == version]
+        command = rescore_command([run, *without], texts, version)
+        notes.append(Note("not_evaluated", {"version": version, "runs": [other.name for other in without]}, command))
+    comparisons.sort(key=lambda one: [other.id for other in others].index(one.candidate.run_id))
+    return VersionsComparison(tuple(comparisons), tuple((other.name, of) for other, of in lacking), tuple(notes))
+
+
+def _with_shared_metrics(both: RunPair, known: Sequence[RunPair]) -> RunPair:
+    """Return two runs with the metrics that they have under all of these versions, their own if there are none."""
+    of_pair = [one.metrics for one in known if one.candidate.run.id == both.candidate.run.id]
+    shared = tuple(metric for metric in both.metrics if all(metric in metrics for metrics in of_pair))
+    return replace(both, metrics=shared or both.metrics)
+
+
+def _resolved(
+    tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
+) -> tuple[RunRecord, list[RunRecord]]:
+    """Return the runs that were named, at least one candidate (InputError)."""
     run = tx.runs.resolve(baseline, options.dataset)
     others = [tx.runs.resolve(candidate, options.dataset) for candidate in _one_by_one(candidates)]
     if not others:
         raise InputError("a comparison needs a candidate; name one after the baseline")
-    slices = None if options.by is None else attribute_values(tx, run, options.by)
-    each = [compared_pair(tx, resolved_pair(tx, run, other, options.metrics), options, slices) for other in others]
+    return run, others
+
+
+def _corrected(each: list[ComparedPair]) -> list[ComparedPair]:
+    """Return comparisons under one version of the labels, their p-values corrected together."""
     if len(each) == 1:
         return each
     corrected = adjusted_jointly([one.comparison for one in each])

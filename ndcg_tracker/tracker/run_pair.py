@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.notes import sentence
 from ndcg_tracker.storage.records import MEANS_AGREE
+from ndcg_tracker.tracker.label_sets import numbered_labels
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
@@ -92,28 +93,41 @@ class RunPair:
         return [Note("newer_labels", {"newest": self.newest_version, "version": version}, command)]
 
 
-def resolved_pair(
-    tx: ReadTransaction, baseline: RunRecord, candidate: RunRecord, metrics: Sequence[Metric] = ()
-) -> RunPair:
-    """Return two runs under the newest label set under which both have the metrics, all they share if none is named.
+Version = int | Literal["newest"] | None
+"""Which labels: a version, the newest, or None for the newest under which both runs have the metrics."""
 
-    Raises: NotComparableError, with the command that fixes it.
+
+def resolved_pair(
+    tx: ReadTransaction,
+    baseline: RunRecord,
+    candidate: RunRecord,
+    metrics: Sequence[Metric] = (),
+    labels: Version = None,
+) -> RunPair:
+    """Return two runs under the labels that were asked for, with the metrics, all they share if none is named.
+
+    Raises: NotComparableError, with the command that fixes it; ReferenceNotFoundError for an unknown version.
     """
     check_one_dataset(baseline, candidate, "compared")
     runs, wanted = (baseline, candidate), list(dict.fromkeys(map(str, metrics)))
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
-    label_sets = tx.labels.sets(baseline.dataset_id)
-    for label_set in reversed(label_sets):
+    label_sets = asked = tx.labels.sets(baseline.dataset_id)
+    if labels is not None:
+        version = None if labels == "newest" else labels
+        asked = [numbered_labels(tx, baseline.dataset_id, baseline.dataset, version)]
+    for label_set in reversed(asked):
         one, other = (Side.of(run, label_set, of_run) for run, of_run in zip(runs, evaluations, strict=True))
         shared = [text for text in one.evaluations if text in other.evaluations]
         if shared and set(wanted) <= set(shared):
             found = sorted(map(parse_metric, wanted or shared), key=lambda metric: metric.shown_only is not None)
-            return RunPair(one, other, tuple(found), label_sets[-1].version)
+            return RunPair(one, other, tuple(found), label_sets[-1].version, labels is not None)
     what = ", ".join(sorted(wanted)) if wanted else "a metric"
     texts = wanted or list(dict.fromkeys(one.metric for of_run in evaluations for one in of_run))
+    under = "one version" if labels is None else f"version {asked[0].version}"
+    older = None if labels in (None, "newest") or asked == label_sets[-1:] else asked[0].version
     raise NotComparableError(
-        f"runs {baseline.name!r} and {candidate.name!r} do not both have {what} under one version of the labels; type: "
-        + shlex.join(rescore_command(runs, texts))
+        f"runs {baseline.name!r} and {candidate.name!r} do not both have {what} under {under} of the labels; type: "
+        + shlex.join(rescore_command(runs, texts, older))
     )
 
 
@@ -126,10 +140,11 @@ def check_one_dataset(baseline: RunRecord, candidate: RunRecord, what: str) -> N
         )
 
 
-def rescore_command(runs: Sequence[RunRecord], metrics: Sequence[str]) -> tuple[str, ...]:
-    """Return the command that evaluates runs of one dataset under metrics and the newest labels."""
+def rescore_command(runs: Sequence[RunRecord], metrics: Sequence[str], version: int | None = None) -> tuple[str, ...]:
+    """Return the command that evaluates runs of one dataset under metrics and a version of the labels, the newest."""
     words = ("ndcg-track", "rescore", *dict.fromkeys(run.name for run in runs), "--dataset", runs[0].dataset)
-    return (*words, *(word for text in metrics for word in ("--metric", text)))
+    older = () if version is None else ("--labels", str(version))
+    return (*words, *(word for text in metrics for word in ("--metric", text)), *older)
 
 
 def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: Missing) -> PairedResults:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.comparison.gate import Scope
     from ndcg_tracker.comparison.inference import CiMethod, TestName
+    from ndcg_tracker.comparison.labels import LabelsDiff, LabelVersion
     from ndcg_tracker.comparison.pair import Missing
     from ndcg_tracker.comparison.report import PairReports
     from ndcg_tracker.ingest.frames import NullScores
@@ -45,8 +46,14 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.history import HistoryFilter, HistoryResult
     from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
     from ndcg_tracker.tracker.rescore import RescoredRun
-    from ndcg_tracker.tracker.result_objects import ComparisonResult, ExplanationResult, GateResult, ReportResult
-    from ndcg_tracker.tracker.run_pair import RunPair
+    from ndcg_tracker.tracker.result_objects import (
+        ComparisonResult,
+        ExplanationResult,
+        GateResult,
+        ReportResult,
+        VersionsResult,
+    )
+    from ndcg_tracker.tracker.run_pair import RunPair, Version
     from ndcg_tracker.tracker.texts import StoredText, TextsAdded
 
 # What answers a question is imported where it is asked: most of a small command's time is its start.
@@ -204,17 +211,23 @@ class Tracker:
         return self.ingest_stream([table], labels, details, metrics, replace=replace)
 
     def rescore(
-        self, references: Sequence[str] = (), *, metrics: str | Sequence[str] = (), dataset: str | None = None
+        self,
+        references: Sequence[str] = (),
+        *,
+        metrics: str | Sequence[str] = (),
+        dataset: str | None = None,
+        labels: int | None = None,
     ) -> list[RescoredRun]:
         """Evaluate stored runs (none named: all) under the newest labels, from their stored items.
 
-        ``metrics``: text forms; by default the metrics that each run has.
+        ``metrics``: text forms; by default the metrics that each run has. ``labels``: another version of the labels.
+        Raises: ReferenceNotFoundError for a run or a version that is not there.
         """
         from ndcg_tracker.tracker.rescore import rescore_runs
 
         parsed = parse_metrics(metrics)
         with self.store().write() as tx:
-            return rescore_runs(tx, tx.runs.chosen(references, dataset), parsed)
+            return rescore_runs(tx, tx.runs.chosen(references, dataset), parsed, labels)
 
     def add_labels(
         self, labels: LabelLists, *, dataset: str = DEFAULT_DATASET, source: str | None = None
@@ -224,6 +237,26 @@ class Tracker:
 
         with self.store(create=True).write() as tx:
             return add_label_version(tx, dataset, labels, source)
+
+    def label_versions(self, dataset: str = DEFAULT_DATASET) -> list[LabelVersion]:
+        """Return the versions of a dataset's labels, oldest first, with what they hold and how many runs they score."""
+        from ndcg_tracker.tracker.label_sets import label_versions
+
+        with self.store().read() as tx:
+            return label_versions(tx, dataset)
+
+    def labels_diff(
+        self, first: int, second: int | None = None, *, dataset: str = DEFAULT_DATASET, top: int = 10
+    ) -> LabelsDiff:
+        """Return what differs between two versions of a dataset's labels; by default the second is the newest.
+
+        ``top``: how many labels to keep of those whose grade changed. Raises: ReferenceNotFoundError for a dataset or
+        version that is not there.
+        """
+        from ndcg_tracker.tracker.label_sets import label_sets_diff
+
+        with self.store().read() as tx:
+            return label_sets_diff(tx, dataset, first, second, top=top)
 
     def compare(
         self,
@@ -238,6 +271,7 @@ class Tracker:
         ci: CiMethod = "t",
         equivalence: float | None = None,
         by: str | None = None,
+        labels: Version = None,
     ) -> ComparisonResult:
         """Compare a baseline with one candidate or several, group by group, under the newest labels that they share.
 
@@ -249,18 +283,44 @@ class Tracker:
         p-values come from, "t" (paired t-test), "permutation" (sign flips) or "wilcoxon" (tests symmetry, not the
         mean). ``ci``: where the 95% intervals come from, "t", "bootstrap" or "betting". ``equivalence``: a margin,
         within which delta is to be shown to lie (two one-sided t-tests). ``by``: a group attribute (``set_groups``):
-        compare slice by slice as well. Raises: ReferenceNotFoundError; InputError for methods that do not apply and an
-        unknown attribute; NotComparableError, with the command that fixes it.
+        compare slice by slice as well. ``labels``: a version of the labels, or "newest" (see also
+        ``compare_versions``). Raises: ReferenceNotFoundError; InputError for methods that do not apply and an unknown
+        attribute; NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.comparison.inference import Methods
         from ndcg_tracker.tracker.compare import CompareOptions, compared
         from ndcg_tracker.tracker.result_objects import ComparisonResult
 
         methods = Methods(test, ci, equivalence)
-        options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, top, tie_bounds, methods, by)
+        options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, top, tie_bounds, methods, by, labels)
         with self.store().read() as tx:
             comparisons = tuple(one.comparison for one in compared(tx, baseline, candidates, options))
         return ComparisonResult(comparisons, partial(self._pair_reports, baseline, candidates, options))
+
+    def compare_versions(
+        self,
+        baseline: str,
+        *candidates: str | Sequence[str],
+        dataset: str | None = None,
+        metrics: str | Sequence[str] = (),
+        missing: Missing = "error",
+        test: TestName = "t",
+        ci: CiMethod = "t",
+        equivalence: float | None = None,
+    ) -> VersionsResult:
+        """Compare a baseline with its candidates under every version of the labels: does the conclusion change?
+
+        Parameters and raises: see ``compare``. Versions under which one of the runs lacks the metrics are named, with
+        the command that adds them.
+        """
+        from ndcg_tracker.comparison.inference import Methods
+        from ndcg_tracker.tracker.compare import CompareOptions, compared_versions
+        from ndcg_tracker.tracker.result_objects import VersionsResult
+
+        methods = Methods(test, ci, equivalence)
+        options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, top=0, methods=methods)
+        with self.store().read() as tx:
+            return VersionsResult(compared_versions(tx, baseline, candidates, options))
 
     def _pair_reports(
         self,
