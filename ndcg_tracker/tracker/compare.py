@@ -21,6 +21,7 @@ from ndcg_tracker.comparison.results import (
     JudgedShare,
     LabelSetRef,
     RunRef,
+    coverage_notes,
     most_telling,
 )
 from ndcg_tracker.errors import InputError, NotComparableError, argument
@@ -180,17 +181,19 @@ def compared_pair(
         )
         for metric in both.metrics
     ]
+    coverage = tuple(
+        JudgedShare(cutoff, *(of_run.get(cutoff) for of_run in shares))
+        for cutoff in dict.fromkeys(metric.cutoff for metric in both.metrics)
+    )
     comparison = compare_runs(
         ComparedRuns(
             RunRef(one.name, one.id),
             RunRef(other.name, other.id),
             one.dataset,
             LabelSetRef(label_set.version, label_set.digest),
-            coverage=tuple(
-                JudgedShare(cutoff, *(of_run.get(cutoff) for of_run in shares))
-                for cutoff in dict.fromkeys(metric.cutoff for metric in both.metrics)
-            ),
+            coverage=coverage,
             notes=tuple(both.notes()),
+            positives_only=bool(coverage_notes(coverage)) and not tx.labels.has_judged_zero(label_set.id),
         ),
         results,
         lambda group_ids: tx.groups.keys(both.dataset_id, group_ids).to_list(),

@@ -269,6 +269,12 @@ def test_a_gap_in_judged_items_is_noted(share: JudgedShare, notes: tuple[str, ..
     assert tuple(map(note_text, comparison.notes)) == notes
 
 
+def test_a_gap_says_nothing_where_labels_hold_positives_only() -> None:
+    gap = (JudgedShare(10, 0.98, 0.0), JudgedShare(None, 0.5, 0.9))
+    comparison = compare_runs(replace(SHOP, coverage=gap, positives_only=True), [results([0.5], [0.5])], names)
+    assert [note.kind for note in comparison.notes] == ["positives_only"]
+
+
 def test_counts_come_from_the_pairing() -> None:
     pairing = pair(
         np.array([1, 2, 3]), np.array([0.5, math.nan, 0.5]), np.array([1, 2, 4]), np.array([1, math.nan, 1.0]),
