@@ -76,6 +76,7 @@ class Asked(TypedDict):
     test: TestName
     ci: CiMethod
     equivalence: float | None
+    judge: str | None
 
 
 def compare(
@@ -105,6 +106,7 @@ def compare(
             show_default="the newest that both have",
         ),
     ] = None,
+    judge: options.Judge = None,
     missing: MissingGroups = Missing.error,
     top: Annotated[int, typer.Option(min=0, help="How many worst and best groups to show.")] = 10,
     tie_bounds: Annotated[
@@ -129,6 +131,7 @@ def compare(
         test=test.value,
         ci=ci.value,
         equivalence=equivalence,
+        judge=judge,
     )
     if labels == "all":
         if by is not None or tie_bounds:

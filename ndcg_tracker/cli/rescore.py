@@ -17,6 +17,7 @@ def rescore(
     labels: Annotated[
         int | None, typer.Option(metavar="VERSION", help="A version of the labels.", show_default="the newest")
     ] = None,
+    judge: options.Judge = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Evaluate stored runs under newer labels or more metrics.
@@ -29,7 +30,7 @@ def rescore(
     if bool(runs) == every:
         raise InputError("name the runs to rescore, or give --all")
     with options.tracker() as tracker:
-        found = tracker.rescore(runs or (), metrics=metric or (), dataset=dataset, labels=labels)
+        found = tracker.rescore(runs or (), metrics=metric or (), dataset=dataset, labels=labels, judge=judge)
     rows = [
         (
             run.run,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ndcg_tracker.comparison.results import Comparison, LabelSetRef, Verdict
+from ndcg_tracker.comparison.results import Comparison, LabelSetRef, MetricComparison, Verdict, corrected_verdict
 from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import matching_rows, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.statistics.agreement import Kappa, weighted_kappa
+from ndcg_tracker.statistics.corrections import holm
 
 NAMED_GROUPS = 10
 """So many of the groups that only one label set has are named."""
@@ -27,7 +30,10 @@ class GradeFrequency:
 
 @dataclass(frozen=True, slots=True)
 class LabelVersion:
-    """A version of a dataset's labels; ``n_items``: different ids of items. ``n_runs``: evaluated under it."""
+    """A version of a dataset's labels; ``n_items``: different ids of items. ``n_runs``: evaluated under it.
+
+    ``judge``: who gave them, "" for no named one.
+    """
 
     dataset: str
     version: int
@@ -39,6 +45,7 @@ class LabelVersion:
     n_labels: int
     grades: tuple[GradeFrequency, ...]
     n_runs: int
+    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,3 +211,83 @@ class VersionsComparison:
                     told = found.setdefault((one.candidate.name, metric.metric), [])
                     told.append((one.label_set.version, metric.verdict))
         return tuple(Conclusion(*of, tuple(verdicts)) for of, verdicts in found.items())
+
+
+@dataclass(frozen=True, slots=True)
+class RunUnderJudges:
+    """The mean of a run under the labels of two judges."""
+
+    run: str
+    first: float
+    second: float
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """What was found between two runs, the p-value corrected over all pairs of runs (Holm)."""
+
+    delta: float | None
+    p_adjusted: float | None
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnedVerdict:
+    """Two runs on which two judges' labels give different verdicts."""
+
+    baseline: str
+    candidate: str
+    first: PairVerdict
+    second: PairVerdict
+
+
+@dataclass(frozen=True, slots=True)
+class JudgesAgreement:
+    """Two judges of one dataset, by the newest labels of each.
+
+    ``diff``: their labels side by side. ``kappa``: None where it is undefined. ``runs``: those that are evaluated under
+    both, best first under the first judge. ``kendall_tau``: of their two orders (tau-b), None where there is none.
+    ``n_pairs``: of runs that were compared under both; ``turned``: those with another verdict.
+    """
+
+    diff: LabelsDiff
+    kappa: Kappa | None
+    metric: str
+    runs: tuple[RunUnderJudges, ...]
+    kendall_tau: float | None
+    n_pairs: int
+    turned: tuple[TurnedVerdict, ...]
+    notes: tuple[Note, ...] = ()
+
+
+def judges_kappa(first: LabelLists, second: LabelLists) -> Kappa | None:
+    """Return weighted kappa of the labels that both have, with an interval over groups."""
+    rows, others = matching_rows(first, second)
+    return weighted_kappa(first.grades[rows], second.grades[others], np.searchsorted(first.offsets, rows, "right"))
+
+
+def kendall_tau(runs: Sequence[RunUnderJudges]) -> float | None:
+    """Return Kendall's tau-b of the orders that two judges put runs into, None where one of them puts none first.
+
+    >>> kendall_tau([RunUnderJudges("a", 0.5, 0.5), RunUnderJudges("b", 0.4, 0.6), RunUnderJudges("c", 0.1, 0.2)])
+    0.3333333333333333
+    """
+    if len(runs) < 2:
+        return None
+    from scipy.stats import kendalltau
+
+    found = float(kendalltau([one.first for one in runs], [one.second for one in runs]).statistic)
+    return None if np.isnan(found) else found
+
+
+def turned_verdicts(
+    pairs: Sequence[tuple[str, str]], first: Sequence[MetricComparison], second: Sequence[MetricComparison]
+) -> tuple[TurnedVerdict, ...]:
+    """Return the pairs of runs whose verdicts differ, each judge's p-values corrected over all pairs."""
+    each = zip(pairs, _corrected(first), _corrected(second), strict=True)
+    return tuple(TurnedVerdict(*runs, one, other) for runs, one, other in each if one.verdict != other.verdict)
+
+
+def _corrected(found: Sequence[MetricComparison]) -> list[PairVerdict]:
+    each = zip(found, holm([one.p_value for one in found]), strict=True)
+    return [PairVerdict(one.delta, p, corrected_verdict(one.verdict, one.delta, p)) for one, p in each]

@@ -110,10 +110,11 @@ class ItemMove:
 
 @dataclass(frozen=True, slots=True)
 class LabelSetRef:
-    """A version of a dataset's labels and the digest of its content."""
+    """A version of a dataset's labels and the digest of its content; ``judge``: who gave them, "" for no named one."""
 
     version: int
     digest: str
+    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ndcg_tracker.comparison.results import ALPHA, Comparison, GroupCounts, GroupDelta, MetricComparison, TieBounds
+from ndcg_tracker.comparison.results import (
+    ALPHA,
+    Comparison,
+    GroupCounts,
+    GroupDelta,
+    LabelSetRef,
+    MetricComparison,
+    TieBounds,
+)
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.csv import csv_text
@@ -213,8 +221,10 @@ def for_people(comparison: Comparison) -> Comparison:
 
 
 def runs(comparison: Comparison) -> str:
-    """Return which runs were compared, and on what."""
-    return f"{comparison.candidate.name} against {comparison.baseline.name} on {comparison.dataset}"
+    """Return which runs were compared, and on what; labels of a named judge are told wherever a verdict is."""
+    judge = comparison.label_set.judge
+    on = f"{comparison.dataset} (judge {judge!r})" if judge else comparison.dataset
+    return f"{comparison.candidate.name} against {comparison.baseline.name} on {on}"
 
 
 def headline(comparison: Comparison) -> str:
@@ -429,7 +439,7 @@ def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[s
     labels = comparison.label_set
     pairs = [
         *(("in neither run", worded(sentence, spelled)) for sentence in _in_neither(comparison)),
-        ("labels", f"version {labels.version}, digest {labels.digest[:12]}"),
+        ("labels", f"version {labels.version}{whose(labels)}, digest {labels.digest[:12]}"),
     ]
     for share in comparison.coverage:
         where = "judged" if share.cutoff is None else f"judged@{share.cutoff}"
@@ -444,6 +454,11 @@ def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[s
                 ("ties", f"{metric.metric}: baseline {_range(effect.baseline)}, candidate {_range(effect.candidate)}")
             )
     return pairs
+
+
+def whose(labels: LabelSetRef) -> str:
+    """Return which judge gave labels, if one is named."""
+    return f" of judge {labels.judge!r}" if labels.judge else ""
 
 
 def _canonical_names(shown: Comparison, stored: Comparison) -> list[tuple[str, str]]:

@@ -8,11 +8,14 @@ from typing import Any
 
 from ndcg_tracker.comparison.labels import (
     Conclusion,
+    JudgesAgreement,
     LabelsDiff,
     LabelVersion,
+    PairVerdict,
     VersionsComparison,
 )
 from ndcg_tracker.comparison.results import Comparison, LabelSetRef
+from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.reporting.compare import (
     for_people,
     legend,
@@ -20,12 +23,13 @@ from ndcg_tracker.reporting.compare import (
     metric_rows,
     runs,
     sign,
+    whose,
 )
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as, rows_as
 from ndcg_tracker.reporting.groups import VERDICT_STYLES, delta_cell
 from ndcg_tracker.reporting.json import json_text
-from ndcg_tracker.reporting.notes import told
+from ndcg_tracker.reporting.notes import renamed, told
 from ndcg_tracker.reporting.numbers import UNDEFINED, counted, interval, p_text, percent, points
 from ndcg_tracker.reporting.report import WIDTH, Column, Format, Report, Table, columns, marks
 from ndcg_tracker.reporting.rows import as_object, fields_of, shape_of
@@ -43,7 +47,7 @@ def label_versions_as(format: Format, versions: Sequence[LabelVersion], *, color
     if format == "json":
         return json_text(as_object(tuple(versions)))
     if format == "csv":
-        names = ["dataset", *_VERSION_COLUMNS, "grades"]
+        names = ["dataset", *_VERSION_COLUMNS, "judge", "grades"]
         return csv_text(
             names, [[*(getattr(one, name) for name in names[:-1]), _grades(one, "=", " ")] for one in versions]
         )
@@ -51,11 +55,16 @@ def label_versions_as(format: Format, versions: Sequence[LabelVersion], *, color
         Column(name, _HEADINGS.get(name, name.removeprefix("n_")), right=name == "version" or name.startswith("n_"))
         for name in _VERSION_COLUMNS
     ]
+    judges = ["judge"] if any(one.judge for one in versions) else []
     rows = [
-        [*(_shown(name, getattr(one, name)) for name in _VERSION_COLUMNS), _grades(one, ": ", ", ", MOST_GRADES)]
+        [
+            *(_shown(name, getattr(one, name)) for name in _VERSION_COLUMNS),
+            *(one.judge for _ in judges),
+            _grades(one, ": ", ", ", MOST_GRADES),
+        ]
         for one in versions
     ]
-    return rows_as(format, [*shown, Column("grades")], rows, color=color)
+    return rows_as(format, [*shown, *map(Column, judges), Column("grades")], rows, color=color)
 
 
 def _shown(name: str, value: Any) -> object:
@@ -149,12 +158,72 @@ def grade_tables(found: LabelsDiff) -> list[Table]:
 
 
 def _named(labels: LabelSetRef) -> str:
-    return f"version {labels.version}"
+    return f"version {labels.version}{whose(labels)}"
 
 
 def _listed(keys: Sequence[str], n: int) -> str:
     more = f" and {n - len(keys):,} more" if n > len(keys) else ""
     return ", ".join(keys) + more
+
+
+def agreement_as(format: Format, found: JudgesAgreement, *, color: bool = False, width: int = WIDTH) -> str:
+    """Return how far two judges agree in a format, with a line end; CSV has a row per pair of grades."""
+    if format == "json":
+        return json_text(as_object(found))
+    if format == "csv":
+        return labels_diff_as("csv", found.diff)
+    return reports_as(format, [agreement_report(found)], color=color, width=width)
+
+
+def agreement_report(found: JudgesAgreement) -> Report:
+    """Return the report of two judges: kappa and grades, the order of the runs under each, and verdicts that turn."""
+    diff, metric = found.diff, familiar_name(found.metric, "")
+    first, second = (judge.judge or "unnamed" for judge in (diff.first, diff.second))
+    labels = labels_diff_report(diff)
+    kappa = "weighted kappa is undefined"
+    if found.kappa is not None:
+        ci = "" if found.kappa.ci is None else f" {interval(found.kappa.ci)}"
+        kappa = f"weighted kappa {found.kappa.value:.3f}{ci}"
+    sentences = [labels.headline or ""]
+    if found.kendall_tau is not None:
+        n_runs = counted(len(found.runs), "run")
+        turned = f"verdicts on pairs of them that turn: {len(found.turned)} of {found.n_pairs:,}"
+        sentences.append(f"{metric} of {n_runs}: Kendall's tau of their order {found.kendall_tau:.3f}; {turned}")
+    tables = list(labels.tables)
+    if found.runs:
+        rows = [
+            [
+                run.run,
+                points(run.first),
+                f"{1 + sum(other.first > run.first for other in found.runs)}",
+                points(run.second),
+                f"{1 + sum(other.second > run.second for other in found.runs)}",
+            ]
+            for run in found.runs
+        ]
+        heads = (*columns("run", f">{first}", ">rank", f">{second}"), Column("other rank", "rank", right=True))
+        tables.append(Table(heads, rows, f"{metric} under the labels of each"))
+    if found.turned:
+        turned_rows = [
+            [one.baseline, one.candidate, *_pair_cells(one.first), *_pair_cells(one.second)] for one in found.turned
+        ]
+        heads = columns("baseline", "candidate", f">{first}", "", f">{second}", "")
+        tables.append(Table(heads, turned_rows, "verdicts that turn", names=(0, 1)))
+    legend = ["weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups"]
+    if found.n_pairs:
+        legend.append(f"verdicts: paired t-test, Holm-corrected over {counted(found.n_pairs, 'pair')} under each judge")
+    return Report(
+        f"{second} against {first} on {diff.dataset}: {kappa}",
+        sentences=sentences,
+        tables=tables,
+        legend=legend,
+        facts=labels.facts,
+        notes=[told(renamed(note, {found.metric: metric})) for note in found.notes],
+    )
+
+
+def _pair_cells(found: PairVerdict) -> list[object]:
+    return [delta_cell(found.delta, found.verdict), Painted(_verdict(found.verdict), VERDICT_STYLES.get(found.verdict))]
 
 
 def versions_as(format: Format, found: VersionsComparison, *, color: bool = False, width: int = WIDTH) -> str:

@@ -19,7 +19,6 @@ from ndcg_tracker.comparison.results import (
     GroupDelta,
     GroupTieBounds,
     JudgedShare,
-    LabelSetRef,
     RunRef,
     coverage_notes,
     most_telling,
@@ -34,6 +33,7 @@ from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.tracker.explain import item_moves
 from ndcg_tracker.tracker.groups import AttributeValues, attribute_values
+from ndcg_tracker.tracker.label_sets import label_set_ref
 from ndcg_tracker.tracker.run_pair import RunPair, Side, Version, paired_results, rescore_command, resolved_pair
 from ndcg_tracker.tracker.scoring import stored_weights
 
@@ -52,8 +52,8 @@ class CompareOptions:
     """What a comparison is asked for beside the runs (see ``Tracker.compare``).
 
     ``metrics``: none for all that a candidate shares with the baseline. ``tie_bounds``: look for the groups that ties
-    in scores leave open as well, which reads the items of all runs. ``by``: a group attribute to slice by. ``labels``:
-    see ``resolved_pair``.
+    in scores leave open as well, which reads the items of all runs. ``by``: a group attribute to slice by. ``labels``,
+    ``judge``: see ``resolved_pair``.
     """
 
     metrics: tuple[Metric, ...] = ()
@@ -64,6 +64,7 @@ class CompareOptions:
     methods: Methods = T_TEST
     by: str | None = None
     labels: Version = None
+    judge: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is no version of labels (InputError)."""
@@ -92,7 +93,7 @@ def compared(
     """
     run, others = _resolved(tx, baseline, candidates, options)
     slices = None if options.by is None else attribute_values(tx, run, options.by)
-    pairs = [resolved_pair(tx, run, other, options.metrics, options.labels) for other in others]
+    pairs = [resolved_pair(tx, run, other, options.metrics, options.labels, options.judge) for other in others]
     return _corrected([compared_pair(tx, both, options, slices) for both in pairs])
 
 
@@ -105,7 +106,7 @@ def compared_versions(
     Parameters and raises: as ``compared``.
     """
     run, others = _resolved(tx, baseline, candidates, options)
-    versions = [one.version for one in tx.labels.sets(run.dataset_id)]
+    versions = [one.version for one in tx.labels.sets(run.dataset_id, options.judge or "")]
     known: list[RunPair] = []
     lacking: list[tuple[RunRecord, int]] = []
     for version, other in product(versions, others):
@@ -114,7 +115,7 @@ def compared_versions(
         except NotComparableError:
             lacking.append((other, version))
     if not known:
-        resolved_pair(tx, run, others[0], options.metrics)  # says why
+        resolved_pair(tx, run, others[0], options.metrics, judge=options.judge)  # says why
     comparisons = [
         one.comparison
         for version in versions
@@ -190,7 +191,7 @@ def compared_pair(
             RunRef(one.name, one.id),
             RunRef(other.name, other.id),
             one.dataset,
-            LabelSetRef(label_set.version, label_set.digest),
+            label_set_ref(label_set),
             coverage=coverage,
             notes=tuple(both.notes()),
             positives_only=bool(coverage_notes(coverage)) and not tx.labels.has_judged_zero(label_set.id),

@@ -77,7 +77,10 @@ def explained_pair(
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
     if metric is None:
         metric = _shared_metric(baseline, candidate, evaluations)
-    stored = [{one.label_set_version for one in of_run if one.metric == str(metric)} for of_run in evaluations]
+    stored = [
+        {one.label_set_version for one in of_run if one.metric == str(metric) and not one.judge}
+        for of_run in evaluations
+    ]
     without = [
         run for run, version, of_run in zip(runs, versions, stored, strict=True) if version is None and not of_run
     ]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ndcg_tracker.comparison.labels import GradeFrequency, LabelsDiff, LabelVersion, labels_diff
 from ndcg_tracker.comparison.results import LabelSetRef
-from ndcg_tracker.errors import InputError, ReferenceNotFoundError
+from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.tracker.labels import GROUPS_AT_ONCE, HELD_LABELS
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import LabelSetRecord
 
 
-def label_versions(tx: ReadTransaction, dataset_name: str) -> list[LabelVersion]:
-    """Return the versions of a dataset's labels, oldest first; their labels are read to be counted."""
+def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = None) -> list[LabelVersion]:
+    """Return the versions of a dataset's labels, of a judge or of all, oldest first; they are read to be counted."""
     dataset = tx.datasets.known(dataset_name)
     n_runs = tx.evaluations.runs_by_label_set(dataset.id)
     found = []
-    for one in tx.labels.sets(dataset.id):
+    for one in tx.labels.sets(dataset.id, judge):
         n_items, grades = _contents(tx, one)
-        sizes = one.n_groups, n_items, one.n_labels, grades, n_runs.get(one.id, 0)
+        sizes = one.n_groups, n_items, one.n_labels, grades, n_runs.get(one.id, 0), one.judge
         found.append(LabelVersion(dataset.name, one.version, one.digest, one.created_at_utc, one.source, *sizes))
     return found
 
@@ -51,32 +51,57 @@ def _blocks(tx: ReadTransaction, label_set: LabelSetRecord) -> Iterator[LabelLis
         yield tx.labels.lists(label_set.id, ids[first : first + GROUPS_AT_ONCE])
 
 
-def numbered_labels(tx: ReadTransaction, dataset_id: int, dataset: str, version: int | None = None) -> LabelSetRecord:
-    """Return a version of a dataset's labels, None: the newest.
+def numbered_labels(
+    tx: ReadTransaction, dataset_id: int, dataset: str, version: int | None = None, judge: str | None = None
+) -> LabelSetRecord:
+    """Return a version of a dataset's labels, None: the newest of a judge, and without one of no named judge.
 
-    Raises: InputError for a dataset without labels; ReferenceNotFoundError for an unknown version.
+    Raises: InputError for a dataset or judge without labels; ReferenceNotFoundError for an unknown version, or one that
+    is not of this judge.
     """
-    sets = tx.labels.sets(dataset_id)
-    if not sets:
+    every = tx.labels.sets(dataset_id, None)
+    if not every:
         raise InputError(f"dataset {dataset!r} has no labels; add them with ndcg-track labels add FILE")
     if version is None:
-        return sets[-1]
-    found = next((one for one in sets if one.version == version), None)
+        of_judge = [one for one in every if one.judge == (judge or "")]
+        if not of_judge:
+            others = ", ".join(dict.fromkeys(repr(one.judge) if one.judge else "no named judge" for one in every))
+            of = f"of judge {judge!r}" if judge else f"but those of a named judge; choose one with {argument('judge')}"
+            raise InputError(f"dataset {dataset!r} has no labels {of}; it has those of {others}")
+        return of_judge[-1]
+    found = next((one for one in every if one.version == version), None)
+    see = shlex.join(["ndcg-track", "labels", "list", "--dataset", dataset])
     if found is None:
-        known = "it has version 1 alone" if len(sets) == 1 else f"it has 1 to {sets[-1].version}"
+        known = "it has version 1 alone" if len(every) == 1 else f"it has 1 to {every[-1].version}"
+        raise ReferenceNotFoundError(f"no version {version} of the labels of dataset {dataset!r} ({known}); see: {see}")
+    if judge is not None and found.judge != judge:
         raise ReferenceNotFoundError(
-            f"no version {version} of the labels of dataset {dataset!r} ({known}); see: "
-            + shlex.join(["ndcg-track", "labels", "list", "--dataset", dataset])
+            f"version {version} of the labels of dataset {dataset!r} is of {judge_words(found.judge)}, not of "
+            f"{judge_words(judge)}; see: {see}"
         )
     return found
+
+
+def judge_words(judge: str) -> str:
+    """Return a judge's name for a sentence.
+
+    >>> judge_words(""), judge_words("gpt")
+    ('the unnamed judge', "judge 'gpt'")
+    """
+    return f"judge {judge!r}" if judge else "the unnamed judge"
+
+
+def label_set_ref(label_set: LabelSetRecord) -> LabelSetRef:
+    """Return a label set as reports name it."""
+    return LabelSetRef(label_set.version, label_set.digest, label_set.judge)
 
 
 def label_sets_diff(
     tx: ReadTransaction, dataset_name: str, first: int, second: int | None = None, *, top: int = 10
 ) -> LabelsDiff:
-    """Return what differs between two versions of a dataset's labels, by default between one and the newest."""
+    """Return what differs between two versions of a dataset's labels, by default between one and its judge's newest."""
     dataset = tx.datasets.known(dataset_name)
-    sets = [numbered_labels(tx, dataset.id, dataset.name, version) for version in (first, second)]
-    refs = (LabelSetRef(sets[0].version, sets[0].digest), LabelSetRef(sets[1].version, sets[1].digest))
-    one, other = (tx.labels.lists(label_set.id) for label_set in sets)
-    return labels_diff(dataset.name, refs, one, other, top=top)
+    before = numbered_labels(tx, dataset.id, dataset.name, first)
+    after = numbered_labels(tx, dataset.id, dataset.name, second, before.judge if second is None else None)
+    one, other = (tx.labels.lists(label_set.id) for label_set in (before, after))
+    return labels_diff(dataset.name, (label_set_ref(before), label_set_ref(after)), one, other, top=top)

@@ -33,17 +33,22 @@ class RescoredRun:
 
 
 def rescore_runs(
-    tx: WriteTransaction, runs: Sequence[RunRecord], metrics: Sequence[Metric], version: int | None = None
+    tx: WriteTransaction,
+    runs: Sequence[RunRecord],
+    metrics: Sequence[Metric],
+    version: int | None = None,
+    judge: str | None = None,
 ) -> list[RescoredRun]:
     """Evaluate stored runs under a version of their dataset's labels, from their stored items.
 
-    ``metrics``: none for those that each run has under any labels. ``version``: None for the newest.
+    ``metrics``: none for those that each run has under any labels. ``version``: None for the newest of
+    ``judge``.
     """
     known: dict[int, _Labels] = {}
     rescored = []
     for run in runs:
         if run.dataset_id not in known:
-            known[run.dataset_id] = _labels(tx, run, version)
+            known[run.dataset_id] = _labels(tx, run, version, judge)
         of_dataset = known[run.dataset_id]
         label_set = of_dataset.label_set
         evaluations = tx.evaluations.of_run(run.id)
@@ -79,14 +84,14 @@ class _Labels:
     weights: GroupWeights | None
 
 
-def _labels(tx: ReadTransaction, run: RunRecord, version: int | None) -> _Labels:
-    label_set = numbered_labels(tx, run.dataset_id, run.dataset, version)
+def _labels(tx: ReadTransaction, run: RunRecord, version: int | None, judge: str | None) -> _Labels:
+    label_set = numbered_labels(tx, run.dataset_id, run.dataset, version, judge)
     return _Labels(label_set, label_source(tx, label_set), stored_weights(tx, run.dataset_id))
 
 
 def add_label_version(
-    tx: WriteTransaction, dataset_name: str, lists: LabelLists, source: str | None
+    tx: WriteTransaction, dataset_name: str, lists: LabelLists, source: str | None, judge: str = ""
 ) -> tuple[int, bool]:
-    """Make labels the newest version of a dataset; return the version they are and whether it is new."""
-    labels = add_labels(tx, tx.write.datasets.ensure(dataset_name), lists, source)
+    """Make labels the newest version of a judge; return the version they are and whether it is new."""
+    labels = add_labels(tx, tx.write.datasets.ensure(dataset_name), lists, source, judge)
     return labels.label_set.version, labels.is_new

@@ -89,7 +89,8 @@ class RunPair:
         version = self.baseline.label_set.version
         if self.are_labels_named or not self.is_same_labels or version >= self.newest_version:
             return []
-        command = rescore_command([side.run for side in self.sides], list(map(str, self.metrics)))
+        judge = self.baseline.label_set.judge
+        command = rescore_command([side.run for side in self.sides], list(map(str, self.metrics)), judge=judge)
         return [Note("newer_labels", {"newest": self.newest_version, "version": version}, command)]
 
 
@@ -103,18 +104,22 @@ def resolved_pair(
     candidate: RunRecord,
     metrics: Sequence[Metric] = (),
     labels: Version = None,
+    judge: str | None = None,
 ) -> RunPair:
     """Return two runs under the labels that were asked for, with the metrics, all they share if none is named.
+
+    ``judge``: whose labels, None for those of no named judge; a version may be of any.
 
     Raises: NotComparableError, with the command that fixes it; ReferenceNotFoundError for an unknown version.
     """
     check_one_dataset(baseline, candidate, "compared")
     runs, wanted = (baseline, candidate), list(dict.fromkeys(map(str, metrics)))
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
-    label_sets = asked = tx.labels.sets(baseline.dataset_id)
-    if labels is not None:
-        version = None if labels == "newest" else labels
-        asked = [numbered_labels(tx, baseline.dataset_id, baseline.dataset, version)]
+    label_sets = asked = tx.labels.sets(baseline.dataset_id, judge or "")
+    if labels is not None or (judge and not label_sets):
+        version = labels if isinstance(labels, int) else None
+        asked = [numbered_labels(tx, baseline.dataset_id, baseline.dataset, version, judge)]
+        label_sets = tx.labels.sets(baseline.dataset_id, asked[0].judge)
     for label_set in reversed(asked):
         one, other = (Side.of(run, label_set, of_run) for run, of_run in zip(runs, evaluations, strict=True))
         shared = [text for text in one.evaluations if text in other.evaluations]
@@ -125,9 +130,10 @@ def resolved_pair(
     texts = wanted or list(dict.fromkeys(one.metric for of_run in evaluations for one in of_run))
     under = "one version" if labels is None else f"version {asked[0].version}"
     older = None if labels in (None, "newest") or asked == label_sets[-1:] else asked[0].version
+    whose = asked[0].judge if asked else ""
     raise NotComparableError(
-        f"runs {baseline.name!r} and {candidate.name!r} do not both have {what} under {under} of the labels; type: "
-        + shlex.join(rescore_command(runs, texts, older))
+        f"runs {baseline.name!r} and {candidate.name!r} do not both have {what} under {under} of the labels"
+        f"{f' of judge {whose!r}' if whose else ''}; type: {shlex.join(rescore_command(runs, texts, older, whose))}"
     )
 
 
@@ -140,10 +146,13 @@ def check_one_dataset(baseline: RunRecord, candidate: RunRecord, what: str) -> N
         )
 
 
-def rescore_command(runs: Sequence[RunRecord], metrics: Sequence[str], version: int | None = None) -> tuple[str, ...]:
-    """Return the command that evaluates runs of one dataset under metrics and a version of the labels, the newest."""
+def rescore_command(
+    runs: Sequence[RunRecord], metrics: Sequence[str], version: int | None = None, judge: str = ""
+) -> tuple[str, ...]:
+    """Return the command that evaluates runs of one dataset under metrics and a version or a judge's newest labels."""
     words = ("ndcg-track", "rescore", *dict.fromkeys(run.name for run in runs), "--dataset", runs[0].dataset)
     older = () if version is None else ("--labels", str(version))
+    older = ("--judge", judge) if judge and version is None else older
     return (*words, *(word for text in metrics for word in ("--metric", text)), *older)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.comparison.gate import Scope
     from ndcg_tracker.comparison.inference import CiMethod, TestName
-    from ndcg_tracker.comparison.labels import LabelsDiff, LabelVersion
+    from ndcg_tracker.comparison.labels import JudgesAgreement, LabelsDiff, LabelVersion
     from ndcg_tracker.comparison.pair import Missing
     from ndcg_tracker.comparison.report import PairReports
     from ndcg_tracker.ingest.frames import NullScores
@@ -217,33 +217,41 @@ class Tracker:
         metrics: str | Sequence[str] = (),
         dataset: str | None = None,
         labels: int | None = None,
+        judge: str | None = None,
     ) -> list[RescoredRun]:
         """Evaluate stored runs (none named: all) under the newest labels, from their stored items.
 
         ``metrics``: text forms; by default the metrics that each run has. ``labels``: another version of the labels.
-        Raises: ReferenceNotFoundError for a run or a version that is not there.
+        ``judge``: the newest labels of a named judge. Raises: ReferenceNotFoundError for a run or a version that is not
+        there; InputError for a judge without labels.
         """
         from ndcg_tracker.tracker.rescore import rescore_runs
 
         parsed = parse_metrics(metrics)
         with self.store().write() as tx:
-            return rescore_runs(tx, tx.runs.chosen(references, dataset), parsed, labels)
+            return rescore_runs(tx, tx.runs.chosen(references, dataset), parsed, labels, judge)
 
     def add_labels(
-        self, labels: LabelLists, *, dataset: str = DEFAULT_DATASET, source: str | None = None
+        self, labels: LabelLists, *, dataset: str = DEFAULT_DATASET, source: str | None = None, judge: str = ""
     ) -> tuple[int, bool]:
-        """Make labels the newest version of a dataset; return the version and whether it is new."""
+        """Make labels the newest version of a dataset; return the version and whether it is new.
+
+        ``judge``: who gave them, such as a model's name; labels of a named judge count only where it is named.
+        """
         from ndcg_tracker.tracker.rescore import add_label_version
 
         with self.store(create=True).write() as tx:
-            return add_label_version(tx, dataset, labels, source)
+            return add_label_version(tx, dataset, labels, source, judge)
 
-    def label_versions(self, dataset: str = DEFAULT_DATASET) -> list[LabelVersion]:
-        """Return the versions of a dataset's labels, oldest first, with what they hold and how many runs they score."""
+    def label_versions(self, dataset: str = DEFAULT_DATASET, *, judge: str | None = None) -> list[LabelVersion]:
+        """Return the versions of a dataset's labels, oldest first, with what they hold and how many runs they score.
+
+        ``judge``: only those of one judge ("": of no named one).
+        """
         from ndcg_tracker.tracker.label_sets import label_versions
 
         with self.store().read() as tx:
-            return label_versions(tx, dataset)
+            return label_versions(tx, dataset, judge)
 
     def labels_diff(
         self, first: int, second: int | None = None, *, dataset: str = DEFAULT_DATASET, top: int = 10
@@ -257,6 +265,25 @@ class Tracker:
 
         with self.store().read() as tx:
             return label_sets_diff(tx, dataset, first, second, top=top)
+
+    def labels_agreement(
+        self,
+        *judges: str,
+        dataset: str = DEFAULT_DATASET,
+        metric: str = DEFAULT_METRIC,
+        top: int = 10,
+    ) -> JudgesAgreement:
+        """Return how far two judges agree, by their newest labels, and what becomes of the runs under each.
+
+        Parameters: ``judges``: two; one is held against the unnamed judge; none: the only named one. ``metric``: by
+        which runs are ordered and compared. ``top``: how many labels to keep of those whose grades differ. Raises:
+        InputError where it is not clear which two are meant, or one has no labels.
+        """
+        from ndcg_tracker.tracker.agreement import judges_agreement
+
+        parsed = parse_metric(metric)
+        with self.store().read() as tx:
+            return judges_agreement(tx, dataset, judges, parsed, top=top)
 
     def compare(
         self,
@@ -272,6 +299,7 @@ class Tracker:
         equivalence: float | None = None,
         by: str | None = None,
         labels: Version = None,
+        judge: str | None = None,
     ) -> ComparisonResult:
         """Compare a baseline with one candidate or several, group by group, under the newest labels that they share.
 
@@ -284,15 +312,17 @@ class Tracker:
         mean). ``ci``: where the 95% intervals come from, "t", "bootstrap" or "betting". ``equivalence``: a margin,
         within which delta is to be shown to lie (two one-sided t-tests). ``by``: a group attribute (``set_groups``):
         compare slice by slice as well. ``labels``: a version of the labels, or "newest" (see also
-        ``compare_versions``). Raises: ReferenceNotFoundError; InputError for methods that do not apply and an unknown
-        attribute; NotComparableError, with the command that fixes it.
+        ``compare_versions``). ``judge``: whose labels, by default those of no named judge. Raises:
+        ReferenceNotFoundError; InputError for methods that do not apply and an unknown attribute; NotComparableError,
+        with the command that fixes it.
         """
         from ndcg_tracker.comparison.inference import Methods
         from ndcg_tracker.tracker.compare import CompareOptions, compared
         from ndcg_tracker.tracker.result_objects import ComparisonResult
 
         methods = Methods(test, ci, equivalence)
-        options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, top, tie_bounds, methods, by, labels)
+        parsed = tuple(parse_metrics(metrics))
+        options = CompareOptions(parsed, dataset, missing, top, tie_bounds, methods, by, labels, judge)
         with self.store().read() as tx:
             comparisons = tuple(one.comparison for one in compared(tx, baseline, candidates, options))
         return ComparisonResult(comparisons, partial(self._pair_reports, baseline, candidates, options))
@@ -307,18 +337,19 @@ class Tracker:
         test: TestName = "t",
         ci: CiMethod = "t",
         equivalence: float | None = None,
+        judge: str | None = None,
     ) -> VersionsResult:
         """Compare a baseline with its candidates under every version of the labels: does the conclusion change?
 
-        Parameters and raises: see ``compare``. Versions under which one of the runs lacks the metrics are named, with
-        the command that adds them.
+        Parameters and raises: see ``compare``; the versions are those of ``judge``. Versions under which one of the
+        runs lacks the metrics are named, with the command that adds them.
         """
         from ndcg_tracker.comparison.inference import Methods
         from ndcg_tracker.tracker.compare import CompareOptions, compared_versions
         from ndcg_tracker.tracker.result_objects import VersionsResult
 
         methods = Methods(test, ci, equivalence)
-        options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, top=0, methods=methods)
+        options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, top=0, methods=methods, judge=judge)
         with self.store().read() as tx:
             return VersionsResult(compared_versions(tx, baseline, candidates, options))
 

@@ -1,4 +1,4 @@
-"""``ndcg-track labels list`` and ``labels diff``, ``compare --labels`` and ``rescore --labels``."""
+"""``ndcg-track labels list``, ``diff``, ``agreement``, ``compare --labels``, ``rescore --labels``, and ``--judge``."""
 
 import csv
 import io
@@ -164,4 +164,34 @@ def test_no_version_in_common(newer: CommandLine) -> None:
     assert refused == (
         "runs 'bm25' and 'dense' do not both have AP under one version of the labels; type: ndcg-track rescore "
         "bm25 dense --dataset shop --metric AP"
+    )
+
+
+def test_labels_of_a_judge_and_how_far_it_agrees(newer: CommandLine, folder: Path) -> None:
+    write_qrels(folder / "gpt.txt", {**LABELS, "q1": {"a": 2, "b": 1, "c": 1}})
+    add = ["labels", "add", "gpt.txt", "--dataset", "shop", "--judge", "gpt", "--rescore"]
+    assert newer.said(*add) == (
+        "stored as version 3 of dataset 'shop': 8 labels of judge 'gpt'\nrescored 2 of 2 runs\n"
+    )
+    newer.done("rescore", "--all")
+    listed = newer.done("labels", "list", "--dataset", "shop").splitlines()
+    assert listed[0].endswith("  runs  judge  grades")
+    assert listed[3].endswith("  gpt    0: 1, 1: 5, 2: 2")
+    assert [row["version"] for row in newer.rows("labels", "list", "--dataset", "shop", "--judge", "gpt")] == [3]
+    by_judge = newer.done("compare", "bm25", "dense", "--judge", "gpt")
+    assert by_judge.startswith("dense against bm25 on shop (judge 'gpt'): no difference detected in ndcg@10")
+    assert "  version 3 of judge 'gpt', digest" in by_judge
+    assert means(newer.rows("compare", "bm25", "dense"))[0] == 2
+    assert means(newer.rows("compare", "bm25", "dense", "--judge", "gpt"))[0] == 3
+    text = newer.done("labels", "agreement", "--dataset", "shop").splitlines()
+    assert text[0].startswith("gpt against unnamed on shop: weighted kappa ")
+    assert text[1] == (
+        "labels of shop, version 3 of judge 'gpt' against version 2: 50.0% of the 4 labels in both have the"
+    )
+    assert text[3] == "ndcg@10 of 2 runs: Kendall's tau of their order -1.000; verdicts on pairs of them that turn: 0 of 1"
+    found = newer.rows("labels", "agreement", "--dataset", "shop", "--judge", "gpt", "--metric", "ndcg@10")
+    assert [run["run"] for run in found["runs"]] == ["dense", "bm25"]
+    assert (found["kappa"]["n"], found["kendall_tau"], found["n_pairs"]) == (4, -1.0, 1)
+    assert newer.refused("labels", "agreement", "--dataset", "shop", "--judge", "human") == (
+        "dataset 'shop' has no labels of judge 'human'; it has those of no named judge, 'gpt'"
     )

@@ -224,7 +224,7 @@ def test_json_has_exactly_the_public_keys() -> None:
         *["notes", "coverage"],
     ]
     assert document["baseline"] == {"name": "bm25", "run_id": 1}
-    assert document["label_set"] == {"version": 3, "digest": "ab" * 16}
+    assert document["label_set"] == {"version": 3, "digest": "ab" * 16, "judge": ""}
     public = ["paired", "only_in_baseline", "only_in_candidate", "undefined"]
     assert list(document["groups"])[:4] == public
     first, second = document["metrics"]

@@ -63,6 +63,7 @@ SAMPLES = [
     "alias list",
     "labels list --dataset shop",
     "labels diff 1 2 --dataset shop",
+    "labels agreement --dataset shop",
     "groups list --dataset shop",
     "texts list --dataset shop",
     "metrics list",
@@ -239,7 +240,9 @@ def _shop() -> None:
     newer = {**LABELS, "q1": {"a": 3, "b": 2}, "q2": {"a": 3, "d": 1, "x": 2}}
     write_csv(Path("newer.csv"), labels_frame(newer))
     _done("labels", "add", "newer.csv", "--dataset", "shop")
+    _done("labels", "add", "newer.csv", "--dataset", "shop", "--judge", "gpt")
     _done("rescore", "--all")
+    _done("rescore", "bm25", "dense", "--judge", "gpt")
 
 
 def _done(*words: str) -> None:

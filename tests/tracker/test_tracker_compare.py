@@ -53,7 +53,7 @@ def test_the_dict_has_the_keys_that_are_promised(shop: nt.Tracker) -> None:
     assert found["baseline"] == {"name": "bm25", "run_id": shop.run("bm25")[0].id}
     assert found["candidate"] == {"name": "dense", "run_id": shop.run("dense")[0].id}
     assert found["dataset"] == "shop"
-    assert found["label_set"] == {"version": 1, "digest": labels_of(LABELS).digest()}
+    assert found["label_set"] == {"version": 1, "digest": labels_of(LABELS).digest(), "judge": ""}
     assert list(found["groups"])[:4] == CLI_MD_KEYS["groups"]
     assert set(found["groups"]) - set(CLI_MD_KEYS["groups"]) == {
         "missing",
