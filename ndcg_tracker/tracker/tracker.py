@@ -165,7 +165,9 @@ class Tracker:
         checked_name("run", name)
         checked_name("dataset", dataset)
         source = None if path is None else source_name(path)
-        details = RunDetails(name, dataset, source, git_commit, dict(parameters or {}), dict(tags or {}))
+        labels_path = path_of(labels)
+        of_labels = None if labels_path is None else source_name(labels_path)
+        details = RunDetails(name, dataset, source, git_commit, dict(parameters or {}), dict(tags or {}), of_labels)
         given = Input(
             frame,
             labels,
