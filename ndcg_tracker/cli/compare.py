@@ -61,6 +61,12 @@ Candidates = Annotated[
 MissingGroups = Annotated[
     Missing, typer.Option(help="What to do with groups missing from one run; skip also drops those in neither.")
 ]
+ClusterBy = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ATTRIBUTE", help="Groups that share its value depend on each other: user, session.", show_default=False
+    ),
+]
 Test = Annotated[
     Significance, typer.Option(help="p-values: paired t, sign flips, or Wilcoxon (tests symmetry, not the mean).")
 ]
@@ -77,6 +83,7 @@ class Asked(TypedDict):
     ci: CiMethod
     equivalence: float | None
     judge: str | None
+    cluster: str | None
 
 
 def compare(
@@ -92,6 +99,7 @@ def compare(
             show_default=False,
         ),
     ] = None,
+    cluster: ClusterBy = None,
     test: Test = Significance.t,
     ci: Ci = Interval.t,
     equivalence: Annotated[
@@ -121,6 +129,8 @@ def compare(
     The labels are the newest version under which both runs have the metrics (all that they share, unless --metric is
     given). The first metric decides the worst and best groups and the slices. --labels all shows whether the
     conclusion changes from version to version.
+
+    tag:KEY=VALUE in the place of a run is an arm: all runs with that tag, as repeats of one system.
     """
     width = min(shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns, WIDEST)  # COLUMNS, else those of the terminal
     color = options.wants_color()
@@ -132,6 +142,7 @@ def compare(
         ci=ci.value,
         equivalence=equivalence,
         judge=judge,
+        cluster=cluster,
     )
     if labels == "all":
         if by is not None or tie_bounds:

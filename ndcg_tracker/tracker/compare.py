@@ -5,14 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ndcg_tracker.comparison.compare import T_TEST, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
-from ndcg_tracker.comparison.inference import Methods
-from ndcg_tracker.comparison.labels import VersionsComparison
+from ndcg_tracker.comparison.inference import Chance, Methods
 from ndcg_tracker.comparison.pair import Missing
 from ndcg_tracker.comparison.results import (
     Comparison,
@@ -23,23 +21,23 @@ from ndcg_tracker.comparison.results import (
     coverage_notes,
     most_telling,
 )
-from ndcg_tracker.errors import InputError, NotComparableError, argument
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.tie_bounds import tie_bounds
-from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.tracker.explain import item_moves
+from ndcg_tracker.tracker.families import retraining_note
 from ndcg_tracker.tracker.groups import AttributeValues, attribute_values
 from ndcg_tracker.tracker.label_sets import label_set_ref
-from ndcg_tracker.tracker.run_pair import RunPair, Side, Version, paired_results, rescore_command, resolved_pair
+from ndcg_tracker.tracker.run_pair import RunPair, Side, Version, paired_results, resolved_pair
 from ndcg_tracker.tracker.scoring import stored_weights
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
-    from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.records import LabelSetRecord
 
 
 MOVES = 3
@@ -52,8 +50,8 @@ class CompareOptions:
     """What a comparison is asked for beside the runs (see ``Tracker.compare``).
 
     ``metrics``: none for all that a candidate shares with the baseline. ``tie_bounds``: look for the groups that ties
-    in scores leave open as well, which reads the items of all runs. ``by``: a group attribute to slice by. ``labels``,
-    ``judge``: see ``resolved_pair``.
+    in scores leave open as well, which reads the items of all runs. ``by``: a group attribute to slice by.
+    ``cluster``: one whose values mark groups that depend on each other. ``labels``, ``judge``: see ``resolved_pair``.
     """
 
     metrics: tuple[Metric, ...] = ()
@@ -63,6 +61,7 @@ class CompareOptions:
     tie_bounds: bool = False
     methods: Methods = T_TEST
     by: str | None = None
+    cluster: str | None = None
     labels: Version = None
     judge: str | None = None
 
@@ -91,97 +90,39 @@ def compared(
     without a candidate, for an attribute that no group has, and for methods that do not apply; NotComparableError where
     two runs share no metric, with the command that fixes it.
     """
-    run, others = _resolved(tx, baseline, candidates, options)
-    slices = None if options.by is None else attribute_values(tx, run, options.by)
-    pairs = [resolved_pair(tx, run, other, options.metrics, options.labels, options.judge) for other in others]
-    return _corrected([compared_pair(tx, both, options, slices) for both in pairs])
-
-
-def compared_versions(
-    tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
-) -> VersionsComparison:
-    """Return the comparison of a run with each candidate under every version of the labels that has both.
-
-    Without metrics, those that all these versions have, if any, so that p-values are corrected over the same ones.
-    Parameters and raises: as ``compared``.
-    """
-    run, others = _resolved(tx, baseline, candidates, options)
-    versions = [one.version for one in tx.labels.sets(run.dataset_id, options.judge or "")]
-    known: list[RunPair] = []
-    lacking: list[tuple[RunRecord, int]] = []
-    for version, other in product(versions, others):
-        try:
-            known.append(resolved_pair(tx, run, other, options.metrics, version))
-        except NotComparableError:
-            lacking.append((other, version))
-    if not known:
-        resolved_pair(tx, run, others[0], options.metrics, judge=options.judge)  # says why
-    comparisons = [
-        one.comparison
-        for version in versions
-        for one in _corrected(
-            [
-                compared_pair(tx, _with_shared_metrics(both, known), options)
-                for both in known
-                if both.baseline.label_set.version == version
-            ]
-        )
-    ]
-    texts = list(dict.fromkeys(str(metric) for both in known for metric in both.metrics))
-    notes = []
-    for version in dict.fromkeys(of for _, of in lacking):
-        without = [other for other, of in lacking if of == version]
-        command = rescore_command([run, *without], texts, version)
-        notes.append(Note("not_evaluated", {"version": version, "runs": [other.name for other in without]}, command))
-    comparisons.sort(key=lambda one: [other.id for other in others].index(one.candidate.run_id))
-    return VersionsComparison(tuple(comparisons), tuple((other.name, of) for other, of in lacking), tuple(notes))
-
-
-def _with_shared_metrics(both: RunPair, known: Sequence[RunPair]) -> RunPair:
-    """Return two runs with the metrics that they have under all of these versions, their own if there are none."""
-    of_pair = [one.metrics for one in known if one.candidate.run.id == both.candidate.run.id]
-    shared = tuple(metric for metric in both.metrics if all(metric in metrics for metrics in of_pair))
-    return replace(both, metrics=shared or both.metrics)
-
-
-def _resolved(
-    tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
-) -> tuple[RunRecord, list[RunRecord]]:
-    """Return the runs that were named, at least one candidate (InputError)."""
     run = tx.runs.resolve(baseline, options.dataset)
-    others = [tx.runs.resolve(candidate, options.dataset) for candidate in _one_by_one(candidates)]
+    others = [tx.runs.resolve(candidate, options.dataset) for candidate in one_by_one(candidates)]
     if not others:
         raise InputError("a comparison needs a candidate; name one after the baseline")
-    return run, others
-
-
-def _corrected(each: list[ComparedPair]) -> list[ComparedPair]:
-    """Return comparisons under one version of the labels, their p-values corrected together."""
+    pairs = [resolved_pair(tx, run, other, options.metrics, options.labels, options.judge) for other in others]
+    each = [compared_pair(tx, both, options) for both in pairs]
     if len(each) == 1:
         return each
     corrected = adjusted_jointly([one.comparison for one in each])
     return [replace(one, comparison=comparison) for one, comparison in zip(each, corrected, strict=True)]
 
 
-def compared_pair(
-    tx: ReadTransaction, both: RunPair, options: CompareOptions, slices: AttributeValues | None = None
-) -> ComparedPair:
+def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions) -> ComparedPair:
     """Return the comparison of two runs under one label set."""
     one, other = both.baseline.run, both.candidate.run
+    slices = None if options.by is None else attribute_values(tx, one, options.by)
+    clusters = None
+    if options.cluster is not None:
+        options.methods.check_t_only("clusters of groups")
+        clusters = attribute_values(tx, one, options.cluster)
     label_set = both.baseline.label_set
-    shares = [
-        {share.cutoff: share.judged_share for share in tx.evaluations.coverages(side.run.id, label_set.id)}
-        for side in both.sides
-    ]
+    shares = [judged_shares_of(tx, side) for side in both.sides]
     results = [
         replace(
             paired_results(tx, both, metric, options.missing),
             nothing_judged=all(
-                _has_nothing_judged(tx, side, metric, of_run) for side, of_run in zip(both.sides, shares, strict=True)
+                has_nothing_judged(tx, side, metric, of_run) for side, of_run in zip(both.sides, shares, strict=True)
             ),
         )
         for metric in both.metrics
     ]
+    if clusters is not None:
+        results = [clustered(one, clusters) for one in results]
     coverage = tuple(
         JudgedShare(cutoff, *(of_run.get(cutoff) for of_run in shares))
         for cutoff in dict.fromkeys(metric.cutoff for metric in both.metrics)
@@ -194,7 +135,7 @@ def compared_pair(
             label_set_ref(label_set),
             coverage=coverage,
             notes=tuple(both.notes()),
-            positives_only=bool(coverage_notes(coverage)) and not tx.labels.has_judged_zero(label_set.id),
+            positives_only=holds_positives_only(tx, label_set, coverage),
         ),
         results,
         lambda group_ids: tx.groups.keys(both.dataset_id, group_ids).to_list(),
@@ -203,13 +144,34 @@ def compared_pair(
         by=None if slices is None else slices.of(results[0].pairing.group_ids),
     )
     comparison = _with_moves(tx, _with_requests(comparison, both), both)
+    note = retraining_note(tx, both, comparison.metrics[0])
+    if note is not None:
+        comparison = replace(comparison, notes=(*comparison.notes, note))
     if options.tie_bounds:
         found, n_open = _open_groups(tx, both, options.top)
         comparison = replace(comparison, tie_groups=found, n_tie_groups=n_open)
     return ComparedPair(both, comparison, results)
 
 
-def _has_nothing_judged(tx: ReadTransaction, side: Side, metric: Metric, shares: Mapping[int | None, float]) -> bool:
+def holds_positives_only(tx: ReadTransaction, label_set: LabelSetRecord, coverage: Sequence[JudgedShare]) -> bool:
+    """Return whether the coverage of runs differs for a reason: no label says that an item is not relevant."""
+    return bool(coverage_notes(coverage)) and not tx.labels.has_judged_zero(label_set.id)
+
+
+def clustered(results: PairedResults, by: AttributeValues) -> PairedResults:
+    """Return results whose groups depend on each other where they share a value; one without a value stands alone."""
+    numbers: dict[object, int] = {}
+    each = zip(results.pairing.group_ids.tolist(), by.of(results.pairing.group_ids).values, strict=True)
+    codes = [numbers.setdefault((0, group) if value is None else (1, value), len(numbers)) for group, value in each]
+    return replace(results, chance=Chance(clusters=np.array(codes, dtype=np.int64)), clustered_by=by.attribute)
+
+
+def judged_shares_of(tx: ReadTransaction, side: Side) -> dict[int | None, float]:
+    """Return the judged share of a run by cutoff."""
+    return {one.cutoff: one.judged_share for one in tx.evaluations.coverages(side.run.id, side.label_set.id)}
+
+
+def has_nothing_judged(tx: ReadTransaction, side: Side, metric: Metric, shares: Mapping[int | None, float]) -> bool:
     """Return whether a run has no judged item that the metric counts; ``shares``: the judged share by cutoff."""
     if side.evaluations[str(metric)].n_missing >= side.label_set.n_groups > 0:
         return True  # no group in common
@@ -277,7 +239,7 @@ def _open_groups(tx: ReadTransaction, both: RunPair, top: int) -> tuple[tuple[Gr
     return tuple(sorted(found, key=lambda group: group.worst - group.best)[:top]), n_open
 
 
-def _one_by_one(candidates: Sequence[str | Sequence[str]]) -> list[str]:
+def one_by_one(candidates: Sequence[str | Sequence[str]]) -> list[str]:
     """Return the references of runs that were given one by one or in lists (InputError for anything else)."""
     found: list[str] = []
     for given in candidates:

@@ -300,6 +300,7 @@ class Tracker:
         ci: CiMethod = "t",
         equivalence: float | None = None,
         by: str | None = None,
+        cluster: str | None = None,
         labels: Version = None,
         judge: str | None = None,
     ) -> ComparisonResult:
@@ -313,21 +314,24 @@ class Tracker:
         p-values come from, "t" (paired t-test), "permutation" (sign flips) or "wilcoxon" (tests symmetry, not the
         mean). ``ci``: where the 95% intervals come from, "t", "bootstrap" or "betting". ``equivalence``: a margin,
         within which delta is to be shown to lie (two one-sided t-tests). ``by``: a group attribute (``set_groups``):
-        compare slice by slice as well. ``labels``: a version of the labels, or "newest" (see also
-        ``compare_versions``). ``judge``: whose labels, by default those of no named judge. Raises:
-        ReferenceNotFoundError; InputError for methods that do not apply and an unknown attribute; NotComparableError,
-        with the command that fixes it.
+        compare slice by slice as well. ``cluster``: a group attribute whose values mark groups that depend on each
+        other, such as those of one user or session. ``labels``: a version of the labels, or "newest" (see also
+        ``compare_versions``). ``judge``: whose labels, by default those of no named judge. ``tag:KEY=VALUE`` in the
+        place of a run is an arm: all runs with that tag, as repeats of one system. Raises: ReferenceNotFoundError;
+        InputError for methods that do not apply and an unknown attribute; NotComparableError, with the command that
+        fixes it.
         """
         from ndcg_tracker.comparison.inference import Methods
-        from ndcg_tracker.tracker.compare import CompareOptions, compared
+        from ndcg_tracker.tracker.arms import comparisons
+        from ndcg_tracker.tracker.compare import CompareOptions
         from ndcg_tracker.tracker.result_objects import ComparisonResult
 
         methods = Methods(test, ci, equivalence)
         parsed = tuple(parse_metrics(metrics))
-        options = CompareOptions(parsed, dataset, missing, top, tie_bounds, methods, by, labels, judge)
+        options = CompareOptions(parsed, dataset, missing, top, tie_bounds, methods, by, cluster, labels, judge)
         with self.store().read() as tx:
-            comparisons = tuple(one.comparison for one in compared(tx, baseline, candidates, options))
-        return ComparisonResult(comparisons, partial(self._pair_reports, baseline, candidates, options))
+            found = comparisons(tx, baseline, candidates, options)
+        return ComparisonResult(found, partial(self._pair_reports, baseline, candidates, options))
 
     def compare_versions(
         self,
@@ -340,6 +344,7 @@ class Tracker:
         ci: CiMethod = "t",
         equivalence: float | None = None,
         judge: str | None = None,
+        cluster: str | None = None,
     ) -> VersionsResult:
         """Compare a baseline with its candidates under every version of the labels: does the conclusion change?
 
@@ -347,11 +352,14 @@ class Tracker:
         runs lacks the metrics are named, with the command that adds them.
         """
         from ndcg_tracker.comparison.inference import Methods
-        from ndcg_tracker.tracker.compare import CompareOptions, compared_versions
+        from ndcg_tracker.tracker.arms import compared_versions
+        from ndcg_tracker.tracker.compare import CompareOptions
         from ndcg_tracker.tracker.result_objects import VersionsResult
 
         methods = Methods(test, ci, equivalence)
-        options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, top=0, methods=methods, judge=judge)
+        options = CompareOptions(
+            tuple(parse_metrics(metrics)), dataset, missing, top=0, methods=methods, judge=judge, cluster=cluster
+        )
         with self.store().read() as tx:
             return VersionsResult(compared_versions(tx, baseline, candidates, options))
 
@@ -486,6 +494,7 @@ class Tracker:
         acknowledged_by: str | None = None,
         dry_run: bool = False,
         top: int = 10,
+        cluster: str | None = None,
     ) -> GateResult:
         """Decide whether a candidate may replace a baseline, and record the decision.
 
@@ -495,7 +504,7 @@ class Tracker:
         non-inferiority) or "set" (exact arithmetic against ``tolerance``, by default 0). ``alpha_budget``: the
         probability of a false FAIL over all decisions of this gate, in the place of 1% for each. ``acknowledge``: why a
         FAIL or INCONCLUSIVE is overridden, ``acknowledged_by`` by whom. ``dry_run``: record nothing. ``missing``,
-        ``top``: see ``compare``. Raises: InputError for what does not go together; ReferenceNotFoundError;
+        ``top``, ``cluster``: see ``compare``. Raises: InputError for what does not go together; ReferenceNotFoundError;
         NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.tracker.gate import GateQuestion, acknowledged, gated
@@ -514,6 +523,7 @@ class Tracker:
             missing,
             dataset,
             top,
+            cluster,
         )
         override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
         return GateResult(gated(self.store(), question, override, dry_run=dry_run))

@@ -119,3 +119,20 @@ def test_runs_are_scored_under_an_older_version(shop: nt.Tracker) -> None:
     assert (late.label_set_version, [metric.metric for metric in late.metrics]) == (1, ["ndcg@10"])
     compared = shop.compare("dense", "late", labels=1).comparisons[0].metrics[0]
     assert (compared.verdict, late.metrics[0].mean) == ("identical", pytest.approx(compared.candidate, abs=1e-12))
+
+
+def test_arms_under_every_version(shop: nt.Tracker) -> None:
+    for name, run in (("bm25", BM25), ("dense", DENSE)):
+        shop.ingest(frame_of({**run, "q1": {"c": 2.0, "a": 1.0}}), name=f"{name}2", labels=labels_frame())
+        for one in (name, f"{name}2"):
+            shop.tag_run(one, {"arm": name})
+    found = shop.compare_versions("tag:arm=bm25", "tag:arm=dense", metrics="ndcg@10")
+    assert [one.label_set.version for one in found.found.comparisons] == [1]
+    assert found.found.not_evaluated == (("tag:arm=dense", 2),)
+    shop.rescore(metrics="ndcg@10")
+    found = shop.compare_versions("tag:arm=bm25", "tag:arm=dense", metrics="ndcg@10")
+    for comparison in found.found.comparisons:
+        version = comparison.label_set.version
+        alone = shop.compare("tag:arm=bm25", "tag:arm=dense", metrics="ndcg@10", labels=version).comparisons[0]
+        assert comparison.metrics == alone.metrics
+    assert [version for version, _ in found.conclusions[0].verdicts] == [1, 2]
