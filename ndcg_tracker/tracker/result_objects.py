@@ -61,7 +61,7 @@ class ComparisonResult:
     ...     _ = tracker.set_groups({"group": ["tent", "lamp"], "device": ["phone", "tv"]})
     ...     result = tracker.compare("old", "new", by="device")
     >>> print(str(result).splitlines()[0])
-    new against old on default: no difference detected in ndcg@10 (-0.1845)
+    new against old on default: no difference detected in ndcg@10 (-0.1845; low information)
     >>> result.to_frame()[["candidate_run", "metric", "n", "wins", "ties", "losses"]].values.tolist()
     [['new', 'ndcg@10', 2, 0, 1, 1]]
     >>> worst = result.to_dict()["worst"][0]

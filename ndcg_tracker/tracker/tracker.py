@@ -417,6 +417,7 @@ class Tracker:
         labels_baseline: int | None = None,
         labels_candidate: int | None = None,
         top: int | None = 10,
+        by: str | None = None,
     ) -> ExplanationResult:
         """Say which items, grades, ranks or labels the difference of two runs comes from.
 
@@ -426,18 +427,21 @@ class Tracker:
         ``labels_baseline`` and ``labels_candidate``: versions of the labels for each run; by default the newest under
         which both have the metric. Under two versions the change is also split into what the ranking, the grades and
         the coverage of the labels did. ``top``: how many items to keep at either end over all groups, None for all.
+        ``by``: a group attribute, to say what each slice of all groups did as well.
         Raises: ReferenceNotFoundError; MetricError for a metric that is not split into items; InputError for a group
         without a result; NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.tracker.explain import explained_pair, group_explanation, run_explanation
         from ndcg_tracker.tracker.result_objects import ExplanationResult
 
+        if by is not None and group is not None:
+            raise InputError(f"{argument('by')} slices all groups; leave out {argument('group')}, or it")
         parsed = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
             one, other = tx.runs.resolve(baseline, dataset), tx.runs.resolve(candidate, dataset)
             both = explained_pair(tx, one, other, parsed, (labels_baseline, labels_candidate))
             if group is None:
-                return ExplanationResult(run_explanation(tx, both, top=top))
+                return ExplanationResult(run_explanation(tx, both, top=top, by=by))
             explanation = group_explanation(tx, both, group)
         return ExplanationResult(explanation, partial(self._group_chart, both, group))
 
@@ -495,6 +499,9 @@ class Tracker:
         dry_run: bool = False,
         top: int = 10,
         cluster: str | None = None,
+        by: str | None = None,
+        slice_margin: float | None = None,
+        strict_slices: bool = False,
     ) -> GateResult:
         """Decide whether a candidate may replace a baseline, and record the decision.
 
@@ -504,7 +511,9 @@ class Tracker:
         non-inferiority) or "set" (exact arithmetic against ``tolerance``, by default 0). ``alpha_budget``: the
         probability of a false FAIL over all decisions of this gate, in the place of 1% for each. ``acknowledge``: why a
         FAIL or INCONCLUSIVE is overridden, ``acknowledged_by`` by whom. ``dry_run``: record nothing. ``missing``,
-        ``top``, ``cluster``: see ``compare``. Raises: InputError for what does not go together; ReferenceNotFoundError;
+        ``top``, ``cluster``: see ``compare``. ``by``: a group attribute: FAIL where one of its slices, of 25 groups or
+        more, is shown to have dropped by more than ``slice_margin`` (Holm); ``strict_slices``: no PASS either where one
+        is not shown to have dropped by less. Raises: InputError for what does not go together; ReferenceNotFoundError;
         NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.tracker.gate import GateQuestion, acknowledged, gated
@@ -524,6 +533,9 @@ class Tracker:
             dataset,
             top,
             cluster,
+            by,
+            slice_margin,
+            strict_slices,
         )
         override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
         return GateResult(gated(self.store(), question, override, dry_run=dry_run))
