@@ -270,7 +270,7 @@ def kendall_tau(runs: Sequence[RunUnderJudges]) -> float | None:
     """Return Kendall's tau-b of the orders that two judges put runs into, None where one of them puts none first.
 
     >>> kendall_tau([RunUnderJudges("a", 0.5, 0.5), RunUnderJudges("b", 0.4, 0.6), RunUnderJudges("c", 0.1, 0.2)])
-    0.3333333333333333
+    0.33333333333333337
     """
     if len(runs) < 2:
         return None
