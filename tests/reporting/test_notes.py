@@ -26,13 +26,13 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "retraining": (
         {"sd": 0.00671, "runs": 40, "families": ["aa=old", "the recipe of new-0"], "seeds": 3},
-        "trainings of aa=old and the recipe of new-0 differ by sd 0.0067 (40 runs), and the interval covers groups, not "
-        "trainings; 3 seeds a side would decide",
+        "trainings of aa=old and the recipe of new-0 differ by sd 0.0067 (40 runs), and the interval covers groups, "
+        "not trainings; 3 seeds a side would decide",
     ),
     "slices_regressed": (
         {"slices": [["segment", "de", -0.25, 40], ["segment", "fr", -0.125, 1]]},
-        "2 slices regressed though the whole passes: segment='de' (-0.2500, 40 groups), segment='fr' (-0.1250, 1 group); "
-        "to see all",
+        "2 slices regressed though the whole passes: segment='de' (-0.2500, 40 groups), segment='fr' (-0.1250, 1 "
+        "group); to see all",
     ),
     "tests_symmetry": ({}, "the Wilcoxon test tests symmetry, not the mean"),
     "means_weigh_groups": (
