@@ -323,7 +323,7 @@ class EvaluationReads:
         return self._session.records(HistoryRecord, query.where(chosen))
 
     def metrics(self, dataset_id: int) -> list[MetricUse]:
-        """Return the metrics that runs of a dataset have, in the order in which they were first used."""
+        """Return the metrics that runs of a dataset have under labels of no named judge, in the order of first use."""
         table, metrics = schema.evaluations, schema.metrics
         query = (
             sa.select(
@@ -333,7 +333,8 @@ class EvaluationReads:
             )
             .join_from(table, metrics)
             .join(schema.runs, schema.runs.c.id == table.c.run_id)
-            .where(schema.runs.c.dataset_id == dataset_id)
+            .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
+            .where(schema.runs.c.dataset_id == dataset_id, schema.label_sets.c.judge == "")
             .group_by(metrics.c.id, metrics.c.text)
             .order_by(sa.func.min(table.c.id))
         )

@@ -50,6 +50,15 @@ def test_labels_of_a_named_judge_count_only_where_it_is_named(shop: nt.Tracker) 
     assert "  version 2 of judge 'gpt', digest" in str(by_judge)
 
 
+def test_a_metric_that_only_a_named_judge_gives_is_none_of_the_dataset(shop: nt.Tracker) -> None:
+    shop.rescore(metrics="P@1", judge="gpt")
+    with shop.store().read() as tx:
+        assert [use.metric for use in tx.evaluations.metrics(1)] == ["ndcg@10"]
+        group = int(tx.runs.group_ids(1)[0])
+        assert tx.evaluations.of_group(1, "P@1", group) == []
+        assert tx.evaluations.history(1, "P@1") == []
+
+
 def test_each_judge_has_versions_of_its_own(shop: nt.Tracker) -> None:
     assert shop.add_labels(labels_of(LABELS), judge="gpt") == (3, True)  # equals version 1, which is not gpt's
     assert shop.add_labels(labels_of(GPT), judge="gpt") == (2, False)
