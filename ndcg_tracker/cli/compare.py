@@ -146,7 +146,9 @@ def compare(
     )
     if labels == "all":
         if by is not None or tie_bounds:
-            raise InputError("--by and --tie-bounds need one version of the labels; name it in the place of all")
+            raise InputError(
+                "--by and --tie-bounds need one version of the labels", advice="name it in the place of all"
+            )
         from ndcg_tracker.reporting.labels import versions_as
 
         with options.tracker() as tracker:
@@ -173,5 +175,6 @@ def _version(labels: str | None) -> int | Literal["newest"] | None:
     if labels == "newest":
         return "newest"
     if not (labels.isascii() and labels.isdecimal()):
-        raise InputError(f"--labels {labels!r} is no version; give a number, such as --labels 1, or newest or all")
+        advice = "give a number, such as --labels 1, or newest or all"
+        raise InputError(f"--labels {labels!r} is no version", advice=advice)
     return int(labels)

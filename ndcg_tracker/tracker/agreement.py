@@ -77,18 +77,21 @@ def _left_out(label_set: LabelSetRecord, runs: Sequence[RunRecord], metric: str)
 def _two(tx: ReadTransaction, dataset_id: int, dataset: str, judges: Sequence[str]) -> Sequence[str]:
     """Return the two judges that are meant."""
     if len(judges) > 2 or len(set(judges)) < len(judges):
-        raise InputError(f"two judges are held against each other, not {', '.join(map(repr, judges))}; name two")
+        given = ", ".join(map(repr, judges))
+        raise InputError(f"two judges are held against each other, not {given}", advice="name two")
     if len(judges) == 2:
         return judges
     if judges:
         return ["", *judges]
     named = list(dict.fromkeys(one.judge for one in tx.labels.sets(dataset_id, None) if one.judge))
-    if len(named) != 1:
-        advice = (
-            f"choose with {argument('judge')}" if named else "add them with ndcg-track labels add FILE --judge NAME"
+    if not named:
+        advice = "add some with ndcg-track labels add FILE --judge NAME"
+        raise InputError(f"dataset {dataset!r} has no labels of a named judge", advice=advice)
+    if len(named) > 1:
+        raise InputError(
+            f"dataset {dataset!r} has labels of judges {', '.join(map(repr, named))}",
+            advice=f"choose with {argument('judge')}",
         )
-        has = f"those of {', '.join(map(repr, named))}" if named else "no labels of a named judge"
-        raise InputError(f"dataset {dataset!r} has {has}; {advice}")
     return ["", *named]
 
 

@@ -69,7 +69,7 @@ class CompareOptions:
         """Refuse what is no version of labels (InputError)."""
         if self.labels not in (None, "newest") and (isinstance(self.labels, bool) or not isinstance(self.labels, int)):
             advice = f"give a number, such as {argument('labels', 1)}, or {argument('labels', 'newest')}"
-            raise InputError(f"labels {self.labels!r} is no version; {advice}")
+            raise InputError(f"labels {self.labels!r} is no version", advice=advice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def compared(
     run = tx.runs.resolve(baseline, options.dataset)
     others = [tx.runs.resolve(candidate, options.dataset) for candidate in one_by_one(candidates)]
     if not others:
-        raise InputError("a comparison needs a candidate; name one after the baseline")
+        raise InputError("a comparison needs a candidate", advice="name one after the baseline")
     pairs = [resolved_pair(tx, run, other, options.metrics, options.labels, options.judge) for other in others]
     each = [compared_pair(tx, both, options) for both in pairs]
     if len(each) == 1:

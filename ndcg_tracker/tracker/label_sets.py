@@ -61,23 +61,26 @@ def numbered_labels(
     """
     every = tx.labels.sets(dataset_id, None)
     if not every:
-        raise InputError(f"dataset {dataset!r} has no labels; add them with ndcg-track labels add FILE")
+        raise InputError(f"dataset {dataset!r} has no labels", advice="add them with ndcg-track labels add FILE")
     if version is None:
         of_judge = [one for one in every if one.judge == (judge or "")]
         if not of_judge:
-            others = ", ".join(dict.fromkeys(repr(one.judge) if one.judge else "no named judge" for one in every))
-            of = f"of judge {judge!r}" if judge else f"but those of a named judge; choose one with {argument('judge')}"
-            raise InputError(f"dataset {dataset!r} has no labels {of}; it has those of {others}")
+            judges = ", ".join(dict.fromkeys(judge_words(one.judge) for one in every))
+            raise InputError(
+                f"dataset {dataset!r} has no labels of {judge_words(judge or '')}, but those of {judges}",
+                advice=f"choose with {argument('judge')}",
+            )
         return of_judge[-1]
     found = next((one for one in every if one.version == version), None)
-    see = shlex.join(["ndcg-track", "labels", "list", "--dataset", dataset])
+    see = f"see: {shlex.join(['ndcg-track', 'labels', 'list', '--dataset', dataset])}"
     if found is None:
         known = "it has version 1 alone" if len(every) == 1 else f"it has 1 to {every[-1].version}"
-        raise ReferenceNotFoundError(f"no version {version} of the labels of dataset {dataset!r} ({known}); see: {see}")
+        raise ReferenceNotFoundError(f"no version {version} of the labels of dataset {dataset!r} ({known})", advice=see)
     if judge is not None and found.judge != judge:
         raise ReferenceNotFoundError(
             f"version {version} of the labels of dataset {dataset!r} is of {judge_words(found.judge)}, not of "
-            f"{judge_words(judge)}; see: {see}"
+            f"{judge_words(judge)}",
+            advice=see,
         )
     return found
 

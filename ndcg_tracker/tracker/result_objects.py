@@ -113,10 +113,10 @@ class ComparisonResult:
 
         checked_kind(kind)
         if self.reports_of is None:
-            raise InputError("this comparison has no database behind it; ask Tracker.compare for one")
+            raise InputError("this comparison has no database behind it", advice="ask Tracker.compare for one")
         reports = self.reports_of(kind)
         if tuple(pair.comparison for pair in reports.pairs) != self.comparisons:
-            raise InputError("the database has changed since these runs were compared; compare them again")
+            raise InputError("the database has changed since these runs were compared", advice="compare them again")
         return Chart(comparison_chart(kind, reports, by))
 
     def to_html(self) -> str:
@@ -215,7 +215,7 @@ class ExplanationResult:
     def plot(self) -> Chart:
         """Return both lists of the group as a chart. Raises: InputError for an explanation over all groups."""
         if self.chart_of is None:
-            raise InputError(f"only the lists of one group can be drawn; name it with {argument('group')}")
+            raise InputError("only the lists of one group can be drawn", advice=f"name it with {argument('group')}")
         return self.chart_of()
 
     def _repr_html_(self) -> str:

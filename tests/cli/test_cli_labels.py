@@ -197,5 +197,6 @@ def test_labels_of_a_judge_and_how_far_it_agrees(newer: CommandLine, folder: Pat
     assert [run["run"] for run in found["runs"]] == ["dense", "bm25"]
     assert (found["kappa"]["n"], found["kendall_tau"], found["n_pairs"]) == (4, -1.0, 1)
     assert newer.refused("labels", "agreement", "--dataset", "shop", "--judge", "human") == (
-        "dataset 'shop' has no labels of judge 'human'; it has those of no named judge, 'gpt'"
+        "dataset 'shop' has no labels of judge 'human', but those of the unnamed judge, judge 'gpt'; choose with "
+        "--judge"
     )

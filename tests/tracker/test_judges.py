@@ -11,7 +11,9 @@ import ndcg_tracker as nt
 from ndcg_tracker.tracker.result_objects import ComparisonResult
 
 GPT: Run = {"q1": {"a": 0, "b": 3, "c": 0}, "q2": {"a": 2, "d": 2}, "q3": {"e": 1}, "q5": {"x": 1}}
-NO_JUDGE = "dataset 'default' has no labels of judge 'human'; it has those of no named judge, 'gpt'"
+NO_JUDGE = (
+    "dataset 'default' has no labels of judge 'human', but those of the unnamed judge, judge 'gpt'; choose with judge="
+)
 
 
 @pytest.fixture
@@ -121,7 +123,7 @@ def test_a_dataset_whose_only_labels_are_of_a_named_judge(tracker: nt.Tracker) -
     with pytest.raises(nt.InputError) as caught:
         tracker.labels_agreement()
     assert str(caught.value) == (
-        "dataset 'default' has no labels but those of a named judge; choose one with judge=; it has those of 'gpt'"
+        "dataset 'default' has no labels of the unnamed judge, but those of judge 'gpt'; choose with judge="
     )
 
 
@@ -150,7 +152,7 @@ def test_which_of_several_named_judges(shop: nt.Tracker) -> None:
     shop.add_labels(labels_of(LABELS), judge="crowd")
     with pytest.raises(nt.InputError) as caught:
         shop.labels_agreement()
-    assert str(caught.value) == "dataset 'default' has those of 'gpt', 'crowd'; choose with judge="
+    assert str(caught.value) == "dataset 'default' has labels of judges 'gpt', 'crowd'; choose with judge="
     assert shop.labels_agreement("crowd", "gpt").diff.first.judge == "crowd"
 
 
