@@ -99,7 +99,7 @@ def judges_agreement(
     top: Annotated[int, typer.Option(min=0, help="How many labels to show whose grades differ.")] = 10,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Show how far two judges of labels agree, and which verdicts turn.
+    """Show how far two judges agree, and which verdicts turn.
 
     Holds the newest labels of a named judge against those of the unnamed one, or of two named ones against each other:
     weighted kappa, grades against grades, and the order of all runs under each.
