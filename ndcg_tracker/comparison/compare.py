@@ -73,7 +73,10 @@ class PairedResults:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRuns:
-    """Two runs under one label set, as reports name them, and what is known of them beside their results."""
+    """Two runs under one label set, as reports name them, and what is known of them beside their results.
+
+    ``positives_only``: the coverage differs, and no label has grade 0 or below.
+    """
 
     baseline: RunRef
     candidate: RunRef
@@ -81,6 +84,7 @@ class ComparedRuns:
     label_set: LabelSetRef
     coverage: tuple[JudgedShare, ...] = ()
     notes: tuple[Note, ...] = ()
+    positives_only: bool = False
 
 
 def compare_runs(
@@ -116,7 +120,7 @@ def compare_runs(
         metrics,
         worst=extreme_groups(first, group_names, top=top, sign=-1),
         best=extreme_groups(first, group_names, top=top, sign=1),
-        notes=(*runs.notes, *coverage_notes(runs.coverage)),
+        notes=(*runs.notes, *coverage_notes(runs.coverage, positives_only=runs.positives_only)),
         coverage=runs.coverage,
         slices=None if by is None else worst_first(_sliced(first, by)),
         slice_attribute=None if by is None else by.attribute,

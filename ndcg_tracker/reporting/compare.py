@@ -11,6 +11,7 @@ from ndcg_tracker.comparison.results import (
     Comparison,
     GroupCounts,
     GroupDelta,
+    LabelSetRef,
     MetricComparison,
     RunRef,
     TieBounds,
@@ -218,7 +219,7 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
     table = Table(
         columns("candidate", "metric", "verdict", ">delta", ">p"), rows, names=(0, 1), marks=beside, footnotes=footnotes
     )
-    title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {first.dataset}"
+    title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {_judged_dataset(first)}"
     return Report(title, tables=[table], legend=legend(comparisons, spelled), is_overview=True)
 
 
@@ -232,8 +233,13 @@ def for_people(comparison: Comparison) -> Comparison:
 
 
 def runs(comparison: Comparison) -> str:
-    """Return which runs were compared, and on what."""
-    return f"{comparison.candidate.name} against {comparison.baseline.name} on {comparison.dataset}"
+    """Return which runs were compared, and on what; labels of a named judge are told wherever a verdict is."""
+    return f"{comparison.candidate.name} against {comparison.baseline.name} on {_judged_dataset(comparison)}"
+
+
+def _judged_dataset(comparison: Comparison) -> str:
+    judge = comparison.label_set.judge
+    return f"{comparison.dataset} (judge {judge!r})" if judge else comparison.dataset
 
 
 def headline(comparison: Comparison) -> str:
@@ -463,7 +469,7 @@ def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[s
     pairs = [
         *_arms(comparison),
         *(("in neither run", worded(sentence, spelled)) for sentence in _in_neither(comparison)),
-        ("labels", f"version {labels.version}, digest {labels.digest[:12]}"),
+        ("labels", f"version {labels.version}{whose(labels)}, digest {labels.digest[:12]}"),
     ]
     for share in comparison.coverage:
         where = "judged" if share.cutoff is None else f"judged@{share.cutoff}"
@@ -478,6 +484,11 @@ def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[s
                 ("ties", f"{metric.metric}: baseline {_range(effect.baseline)}, candidate {_range(effect.candidate)}")
             )
     return pairs
+
+
+def whose(labels: LabelSetRef) -> str:
+    """Return which judge gave labels, if one is named."""
+    return f" of judge {labels.judge!r}" if labels.judge else ""
 
 
 def _arms(comparison: Comparison) -> list[tuple[str, str]]:

@@ -215,18 +215,20 @@ class AddedLabels:
     is_new: bool
 
 
-def add_labels(tx: WriteTransaction, dataset: DatasetRecord, lists: LabelLists, source: str | None) -> AddedLabels:
-    """Return the version that equals some labels, made the newest one where there is none."""
-    refuse_other_items(tx.labels.newest(dataset.id), lists.by_row_number, dataset)
-    known = stored_version(tx, dataset, lists.digest())
+def add_labels(
+    tx: WriteTransaction, dataset: DatasetRecord, lists: LabelLists, source: str | None, judge: str = ""
+) -> AddedLabels:
+    """Return the version that equals some labels of a judge, made the judge's newest one where there is none."""
+    refuse_other_items(tx.labels.newest(dataset.id, None), lists.by_row_number, dataset)
+    known = stored_version(tx, dataset, lists.digest(), judge)
     if known is not None:
         return AddedLabels(known, is_new=False)
-    return AddedLabels(tx.write.labels.insert(dataset.id, lists, source), is_new=True)
+    return AddedLabels(tx.write.labels.insert(dataset.id, lists, source, judge=judge), is_new=True)
 
 
-def stored_version(tx: ReadTransaction, dataset: DatasetRecord, digest: str) -> LabelSetRecord | None:
-    """Return the version of a dataset's labels that has this content, None where there is none."""
-    return next((one for one in tx.labels.sets(dataset.id) if one.digest == digest), None)
+def stored_version(tx: ReadTransaction, dataset: DatasetRecord, digest: str, judge: str = "") -> LabelSetRecord | None:
+    """Return the version of a judge's labels that has this content, None where there is none."""
+    return next((one for one in tx.labels.sets(dataset.id, judge) if one.digest == digest), None)
 
 
 def refuse_other_items(newest: LabelSetRecord | None, by_row_number: bool | None, dataset: DatasetRecord) -> None:
