@@ -84,6 +84,9 @@ def compare(
     tie_bounds: Annotated[
         bool, typer.Option("--tie-bounds", help="Show the groups whose value depends on tied scores.")
     ] = False,
+    unjudged_bounds: Annotated[
+        bool, typer.Option("--unjudged-bounds", help="Show how far items that nobody judged leave delta open.")
+    ] = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Compare runs group by group, with tests and intervals.
@@ -104,6 +107,7 @@ def compare(
             missing=missing.value,
             top=top,
             tie_bounds=tie_bounds,
+            unjudged_bounds=unjudged_bounds,
             test=test.value,
             ci=ci.value,
             equivalence=equivalence,

@@ -32,6 +32,7 @@ from ndcg_tracker.tracker.explain import item_moves
 from ndcg_tracker.tracker.groups import AttributeValues, attribute_values
 from ndcg_tracker.tracker.run_pair import RunPair, Side, paired_results, resolved_pair
 from ndcg_tracker.tracker.scoring import stored_weights
+from ndcg_tracker.tracker.unjudged import with_unjudged
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
@@ -48,6 +49,7 @@ class CompareOptions:
 
     ``metrics``: none for all that a candidate shares with the baseline. ``tie_bounds``: look for the groups that ties
     in scores leave open as well, which reads the items of all runs. ``by``: a group attribute to slice by.
+    ``unjudged_bounds``: find how far unjudged items leave every metric open, which reads them, too.
     """
 
     metrics: tuple[Metric, ...] = ()
@@ -57,6 +59,7 @@ class CompareOptions:
     tie_bounds: bool = False
     methods: Methods = T_TEST
     by: str | None = None
+    unjudged_bounds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,8 @@ def compared_pair(
         )
         for metric in both.metrics
     ]
+    if options.unjudged_bounds:
+        results = with_unjudged(tx, both, results)
     comparison = compare_runs(
         ComparedRuns(
             RunRef(one.name, one.id),

@@ -234,6 +234,7 @@ class Tracker:
         missing: Missing = "error",
         top: int = 10,
         tie_bounds: bool = False,
+        unjudged_bounds: bool = False,
         test: TestName = "t",
         ci: CiMethod = "t",
         equivalence: float | None = None,
@@ -245,11 +246,13 @@ class Tracker:
         unique prefix), the candidates one by one or in lists. ``metrics``: text forms; by default all that both have.
         ``missing``: what to do with groups that have a result in one run only: "error" refuses, "zero" counts 0 there,
         "intersect" leaves them out, "skip" leaves out labelled groups that neither run has as well. ``top``: how many
-        worst and best groups to keep. ``tie_bounds``: list the groups that ties in scores leave open. ``test``: where
-        p-values come from, "t" (paired t-test), "permutation" (sign flips) or "wilcoxon" (tests symmetry, not the
-        mean). ``ci``: where the 95% intervals come from, "t", "bootstrap" or "betting". ``equivalence``: a margin,
-        within which delta is to be shown to lie (two one-sided t-tests). ``by``: a group attribute (``set_groups``):
-        compare slice by slice as well. Raises: ReferenceNotFoundError; InputError for methods that do not apply and an
+        worst and best groups to keep. ``tie_bounds``: list the groups that ties in scores leave open.
+        ``unjudged_bounds``: find the least and the greatest difference over all grades of the unjudged items in the
+        first ranks of either run, and the difference without them. ``test``: where p-values come from, "t" (paired
+        t-test), "permutation" (sign flips) or "wilcoxon" (tests symmetry, not the mean). ``ci``: where the 95%
+        intervals come from, "t", "bootstrap" or "betting". ``equivalence``: a margin, within which delta is to be
+        shown to lie (two one-sided t-tests). ``by``: a group attribute (``set_groups``): compare slice by slice as
+        well. Raises: ReferenceNotFoundError; InputError for methods that do not apply and an
         unknown attribute; NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.comparison.inference import Methods
@@ -257,7 +260,8 @@ class Tracker:
         from ndcg_tracker.tracker.result_objects import ComparisonResult
 
         methods = Methods(test, ci, equivalence)
-        options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, top, tie_bounds, methods, by)
+        parsed = tuple(parse_metrics(metrics))
+        options = CompareOptions(parsed, dataset, missing, top, tie_bounds, methods, by, unjudged_bounds)
         with self.store().read() as tx:
             comparisons = tuple(one.comparison for one in compared(tx, baseline, candidates, options))
         return ComparisonResult(comparisons, partial(self._pair_reports, baseline, candidates, options))

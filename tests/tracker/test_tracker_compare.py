@@ -346,7 +346,8 @@ def test_fewer_judged_items_are_noted(shop: nt.Tracker) -> None:
     assert share["baseline"] == pytest.approx((1 + 2 / 3 + 1 / 2 + 1 + 1 / 2) / 5)
     assert share["candidate"] == pytest.approx((1 + 1 + 1 / 2 + 1 / 2) / 4)
     assert found["notes"] == [
-        "the baseline has fewer judged items in its top 3: delta may be overstated, which could change the verdict"
+        "the baseline has fewer judged items in its top 3: delta may be overstated, which could change the verdict; "
+        "to see how far: ndcg-track compare bm25 dense --dataset shop --unjudged-bounds"
     ]
 
 

@@ -1,0 +1,70 @@
+"""What the items that nobody judged leave open between two stored runs: their lists, joined with their labels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.comparison.compare import PairedResults, UnjudgedDeltas
+from ndcg_tracker.metrics.kernel.values import group_values
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.unjudged_bounds import extreme_deltas, unjudged_items, what_stops
+from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.tracker.run_pair import RunPair
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ndcg_tracker.rankings.types import Floats
+    from ndcg_tracker.storage.read import ReadTransaction
+
+
+def with_unjudged(tx: ReadTransaction, both: RunPair, results: Sequence[PairedResults]) -> list[PairedResults]:
+    """Return the results of every metric of two runs with what unjudged items leave open; reads all their items."""
+    labels = tx.labels.lists(both.baseline.label_set.id)
+    baseline, candidate = (judged(tx.runs.ranking(side.run.id), labels) for side in both.sides)
+    grades = np.unique(labels.grades)
+    return [
+        one
+        if metric.shown_only
+        else replace(
+            one,
+            unjudged=_unjudged_deltas(
+                baseline, candidate, metric, one, grades, tx.groups.keys(both.dataset_id, one.pairing.group_ids)
+            ),
+        )
+        for metric, one in zip(both.metrics, results, strict=True)
+    ]
+
+
+def _unjudged_deltas(
+    baseline: JudgedRanking,
+    candidate: JudgedRanking,
+    metric: Metric,
+    results: PairedResults,
+    grades: Floats,
+    keys: Keys,
+) -> UnjudgedDeltas:
+    """Return the extreme results of some groups; ``grades``: those in use; ``keys``: the ids of the groups."""
+    if results.means is not None:  # of weights that no bound of a group covers
+        return UnjudgedDeltas(0, 0, not_supported=f"weights={metric['weights']}")
+    pairing = results.pairing
+    values = [_condensed(side, metric, keys) for side in (baseline, candidate)]
+    if pairing.missing == "zero":
+        values = [np.where(np.isnan(one) & ~np.isnan(other), 0.0, one) for one, other in (values, values[::-1])]
+    condensed = values[0], values[1]
+    stop = what_stops(metric, grades)
+    if stop is not None:
+        return UnjudgedDeltas(0, 0, condensed=condensed, not_supported=stop)
+    items = unjudged_items(baseline, candidate, metric, keys)
+    least, greatest = extreme_deltas(items, pairing.baseline, pairing.candidate)
+    return UnjudgedDeltas(items.groups.size, np.unique(items.groups).size, least, greatest, condensed)
+
+
+def _condensed(side: JudgedRanking, metric: Metric, keys: Keys) -> Floats:
+    """Return the values of some groups without unjudged items, NaN where undefined: float64."""
+    (found,) = group_values(side, [metric.with_axes(unjudged="drop")])
+    return np.append(found.values, np.nan)[places_of(keys, found.group_keys)]
