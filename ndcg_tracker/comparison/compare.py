@@ -12,6 +12,7 @@ from ndcg_tracker.comparison.inference import NOTHING, Methods, infer, metric_wa
 from ndcg_tracker.comparison.pair import Pairing
 from ndcg_tracker.comparison.results import (
     Comparison,
+    EarlierBounds,
     GroupCounts,
     GroupDelta,
     JudgedShare,
@@ -51,7 +52,7 @@ class UnjudgedDeltas:
 
     ``n_items`` and ``n_groups``: see ``UnjudgedBounds``. ``least`` and ``greatest``: float64, shape (n,), the extreme
     differences of every group. ``condensed``: float64, shape (n,) each, the results of baseline and candidate without
-    unjudged items, NaN where undefined. ``not_supported``: see ``UnjudgedBounds``.
+    unjudged items, NaN where undefined. ``not_supported`` and ``earlier``: see ``UnjudgedBounds``.
     """
 
     n_items: int
@@ -60,6 +61,7 @@ class UnjudgedDeltas:
     greatest: Floats | None = None
     condensed: tuple[Floats, Floats] | None = None
     not_supported: str | None = None
+    earlier: EarlierBounds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +314,7 @@ def _unjudged_bounds(results: PairedResults, methods: Methods) -> UnjudgedBounds
         for deltas in (known.least, known.greatest)
     )
     condensed = possible(*known.condensed) if known.condensed is not None else None
-    return UnjudgedBounds(known.n_items, known.n_groups, least, greatest, condensed, known.not_supported)
+    return UnjudgedBounds(known.n_items, known.n_groups, least, greatest, condensed, known.not_supported, known.earlier)
 
 
 def _before_correction(results: PairedResults, identical: bool, unknown: NotComparable | None) -> Verdict | None:

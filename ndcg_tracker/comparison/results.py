@@ -91,12 +91,23 @@ class PossibleDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierBounds:
+    """What an older version of the labels left open: the 95% interval of delta, and its least and greatest value."""
+
+    version: int
+    ci: tuple[float, float] | None
+    least: float | None
+    greatest: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class UnjudgedBounds:
     """How far the unjudged items in the first ranks of either run leave the difference of one metric open.
 
     ``n_items``: how many they are, in ``n_groups`` of the paired groups. ``least`` and ``greatest``: over all grades
     in use that they may have. ``condensed``: where they are taken out of both lists. ``not_supported``: why ``least``
-    and ``greatest`` are not known, None where they are: "measure", or an axis and its value.
+    and ``greatest`` are not known, None where they are: "measure", or an axis and its value. ``earlier``: under the
+    version of the labels before, None where the runs have not been evaluated under one.
     """
 
     n_items: int
@@ -105,6 +116,7 @@ class UnjudgedBounds:
     greatest: PossibleDelta | None = None
     condensed: PossibleDelta | None = None
     not_supported: str | None = None
+    earlier: EarlierBounds | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,6 +213,32 @@ def extreme_deltas(items: UnjudgedItems, baseline: Floats, candidate: Floats) ->
     return -_greatest(items, -weights, -delta), _greatest(items, weights, delta)
 
 
+def possible_moves(items: UnjudgedItems, baseline: Floats, candidate: Floats) -> Floats:
+    """Return how far each unjudged item alone could move the difference of its group: float64, shape (n,).
+
+    The range of the difference over all grades of the item, the others being as they are. Parameters: see
+    ``extreme_deltas``.
+    """
+    groups, metric = items.groups, items.metric
+    delta = (candidate - baseline)[groups]
+    weights = items.candidate - items.baseline
+    if items.gains.size == 1:
+        return np.zeros(groups.size)
+    if metric.measure in FIRSTS:
+        moved = np.maximum(candidate[groups], items.candidate) - np.maximum(baseline[groups], items.baseline)
+        return np.abs(moved - delta)
+    if items.ideal is None:
+        return np.asarray(items.gains[-1] * np.abs(weights))
+    ideals = items.ideals[groups]
+    known, last = delta * ideals, items.ideal.size - 1
+    low, high = delta.copy(), delta.copy()
+    for step, gain, count in zip(np.diff(items.gains), items.gains[1:], items.counts[:, groups], strict=True):
+        ideals = ideals + step * (items.ideal[np.minimum(count + 1, last)] - items.ideal[np.minimum(count, last)])
+        found = (known + gain * weights) / ideals
+        low, high = np.minimum(low, found), np.maximum(high, found)
+    return np.asarray(high - low)
+
+
 def _greatest_first(items: UnjudgedItems, low: Floats, high: Floats, sign: int) -> Floats:
     """Return the greatest difference where one item decides: further ones could only raise the other side."""
     found = high - low

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ndcg_tracker.comparison.results import Comparison, MetricComparison, PossibleDelta, UnjudgedBounds
 from ndcg_tracker.reporting.groups import VERDICT_STYLES, delta_cell
-from ndcg_tracker.reporting.numbers import counted, interval, p_text
+from ndcg_tracker.reporting.numbers import counted, interval, p_text, points
 from ndcg_tracker.reporting.report import Table, columns
 from ndcg_tracker.reporting.terminal import Painted
 
@@ -32,7 +32,24 @@ def _table(metric: MetricComparison, bounds: UnjudgedBounds) -> Table:
     as_is = PossibleDelta(metric.delta, metric.ci, metric.p_value, metric.p_adjusted, metric.verdict)
     known = (("as they are", as_is), ("least", bounds.least), ("greatest", bounds.greatest))
     rows = [[name, *_cells(found)] for name, found in (*known, ("condensed", bounds.condensed)) if found is not None]
-    return Table(_COLUMNS, rows, f"what unjudged items leave open in {metric.metric}: {_extent(bounds)}")
+    title = f"what unjudged items leave open in {metric.metric}: {_extent(bounds)}"
+    return Table(_COLUMNS, rows, title, after=_shrunk(metric, bounds))
+
+
+def _shrunk(metric: MetricComparison, bounds: UnjudgedBounds) -> str:
+    """Return how wide the interval and the bounds were under older labels, and how wide they are now."""
+    earlier, least, greatest = bounds.earlier, bounds.least, bounds.greatest
+    if earlier is None or least is None or greatest is None:
+        return ""
+    then, now = _width(earlier.least, earlier.greatest), _width(least.delta, greatest.delta)
+    widths = f"least to greatest {then} wide under labels version {earlier.version}, now {now}"
+    if earlier.ci is None or metric.ci is None:
+        return widths
+    return f"{widths}; the interval of delta {_width(*earlier.ci)}, now {_width(*metric.ci)}"
+
+
+def _width(low: float | None, high: float | None) -> str:
+    return points(None if low is None or high is None else high - low)
 
 
 def _extent(bounds: UnjudgedBounds) -> str:

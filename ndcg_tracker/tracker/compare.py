@@ -81,7 +81,7 @@ def compared(
     two runs share no metric, with the command that fixes it.
     """
     run = tx.runs.resolve(baseline, options.dataset)
-    others = [tx.runs.resolve(candidate, options.dataset) for candidate in _one_by_one(candidates)]
+    others = [tx.runs.resolve(candidate, options.dataset) for candidate in one_by_one(candidates)]
     if not others:
         raise InputError("a comparison needs a candidate; name one after the baseline")
     slices = None if options.by is None else attribute_values(tx, run, options.by)
@@ -112,7 +112,7 @@ def compared_pair(
         for metric in both.metrics
     ]
     if options.unjudged_bounds:
-        results = with_unjudged(tx, both, results)
+        results = with_unjudged(tx, both, results, options.missing, options.methods)
     comparison = compare_runs(
         ComparedRuns(
             RunRef(one.name, one.id),
@@ -206,7 +206,7 @@ def _open_groups(tx: ReadTransaction, both: RunPair, top: int) -> tuple[tuple[Gr
     return tuple(sorted(found, key=lambda group: group.worst - group.best)[:top]), n_open
 
 
-def _one_by_one(candidates: Sequence[str | Sequence[str]]) -> list[str]:
+def one_by_one(candidates: Sequence[str | Sequence[str]]) -> list[str]:
     """Return the references of runs that were given one by one or in lists (InputError for anything else)."""
     found: list[str] = []
     for given in candidates:

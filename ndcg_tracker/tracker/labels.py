@@ -215,9 +215,17 @@ class AddedLabels:
     is_new: bool
 
 
-def add_labels(tx: WriteTransaction, dataset: DatasetRecord, lists: LabelLists, source: str | None) -> AddedLabels:
-    """Return the version that equals some labels, made the newest one where there is none."""
-    refuse_other_items(tx.labels.newest(dataset.id), lists.by_row_number, dataset)
+def add_labels(
+    tx: WriteTransaction, dataset: DatasetRecord, lists: LabelLists, source: str | None, *, extend: bool = False
+) -> AddedLabels:
+    """Return the version that equals some labels, made the newest one where there is none.
+
+    ``extend``: together with the newest version. Raises: ConflictError for a grade that contradicts it then.
+    """
+    newest = tx.labels.newest(dataset.id)
+    refuse_other_items(newest, lists.by_row_number, dataset)
+    if extend and newest is not None:
+        lists = _union(tx.labels.lists(newest.id), lists, dataset)
     known = stored_version(tx, dataset, lists.digest())
     if known is not None:
         return AddedLabels(known, is_new=False)

@@ -85,8 +85,8 @@ def _newest(tx: ReadTransaction, run: RunRecord) -> _Newest:
 
 
 def add_label_version(
-    tx: WriteTransaction, dataset_name: str, lists: LabelLists, source: str | None
+    tx: WriteTransaction, dataset_name: str, lists: LabelLists, source: str | None, *, extend: bool = False
 ) -> tuple[int, bool]:
     """Make labels the newest version of a dataset; return the version they are and whether it is new."""
-    labels = add_labels(tx, tx.write.datasets.ensure(dataset_name), lists, source)
+    labels = add_labels(tx, tx.write.datasets.ensure(dataset_name), lists, source, extend=extend)
     return labels.label_set.version, labels.is_new

@@ -45,7 +45,13 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.history import HistoryFilter, HistoryResult
     from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
     from ndcg_tracker.tracker.rescore import RescoredRun
-    from ndcg_tracker.tracker.result_objects import ComparisonResult, ExplanationResult, GateResult, ReportResult
+    from ndcg_tracker.tracker.result_objects import (
+        ComparisonResult,
+        ExplanationResult,
+        GateResult,
+        LabelsNeededResult,
+        ReportResult,
+    )
     from ndcg_tracker.tracker.run_pair import RunPair
     from ndcg_tracker.tracker.texts import StoredText, TextsAdded
 
@@ -217,13 +223,51 @@ class Tracker:
             return rescore_runs(tx, tx.runs.chosen(references, dataset), parsed)
 
     def add_labels(
-        self, labels: LabelLists, *, dataset: str = DEFAULT_DATASET, source: str | None = None
+        self,
+        labels: LabelLists,
+        *,
+        dataset: str = DEFAULT_DATASET,
+        source: str | None = None,
+        extend: bool = False,
     ) -> tuple[int, bool]:
-        """Make labels the newest version of a dataset; return the version and whether it is new."""
+        """Make labels the newest version of a dataset; return the version and whether it is new.
+
+        ``extend``: they are added to those of the newest version, instead of taking their place.
+        """
         from ndcg_tracker.tracker.rescore import add_label_version
 
         with self.store(create=True).write() as tx:
-            return add_label_version(tx, dataset, labels, source)
+            return add_label_version(tx, dataset, labels, source, extend=extend)
+
+    def labels_needed(
+        self,
+        baseline: str,
+        *candidates: str | Sequence[str],
+        budget: int = 100,
+        metric: str | None = None,
+        dataset: str | None = None,
+    ) -> LabelsNeededResult:
+        """Return which unjudged items to judge next, those first that could move a difference most.
+
+        Items without a label in the newest version, among the first ranks of a run, each with the range of the mean
+        difference over its grades, all others being as they are. Of several candidates, each is compared with the
+        baseline, and an item counts by the difference that it could move most.
+
+        Parameters: ``baseline`` and ``candidates``: run references (see ``compare``). ``budget``: how many items at
+        most. ``metric``: by default the first that all runs have and that has such ranges. Returns: the items; ``save``
+        writes them for judges, ``add_labels`` with ``extend`` takes the answers. Raises: ReferenceNotFoundError;
+        InputError for a metric without such ranges and a budget below 1; NotComparableError.
+        """
+        from ndcg_tracker.metrics.language.text import parse_metric
+        from ndcg_tracker.tracker.compare import one_by_one
+        from ndcg_tracker.tracker.labels_needed import labels_needed
+        from ndcg_tracker.tracker.result_objects import LabelsNeededResult
+
+        asked = None if metric is None else parse_metric(metric)
+        with self.store().read() as tx:
+            run = tx.runs.resolve(baseline, dataset)
+            others = [tx.runs.resolve(candidate, dataset) for candidate in one_by_one(candidates)]
+            return LabelsNeededResult(labels_needed(tx, run, others, asked, budget))
 
     def compare(
         self,

@@ -2,28 +2,77 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.comparison.compare import PairedResults, UnjudgedDeltas
+from ndcg_tracker.comparison.compare import PairedResults, UnjudgedDeltas, compare_metrics
+from ndcg_tracker.comparison.results import EarlierBounds, MetricComparison
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.unjudged_bounds import extreme_deltas, unjudged_items, what_stops
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.tracker.run_pair import RunPair
+from ndcg_tracker.tracker.run_pair import RunPair, Side, paired_results
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ndcg_tracker.comparison.inference import Methods
+    from ndcg_tracker.comparison.pair import Missing
     from ndcg_tracker.rankings.types import Floats
     from ndcg_tracker.storage.read import ReadTransaction
 
 
-def with_unjudged(tx: ReadTransaction, both: RunPair, results: Sequence[PairedResults]) -> list[PairedResults]:
-    """Return the results of every metric of two runs with what unjudged items leave open; reads all their items."""
+def with_unjudged(
+    tx: ReadTransaction, both: RunPair, results: Sequence[PairedResults], missing: Missing, methods: Methods
+) -> list[PairedResults]:
+    """Return the results of every metric of two runs with what unjudged items leave open; reads all their items.
+
+    Also with what they left open under the version of the labels before, if both runs were evaluated under one.
+    """
+    found = _under_one_version(tx, both, results)
+    earlier = _before(tx, both)
+    if earlier is None:
+        return found
+    with suppress(InputError):  # of groups that only one run had then
+        older = [paired_results(tx, earlier, metric, missing) for metric in both.metrics]
+        known = compare_metrics(_under_one_version(tx, earlier, older), methods)
+        version = earlier.baseline.label_set.version
+        return [
+            one
+            if one.unjudged is None
+            else replace(one, unjudged=replace(one.unjudged, earlier=_told(version, metric)))
+            for one, metric in zip(found, known, strict=True)
+        ]
+    return found
+
+
+def _before(tx: ReadTransaction, both: RunPair) -> RunPair | None:
+    """Return the same runs and metrics under the next older version of the labels that both were evaluated under."""
+    evaluations = [tx.evaluations.of_run(side.run.id) for side in both.sides]
+    for label_set in reversed(tx.labels.sets(both.dataset_id)):
+        if label_set.version >= both.baseline.label_set.version:
+            continue
+        one, other = (
+            Side.of(side.run, label_set, of_run) for side, of_run in zip(both.sides, evaluations, strict=True)
+        )
+        if all(str(metric) in side.evaluations for metric in both.metrics for side in (one, other)):
+            return replace(both, baseline=one, candidate=other, are_labels_named=True)
+    return None
+
+
+def _told(version: int, metric: MetricComparison) -> EarlierBounds | None:
+    bounds = metric.unjudged_bounds
+    if bounds is None or bounds.least is None or bounds.greatest is None:
+        return None
+    return EarlierBounds(version, metric.ci, bounds.least.delta, bounds.greatest.delta)
+
+
+def _under_one_version(tx: ReadTransaction, both: RunPair, results: Sequence[PairedResults]) -> list[PairedResults]:
     labels = tx.labels.lists(both.baseline.label_set.id)
     baseline, candidate = (judged(tx.runs.ranking(side.run.id), labels) for side in both.sides)
     grades = np.unique(labels.grades)

@@ -8,7 +8,7 @@ from rankings_of import Run, joined, results
 
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.metrics.unjudged_bounds import extreme_deltas, unjudged_items, what_stops
+from ndcg_tracker.metrics.unjudged_bounds import extreme_deltas, possible_moves, unjudged_items, what_stops
 from ndcg_tracker.rankings.keys import Keys
 
 SCALES = [(0.0, 1.0), (1.0,), (0.0, 1.0, 2.0), (-1.0, 0.0, 2.0), (0.0, 0.5, 3.0)]
@@ -84,6 +84,7 @@ def test_the_bounds_are_reached_and_never_passed(text: str) -> None:
         sides = [joined(run, labels) for run in runs]
         found = unjudged_items(sides[0], sides[1], metric, Keys.from_strings(list(labels)))
         least, greatest = extreme_deltas(found, baseline, candidate)
+        moves = possible_moves(found, baseline, candidate)
         for at, group in enumerate(labels):
             lists = [run.get(group, {}) for run in runs]
             free = sorted({item for one in lists for item in _first(one, metric)} - set(labels[group]))
@@ -100,6 +101,16 @@ def test_the_bounds_are_reached_and_never_passed(text: str) -> None:
             one, other = _values(metric, spread, graded)
             assert least[at] == pytest.approx(np.min(other - one), abs=1e-12), (seed, group)
             assert greatest[at] == pytest.approx(np.max(other - one), abs=1e-12), (seed, group)
+            for item, move in zip(
+                found.keys.take(np.flatnonzero(found.groups == at)).to_list(), moves[found.groups == at], strict=True
+            ):
+                place = free.index(item)
+                alone = [
+                    number
+                    for number, grades in enumerate(gradings)
+                    if not any(grade is not None for at_, grade in enumerate(grades) if at_ != place)
+                ]
+                assert move == pytest.approx(np.ptp((other - one)[alone]), abs=1e-12), (seed, group, item)
     assert n_open > 30
 
 
