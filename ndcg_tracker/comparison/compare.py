@@ -251,7 +251,7 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
     if results.shown_only is not None:
         unknown = None
     known = information_in(delta, weights)
-    found = infer(delta, weights, test, known, methods, results.metric) if inferred else NOTHING
+    found = infer(delta, weights, test, methods, results.metric) if inferred else NOTHING
     return MetricComparison(
         metric=results.metric,
         baseline=means[0],
@@ -283,7 +283,6 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
             in_neither=pairing.in_neither.size,
         ),
         tie_effect=results.tie_effect,
-        betting_ci=found.betting_ci,
         equivalence=_within(found.equivalence, results.limits)
         if inferred
         else _uninferred(None if results.shown_only else methods.equivalence, equivalent=identical),

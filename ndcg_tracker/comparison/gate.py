@@ -10,13 +10,12 @@ from typing import Literal
 
 import numpy as np
 
-from ndcg_tracker.comparison.inference import low_information
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.statistics.equivalence import checked_margin
-from ndcg_tracker.statistics.information import information_in
+from ndcg_tracker.statistics.information import FEW_FOR_ONE_SIDE, Information, information_in
 from ndcg_tracker.statistics.power import groups_needed
 from ndcg_tracker.statistics.t_distribution import two_sided_t
 from ndcg_tracker.statistics.t_test import checked_weights, finite, paired_t, t_lower_bound, t_upper_bound, weighted_t
@@ -143,9 +142,9 @@ def population_decision(
     PASS if the one-sided 95% lower bound of the mean difference lies above -margin (a "small but real drop" if the
     upper bound below also lies under 0); FAIL if not PASS and the one-sided 1 - ``fail_alpha`` upper bound lies below
     0; else INCONCLUSIVE, with the number of groups or the margin that would decide. Both are paired t bounds, but
-    where information is low (``information_in``) the betting bound decides PASS, and FAIL needs it below 0 beside the t
-    bound: on skewed differences of mean 0 the t bound alone gave a false FAIL in 3 to 5% instead of 1% of all cases.
-    Where all differences are the same the betting bounds decide alone. All differences zero: PASS.
+    where information is low (``Information.is_low_for_one_side``) the betting bound decides PASS, and FAIL needs it
+    below 0 beside the t bound: on skewed differences of mean 0 the t bound alone gave a false FAIL in 3 to 5% instead
+    of 1% of all cases. Where all differences are the same the betting bounds decide alone. All differences zero: PASS.
 
     Parameters: ``delta``: float64, shape (n,), finite, candidate minus baseline. ``margin``: the drop that is allowed,
     finite, >= 0. ``weights``: float64, shape (n,), finite, >= 0; groups of weight 0 do not count. ``fail_alpha``: how
@@ -177,13 +176,13 @@ def population_decision(
     t_lower = None if t_lower is None else max(t_lower, lowest)
     lower, betting_lower, lower_method = t_lower, None, _method(t_lower, "t")
     is_bounded = float(np.abs(delta).max()) <= 1
-    if known.is_low or t_lower is None:
+    if known.is_low_for_one_side or t_lower is None:
         betting_lower = betting_lower_bound(delta, weights, level=PASS_LEVEL) if is_bounded else None
         lower, lower_method = betting_lower, _method(betting_lower, "betting")
     t_upper = t_upper_bound(test, level=1 - fail_alpha)
     t_upper = None if t_upper is None else min(t_upper, highest)
     upper, betting_upper, upper_method = t_upper, None, _method(t_upper, "t")
-    if known.is_low or t_upper is None:
+    if known.is_low_for_one_side or t_upper is None:
         betting_upper = betting_upper_bound(delta, weights, level=1 - fail_alpha) if is_bounded else None
         upper, upper_method = _upper_of_both(t_upper, betting_upper)
     passes = lower is not None and lower > -margin
@@ -205,7 +204,7 @@ def population_decision(
         betting_upper=betting_upper,
         pass_level=PASS_LEVEL,
         fail_alpha=fail_alpha,
-        low_information=low_information(known),
+        low_information=_low_information(known),
         is_small_drop=passes and upper is not None and upper < 0,
         n_needed=n_needed,
         n_needed_for=purpose,
@@ -264,6 +263,13 @@ def spent_alpha(decision_number: int, alpha: float) -> float:
     if not 0 < alpha < 0.5:
         raise InputError(f"an alpha budget must lie between 0 and 0.5, not at {alpha}; give for example 0.05")
     return alpha * 6 / (math.pi * decision_number) ** 2
+
+
+def _low_information(known: Information) -> Note | None:
+    """Return a note where the differences say too little for one-sided t bounds to be trusted alone, else None."""
+    if known.are_few_for_one_side:
+        return Note("low_information", {"n": known.n, "n_nonzero": known.n_nonzero, "enough": FEW_FOR_ONE_SIDE})
+    return Note("low_information", {"n": known.n, "skewness": known.skewness}) if known.is_low_for_one_side else None
 
 
 def _upper_of_both(t_upper: float | None, betting_upper: float | None) -> tuple[float | None, BoundMethod | None]:

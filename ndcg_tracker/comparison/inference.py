@@ -53,39 +53,34 @@ class Methods:
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """A p-value, a 95% interval, the betting interval where information is low, and the equivalence if asked for.
+    """A p-value, a 95% interval, and the equivalence if asked for.
 
     What is undefined is None.
     """
 
     p_value: float | None
     ci: tuple[float, float] | None
-    betting_ci: tuple[float, float] | None
     equivalence: Equivalence | None
 
 
-NOTHING = Inference(None, None, None, None)
+NOTHING = Inference(None, None, None)
 
 
-def infer(
-    delta: Floats, weights: Floats | None, test: TTest, known: Information, methods: Methods, metric: str = ""
-) -> Inference:
+def infer(delta: Floats, weights: Floats | None, test: TTest, methods: Methods, metric: str = "") -> Inference:
     """Return the inference on the (weighted) mean of differences of which two at least count and one is not 0.
 
     Parameters: ``delta``: float64, shape (n,), finite. ``weights``: float64, shape (n,), > 0, or None. ``test``: their
-    t-test. ``known``: how much they say. ``metric``: its text, for messages. Raises: InputError for a Wilcoxon test
+    t-test. ``metric``: its text, for messages. Raises: InputError for a Wilcoxon test
     with weights, and for a betting interval of differences beyond -1 to 1.
 
-    >>> from ndcg_tracker.statistics.information import information_in
     >>> from ndcg_tracker.statistics.t_test import paired_t
     >>> delta = np.array([0.5, 0.25, 0.125])
-    >>> found = infer(delta, None, paired_t(delta), information_in(delta), Methods(test="permutation"))
+    >>> found = infer(delta, None, paired_t(delta), Methods(test="permutation"))
     >>> found.p_value, found.ci == paired_t(delta).ci
     (0.25, True)
     """
     where = f"{metric}: " if metric else ""
-    is_bounded = float(np.abs(delta).max(initial=0.0)) <= 1
-    if methods.ci == "betting" and not is_bounded:
+    if methods.ci == "betting" and float(np.abs(delta).max(initial=0.0)) > 1:
         choices = f"{argument('ci', 't')} or {argument('ci', 'bootstrap')}"
         raise InputError(f"{where}a betting interval needs differences within -1 to 1: choose {choices}")
     if methods.test == "wilcoxon" and weights is not None:
@@ -97,17 +92,14 @@ def infer(
         p_value = wilcoxon_p_value(delta)
     else:
         p_value = test.p_value
-    betting = betting_interval(delta, weights) if is_bounded and (methods.ci == "betting" or known.is_low) else None
     if methods.ci == "betting":
-        ci = betting
+        ci: tuple[float, float] | None = betting_interval(delta, weights)
     elif methods.ci == "bootstrap":
         ci = bootstrap_interval(delta, weights, resamples=methods.resamples)
     else:
         ci = test.ci
     margin = methods.equivalence
-    return Inference(
-        p_value, ci, betting if known.is_low else None, None if margin is None else equivalence_test(test, margin)
-    )
+    return Inference(p_value, ci, None if margin is None else equivalence_test(test, margin))
 
 
 def metric_warnings(
@@ -143,12 +135,11 @@ def metric_warnings(
 
 
 def low_information(known: Information) -> Note | None:
-    """Return a note where the differences say too little for the t interval to be trusted, else None.
+    """Return a note where the differences say too little for a two-sided t-test to be trusted, else None.
 
-    >>> from ndcg_tracker.statistics.information import Information
-    >>> low_information(Information(396, 55, 0.0)).facts["n_nonzero"], low_information(Information(9, 0, 0.0))
-    (55, None)
+    >>> low_information(Information(396, 15, 0.0)).facts["n_nonzero"], low_information(Information(396, 55, 0.0))
+    (15, None)
     """
-    if known.are_few:
-        return Note("low_information", {"n": known.n, "n_nonzero": known.n_nonzero, "enough": FEW_DIFFERENCES})
-    return Note("low_information", {"n": known.n, "skewness": known.skewness}) if known.is_low else None
+    if not known.is_low:
+        return None
+    return Note("low_information", {"n": known.n, "n_nonzero": known.n_nonzero, "enough": FEW_DIFFERENCES})

@@ -198,7 +198,7 @@ class MetricComparison:
     ``p_adjusted``: after Holm's correction. ``n``: the groups that count. ``wins``, ``ties``, ``losses``: groups with
     a delta above, at and below exactly 0. ``effect_size``: d_z. ``detectable_delta``: the smallest difference found
     with 80% power. ``warnings``: what to keep in mind. ``tie_effect``: how far ties in scores leave both
-    means open. ``betting_ci``: the 95% betting interval where information is low, else None. ``equivalence``: to a
+    means open. ``equivalence``: to a
     margin, None where nobody asked. ``not_comparable``: why the verdict is that, else None. ``standard_error``: of
     delta. ``ties_could_change_verdict``: whether another order of items of equal score could give another verdict.
     ``shown_only``: why the metric is shown and not compared, None where it is compared; it has no verdict then, and
@@ -226,7 +226,6 @@ class MetricComparison:
     n: int
     groups: GroupCounts
     tie_effect: TieEffect | None = None
-    betting_ci: tuple[float, float] | None = None
     shown_only: ShownOnly | None = None
     requested_as: str = ""
     equivalence: Equivalence | None = None

@@ -14,13 +14,14 @@ from ndcg_tracker.reporting.formats import reports_as
 from ndcg_tracker.reporting.groups import IDENTICAL, VERDICT_STYLES, delta_cell, group_tables, slice_tables, tie_tables
 from ndcg_tracker.reporting.html import reports_html
 from ndcg_tracker.reporting.json import json_text
-from ndcg_tracker.reporting.notes import T_INTERVAL, few_or_skewed, low_information, renamed, sentence, told
+from ndcg_tracker.reporting.notes import T_INTERVAL, few_differences, low_information, renamed, sentence, told
 from ndcg_tracker.reporting.numbers import UNDEFINED, counted, interval, p_text, percent, points, shown_margin
 from ndcg_tracker.reporting.report import WIDTH, Format, Report, Table, columns, marks
 from ndcg_tracker.reporting.rows import as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.reporting.terminal import Painted
 from ndcg_tracker.reporting.unjudged import unjudged_tables
 from ndcg_tracker.statistics.equivalence import Equivalence
+from ndcg_tracker.statistics.information import FEW_FOR_ONE_SIDE
 
 SIGNS = {"improved": "▲", "regressed": "▼", "no_difference_detected": "~", "identical": "=", "not_comparable": "?"}
 FOLD = "what was compared, and how to read it"
@@ -149,10 +150,13 @@ def _metric_shape(metric: MetricComparison) -> Mapping[str, object]:
             "delta": effect.delta,
             "could_change_verdict": metric.ties_could_change_verdict,
         }
-    unasked = [name for name in ("equivalence", "unjudged_bounds") if getattr(metric, name) is None]
-    known = fields_of(metric, "ties_could_change_verdict", "standard_error", *unasked) | {
-        "requested_as": metric.requested_as or metric.metric
+    told: dict[str, object] = {
+        "betting_ci": metric.ci if metric.ci_method == "betting" else None,
+        "low_information": metric.has_low_information,
+        "requested_as": metric.requested_as or metric.metric,
     }
+    unasked = [name for name in ("equivalence", "unjudged_bounds") if getattr(metric, name) is None]
+    known = fields_of(metric, "ties_could_change_verdict", "standard_error", *unasked) | told
     return {"tie_bounds" if key == "tie_effect" else key: known[key] for key in known} | {"tie_bounds": bounds}
 
 
@@ -165,7 +169,7 @@ def comparison_reports(*comparisons: Comparison, spelled: Spelling = in_python) 
     """Return a report per candidate; of several, one before them that sums them up."""
     shown = tuple(for_people(comparison) for comparison in comparisons)
     reports = [_report(one, stored, shown, spelled) for one, stored in zip(shown, comparisons, strict=True)]
-    return [_overview(shown), *reports] if len(shown) > 1 else reports
+    return [_overview(shown, spelled), *reports] if len(shown) > 1 else reports
 
 
 def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparison], spelled: Spelling) -> Report:
@@ -176,7 +180,7 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
         headline(comparison),
         findings=findings if len(compared) > 1 and len(shown) == 1 else (),
         tables=[_metric_table(comparison, shown), *_equivalence_tables(comparison), *unjudged_tables(comparison)],
-        legend=legend(shown),
+        legend=legend(shown, spelled),
         facts=[paired, *facts(comparison, spelled), *_canonical_names(comparison, stored)],
         notes=[told(note) for note in comparison.notes],
         details=[*slice_tables(comparison), *group_tables(comparison), *tie_tables(comparison)],
@@ -184,20 +188,27 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
     )
 
 
-def _overview(comparisons: Sequence[Comparison]) -> Report:
+def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
     """Return the verdict on every candidate and metric."""
     rows: list[list[object]] = []
+    beside, footnotes = list[str](), list[str]()
     for comparison in comparisons:
         for metric in comparison.metrics:
+            few = [
+                few_differences(note.facts["enough"], "") for note in metric.warnings if note.kind == "low_information"
+            ]
+            beside.append(marks(few, footnotes))
             verdict = "shown, not compared" if metric.verdict is None else metric.verdict.replace("_", " ")
             verdict = verdict if _is_judged(metric) else "cannot be judged"
             told_so = (f"{sign(metric)} {verdict}", points(metric.delta, signed=True))
             painted = [Painted(text, VERDICT_STYLES.get(metric.verdict)) for text in told_so]
             rows.append([comparison.candidate.name, metric.metric, *painted, p_text(metric.p_adjusted)])
     first = comparisons[0]
-    table = Table(columns("candidate", "metric", "verdict", ">delta", ">p"), rows, names=(0, 1))
+    table = Table(
+        columns("candidate", "metric", "verdict", ">delta", ">p"), rows, names=(0, 1), marks=beside, footnotes=footnotes
+    )
     title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {first.dataset}"
-    return Report(title, tables=[table], legend=legend(comparisons), is_overview=True)
+    return Report(title, tables=[table], legend=legend(comparisons, spelled), is_overview=True)
 
 
 def for_people(comparison: Comparison) -> Comparison:
@@ -231,7 +242,12 @@ def headline(comparison: Comparison) -> str:
 
 
 def tally(metrics: Sequence[MetricComparison]) -> str:
-    """Return how many of several metrics moved, and which way."""
+    """Return how many of several metrics moved, which way, and how many of these verdicts stand on low information."""
+    n_low = sum(metric.has_low_information for metric in metrics)
+    return _moves(metrics) + (f" ({n_low} of {len(metrics)} on low information)" if n_low else "")
+
+
+def _moves(metrics: Sequence[MetricComparison]) -> str:
     counts = {verdict: sum(metric.verdict == verdict for metric in metrics) for verdict in SIGNS}
     n_metrics = counted(len(metrics), "metric")
     moved = [verdict for verdict in ("regressed", "improved") if counts[verdict]]
@@ -258,8 +274,9 @@ def finding(metric: MetricComparison) -> str:
     if metric.p_value is None:
         return f"{metric.metric} differs by {points(metric.delta, signed=True)}, which no test can judge"
     if metric.verdict == "no_difference_detected":
-        return f"no difference detected in {metric.metric} ({points(metric.delta, signed=True)})"
-    unsafe = " (low information: not a safe verdict)" if _betting_disagrees(metric) else ""
+        few = "; low information" if metric.has_low_information else ""
+        return f"no difference detected in {metric.metric} ({points(metric.delta, signed=True)}{few})"
+    unsafe = " (low information: not a safe verdict)" if metric.has_low_information else ""
     return f"{metric.metric} {metric.verdict} by {points(abs(metric.delta))}{unsafe}"
 
 
@@ -283,7 +300,6 @@ def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> 
         ("losses", lambda metric: f"{metric.losses:,}"),
         ("d_z", lambda metric: f"{metric.effect_size:+.2f}" if metric.effect_size is not None else None),
         ("detectable", lambda m: points(m.detectable_delta) if _is_detectable_shown(m) else None),
-        ("betting interval", lambda m: interval(m.betting_ci, signed=True) if _is_betting_shown(m) else None),
     ]
     metrics, footnotes = comparison.metrics, list[str]()
     known = [(name, cell) for name, cell in evidence if any(cell(metric) is not None for metric in metrics)]
@@ -330,7 +346,7 @@ def _warning(warning: Note, ci_method: str, comparisons: Sequence[Comparison]) -
         return sentence(warning)
     shown = {"t": T_INTERVAL, "betting": ""}.get(ci_method, "the interval")
     if sum(metric.has_low_information for comparison in comparisons for metric in comparison.metrics) > 1:
-        return few_or_skewed(shown)
+        return few_differences(warning.facts["enough"], shown)
     facts: Mapping[str, Any] = warning.facts
     return low_information(**facts, interval=shown)
 
@@ -338,19 +354,9 @@ def _warning(warning: Note, ci_method: str, comparisons: Sequence[Comparison]) -
 def _second_thoughts(metric: MetricComparison, p_value: float, n_metrics: int) -> list[str]:
     """Return what speaks against a verdict at second sight."""
     notes = []
-    if metric.has_low_information and metric.betting_ci is None:
-        notes.append("no betting interval: it needs differences within -1 to 1")
-    if _betting_disagrees(metric):
-        notes.append("the betting interval, which holds at any n, includes 0: not a safe verdict")
     if metric.verdict == "no_difference_detected" and p_value < ALPHA:
         notes.append(f"p {p_text(p_value)} on its own: not enough where {n_metrics} are tested together")
     return notes
-
-
-def _betting_disagrees(metric: MetricComparison) -> bool:
-    """Whether a difference was found that the betting interval does not find."""
-    betting = metric.betting_ci
-    return metric.verdict in ("improved", "regressed") and betting is not None and betting[0] <= 0 <= betting[1]
 
 
 def _n_tested(comparisons: Sequence[Comparison]) -> int:
@@ -358,7 +364,7 @@ def _n_tested(comparisons: Sequence[Comparison]) -> int:
     return sum(metric.p_value is not None for comparison in comparisons for metric in comparison.metrics)
 
 
-def legend(comparisons: Sequence[Comparison]) -> list[str]:
+def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> list[str]:
     """Return how to read the numbers of these comparisons, which share one correction of their p-values."""
     metrics = [metric for comparison in comparisons for metric in comparison.metrics]
     tested = [metric for metric in metrics if metric.p_value is not None]
@@ -374,8 +380,9 @@ def legend(comparisons: Sequence[Comparison]) -> list[str]:
     lines.append("d_z: mean difference / standard deviation")
     if any(_is_detectable_shown(metric) for metric in metrics):
         lines.append("detectable: the smallest difference found with 80% power; shown where none was found")
-    if any(_is_betting_shown(metric) for metric in metrics):
-        lines.append("betting interval: holds at any n; shown where information is low")
+    if any(_could_bet(metric) for metric in metrics):
+        wide = f"{argument('ci', 'betting')}: an interval that allows for rare, large differences"
+        lines.append(worded(wide, spelled))
     if any(metric.equivalence is not None and metric.equivalence.p_value is not None for metric in metrics):
         lines.append("equivalence: two one-sided t-tests (TOST), each metric on its own")
     return lines
@@ -386,9 +393,10 @@ def _is_detectable_shown(metric: MetricComparison) -> bool:
     return metric.verdict == "no_difference_detected" and metric.detectable_delta is not None
 
 
-def _is_betting_shown(metric: MetricComparison) -> bool:
-    """Whether to show the betting interval: not where it is the interval anyway."""
-    return metric.betting_ci is not None and metric.ci_method != "betting"
+def _could_bet(metric: MetricComparison) -> bool:
+    """Whether the verdict rests on a t interval of few nonzero differences."""
+    found = metric.verdict in ("improved", "regressed") and metric.ci_method == "t"
+    return found and metric.wins + metric.losses < FEW_FOR_ONE_SIDE
 
 
 def _equivalence_tables(comparison: Comparison) -> list[Table]:

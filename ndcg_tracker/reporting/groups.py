@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ndcg_tracker.comparison.results import Comparison, GroupDelta, ItemMove, SliceComparison, Verdict
 from ndcg_tracker.notes import Note
-from ndcg_tracker.reporting.notes import few_or_skewed, sentence
+from ndcg_tracker.reporting.notes import few_differences, sentence
 from ndcg_tracker.reporting.numbers import counted, interval, p_text, points
 from ndcg_tracker.reporting.report import Column, Table, columns, marks
 from ndcg_tracker.reporting.terminal import Painted, Style
@@ -92,7 +92,7 @@ def _slice_footnotes(row: SliceComparison) -> list[str]:
     if row.ci is None:
         return ["all groups differ by the same amount: the interval and the p-value are undefined"]
     if row.warning is not None:
-        return [few_or_skewed()]
+        return [few_differences(row.warning.facts["enough"])]
     return []
 
 

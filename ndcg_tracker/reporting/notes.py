@@ -90,9 +90,9 @@ def low_information(
     return f"low information: {found}" + (narrow if interval else "")
 
 
-def few_or_skewed(interval: str = T_INTERVAL) -> str:
+def few_differences(enough: object, interval: str = T_INTERVAL) -> str:
     """Return the warning of low information that rows of a table share."""
-    found = "low information (under 100 nonzero, or very skewed differences)"
+    found = f"low information (under {enough} nonzero differences)"
     return f"{found}: {interval} may be too narrow" if interval else found
 
 

@@ -1,4 +1,4 @@
-"""When the differences hold too little information to trust the t interval."""
+"""When the differences hold too little information to trust a t-test: one rule for two sides, one for one side."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import numpy as np
 
 from ndcg_tracker.rankings.types import Floats
 
-FEW_DIFFERENCES = 100
+FEW_DIFFERENCES = 25
+"""Fewer nonzero differences are low information for a two-sided t-test at 5%."""
+FEW_FOR_ONE_SIDE = 100
 MUCH_SKEWNESS = 0.1
 
 
@@ -35,22 +37,34 @@ class Information:
     skewness: float
 
     @property
-    def are_few(self) -> bool:
-        """Whether fewer than 100 differences are nonzero, though some are."""
+    def is_low(self) -> bool:
+        """Whether a two-sided t-test may err too often: fewer than 25 differences are nonzero, though some are.
+
+        Their number alone decides: a sample of a skewed population is most dangerous where it looks harmless, for it
+        lacks the rare large losses (``tests/comparison/test_error_rates.py``).
+        """
         return 0 < self.n_nonzero < FEW_DIFFERENCES
 
     @property
-    def is_low(self) -> bool:
-        """Whether the t interval may be too narrow: fewer than 100 nonzero, or |skewness| / sqrt(n) above 0.1."""
-        is_skewed = self.n_nonzero > 0 and abs(self.skewness) / math.sqrt(self.n) > MUCH_SKEWNESS
-        return self.are_few or is_skewed
+    def are_few_for_one_side(self) -> bool:
+        """Whether fewer than 100 differences are nonzero, though some are."""
+        return 0 < self.n_nonzero < FEW_FOR_ONE_SIDE
 
     @property
-    def groups_for_enough(self) -> int:
-        """How many groups would be enough, if further ones are like these; 0 if nothing differs."""
+    def is_low_for_one_side(self) -> bool:
+        """Whether a one-sided bound, or a far tail of t, may err too often.
+
+        Fewer than 100 nonzero, or |skewness| / sqrt(n) above 0.1: on one side skewness does not cancel.
+        """
+        is_skewed = self.n_nonzero > 0 and abs(self.skewness) / math.sqrt(self.n) > MUCH_SKEWNESS
+        return self.are_few_for_one_side or is_skewed
+
+    @property
+    def groups_for_one_side(self) -> int:
+        """How many groups would be enough for one side, if further ones are like these; 0 if nothing differs."""
         if not self.n_nonzero:
             return 0
-        by_count = math.ceil(FEW_DIFFERENCES * self.n / self.n_nonzero)
+        by_count = math.ceil(FEW_FOR_ONE_SIDE * self.n / self.n_nonzero)
         return max(by_count, math.ceil((self.skewness / MUCH_SKEWNESS) ** 2))
 
 
@@ -62,8 +76,8 @@ def information_in(delta: Floats, weights: Floats | None = None) -> Information:
     the skewness, 0 where all differences are equal.
 
     >>> found = information_in(np.repeat([0.25, 0.0], [60, 240]))
-    >>> found.is_low, found.n_nonzero, found.groups_for_enough
-    (True, 60, 500)
+    >>> found.is_low, found.is_low_for_one_side, found.n_nonzero, found.groups_for_one_side
+    (False, True, 60, 500)
     """
     if weights is None:
         return Information(delta.size, int(np.count_nonzero(delta)), skewness(delta))

@@ -52,9 +52,9 @@ def groups_needed(
     for_pass = _first(test.mean + margin, test.sd, pass_level)
     for_fail = _first(-test.mean, test.sd, 1 - fail_alpha)
     if for_pass is not None:
-        for_pass = max(for_pass, known.groups_for_enough)
+        for_pass = max(for_pass, known.groups_for_one_side)
     if for_fail is not None:
-        for_fail = max(for_fail, known.groups_for_enough)
+        for_fail = max(for_fail, known.groups_for_one_side)
     if for_fail is not None and (for_pass is None or for_fail < for_pass):
         return for_fail, "fail"
     return (None, None) if for_pass is None else (for_pass, "pass")

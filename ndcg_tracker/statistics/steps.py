@@ -380,7 +380,8 @@ class _History:
         if test.n < 2 or not delta.any():
             return None
         limit = self._alpha / factor
-        if test.p_value is not None and (test.p_value >= limit or not information_in(delta, self._weights).is_low):
+        known = information_in(delta, self._weights)
+        if test.p_value is not None and (test.p_value >= limit or not known.is_low_for_one_side):
             return test.p_value
         if float(np.abs(delta).max()) > 1:
             return None

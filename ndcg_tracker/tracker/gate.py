@@ -331,7 +331,6 @@ def _without_inference(comparison: Comparison) -> Comparison:
             p_adjusted=None,
             effect_size=None,
             detectable_delta=None,
-            betting_ci=None,
             ties_could_change_verdict=False,
             warnings=(),
             verdict=metric.verdict if metric.verdict in ("identical", "not_comparable") else "no_difference_detected",

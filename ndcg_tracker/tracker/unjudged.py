@@ -99,7 +99,8 @@ def _unjudged_deltas(
 ) -> UnjudgedDeltas:
     """Return the extreme results of some groups; ``grades``: those in use; ``keys``: the ids of the groups."""
     if results.means is not None:  # of weights that no bound of a group covers
-        return UnjudgedDeltas(0, 0, not_supported=f"weights={metric['weights']}")
+        axis = "empty_weight" if metric["empty_weight"] == "one" else "weights"
+        return UnjudgedDeltas(0, 0, not_supported=f"{axis}={metric[axis]}")
     pairing = results.pairing
     values = [_condensed(side, metric, keys) for side in (baseline, candidate)]
     if pairing.missing == "zero":

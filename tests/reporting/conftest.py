@@ -59,12 +59,12 @@ def comparison() -> Comparison:
         p_value=0.6194,
         p_adjusted=0.6194,
         n=396,
-        wins=32,
-        ties=341,
-        losses=23,
+        wins=11,
+        ties=377,
+        losses=8,
         effect_size=0.025,
         detectable_delta=0.0027,
-        warnings=(Note("low_information", {"n": 396, "n_nonzero": 55, "enough": 100}),),
+        warnings=(Note("low_information", {"n": 396, "n_nonzero": 19, "enough": 25}),),
         verdict="no_difference_detected",
         groups=GroupCounts(paired=396, only_in_baseline=1, undefined=3, missing="intersect"),
     )
@@ -112,8 +112,10 @@ def full_comparison(comparison: Comparison) -> Comparison:
     """A comparison of one metric with everything that can be asked for, and low information."""
     metric = replace(
         comparison.metrics[0],
-        warnings=(Note("low_information", {"n": 400, "n_nonzero": 55, "enough": 100}),),
-        betting_ci=(-0.0503, 0.0311),
+        warnings=(Note("low_information", {"n": 400, "n_nonzero": 19, "enough": 25}),),
+        wins=5,
+        ties=381,
+        losses=14,
         equivalence=Equivalence(0.01, 0.7231, (-0.0189, -0.0057), False),
         tie_effect=TieEffect(TieBounds(0.64, 0.66), TieBounds(0.6377, 0.6377)),
         ties_could_change_verdict=True,
@@ -128,7 +130,7 @@ def full_comparison(comparison: Comparison) -> Comparison:
                 verdict="identical"),
         replace(phone, value="desktop", n=100, delta=0.02, ci=(-0.01, 0.05), p_value=0.1, q_value=0.1, p_adjusted=0.1,
                 verdict="no_difference_detected",
-                warning=Note("low_information", {"n": 100, "n_nonzero": 40, "enough": 100})),
+                warning=Note("low_information", {"n": 100, "n_nonzero": 20, "enough": 25})),
     )  # fmt: skip
     worst = (
         replace(

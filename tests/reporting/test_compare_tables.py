@@ -111,5 +111,5 @@ def test_a_narrow_page_wraps_sentences_and_keeps_numbers_whole(full_comparison: 
     lines = comparison_as("text", full_comparison, width=72).splitlines()
     assert [line for line in lines if display_width(line) > 72] == [lines[0]]
     assert NARROW_SLICES in "\n".join(lines)
-    assert "² the betting interval, which holds at any n, includes 0: not a safe" in lines
+    assert "¹ low information: 19 of 400 differences are nonzero, and below 25 the t" in lines
     assert comparison_as("text", full_comparison, width=1) == comparison_as("text", full_comparison, width=60)

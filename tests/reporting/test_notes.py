@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from ndcg_tracker.notes import Fact, Kind, Note
-from ndcg_tracker.reporting.notes import command_line, few_or_skewed, low_information, note_text, sentence, told
+from ndcg_tracker.reporting.notes import command_line, few_differences, low_information, note_text, sentence, told
 
 SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "weightless": ({"n": 1}, "1 group of weight 0 left out"),
@@ -179,4 +179,4 @@ def test_words_of_a_command_are_quoted_for_a_shell(word: str, typed: str) -> Non
 def test_low_information_names_the_interval_that_is_shown(interval: str, end: str) -> None:
     told_so = low_information(300, 60, enough=100, interval=interval)
     assert told_so == f"low information: 60 of 300 differences are nonzero{end}"
-    assert few_or_skewed(interval).endswith("too narrow") is bool(interval)
+    assert few_differences(25, interval).endswith("too narrow") is bool(interval)

@@ -14,29 +14,28 @@ from ndcg_tracker.reporting.report import WIDTH
 from ndcg_tracker.reporting.terminal import display_width
 
 TEXT = """\
-dense against bm25 on shop: 1 of 4 metrics regressed
+dense against bm25 on shop: 1 of 4 metrics regressed (1 of 4 on low information)
   ▼ ndcg@10 regressed by 0.0123
-  ~ no difference detected in ndcg(gain=exp2, missing=skip)@10 (+0.0004)
+  ~ no difference detected in ndcg(gain=exp2, missing=skip)@10 (+0.0004; low information)
   = P@1 is identical on all 400 groups
   ? AP cannot be compared
 
-metric                           baseline  candidate      delta        95% interval       p
-ndcg@10                            0.6500     0.6377    -0.0123  [-0.0201, -0.0045]   <1e-4  ¹ ²
-ndcg(gain=exp2,…issing=skip)@10    0.5050     0.5054  ~ +0.0004  [-0.0014, +0.0024]  0.6194  ² ³ ⁴ ⁵
-P@1                                0.6500     0.6500    +0.0000                   -       -  ¹ ² ⁶
-AP                                      -          -          -                   -       -  ⁷ ⁸
+metric                            baseline  candidate      delta        95% interval       p
+ndcg@10                             0.6500     0.6377    -0.0123  [-0.0201, -0.0045]   <1e-4  ¹ ²
+ndcg(gain=exp2, missing=skip)@10    0.5050     0.5054  ~ +0.0004  [-0.0014, +0.0024]  0.6194  ² ³ ⁴
+P@1                                 0.6500     0.6500    +0.0000                   -       -  ¹ ² ⁵
+AP                                       -          -          -                   -       -  ⁶ ⁷
 ¹ 12 groups with labels but missing in the candidate run: counted as 0
 ² 3 groups undefined in both runs: left out
 ³ 1 group with a result in the baseline only: left out
-⁴ low information: 55 of 396 differences are nonzero, and below 100 the t interval may be too narrow
-⁵ no betting interval: it needs differences within -1 to 1
-⁶ identical in every group: no interval, no p-value
-⁷ 2 groups with a result in the candidate only: left out
-⁸ no group has a result in both runs, so there is nothing to compare
+⁴ low information: 19 of 396 differences are nonzero, and below 25 the t interval may be too narrow
+⁵ identical in every group: no interval, no p-value
+⁶ 2 groups with a result in the candidate only: left out
+⁷ no group has a result in both runs, so there is nothing to compare
 
 metric                            wins  ties  losses    d_z  detectable
 ndcg@10                            101   158     141  -0.13           -
-ndcg(gain=exp2, missing=skip)@10    32   341      23  +0.03      0.0027
+ndcg(gain=exp2, missing=skip)@10    11   377       8  +0.03      0.0027
 P@1                                  0   400       0      -           -
 AP                                   0     0       0      -           -
 
@@ -95,12 +94,11 @@ FULL = """\
 dense against bm25 on shop: ndcg@10 regressed by 0.0123 (low information: not a safe verdict)
 
 metric   baseline  candidate    delta        95% interval      p
-ndcg@10    0.6500     0.6377  -0.0123  [-0.0201, -0.0045]  <1e-4  ¹ ²
-¹ low information: 55 of 400 differences are nonzero, and below 100 the t interval may be too narrow
-² the betting interval, which holds at any n, includes 0: not a safe verdict
+ndcg@10    0.6500     0.6377  -0.0123  [-0.0201, -0.0045]  <1e-4  ¹
+¹ low information: 19 of 400 differences are nonzero, and below 25 the t interval may be too narrow
 
-metric   wins  ties  losses    d_z    betting interval
-ndcg@10   101   158     141  -0.13  [-0.0503, +0.0311]
+metric   wins  ties  losses    d_z
+ndcg@10     5   381      14  -0.13
 
 equivalence within ±0.01
 metric   finding                     90% interval       p
@@ -109,7 +107,7 @@ ndcg@10  not shown equivalent  [-0.0189, -0.0057]  0.7231
 delta: candidate - baseline, in absolute points
 95% interval: paired t; p: paired t-test
 d_z: mean difference / standard deviation
-betting interval: holds at any n; shown where information is low
+ci='betting': an interval that allows for rare, large differences
 equivalence: two one-sided t-tests (TOST), each metric on its own
 
 groups     400 paired
@@ -131,7 +129,7 @@ watch      1    0.6500     0.6000  ~ -0.0100                   -       -       -
 desktop  100    0.6500     0.6000  ~ +0.0200  [-0.0100, +0.0500]  0.1000  0.1000  ³
 ¹ one group says nothing about others: no interval and no p-value
 ² identical in every group: no interval, no p-value
-³ low information (under 100 nonzero, or very skewed differences): the t interval may be too narrow
+³ low information (under 25 nonzero differences): the t interval may be too narrow
 p, which decides: paired t-test, Holm-corrected over 2 slices; q, for listing: Benjamini-Hochberg
 (none): the groups without this attribute
 
@@ -160,7 +158,9 @@ def test_every_finding_in_words(comparison: Comparison) -> None:
     alone = replace(comparison, metrics=comparison.metrics[:1])
     assert headline(alone) == "dense against bm25 on shop: ndcg@10 regressed by 0.0123"
     assert finding(replace(regressed, delta=0.0321, verdict="improved")) == "ndcg@10 improved by 0.0321"
-    assert finding(undetected) == "no difference detected in ndcg(gain=exp2, missing=skip)@10 (+0.0004)"
+    assert (
+        finding(undetected) == "no difference detected in ndcg(gain=exp2, missing=skip)@10 (+0.0004; low information)"
+    )
     assert finding(replace(undetected, p_value=None, metric="AP")) == "AP differs by +0.0004, which no test can judge"
     assert finding(identical) == "P@1 is identical on all 400 groups"
     assert finding(replace(identical, n=1)) == "P@1 is identical on the 1 group"
@@ -193,52 +193,50 @@ def test_several_candidates_begin_with_an_overview(comparison: Comparison) -> No
         "\n"
         "candidate  metric                            verdict                     delta       p\n"
         "dense      ndcg@10                           ▼ regressed               -0.0123   <1e-4\n"
-        "dense      ndcg(gain=exp2, missing=skip)@10  ~ no difference detected  +0.0004  0.6194\n"
+        "dense      ndcg(gain=exp2, missing=skip)@10  ~ no difference detected  +0.0004  0.6194  ¹\n"
         "dense      P@1                               = identical               +0.0000       -\n"
         "dense      AP                                ? cannot be judged              -       -\n"
         "splade     ndcg@10                           ▼ regressed               -0.0123   <1e-4\n"
     )
     assert text.count("Holm-corrected over 4 metrics of all candidates") == 1
-    assert "\n\n\nsplade against bm25 on shop: 1 of 4 metrics regressed\n\nmetric  " in text
+    assert "\n\n\nsplade against bm25 on shop: 1 of 4 metrics regressed (1 of 4 on low information)\n\nmetric  " in text
 
 
 def test_second_thoughts(comparison: Comparison) -> None:
     regressed, undetected, *_ = comparison.metrics
-    lonely = replace(undetected, metric="AP", p_value=0.0213, p_adjusted=0.0852, warnings=(), betting_ci=None)
+    lonely = replace(undetected, metric="AP", p_value=0.0213, p_adjusted=0.0852, warnings=())
     text = comparison_as("text", replace(comparison, metrics=(regressed, lonely)))
     assert "\n⁴ p 0.0213 on its own: not enough where 2 are tested together\n" in text
     unsafe = replace(
         regressed,
-        betting_ci=(-0.05, 0.01),
-        warnings=(Note("low_information", {"n": 400, "n_nonzero": 9, "enough": 100}),),
+        warnings=(Note("low_information", {"n": 400, "n_nonzero": 9, "enough": 25}),),
     )
     text = comparison_as("text", replace(comparison, metrics=(unsafe, replace(unsafe, metric="AP"))))
     assert "  ▼ ndcg@10 regressed by 0.0123 (low information: not a safe verdict)\n" in text
-    assert text.count("low information (under 100 nonzero, or very skewed differences)") == 1
-    safe = replace(unsafe, betting_ci=(-0.05, -0.01))
-    assert "not a safe verdict" not in comparison_as("text", replace(comparison, metrics=(safe,)))
+    assert text.count("low information (under 25 nonzero differences)") == 1
+    assert text.startswith("dense against bm25 on shop: all 2 metrics regressed (2 of 2 on low information)\n")
 
 
 def test_methods_are_named(full_comparison: Comparison) -> None:
     (metric,) = full_comparison.metrics
     symmetry = "the Wilcoxon test tests symmetry, not the mean"
     asked = replace(
-        metric, test="wilcoxon", ci_method="betting", ci=metric.betting_ci, warnings=(Note("tests_symmetry"),)
+        metric, test="wilcoxon", ci_method="betting", ci=(-0.0503, 0.0311), warnings=(Note("tests_symmetry"),)
     )
     text = comparison_as("text", replace(full_comparison, metrics=(asked,)))
     told = "betting (holds at any n); p: Wilcoxon signed-rank test (tests symmetry, not the mean)"
     assert f"\n95% interval: {told}\n" in text
-    assert "betting interval" not in text.split("\n\n")[2]
+    assert "ci='betting'" not in text
     assert symmetry not in text
     asked = replace(asked, warnings=metric.warnings)
-    few = "¹ low information: 55 of 400 differences are nonzero\n"
+    few = "¹ low information: 19 of 400 differences are nonzero\n"
     assert few in comparison_as("text", replace(full_comparison, metrics=(asked,)))
     several = comparison_as("text", replace(full_comparison, metrics=(asked, replace(asked, metric="AP"))))
-    assert "¹ low information (under 100 nonzero, or very skewed differences)\n" in several
+    assert "¹ low information (under 25 nonzero differences)\n" in several
     other = replace(metric, test="permutation", ci_method="bootstrap")
     text = comparison_as("text", replace(full_comparison, metrics=(other,)))
     assert "\n95% interval: bootstrap (BCa); p: permutation test (sign flips)\n" in text
-    assert "are nonzero, and below 100 the interval may be too narrow\n" in text
+    assert "are nonzero, and below 25 the interval may be too narrow\n" in text
 
 
 def test_a_metric_is_shown_with_its_canonical_text(comparison: Comparison) -> None:
@@ -297,7 +295,7 @@ def test_p_is_never_printed_as_zero(comparison: Comparison, p_value: float) -> N
 def test_colour_follows_the_verdict(comparison: Comparison) -> None:
     text = comparison_as("text", comparison, color=True)
     assert text.startswith(
-        "\x1b[1mdense against bm25 on shop: 1 of 4 metrics regressed\x1b[0m\n"
+        "\x1b[1mdense against bm25 on shop: 1 of 4 metrics regressed (1 of 4 on low information)\x1b[0m\n"
         "  \x1b[33m▼ ndcg@10 regressed by 0.0123\x1b[0m\n"
         "  ~ no difference detected in"
     )

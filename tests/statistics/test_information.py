@@ -8,6 +8,20 @@ from ndcg_tracker.statistics.information import Information, information_in
 
 
 @pytest.mark.parametrize(
+    ("known", "is_low"),
+    [
+        (Information(300, 0, 0.0), False),
+        (Information(300, 24, 0.0), True),
+        (Information(300, 25, 0.0), False),
+        (Information(400, 400, -2.01), False),
+    ],
+    ids=["nothing differs", "24", "25", "skewed"],
+)
+def test_the_limit_of_two_sides(known: Information, is_low: bool) -> None:
+    assert known.is_low == is_low == (low_information(known) is not None)
+
+
+@pytest.mark.parametrize(
     ("known", "is_low", "enough"),
     [
         (Information(300, 0, 0.0), False, 0),
@@ -18,9 +32,9 @@ from ndcg_tracker.statistics.information import Information, information_in
     ],
     ids=["nothing differs", "99", "100", "skewed just not", "skewed"],
 )
-def test_the_limits(known: Information, is_low: bool, enough: int) -> None:
-    assert known.is_low == is_low == (low_information(known) is not None)
-    assert known.groups_for_enough == enough
+def test_the_limits_of_one_side(known: Information, is_low: bool, enough: int) -> None:
+    assert known.is_low_for_one_side == is_low
+    assert known.groups_for_one_side == enough
 
 
 def test_weights_count_by_their_pull() -> None:

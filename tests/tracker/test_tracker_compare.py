@@ -64,7 +64,16 @@ def test_the_dict_has_the_keys_that_are_promised(shop: nt.Tracker) -> None:
     for metric in found["metrics"]:
         assert list(metric)[:16] == CLI_MD_KEYS["metrics"]
         assert set(metric) - set(CLI_MD_KEYS["metrics"]) == {
-            *("not_comparable", "n", "groups", "tie_bounds", "betting_ci", "shown_only", "requested_as")
+            *(
+                "not_comparable",
+                "n",
+                "groups",
+                "tie_bounds",
+                "betting_ci",
+                "low_information",
+                "shown_only",
+                "requested_as",
+            )
         }
     for group in found["worst"] + found["best"]:
         assert list(group) == ["group", "baseline", "candidate", "delta", "moves"]

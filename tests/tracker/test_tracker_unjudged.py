@@ -98,7 +98,8 @@ def test_weights_of_items_leave_no_bounds(tracker: Tracker) -> None:
         "least": None,
         "greatest": None,
         "condensed": None,
-        "not_supported": "weights=group",
+        "not_supported": "empty_weight=one",
+        "earlier": None,
     }
 
 
