@@ -54,6 +54,12 @@ Candidates = Annotated[
 MissingGroups = Annotated[
     Missing, typer.Option(help="What to do with groups missing from one run; skip also drops those in neither.")
 ]
+ClusterBy = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ATTRIBUTE", help="Groups that share its value depend on each other: user, session.", show_default=False
+    ),
+]
 Test = Annotated[
     Significance, typer.Option(help="p-values: paired t, sign flips, or Wilcoxon (tests symmetry, not the mean).")
 ]
@@ -73,6 +79,7 @@ def compare(
             show_default=False,
         ),
     ] = None,
+    cluster: ClusterBy = None,
     test: Test = Significance.t,
     ci: Ci = Interval.t,
     equivalence: Annotated[
@@ -95,6 +102,8 @@ def compare(
 
     The labels are the newest version under which both runs have the metrics (all that they share, unless --metric is
     given). The first metric decides the worst and best groups and the slices.
+
+    tag:KEY=VALUE in the place of a run is an arm: all runs with that tag, as repeats of one system.
     """
     from ndcg_tracker.reporting.compare import comparison_as
 
@@ -112,6 +121,7 @@ def compare(
             ci=ci.value,
             equivalence=equivalence,
             by=by,
+            cluster=cluster,
         )
     columns = shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns  # COLUMNS, else those of the terminal
     width = min(columns, WIDEST)

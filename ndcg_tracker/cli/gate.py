@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.compare import Missing, MissingGroups
+from ndcg_tracker.cli.compare import ClusterBy, Missing, MissingGroups
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def gate(
         typer.Option(metavar="REASON", help="Override the decision; the reason is recorded.", show_default=False),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Record nothing.")] = False,
+    cluster: ClusterBy = None,
     missing: MissingGroups = Missing.error,
     dataset: options.AnyDataset = None,
     junit: Annotated[str | None, typer.Option(metavar="FILE", help="Write a JUnit report.", show_default=False)] = None,
@@ -119,6 +120,7 @@ def gate(
                 aa=aa,
                 alpha_budget=alpha_budget,
                 missing=missing.value,
+                cluster=cluster,
                 dataset=dataset,
                 acknowledge=acknowledge,
                 acknowledged_by=None if acknowledge is None else _person(),

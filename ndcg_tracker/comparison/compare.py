@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ndcg_tracker.comparison.inference import NOTHING, Methods, infer, metric_warnings
+from ndcg_tracker.comparison.inference import GROUPS_ONLY, NOTHING, Chance, Methods, infer, metric_warnings
 from ndcg_tracker.comparison.pair import Pairing
 from ndcg_tracker.comparison.results import (
+    Clusters,
     Comparison,
     EarlierBounds,
     GroupCounts,
@@ -36,10 +36,9 @@ from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.equivalence import Equivalence
-from ndcg_tracker.statistics.information import information_in
 from ndcg_tracker.statistics.power import detectable_delta
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
-from ndcg_tracker.statistics.t_test import checked_weights, limited, paired_t, weighted_t
+from ndcg_tracker.statistics.t_test import checked_weights, limited
 
 GroupNames = Callable[[Index], Sequence[str]]
 
@@ -74,7 +73,8 @@ class PairedResults:
     (``empty_weight=one``). ``tie_effect``: the bounds of both means over ties in scores, if known. ``limits``: between
     which numbers any difference lies, None where that is not known. ``nothing_judged``: whether neither run has a
     judged item that the metric counts. ``shown_only``: why the metric is shown and not compared (``no_inference`` is
-    a note of it), None where it is compared. ``unjudged``: None where nobody asked.
+    a note of it), None where it is compared. ``chance``: the repeats behind arms, or clusters of the paired groups by
+    the attribute ``clustered_by``. ``unjudged``: None where nobody asked.
     """
 
     metric: str
@@ -88,6 +88,8 @@ class PairedResults:
     limits: tuple[float, float] | None = None
     nothing_judged: bool = False
     shown_only: ShownOnly | None = None
+    chance: Chance = GROUPS_ONLY
+    clustered_by: str | None = None
     unjudged: UnjudgedDeltas | None = None
 
 
@@ -166,9 +168,9 @@ def _with_metric_notes(comparison: Comparison) -> Comparison:
 
 
 def bounds_command(runs: ComparedRuns) -> tuple[str, ...]:
-    """Return the command that says how far unjudged items leave the difference of two runs open."""
-    of_dataset = ("--dataset", runs.dataset)
-    return "ndcg-track", "compare", runs.baseline.name, runs.candidate.name, *of_dataset, "--unjudged-bounds"
+    """Return the command that says how far unjudged items leave the difference open: of two runs, the first of arms."""
+    names = (run.runs[0].name if run.runs else run.name for run in (runs.baseline, runs.candidate))
+    return "ndcg-track", "compare", *names, "--dataset", runs.dataset, "--unjudged-bounds"
 
 
 def labels_command(dataset: str) -> tuple[str, ...]:
@@ -232,11 +234,11 @@ def extreme_groups(results: PairedResults, group_names: GroupNames, *, top: int,
 def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
     """Return one metric's comparison, as if it were the only one."""
     pairing = results.pairing
-    delta, weights = pairing.delta, results.weights
+    delta, weights, chance = pairing.delta, results.weights, results.chance
     if weights is not None and not weights.all():
         counts = checked_weights(delta, weights) > 0
-        delta, weights = delta[counts], weights[counts]
-    test = paired_t(delta) if weights is None else weighted_t(delta, weights)
+        delta, weights, chance = delta[counts], weights[counts], chance.of(counts)
+    test, variance = chance.test(delta, weights)
     n_wins, n_losses = int((delta > 0).sum()), int((delta < 0).sum())
     if test.n and results.means is not None:
         means: tuple[float | None, float | None] = results.means
@@ -250,7 +252,7 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
     unknown: NotComparable | None = "no_group" if not test.n else "nothing_judged" if same and not identical else None
     if results.shown_only is not None:
         unknown = None
-    known = information_in(delta, weights)
+    known = chance.information(delta, weights)
     found = infer(delta, weights, test, methods, results.metric) if inferred else NOTHING
     return MetricComparison(
         metric=results.metric,
@@ -267,7 +269,7 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         ties=test.n - n_wins - n_losses,
         losses=n_losses,
         effect_size=test.effect_size if inferred else None,
-        detectable_delta=detectable_delta(test.n, test.sd) if inferred and test.t is not None and test.sd else None,
+        detectable_delta=detectable_delta(test) if inferred and test.t is not None else None,
         warnings=(results.no_inference,)
         if results.shown_only is not None and results.no_inference is not None
         else metric_warnings(results.no_inference, pairing.group_ids.size - test.n, known, found, methods.test),
@@ -287,7 +289,10 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         if inferred
         else _uninferred(None if results.shown_only else methods.equivalence, equivalent=identical),
         not_comparable=unknown,
-        standard_error=None if test.sd is None else test.sd / math.sqrt(test.n),
+        standard_error=test.standard_error,
+        df=test.df,
+        variance=variance if inferred else None,
+        clusters=None if results.clustered_by is None else Clusters(results.clustered_by, known.n),
         shown_only=results.shown_only,
         unjudged_bounds=_unjudged_bounds(results, methods),
     )
@@ -305,7 +310,8 @@ def _unjudged_bounds(results: PairedResults, methods: Methods) -> UnjudgedBounds
         kept = np.flatnonzero(~np.isnan(baseline + candidate))
         groups = replace(pairing, group_ids=pairing.group_ids[kept], baseline=baseline[kept], candidate=candidate[kept])
         weights = None if results.weights is None else results.weights[kept]
-        found = _compared(replace(results, pairing=groups, weights=weights, unjudged=None), methods)
+        of_groups = replace(results, pairing=groups, weights=weights, chance=results.chance.of(kept), unjudged=None)
+        found = _compared(of_groups, methods)
         return PossibleDelta(found.delta, found.ci, found.p_value, found.p_value, found.verdict)
 
     least, greatest = (
@@ -325,7 +331,8 @@ def _before_correction(results: PairedResults, identical: bool, unknown: NotComp
 
 def _sliced(results: PairedResults, by: Slicing) -> tuple[SliceComparison, ...]:
     pairing = results.pairing
-    return compare_slices(pairing.baseline, pairing.candidate, by.values, results.weights, limits=results.limits)
+    values = (pairing.baseline, pairing.candidate)
+    return compare_slices(*values, by.values, results.weights, limits=results.limits, chance=results.chance)
 
 
 def _uninferred(margin: float | None, *, equivalent: bool) -> Equivalence | None:
@@ -377,8 +384,7 @@ def _hangs_on_ties(metric: MetricComparison, p_values: Sequence[float | None], p
     effect, p_value, delta = metric.tie_effect, metric.p_value, metric.delta
     if effect is None or not effect.is_open or delta is None or metric.verdict is None:
         return False
-    df = metric.n - 1.0
-    standard_error = metric.standard_error
+    df, standard_error = metric.df, metric.standard_error
     if p_value is not None and p_value < 1 and delta and (metric.test != "t" or not standard_error):
         # the error that a t-test with this p-value would have had
         standard_error = abs(delta) / two_sided_t(max(p_value, 1e-300), df)

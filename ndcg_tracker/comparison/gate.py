@@ -10,15 +10,17 @@ from typing import Literal
 
 import numpy as np
 
+from ndcg_tracker.comparison.inference import GROUPS_ONLY, Chance, few_note
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.statistics.equivalence import checked_margin
-from ndcg_tracker.statistics.information import FEW_FOR_ONE_SIDE, Information, information_in
+from ndcg_tracker.statistics.information import FEW_FOR_ONE_SIDE, Information
 from ndcg_tracker.statistics.power import groups_needed
-from ndcg_tracker.statistics.t_distribution import two_sided_t
-from ndcg_tracker.statistics.t_test import checked_weights, finite, paired_t, t_lower_bound, t_upper_bound, weighted_t
+from ndcg_tracker.statistics.repeats import RunVariance, with_runs
+from ndcg_tracker.statistics.t_distribution import quantile, two_sided_t
+from ndcg_tracker.statistics.t_test import TTest, checked_weights, finite, t_lower_bound, t_upper_bound
 
 Decision = Literal["pass", "fail", "inconclusive"]
 Scope = Literal["set", "population"]
@@ -42,6 +44,7 @@ class GateDecision:
     the same. ``low_information``: why the t bounds were not trusted alone, None if they were. ``is_small_drop``: a PASS
     whose upper bound lies below 0. ``n_needed``: about how many groups like these would decide, ``n_needed_for`` what;
     ``margin_needed``: the margin above which these groups would PASS. ``is_identical``: whether no group differs.
+    ``fail_below``: FAIL needs delta below this, too: minus the margin where that was learned from repeats, else 0.
     """
 
     decision: Decision
@@ -65,6 +68,7 @@ class GateDecision:
     n_needed_for: Literal["pass", "fail"] | None = None
     margin_needed: float | None = None
     is_identical: bool = False
+    fail_below: float = 0.0
 
     def moved(self, by: float) -> Decision:
         """Return what would have been decided with delta, and its bounds, moved by so much.
@@ -80,7 +84,8 @@ class GateDecision:
             return "inconclusive" if by < -self.margin else self.decision
         if self.lower is not None and self.lower + by > -self.margin:
             return "pass"
-        return "fail" if self.upper is not None and self.upper + by < 0 else "inconclusive"
+        is_below = self.delta + by < self.fail_below or not self.fail_below
+        return "fail" if self.upper is not None and self.upper + by < 0 and is_below else "inconclusive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ class LearnedMargin:
 
     ``margin``: below which the means of two further repeats lie apart, with confidence ``level``. ``runs``: the names
     of the repeats. ``n_pairs``: the pairs they make. ``sd``: the standard deviation of their means. ``largest``: the
-    largest difference of means among the pairs.
+    largest difference of means among the pairs. ``run_variance``: how much of it other groups would not change.
     """
 
     margin: float
@@ -98,6 +103,7 @@ class LearnedMargin:
     sd: float
     largest: float
     level: float
+    run_variance: RunVariance | None = None
 
 
 def learned_margin(runs: Sequence[str], means: Sequence[float], *, level: float = 0.95) -> LearnedMargin:
@@ -136,6 +142,8 @@ def population_decision(
     weights: Floats | None = None,
     fail_alpha: float = FAIL_ALPHA,
     limits: tuple[float, float] | None = None,
+    chance: Chance = GROUPS_ONLY,
+    runs: RunVariance | None = None,
 ) -> GateDecision:
     """Return whether the candidate may replace the baseline on all groups like these.
 
@@ -149,7 +157,9 @@ def population_decision(
     Parameters: ``delta``: float64, shape (n,), finite, candidate minus baseline. ``margin``: the drop that is allowed,
     finite, >= 0. ``weights``: float64, shape (n,), finite, >= 0; groups of weight 0 do not count. ``fail_alpha``: how
     often FAIL may strike where nothing differs, in (0, .5); ``spent_alpha`` for repeated gating. ``limits``: between
-    which numbers any difference lies, if known: no bound lies beyond. Raises: InputError for another margin; ValueError
+    which numbers any difference lies, if known: no bound lies beyond. ``chance``: clusters of the groups. ``runs``: how
+    trainings of one system differ, if known: all bounds then cover another training of both as well, and a drop within
+    the margin is no FAIL. Raises: InputError for another margin; ValueError
     for any other number or shape. Source: Schuirmann 1987 (one of the two tests); ICH E9, 1998, section 3.3.2.
 
     >>> clear = np.tile([0.125, -0.125, 0.0], 1000)
@@ -164,30 +174,39 @@ def population_decision(
         raise ValueError(f"fail_alpha must lie between 0 and .5, not at {fail_alpha}")
     if weights is not None:
         checked_weights(delta, weights)
-        delta, weights = delta[weights > 0], weights[weights > 0]
-    test = paired_t(delta) if weights is None else weighted_t(delta, weights)
+        counts = weights > 0
+        delta, weights, chance = delta[counts], weights[counts], chance.of(counts)
+    test, _ = chance.test(delta, weights)
     if test.mean is None:
         return GateDecision("inconclusive", "population", margin, 0, None)
     if not delta.any():
         return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
-    known = information_in(delta, weights)
+    known, delta_mean = chance.information(delta, weights), test.mean
+    if runs is not None:
+        test = with_runs(test, runs)
     lowest, highest = limits or (-math.inf, math.inf)
     t_lower = t_lower_bound(test, level=PASS_LEVEL)
     t_lower = None if t_lower is None else max(t_lower, lowest)
     lower, betting_lower, lower_method = t_lower, None, _method(t_lower, "t")
     is_bounded = float(np.abs(delta).max()) <= 1
+    bets = chance.independent(delta, weights)
     if known.is_low_for_one_side or t_lower is None:
-        betting_lower = betting_lower_bound(delta, weights, level=PASS_LEVEL) if is_bounded else None
+        betting_lower = betting_lower_bound(*bets, level=PASS_LEVEL) if is_bounded else None
+        betting_lower = _widened(betting_lower, test, runs, PASS_LEVEL)
         lower, lower_method = betting_lower, _method(betting_lower, "betting")
     t_upper = t_upper_bound(test, level=1 - fail_alpha)
     t_upper = None if t_upper is None else min(t_upper, highest)
     upper, betting_upper, upper_method = t_upper, None, _method(t_upper, "t")
     if known.is_low_for_one_side or t_upper is None:
-        betting_upper = betting_upper_bound(delta, weights, level=1 - fail_alpha) if is_bounded else None
+        betting_upper = betting_upper_bound(*bets, level=1 - fail_alpha) if is_bounded else None
+        betting_upper = _widened(betting_upper, test, runs, 1 - fail_alpha)
         upper, upper_method = _upper_of_both(t_upper, betting_upper)
     passes = lower is not None and lower > -margin
-    fails = not passes and upper is not None and upper < 0
-    n_needed, purpose = (None, None) if passes or fails else groups_needed(test, known, margin, fail_alpha)
+    fail_below = 0.0 if runs is None else -margin
+    is_below = runs is None or delta_mean < -margin
+    fails = not passes and upper is not None and upper < 0 and is_below
+    is_known = passes or fails or runs is not None or known.of_clusters
+    n_needed, purpose = (None, None) if is_known else groups_needed(test, known, margin, fail_alpha)
     return GateDecision(
         decision="pass" if passes else "fail" if fails else "inconclusive",
         scope="population",
@@ -209,7 +228,16 @@ def population_decision(
         n_needed=n_needed,
         n_needed_for=purpose,
         margin_needed=None if passes or lower is None else -lower,
+        fail_below=fail_below,
     )
+
+
+def _widened(bound: float | None, test: TTest, runs: RunVariance | None, level: float) -> float | None:
+    """Return a bound that covers groups, made to cover another training as well."""
+    if bound is None or runs is None or test.mean is None:
+        return bound
+    of_runs = quantile(level, runs.k - 1.0) * math.sqrt(2 * runs.component)
+    return test.mean + math.copysign(math.hypot(bound - test.mean, of_runs), bound - test.mean)
 
 
 def set_decision(
@@ -268,7 +296,7 @@ def spent_alpha(decision_number: int, alpha: float) -> float:
 def _low_information(known: Information) -> Note | None:
     """Return a note where the differences say too little for one-sided t bounds to be trusted alone, else None."""
     if known.are_few_for_one_side:
-        return Note("low_information", {"n": known.n, "n_nonzero": known.n_nonzero, "enough": FEW_FOR_ONE_SIDE})
+        return few_note(known, FEW_FOR_ONE_SIDE)
     return Note("low_information", {"n": known.n, "skewness": known.skewness}) if known.is_low_for_one_side else None
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.notes import Note
-from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.notes import Fact, Note
+from ndcg_tracker.rankings.types import Floats, Index, Mask
 from ndcg_tracker.statistics.betting import betting_interval
 from ndcg_tracker.statistics.equivalence import Equivalence, checked_margin, equivalence_test
-from ndcg_tracker.statistics.information import FEW_DIFFERENCES, Information
+from ndcg_tracker.statistics.information import FEW_DIFFERENCES, Information, information_in
+from ndcg_tracker.statistics.repeats import VarianceParts, crossed_t
 from ndcg_tracker.statistics.resampling import FLIPS, bootstrap_interval, sign_flip_test
-from ndcg_tracker.statistics.t_test import TTest
+from ndcg_tracker.statistics.t_test import TTest, clustered_t, paired_t, weighted_t
 from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
 
 TestName = Literal["t", "permutation", "wilcoxon"]
@@ -49,6 +50,56 @@ class Methods:
             checked_margin(self.equivalence, "the equivalence margin", zero=False)
         if self.resamples < 1:
             raise InputError(f"the number of resamples must be 1 or more, not {self.resamples}")
+
+    def check_t_only(self, why: str) -> None:
+        """Raise InputError unless only t-tests are asked for; ``why``: what no other test or interval takes."""
+        for given, name in ((self.test, "test"), (self.ci, "ci")):
+            if given != "t":
+                raise InputError(f"{argument(name, given)} does not take {why}; leave it out")
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """What a t-test takes as chance beside independent groups; neither, and it is the plain paired t-test.
+
+    ``repeats``: the results of each run of both arms, float64, shapes (k_a, n) and (k_b, n). ``clusters``: int64, shape
+    (n,), the number of each group's cluster.
+    """
+
+    repeats: tuple[Floats, Floats] | None = None
+    clusters: Index | None = None
+
+    def of(self, places: Index | Mask) -> Chance:
+        """Return the same for some of the groups."""
+        repeats, clusters = self.repeats, self.clusters
+        return Chance(
+            None if repeats is None else (repeats[0][:, places], repeats[1][:, places]),
+            None if clusters is None else np.unique(clusters[places], return_inverse=True)[1],
+        )
+
+    def test(self, delta: Floats, weights: Floats | None) -> tuple[TTest, VarianceParts | None]:
+        """Return the t-test of the (weighted) mean difference, and its parts where runs were repeated."""
+        if self.repeats is not None:
+            return crossed_t(*self.repeats, weights)
+        if self.clusters is not None:
+            return clustered_t(delta, self.clusters, weights), None
+        return paired_t(delta) if weights is None else weighted_t(delta, weights), None
+
+    def independent(self, delta: Floats, weights: Floats | None) -> tuple[Floats, Floats | None]:
+        """Return differences that do not depend on each other, and their weights: of clusters, if there are any."""
+        if self.clusters is None:
+            return delta, weights
+        w = np.ones(delta.size) if weights is None else weights
+        total = np.bincount(self.clusters, w).astype(np.float64)
+        return np.bincount(self.clusters, w * delta) / total, total
+
+    def information(self, delta: Floats, weights: Floats | None) -> Information:
+        """Return how much the differences say, or those of clusters."""
+        return replace(information_in(*self.independent(delta, weights)), of_clusters=self.clusters is not None)
+
+
+GROUPS_ONLY = Chance()
+"""Independent groups, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,4 +193,10 @@ def low_information(known: Information) -> Note | None:
     """
     if not known.is_low:
         return None
-    return Note("low_information", {"n": known.n, "n_nonzero": known.n_nonzero, "enough": FEW_DIFFERENCES})
+    return few_note(known, FEW_DIFFERENCES)
+
+
+def few_note(known: Information, enough: int) -> Note:
+    """Return the note that fewer differences than enough are nonzero."""
+    facts: dict[str, Fact] = {"n": known.n, "n_nonzero": known.n_nonzero, "enough": enough}
+    return Note("low_information", facts | {"of_clusters": True} if known.of_clusters else facts)

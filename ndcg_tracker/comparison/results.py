@@ -10,6 +10,7 @@ from ndcg_tracker.comparison.pair import Missing
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.notes import Note
 from ndcg_tracker.statistics.equivalence import Equivalence
+from ndcg_tracker.statistics.repeats import VarianceParts
 
 _ROUNDING = 1e-12
 
@@ -121,10 +122,19 @@ class UnjudgedBounds:
 
 @dataclass(frozen=True, slots=True)
 class RunRef:
-    """A run as reports name it: its name and its id in the database."""
+    """A run as reports name it: its name and its id in the database; or an arm, which has ``runs`` and no id."""
 
     name: str
-    run_id: int
+    run_id: int | None
+    runs: tuple[RunRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """Groups that share the value of ``attribute`` make one cluster, and a group without one is its own: ``n``."""
+
+    attribute: str
+    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,10 +207,11 @@ class MetricComparison:
     ``delta``: the mean difference. ``ci``: its 95% interval by ``ci_method``. ``p_value``: of ``test``;
     ``p_adjusted``: after Holm's correction. ``n``: the groups that count. ``wins``, ``ties``, ``losses``: groups with
     a delta above, at and below exactly 0. ``effect_size``: d_z. ``detectable_delta``: the smallest difference found
-    with 80% power. ``warnings``: what to keep in mind. ``tie_effect``: how far ties in scores leave both
-    means open. ``equivalence``: to a
-    margin, None where nobody asked. ``not_comparable``: why the verdict is that, else None. ``standard_error``: of
-    delta. ``ties_could_change_verdict``: whether another order of items of equal score could give another verdict.
+    with 80% power. ``warnings``: what to keep in mind. ``tie_effect``: how far ties in scores leave both means open.
+    ``equivalence``: to a margin, None where nobody asked. ``not_comparable``: why the verdict is that, else None.
+    ``standard_error``: of delta, with ``df`` degrees of freedom. ``variance``: where it comes from, for arms of several
+    runs, else None. ``clusters``: of dependent groups, None where nobody asked. ``ties_could_change_verdict``: whether
+    another order of items of equal score could give another verdict.
     ``shown_only``: why the metric is shown and not compared, None where it is compared; it has no verdict then, and
     ``baseline`` and ``candidate`` are what was stored. ``unjudged_bounds``: None where nobody asked. A number that is
     undefined is None.
@@ -230,6 +241,9 @@ class MetricComparison:
     requested_as: str = ""
     equivalence: Equivalence | None = None
     standard_error: float | None = None
+    df: float = 0.0
+    variance: VarianceParts | None = None
+    clusters: Clusters | None = None
     ties_could_change_verdict: bool = False
     unjudged_bounds: UnjudgedBounds | None = None
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ndcg_tracker.comparison.inference import low_information
+from ndcg_tracker.comparison.inference import GROUPS_ONLY, Chance, low_information
 from ndcg_tracker.comparison.results import SliceComparison, corrected_verdict
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm
-from ndcg_tracker.statistics.information import information_in
-from ndcg_tracker.statistics.t_test import checked_weights, limited, paired_t, weighted_t
+from ndcg_tracker.statistics.t_test import checked_weights, limited
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +29,7 @@ def compare_slices(
     weights: Floats | None = None,
     *,
     limits: tuple[float, float] | None = None,
+    chance: Chance = GROUPS_ONLY,
 ) -> tuple[SliceComparison, ...]:
     """Return the comparison of two runs within each slice of groups that share the value of an attribute.
 
@@ -38,7 +38,8 @@ def compare_slices(
 
     Parameters: ``baseline``, ``candidate``: float64, shape (n,), finite, the paired results. ``values``: n of them,
     None where a group has none. ``weights``: float64, shape (n,), finite, >= 0. ``limits``: between which numbers any
-    difference lies, if known. Returns: the largest slice first, equal ones by value, groups without a value last.
+    difference lies, if known. ``chance``: repeats or clusters of all groups. Returns: the largest slice first, equal
+    ones by value, groups without a value last.
     Raises: ValueError for any other number or shape.
 
     >>> rows = compare_slices(np.zeros(4), np.array([0.5, 0.25, 0.0, 0.0]), ["de", "de", "fr", None])
@@ -61,7 +62,7 @@ def compare_slices(
     rows = []
     for value, places in zip(numbers, np.split(order, ends[:-1]), strict=True):
         of_slice = None if weights is None else weights[places]
-        row = _compared(value, baseline[places], candidate[places], of_slice)
+        row = _compared(value, baseline[places], candidate[places], of_slice, chance.of(places))
         rows.append(replace(row, ci=limited(row.ci, limits)))
     rows.sort(key=lambda row: (row.value is None, -row.n, row.value or ""))
     p_values = [row.p_value for row in rows]
@@ -84,13 +85,16 @@ def worst_first(rows: Sequence[SliceComparison]) -> tuple[SliceComparison, ...]:
     )
 
 
-def _compared(value: str | None, baseline: Floats, candidate: Floats, weights: Floats | None) -> SliceComparison:
+def _compared(
+    value: str | None, baseline: Floats, candidate: Floats, weights: Floats | None, chance: Chance
+) -> SliceComparison:
     """Return one slice as if it were the only one."""
     if weights is not None:
         counts = weights > 0
         baseline, candidate, weights = baseline[counts], candidate[counts], weights[counts]
+        chance = chance.of(counts)
     delta = candidate - baseline
-    test = paired_t(delta) if weights is None else weighted_t(delta, weights)
+    test, _ = chance.test(delta, weights)
     wins, losses = int((delta > 0).sum()), int((delta < 0).sum())
     inferred = wins + losses > 0
     return SliceComparison(
@@ -107,5 +111,5 @@ def _compared(value: str | None, baseline: Floats, candidate: Floats, weights: F
         q_value=None,
         p_adjusted=None,
         verdict="no_difference_detected" if inferred else "identical" if test.n else "not_comparable",
-        warning=low_information(information_in(delta, weights)),
+        warning=low_information(chance.information(delta, weights)),
     )

@@ -6,7 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ndcg_tracker.comparison.results import ALPHA, Comparison, GroupCounts, GroupDelta, MetricComparison, TieBounds
+from ndcg_tracker.comparison.results import (
+    ALPHA,
+    Comparison,
+    GroupCounts,
+    GroupDelta,
+    MetricComparison,
+    RunRef,
+    TieBounds,
+)
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.csv import csv_text
@@ -24,6 +32,7 @@ from ndcg_tracker.statistics.equivalence import Equivalence
 from ndcg_tracker.statistics.information import FEW_FOR_ONE_SIDE
 
 SIGNS = {"improved": "▲", "regressed": "▼", "no_difference_detected": "~", "identical": "=", "not_comparable": "?"}
+RUNS_SHOWN = 5
 FOLD = "what was compared, and how to read it"
 
 _TESTS = {
@@ -155,9 +164,19 @@ def _metric_shape(metric: MetricComparison) -> Mapping[str, object]:
         "low_information": metric.has_low_information,
         "requested_as": metric.requested_as or metric.metric,
     }
-    unasked = [name for name in ("equivalence", "unjudged_bounds") if getattr(metric, name) is None]
-    known = fields_of(metric, "ties_could_change_verdict", "standard_error", *unasked) | told
+    hidden = (
+        "ties_could_change_verdict",
+        "standard_error",
+        "df",
+        *(name for name in ("equivalence", "variance", "clusters", "unjudged_bounds") if getattr(metric, name) is None),
+    )
+    known = fields_of(metric, *hidden) | told
     return {"tie_bounds" if key == "tie_effect" else key: known[key] for key in known} | {"tie_bounds": bounds}
+
+
+@shape_of(RunRef)
+def _run_shape(run: RunRef) -> Mapping[str, object]:
+    return fields_of(run) if run.runs else fields_of(run, "runs")
 
 
 @shape_of(GroupDelta)
@@ -372,8 +391,8 @@ def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> 
     lines = ["delta: candidate - baseline, in absolute points" + ("; ~: no difference detected" if undetected else "")]
     if not tested:
         return lines
-    intervals = " and ".join(dict.fromkeys(_INTERVALS.get(metric.ci_method, metric.ci_method) for metric in tested))
-    tests = " and ".join(dict.fromkeys(_TESTS.get(metric.test, metric.test) for metric in tested))
+    intervals = " and ".join(dict.fromkeys(_interval_name(metric) for metric in tested))
+    tests = " and ".join(dict.fromkeys(_test_name(metric) for metric in tested))
     over = "metrics" if len(comparisons) == 1 else "metrics of all candidates"
     holm = f", Holm-corrected over {len(tested)} {over}" if len(tested) > 1 else ""
     lines.append(f"95% interval: {intervals}; p: {tests}{holm}")
@@ -386,6 +405,20 @@ def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> 
     if any(metric.equivalence is not None and metric.equivalence.p_value is not None for metric in metrics):
         lines.append("equivalence: two one-sided t-tests (TOST), each metric on its own")
     return lines
+
+
+def _interval_name(metric: MetricComparison) -> str:
+    if metric.variance is not None:
+        return "t over groups and runs, crossed"
+    if metric.clusters is not None:
+        return "t over clusters (CR2)"
+    return _INTERVALS.get(metric.ci_method, metric.ci_method)
+
+
+def _test_name(metric: MetricComparison) -> str:
+    if metric.variance is not None or metric.clusters is not None:
+        return f"its t-test ({metric.df:.1f} degrees of freedom)"
+    return _TESTS.get(metric.test, metric.test)
 
 
 def _is_detectable_shown(metric: MetricComparison) -> bool:
@@ -436,6 +469,7 @@ def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[s
     """Return what was compared, but for the groups, as names and values; ``spelled``: how arguments are spelled."""
     labels = comparison.label_set
     pairs = [
+        *_arms(comparison),
         *(("in neither run", worded(sentence, spelled)) for sentence in _in_neither(comparison)),
         ("labels", f"version {labels.version}, digest {labels.digest[:12]}"),
     ]
@@ -452,6 +486,33 @@ def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[s
                 ("ties", f"{metric.metric}: baseline {_range(effect.baseline)}, candidate {_range(effect.candidate)}")
             )
     return pairs
+
+
+def _arms(comparison: Comparison) -> list[tuple[str, str]]:
+    """Return which runs the arms have, and where the variance of each delta comes from; or the clusters."""
+    found = [
+        ("arm", f"{arm.name}: {counted(len(arm.runs), 'run')} ({', '.join(run.name for run in arm.runs[:RUNS_SHOWN])}"
+        + (", ...)" if len(arm.runs) > RUNS_SHOWN else ")"))
+        for arm in (comparison.baseline, comparison.candidate)
+        if arm.runs
+    ]  # fmt: skip
+    for metric in comparison.metrics:
+        parts = metric.variance
+        if parts is not None:
+            share = percent(parts.runs / (parts.runs + parts.groups))
+            wider = points(parts.with_twice_the_runs), points(parts.with_twice_the_groups)
+            found.append(
+                (
+                    "variance",
+                    f"{metric.metric}: {share} from the runs, the rest from the groups; the interval is "
+                    f"±{points(parts.half_width)}, with twice the runs about ±{wider[0]}, with twice the groups about "
+                    f"±{wider[1]}",
+                )
+            )
+    first = comparison.metrics[0]
+    if first.clusters is not None:
+        found.append(("clusters", f"{first.clusters.n:,} by {first.clusters.attribute} of {counted(first.n, 'group')}"))
+    return found
 
 
 def _canonical_names(shown: Comparison, stored: Comparison) -> list[tuple[str, str]]:

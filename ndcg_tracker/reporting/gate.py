@@ -209,6 +209,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         ("delta", ", ".join([points(decision.delta, signed=True), *_bounds(gated)])),
         *_by_t_alone(gated),
         ("tolerance" if decision.scope == "set" else "margin", _margin(gated)),
+        *([] if gated.learned_margin is None else [("bounds", "cover other groups, and another training of each run")]),
         ("groups", f"{decision.n:,}; {metric.wins:,} won, {metric.ties:,} tied, {metric.losses:,} lost"),
     ]
     pairs += [*compare.facts(gated.comparison, spelled), *compare.requests(gated.comparison)]
@@ -228,9 +229,13 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
 
 def _warnings(gated: Gated) -> list[Told]:
     """Return what to keep in mind: groups that count otherwise, and low information."""
-    metric = gated.metric
+    metric, of_gate = gated.metric, gated.decision.low_information
     is_certain = metric.verdict in ("identical", "not_comparable")
-    shown = replace(metric, verdict="no_difference_detected") if is_certain else metric
+    warnings = [
+        warning for warning in metric.warnings if warning.kind != "low_information"
+    ]  # the gate has its own rule
+    shown = replace(metric, warnings=(*warnings, *([of_gate] if of_gate is not None else [])))
+    shown = replace(shown, verdict="no_difference_detected") if is_certain else shown
     return [Told("warning", sentence) for sentence in dict.fromkeys(compare.metric_footnotes(shown))]
 
 

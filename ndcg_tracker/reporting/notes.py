@@ -78,11 +78,16 @@ def command_line(command: Sequence[str]) -> str:
 
 
 def low_information(
-    n: int, n_nonzero: int | None = None, enough: int = 0, skewness: float = 0.0, interval: str = T_INTERVAL
+    n: int,
+    n_nonzero: int | None = None,
+    enough: int = 0,
+    skewness: float = 0.0,
+    of_clusters: bool = False,
+    interval: str = T_INTERVAL,
 ) -> str:
     """Return a warning of low information; ``interval``: which one may be too narrow, "" for none."""
     if n_nonzero is not None:
-        found = f"{n_nonzero:,} of {n:,} differences are nonzero"
+        found = f"{n_nonzero:,} of {n:,} {'clusters differ' if of_clusters else 'differences are nonzero'}"
         narrow = f", and below {enough} {interval} may be too narrow"
     else:
         found = f"the differences are very skewed (skewness {skewness:.1f} over {n:,} groups)"
@@ -139,7 +144,18 @@ def _rank_conflict(n: int, first: str) -> str:
     )
 
 
+def _retraining(sd: float, runs: int, families: Sequence[str], seeds: int | None) -> str:
+    of = " and ".join(families)
+    decide = "" if seeds is None else f"; {counted(seeds, 'seed')} a side would decide"
+    return (
+        f"trainings of {of} differ by sd {sd:.4f} ({counted(runs, 'run')}), and the interval covers groups, not "
+        f"trainings{decide}"
+    )
+
+
 _WORDS: Mapping[Kind, str | Callable[..., str]] = {
+    "one_repeat": "{run} is one run: how much another training would differ is not in the interval".format,
+    "retraining": _retraining,
     "weightless": lambda n: f"{counted(n, 'group')} of weight 0 left out",
     "no_group": "no group has a result in both runs, so there is nothing to compare",
     "one_group": "one group says nothing about others: no interval and no p-value",

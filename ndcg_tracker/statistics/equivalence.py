@@ -28,9 +28,9 @@ class Equivalence:
 def equivalence_test(test: TTest, margin: float, *, alpha: float = 0.05) -> Equivalence:
     """Return whether a mean difference is equivalent to 0: two one-sided paired t-tests (TOST).
 
-    p = max(P(T >= (margin - mean) / se), P(T >= (mean + margin) / se)), T Student with n - 1 degrees of freedom.
+    p = max(P(T >= (margin - mean) / se), P(T >= (mean + margin) / se)), T Student with the test's degrees of freedom.
 
-    Parameters: ``test``: of ``paired_t`` or ``weighted_t``. ``margin``: finite, > 0. ``alpha``: in (0, .5). Raises:
+    Parameters: ``test``: any t-test. ``margin``: finite, > 0. ``alpha``: in (0, .5). Raises:
     InputError for another margin. Source: Schuirmann, "A comparison of the two one-sided tests procedure and the power
     approach", J. Pharmacokinet. Biopharm. 15, 1987. Agrees with: statsmodels' ``ttost_paired``, pingouin's ``tost``.
 
@@ -42,10 +42,10 @@ def equivalence_test(test: TTest, margin: float, *, alpha: float = 0.05) -> Equi
     """
     checked_margin(margin, "the equivalence margin", zero=False)
     low, high = t_lower_bound(test, level=1 - alpha), t_upper_bound(test, level=1 - alpha)
-    if low is None or high is None or test.mean is None or test.sd is None:
+    if low is None or high is None or test.mean is None or test.standard_error is None:
         return Equivalence(margin, None, None, False)
-    nearest = (abs(test.mean) - margin) / (test.sd / math.sqrt(test.n))
-    p_value = max(lower_tail(nearest, test.n - 1.0), SMALLEST_P_VALUE)
+    nearest = (abs(test.mean) - margin) / test.standard_error
+    p_value = max(lower_tail(nearest, test.df), SMALLEST_P_VALUE)
     return Equivalence(margin, p_value, (low, high), p_value < alpha)
 
 

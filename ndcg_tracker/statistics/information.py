@@ -30,11 +30,12 @@ def skewness(values: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Information:
-    """The information in the differences of ``n`` groups: how many are nonzero, and their skewness."""
+    """The information in the differences of ``n`` groups, or clusters of them: how many are nonzero, their skewness."""
 
     n: int
     n_nonzero: int
     skewness: float
+    of_clusters: bool = False
 
     @property
     def is_low(self) -> bool:

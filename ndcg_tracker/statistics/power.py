@@ -12,24 +12,25 @@ from ndcg_tracker.statistics.t_test import TTest
 _MANY = 10**12
 
 
-def detectable_delta(n: int, sd: float, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
-    """Return the smallest true mean difference that a two-sided paired t-test finds with this power.
+def detectable_delta(test: TTest, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
+    """Return the smallest true mean difference that a two-sided t-test finds with this power.
 
-    It solves power = P(|T| > t_crit), T noncentral t with n - 1 degrees of freedom and noncentrality
-    delta * sqrt(n) / sd.
+    It solves power = P(|T| > t_crit), T noncentral t with the test's degrees of freedom and noncentrality
+    delta / standard error.
 
-    Parameters: ``n``: how many differences. ``sd``: their standard deviation. ``alpha``: in (0, 1). ``power``: in
-    (alpha, 1). Returns: a difference > 0, None where n < 2 or sd is 0. Source: Cohen, "Statistical power analysis for
+    Parameters: ``test``: of the differences. ``alpha``: in (0, 1). ``power``: in (alpha, 1). Returns: a difference
+    > 0, None where nothing varies. Source: Cohen, "Statistical power analysis for
     the behavioral sciences", 2nd ed., ch. 2.
 
-    >>> round(detectable_delta(25, 1.0), 4)
+    >>> from ndcg_tracker.statistics.t_test import t_test
+    >>> round(detectable_delta(t_test(25, 0.0, 1.0)), 4)
     0.584
     """
     if not 0 < alpha < power < 1:
         raise ValueError(f"alpha and power must be 0 < alpha < power < 1, not {alpha} and {power}")
-    if n < 2 or not sd > 0:
+    if not test.standard_error:
         return None
-    return noncentrality_found(n - 1.0, alpha, power) * sd / math.sqrt(n)
+    return noncentrality_found(test.df, alpha, power) * test.standard_error
 
 
 def groups_needed(

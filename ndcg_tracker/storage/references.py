@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from ndcg_tracker.errors import ReferenceNotFoundError, argument
 from ndcg_tracker.storage.records import AliasRecord
 
+ARM = "tag:"
+"""What the name of an arm begins with: all runs with a tag."""
 _MAX_SHOWN = 8
 _LATEST = re.compile(r"latest(?:~([0-9]{1,9}))?", re.ASCII)
 
@@ -43,6 +45,8 @@ def referenced_run(
         return same[0].id
     if reference.startswith("@"):
         return _alias(reference[1:], aliases, dataset)
+    if reference.startswith(ARM):
+        raise ReferenceNotFoundError(f"{reference!r} is an arm of several runs, which only compare takes; name one run")
     if latest := _LATEST.fullmatch(reference):
         return _latest(reference, int(latest[1] or 0), runs, dataset)
     starting = [run for run in runs if reference and run.name.startswith(reference)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.comparison.compare import T_TEST, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
-from ndcg_tracker.comparison.inference import Methods
+from ndcg_tracker.comparison.inference import Chance, Methods
 from ndcg_tracker.comparison.pair import Missing
 from ndcg_tracker.comparison.results import (
     Comparison,
@@ -29,6 +29,7 @@ from ndcg_tracker.metrics.tie_bounds import tie_bounds
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.tracker.explain import item_moves
+from ndcg_tracker.tracker.families import retraining_note
 from ndcg_tracker.tracker.groups import AttributeValues, attribute_values
 from ndcg_tracker.tracker.run_pair import RunPair, Side, paired_results, resolved_pair
 from ndcg_tracker.tracker.scoring import stored_weights
@@ -49,6 +50,7 @@ class CompareOptions:
 
     ``metrics``: none for all that a candidate shares with the baseline. ``tie_bounds``: look for the groups that ties
     in scores leave open as well, which reads the items of all runs. ``by``: a group attribute to slice by.
+    ``cluster``: one whose values mark groups that depend on each other.
     ``unjudged_bounds``: find how far unjudged items leave every metric open, which reads them, too.
     """
 
@@ -59,6 +61,7 @@ class CompareOptions:
     tie_bounds: bool = False
     methods: Methods = T_TEST
     by: str | None = None
+    cluster: str | None = None
     unjudged_bounds: bool = False
 
 
@@ -84,35 +87,41 @@ def compared(
     others = [tx.runs.resolve(candidate, options.dataset) for candidate in one_by_one(candidates)]
     if not others:
         raise InputError("a comparison needs a candidate; name one after the baseline")
-    slices = None if options.by is None else attribute_values(tx, run, options.by)
-    each = [compared_pair(tx, resolved_pair(tx, run, other, options.metrics), options, slices) for other in others]
+    each = [compared_pair(tx, resolved_pair(tx, run, other, options.metrics), options) for other in others]
     if len(each) == 1:
         return each
     corrected = adjusted_jointly([one.comparison for one in each])
     return [replace(one, comparison=comparison) for one, comparison in zip(each, corrected, strict=True)]
 
 
-def compared_pair(
-    tx: ReadTransaction, both: RunPair, options: CompareOptions, slices: AttributeValues | None = None
-) -> ComparedPair:
+def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions) -> ComparedPair:
     """Return the comparison of two runs under one label set."""
     one, other = both.baseline.run, both.candidate.run
+    slices = None if options.by is None else attribute_values(tx, one, options.by)
+    clusters = None
+    if options.cluster is not None:
+        options.methods.check_t_only("clusters of groups")
+        clusters = attribute_values(tx, one, options.cluster)
     label_set = both.baseline.label_set
-    shares = [
-        {share.cutoff: share.judged_share for share in tx.evaluations.coverages(side.run.id, label_set.id)}
-        for side in both.sides
-    ]
+    shares = [judged_shares_of(tx, side) for side in both.sides]
     results = [
         replace(
             paired_results(tx, both, metric, options.missing),
             nothing_judged=all(
-                _has_nothing_judged(tx, side, metric, of_run) for side, of_run in zip(both.sides, shares, strict=True)
+                has_nothing_judged(tx, side, metric, of_run) for side, of_run in zip(both.sides, shares, strict=True)
             ),
         )
         for metric in both.metrics
     ]
+    if clusters is not None:
+        results = [clustered(one, clusters) for one in results]
     if options.unjudged_bounds:
-        results = with_unjudged(tx, both, results, options.missing, options.methods)
+
+        def results_of(older: RunPair) -> list[PairedResults]:
+            found = [paired_results(tx, older, metric, options.missing) for metric in older.metrics]
+            return found if clusters is None else [clustered(one, clusters) for one in found]
+
+        results = with_unjudged(tx, both, results, results_of, options.methods)
     comparison = compare_runs(
         ComparedRuns(
             RunRef(one.name, one.id),
@@ -132,13 +141,29 @@ def compared_pair(
         by=None if slices is None else slices.of(results[0].pairing.group_ids),
     )
     comparison = _with_moves(tx, _with_requests(comparison, both), both)
+    note = retraining_note(tx, both, comparison.metrics[0])
+    if note is not None:
+        comparison = replace(comparison, notes=(*comparison.notes, note))
     if options.tie_bounds:
         found, n_open = _open_groups(tx, both, options.top)
         comparison = replace(comparison, tie_groups=found, n_tie_groups=n_open)
     return ComparedPair(both, comparison, results)
 
 
-def _has_nothing_judged(tx: ReadTransaction, side: Side, metric: Metric, shares: Mapping[int | None, float]) -> bool:
+def clustered(results: PairedResults, by: AttributeValues) -> PairedResults:
+    """Return results whose groups depend on each other where they share a value; one without a value stands alone."""
+    numbers: dict[object, int] = {}
+    each = zip(results.pairing.group_ids.tolist(), by.of(results.pairing.group_ids).values, strict=True)
+    codes = [numbers.setdefault((0, group) if value is None else (1, value), len(numbers)) for group, value in each]
+    return replace(results, chance=Chance(clusters=np.array(codes, dtype=np.int64)), clustered_by=by.attribute)
+
+
+def judged_shares_of(tx: ReadTransaction, side: Side) -> dict[int | None, float]:
+    """Return the judged share of a run by cutoff."""
+    return {one.cutoff: one.judged_share for one in tx.evaluations.coverages(side.run.id, side.label_set.id)}
+
+
+def has_nothing_judged(tx: ReadTransaction, side: Side, metric: Metric, shares: Mapping[int | None, float]) -> bool:
     """Return whether a run has no judged item that the metric counts; ``shares``: the judged share by cutoff."""
     if side.evaluations[str(metric)].n_missing >= side.label_set.n_groups > 0:
         return True  # no group in common

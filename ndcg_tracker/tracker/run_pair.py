@@ -99,21 +99,34 @@ def resolved_pair(
 
     Raises: NotComparableError, with the command that fixes it.
     """
-    check_one_dataset(baseline, candidate, "compared")
-    runs, wanted = (baseline, candidate), list(dict.fromkeys(map(str, metrics)))
+    (one, other), found, newest = shared_labels(tx, (baseline, candidate), metrics)
+    return RunPair(one, other, found, newest)
+
+
+def shared_labels(
+    tx: ReadTransaction, runs: Sequence[RunRecord], metrics: Sequence[Metric] = ()
+) -> tuple[list[Side], tuple[Metric, ...], int]:
+    """Return runs under the newest label set under which all have the metrics, these, and the newest labels' version.
+
+    ``metrics``: none for all that the runs share. Raises: NotComparableError, with the command that fixes it.
+    """
+    for run in runs[1:]:
+        check_one_dataset(runs[0], run, "compared")
+    wanted = list(dict.fromkeys(map(str, metrics)))
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
-    label_sets = tx.labels.sets(baseline.dataset_id)
+    label_sets = tx.labels.sets(runs[0].dataset_id)
     for label_set in reversed(label_sets):
-        one, other = (Side.of(run, label_set, of_run) for run, of_run in zip(runs, evaluations, strict=True))
-        shared = [text for text in one.evaluations if text in other.evaluations]
+        sides = [Side.of(run, label_set, of_run) for run, of_run in zip(runs, evaluations, strict=True)]
+        shared = [text for text in sides[0].evaluations if all(text in side.evaluations for side in sides)]
         if shared and set(wanted) <= set(shared):
             found = sorted(map(parse_metric, wanted or shared), key=lambda metric: metric.shown_only is not None)
-            return RunPair(one, other, tuple(found), label_sets[-1].version)
+            return sides, tuple(found), label_sets[-1].version
     what = ", ".join(sorted(wanted)) if wanted else "a metric"
     texts = wanted or list(dict.fromkeys(one.metric for of_run in evaluations for one in of_run))
+    named = [repr(run.name) for run in runs]
+    each = f"runs {', '.join(named[:-1])} and {named[-1]} do not {'both' if len(runs) == 2 else 'all'}"
     raise NotComparableError(
-        f"runs {baseline.name!r} and {candidate.name!r} do not both have {what} under one version of the labels; type: "
-        + shlex.join(rescore_command(runs, texts))
+        f"{each} have {what} under one version of the labels; type: " + shlex.join(rescore_command(runs, texts))
     )
 
 
@@ -150,7 +163,7 @@ def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: 
     if weights_of is not None and not (weights_of.ids.size and pairing.group_ids.size):
         weights_of = None
     weights = None if weights_of is None else weights_of.weights_of(pairing.group_ids)
-    sides = [_Evaluated.of(baseline, one, weights_of), _Evaluated.of(candidate, other, weights_of)]
+    sides = [Evaluated.of(baseline, one, weights_of), Evaluated.of(candidate, other, weights_of)]
     if metric.summary == "mean":
         means = _other_means(pairing, sides)
     else:
@@ -169,13 +182,13 @@ def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: 
         means=means,
         no_inference=no_inference,
         tie_effect=_tie_effect(sides, values, weights),
-        limits=_limits_of_delta(metric, values),
+        limits=limits_of_delta(metric, values),
         shown_only=metric.shown_only,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Evaluated:
+class Evaluated:
     """An evaluation with the sum of its groups' weights (1 each where they weigh alike) and their (weighted) mean."""
 
     record: EvaluationRecord
@@ -183,7 +196,7 @@ class _Evaluated:
     mean: float | None
 
     @classmethod
-    def of(cls, record: EvaluationRecord, found: GroupResultColumns, weights_of: GroupWeightsById | None) -> _Evaluated:
+    def of(cls, record: EvaluationRecord, found: GroupResultColumns, weights_of: GroupWeightsById | None) -> Evaluated:
         """Return an evaluation with what its groups weigh."""
         defined = ~np.isnan(found.values)
         values = found.values[defined]
@@ -208,7 +221,7 @@ class _Evaluated:
         return stored is None or self.mean is None or abs(self.mean - stored) <= within
 
 
-def _other_means(pairing: Pairing, sides: Sequence[_Evaluated]) -> tuple[float, float] | None:
+def _other_means(pairing: Pairing, sides: Sequence[Evaluated]) -> tuple[float, float] | None:
     """Return the stored means where they are no (weighted) mean of the paired results, None where they are.
 
     They are none where items carried the weights, which are not stored, or where groups that have nothing to find were
@@ -228,7 +241,7 @@ def _other_means(pairing: Pairing, sides: Sequence[_Evaluated]) -> tuple[float, 
     return one.mean, other.mean
 
 
-def _tie_effect(sides: Sequence[_Evaluated], values: tuple[Floats, Floats], weights: Floats | None) -> TieEffect | None:
+def _tie_effect(sides: Sequence[Evaluated], values: tuple[Floats, Floats], weights: Floats | None) -> TieEffect | None:
     """Return the bounds of both means over ties; over fewer groups than were evaluated they may be too wide."""
     bounds = []
     for side, paired in zip(sides, values, strict=True):
@@ -246,7 +259,7 @@ def _tie_effect(sides: Sequence[_Evaluated], values: tuple[Floats, Floats], weig
     return TieEffect(*bounds)
 
 
-def _limits_of_delta(metric: Metric, values: tuple[Floats, Floats]) -> tuple[float, float] | None:
+def limits_of_delta(metric: Metric, values: tuple[Floats, Floats]) -> tuple[float, float] | None:
     """Return between which numbers a difference of two values lies, None where that is not known."""
     if metric.limits is None:
         return None

@@ -283,6 +283,7 @@ class Tracker:
         ci: CiMethod = "t",
         equivalence: float | None = None,
         by: str | None = None,
+        cluster: str | None = None,
     ) -> ComparisonResult:
         """Compare a baseline with one candidate or several, group by group, under the newest labels that they share.
 
@@ -296,19 +297,22 @@ class Tracker:
         t-test), "permutation" (sign flips) or "wilcoxon" (tests symmetry, not the mean). ``ci``: where the 95%
         intervals come from, "t", "bootstrap" or "betting". ``equivalence``: a margin, within which delta is to be
         shown to lie (two one-sided t-tests). ``by``: a group attribute (``set_groups``): compare slice by slice as
-        well. Raises: ReferenceNotFoundError; InputError for methods that do not apply and an
-        unknown attribute; NotComparableError, with the command that fixes it.
+        well. ``cluster``: a group attribute whose values mark groups that depend on each other, such as those of one
+        user or session. ``tag:KEY=VALUE`` in the place of a run is an arm: all runs with that tag, as repeats of one
+        system. Raises: ReferenceNotFoundError; InputError for methods that do not apply and an unknown attribute;
+        NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.comparison.inference import Methods
-        from ndcg_tracker.tracker.compare import CompareOptions, compared
+        from ndcg_tracker.tracker.arms import comparisons
+        from ndcg_tracker.tracker.compare import CompareOptions
         from ndcg_tracker.tracker.result_objects import ComparisonResult
 
         methods = Methods(test, ci, equivalence)
         parsed = tuple(parse_metrics(metrics))
-        options = CompareOptions(parsed, dataset, missing, top, tie_bounds, methods, by, unjudged_bounds)
+        options = CompareOptions(parsed, dataset, missing, top, tie_bounds, methods, by, cluster, unjudged_bounds)
         with self.store().read() as tx:
-            comparisons = tuple(one.comparison for one in compared(tx, baseline, candidates, options))
-        return ComparisonResult(comparisons, partial(self._pair_reports, baseline, candidates, options))
+            found = comparisons(tx, baseline, candidates, options)
+        return ComparisonResult(found, partial(self._pair_reports, baseline, candidates, options))
 
     def _pair_reports(
         self,
@@ -441,6 +445,7 @@ class Tracker:
         acknowledged_by: str | None = None,
         dry_run: bool = False,
         top: int = 10,
+        cluster: str | None = None,
     ) -> GateResult:
         """Decide whether a candidate may replace a baseline, and record the decision.
 
@@ -450,7 +455,7 @@ class Tracker:
         non-inferiority) or "set" (exact arithmetic against ``tolerance``, by default 0). ``alpha_budget``: the
         probability of a false FAIL over all decisions of this gate, in the place of 1% for each. ``acknowledge``: why a
         FAIL or INCONCLUSIVE is overridden, ``acknowledged_by`` by whom. ``dry_run``: record nothing. ``missing``,
-        ``top``: see ``compare``. Raises: InputError for what does not go together; ReferenceNotFoundError;
+        ``top``, ``cluster``: see ``compare``. Raises: InputError for what does not go together; ReferenceNotFoundError;
         NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.tracker.gate import GateQuestion, acknowledged, gated
@@ -469,6 +474,7 @@ class Tracker:
             missing,
             dataset,
             top,
+            cluster,
         )
         override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
         return GateResult(gated(self.store(), question, override, dry_run=dry_run))

@@ -16,31 +16,34 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.unjudged_bounds import extreme_deltas, unjudged_items, what_stops
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.tracker.run_pair import RunPair, Side, paired_results
+from ndcg_tracker.tracker.run_pair import RunPair, Side
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ndcg_tracker.comparison.inference import Methods
-    from ndcg_tracker.comparison.pair import Missing
     from ndcg_tracker.rankings.types import Floats
     from ndcg_tracker.storage.read import ReadTransaction
 
 
 def with_unjudged(
-    tx: ReadTransaction, both: RunPair, results: Sequence[PairedResults], missing: Missing, methods: Methods
+    tx: ReadTransaction,
+    both: RunPair,
+    results: Sequence[PairedResults],
+    results_of: Callable[[RunPair], Sequence[PairedResults]],
+    methods: Methods,
 ) -> list[PairedResults]:
     """Return the results of every metric of two runs with what unjudged items leave open; reads all their items.
 
-    Also with what they left open under the version of the labels before, if both runs were evaluated under one.
+    ``results_of``: gives the results under older labels. Also with what unjudged items left open under the version of
+    the labels before, if both runs were evaluated under one.
     """
     found = _under_one_version(tx, both, results)
     earlier = _before(tx, both)
     if earlier is None:
         return found
     with suppress(InputError):  # of groups that only one run had then
-        older = [paired_results(tx, earlier, metric, missing) for metric in both.metrics]
-        known = compare_metrics(_under_one_version(tx, earlier, older), methods)
+        known = compare_metrics(_under_one_version(tx, earlier, results_of(earlier)), methods)
         version = earlier.baseline.label_set.version
         return [
             one

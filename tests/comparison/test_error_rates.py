@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from populations import Population, Record, graded, repeats
 
 from ndcg_tracker.statistics.power import detectable_delta
-from ndcg_tracker.statistics.t_test import paired_t
+from ndcg_tracker.statistics.t_test import paired_t, t_test
 
 BATCH = 20_000
 SAMPLES = repeats(BATCH)
@@ -45,7 +45,7 @@ def test_graded_null(n: int, low: float, high: float, record_property: Record) -
 
 def test_a_difference_is_covered_and_found_as_often_as_promised(record_property: Record) -> None:
     n, sd = 50, 0.14
-    shift = detectable_delta(n, sd)
+    shift = detectable_delta(t_test(n, 0.0, sd))
     assert shift is not None
     found, covered = rates(normal, 300, n, record_property, shift)
     assert abs(covered - 0.95) <= BAND

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.information import skewness
 from ndcg_tracker.statistics.power import detectable_delta
-from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, paired_t, t_interval, weighted_t
+from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, paired_t, t_interval, t_test, weighted_t
 
 DIFFERENCES = st.lists(st.integers(-1000, 1000).map(lambda number: number / 1000), min_size=2, max_size=40)
 
@@ -155,7 +155,7 @@ def test_an_interval_of_a_mean_agrees_with_scipy() -> None:
 @pytest.mark.parametrize(("alpha", "power"), [(0.05, 0.8), (0.01, 0.95), (0.2, 0.3)])
 def test_detectable_delta_has_the_promised_power(n: int, alpha: float, power: float) -> None:
     sd = 0.138
-    delta = detectable_delta(n, sd, alpha=alpha, power=power)
+    delta = detectable_delta(t_test(n, 0.0, sd), alpha=alpha, power=power)
     assert delta is not None
     critical, shift = scipy.stats.t.ppf(1 - alpha / 2, n - 1), delta / sd * math.sqrt(n)
     opposite = np.nan_to_num(scipy.stats.nct.cdf(-critical, n - 1, shift))
@@ -164,17 +164,17 @@ def test_detectable_delta_has_the_promised_power(n: int, alpha: float, power: fl
 
 def test_detectable_delta_equals_published_values() -> None:
     # Cohen 1988, table 2.4.1, and G*Power: 34 pairs detect d_z = 0.5 with 80% power at 5% two-sided
-    assert detectable_delta(34, 1.0) == pytest.approx(0.4949, abs=1e-3)
-    large = detectable_delta(1_000_000, 1.0)
+    assert detectable_delta(t_test(34, 0.0, 1.0)) == pytest.approx(0.4949, abs=1e-3)
+    large = detectable_delta(t_test(1_000_000, 0.0, 1.0))
     normal = (scipy.stats.norm.ppf(0.975) + scipy.stats.norm.ppf(0.8)) / 1000
     assert large == pytest.approx(normal, rel=1e-5)
 
 
 def test_detectable_delta_without_an_answer() -> None:
-    assert detectable_delta(1, 0.5) is None
-    assert detectable_delta(10, 0.0) is None
+    assert detectable_delta(paired_t(np.zeros(1))) is None
+    assert detectable_delta(t_test(10, 0.0, 0.0)) is None
     with pytest.raises(ValueError, match="0 < alpha < power < 1"):
-        detectable_delta(10, 1.0, alpha=0.8, power=0.5)
+        detectable_delta(t_test(10, 0.0, 1.0), alpha=0.8, power=0.5)
 
 
 def naive_holm(p_values: list[float]) -> list[float]:

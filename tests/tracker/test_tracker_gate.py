@@ -400,7 +400,14 @@ def test_a_margin_is_learned_from_repeats(repeated: nt.Tracker) -> None:
     means = [repeated.run(name)[1][0].mean or 0.0 for name in names]
     expected = learned_margin(names, means)
     by_tag = repeated.gate("noisy", baseline="@prod", margin="auto", aa="base").to_dict()
-    assert (by_tag["margin"], by_tag["learned_margin"]) == (expected.margin, as_object(expected))
+    known = by_tag["learned_margin"].pop("run_variance")
+    assert known["k"] == 4
+    assert known["means"] == pytest.approx(expected.sd**2)
+    assert 0 < known["residual"] < known["means"]
+    assert (by_tag["margin"], {**by_tag["learned_margin"], "run_variance": None}) == (
+        expected.margin,
+        as_object(expected),
+    )
     assert decisions(repeated)[-1].margin == expected.margin
     assert decisions(repeated)[-1].reason.endswith(
         "(margin learned from 4 repeats: repeat0, repeat1, repeat2, repeat3)"

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from ndcg_tracker import Tracker, evaluate
+from ndcg_tracker import Tracker, errors, evaluate
 
 RUNS = {
     "old": {"q1": "abxc", "q2": "dye", "q3": "fg"},
@@ -118,3 +118,19 @@ def test_groups_that_one_run_lacks_count_0_where_that_is_asked_for(tracker: Trac
     assert bounds["least"]["delta"] == pytest.approx((q1 - 1 / np.log2(3) + q3) / 3)
     (fewer,) = tracker.compare("old", "new", unjudged_bounds=True, missing="intersect").to_dict()["metrics"]
     assert fewer["unjudged_bounds"]["n_items"] == 2
+
+
+def test_arms_are_refused_and_clusters_hold_at_the_extremes(shop: Tracker) -> None:
+    for name in RUNS:
+        shop.ingest(rows(RUNS[name]), name=f"{name}-2", tags={"arm": "a"}, metrics="ndcg@3")
+    with pytest.raises(errors.InputError) as refused:
+        shop.compare("old", "tag:arm=a", unjudged_bounds=True)
+    assert str(refused.value) == "unjudged_bounds= takes single runs, not arms; leave it out, or name two runs"
+    shop.set_groups({"group": ["q1", "q2", "q3", "q4"], "user": ["ann", "ann", "bob", "cy"]})
+    alone, clustered = (
+        shop.compare("old", "new", metrics="ndcg@3", unjudged_bounds=True, cluster=by).to_dict()["metrics"][0]
+        for by in (None, "user")
+    )
+    one, other = (found["unjudged_bounds"]["least"] for found in (alone, clustered))
+    assert one["delta"] == other["delta"]
+    assert one["ci"] != other["ci"]

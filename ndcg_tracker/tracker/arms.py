@@ -1,0 +1,263 @@
+"""Arms: all runs with one tag, compared as the repeats of one system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.comparison.compare import ComparedRuns, PairedResults, adjusted_jointly, compare_runs
+from ndcg_tracker.comparison.inference import Chance
+from ndcg_tracker.comparison.pair import Missing, pair, places_of_ids
+from ndcg_tracker.comparison.results import Comparison, JudgedShare, LabelSetRef, RunRef, TieBounds, TieEffect
+from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.notes import Note
+from ndcg_tracker.reporting.numbers import counted
+from ndcg_tracker.storage.references import ARM
+from ndcg_tracker.tracker.compare import CompareOptions, compared, has_nothing_judged, judged_shares_of, one_by_one
+from ndcg_tracker.tracker.groups import attribute_values
+from ndcg_tracker.tracker.run_pair import (
+    NO_INFERENCE,
+    Evaluated,
+    Side,
+    limits_of_delta,
+    rescore_command,
+    shared_labels,
+)
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import GroupWeightsById, RunRecord
+
+FEWEST_RUNS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """Runs that are repeats of one system, or one run alone; ``name``: the run's, or the reference of the arm."""
+
+    name: str
+    runs: tuple[RunRecord, ...]
+
+    @property
+    def ref(self) -> RunRef:
+        """How reports name it."""
+        if len(self.runs) == 1:
+            return RunRef(self.name, self.runs[0].id)
+        return RunRef(self.name, None, tuple(RunRef(run.name, run.id) for run in self.runs))
+
+
+def comparisons(
+    tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
+) -> tuple[Comparison, ...]:
+    """Return the comparison of a run or an arm with each candidate, their p-values corrected together.
+
+    Parameters and raises: as ``compared``, and as ``compared_arms`` where a reference names an arm.
+    """
+    each = [arm_or_run(tx, one, options.dataset) for one in (baseline, *one_by_one(candidates))]
+    if all(len(arm.runs) == 1 for arm in each):
+        return tuple(one.comparison for one in compared(tx, baseline, candidates, options))
+    found = [compared_arms(tx, each[0], other, options) for other in each[1:]]
+    return tuple(found) if len(found) == 1 else adjusted_jointly(found)
+
+
+def arm_or_run(tx: ReadTransaction, reference: str, dataset: str | None = None) -> Arm:
+    """Return the arm ``tag:KEY=VALUE``, which is all runs with this tag, or the one run that a reference names.
+
+    A run whose name is the reference comes first. Raises: ReferenceNotFoundError for an arm that is not of this form,
+    has no run, or runs of several datasets; InputError for one of a single run.
+    """
+    every = tx.runs.all(dataset) if reference.startswith(ARM) else []
+    if not reference.startswith(ARM) or any(run.name == reference for run in every):
+        run = tx.runs.resolve(reference, dataset)
+        return Arm(run.name, (run,))
+    key, equals, value = reference.removeprefix(ARM).partition("=")
+    if not key or not equals:
+        raise ReferenceNotFoundError(f"{reference!r} is no arm; write tag:KEY=VALUE, such as tag:arm=a")
+    runs = [run for run in every if key in run.tags and str(run.tags[key]) == value]
+    if not runs:
+        raise ReferenceNotFoundError(
+            f"no run has the tag {key}={value}; give it with: ndcg-track runs tag RUN {key}={value}"
+        )
+    datasets = sorted({run.dataset for run in runs})
+    if len(datasets) > 1:
+        raise ReferenceNotFoundError(
+            f"runs of several datasets ({', '.join(datasets)}) have the tag {key}={value}; say which with "
+            f"{argument('dataset')}"
+        )
+    if len(runs) < FEWEST_RUNS:
+        raise InputError(
+            f"arm {reference!r} has one run, {runs[0].name!r}, and needs {FEWEST_RUNS} or more: the same training with "
+            f"other seeds, each with this tag; to compare the one run, name it"
+        )
+    return Arm(reference, tuple(runs))
+
+
+def compared_arms(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: CompareOptions) -> Comparison:
+    """Return the comparison of two arms, or of an arm and a run, under the newest labels that all runs share.
+
+    Its tests cross groups and repeats (``crossed_t``). Raises: InputError for methods other than t-tests, for tie
+    bounds of groups, for one run on both sides, and for groups with a result in some runs only unless ``missing`` says
+    what becomes of them; NotComparableError, with the command that fixes it.
+    """
+    options.methods.check_t_only("arms of repeated runs")
+    if options.cluster is not None:
+        raise InputError(f"{argument('cluster')} takes single runs, not arms; leave it out, or name two runs")
+    if options.tie_bounds:
+        raise InputError(f"{argument('tie_bounds')} shows the groups of single runs; leave it out, or name two runs")
+    if options.unjudged_bounds:
+        raise InputError(f"{argument('unjudged_bounds')} takes single runs, not arms; leave it out, or name two runs")
+    both = [run for run in candidate.runs if run.id in {one.id for one in baseline.runs}]
+    if both:
+        raise InputError(
+            f"run {both[0].name!r} is in {baseline.name!r} and in {candidate.name!r}; an arm needs its own"
+        )
+    runs = (*baseline.runs, *candidate.runs)
+    sides, metrics, newest = shared_labels(tx, runs, options.metrics)
+    each = sides[: len(baseline.runs)], sides[len(baseline.runs) :]
+    label_set = sides[0].label_set
+    shares = [[judged_shares_of(tx, side) for side in arm] for arm in each]
+    results = [
+        replace(
+            _paired(tx, each, metric, options.missing),
+            nothing_judged=all(
+                has_nothing_judged(tx, side, metric, share)
+                for arm, of_arm in zip(each, shares, strict=True)
+                for side, share in zip(arm, of_arm, strict=True)
+            ),
+        )
+        for metric in metrics
+    ]
+    notes = [Note("one_repeat", {"run": arm.name}) for arm in (baseline, candidate) if len(arm.runs) == 1]
+    if label_set.version < newest:
+        facts = {"newest": newest, "version": label_set.version}
+        notes.append(Note("newer_labels", facts, rescore_command(runs, list(map(str, metrics)))))
+    slices = None if options.by is None else attribute_values(tx, runs[0], options.by)
+    dataset_id = runs[0].dataset_id
+    return compare_runs(
+        ComparedRuns(
+            baseline.ref,
+            candidate.ref,
+            runs[0].dataset,
+            LabelSetRef(label_set.version, label_set.digest),
+            coverage=tuple(
+                JudgedShare(cutoff, *(_mean_share(of_arm, cutoff) for of_arm in shares))
+                for cutoff in dict.fromkeys(metric.cutoff for metric in metrics)
+            ),
+            notes=tuple(notes),
+        ),
+        results,
+        lambda group_ids: tx.groups.keys(dataset_id, group_ids).to_list(),
+        methods=options.methods,
+        top=options.top,
+        by=None if slices is None else slices.of(results[0].pairing.group_ids),
+    )
+
+
+def _mean_share(of_arm: Sequence[dict[int | None, float]], cutoff: int | None) -> float | None:
+    known = [share[cutoff] for share in of_arm if share.get(cutoff) is not None]
+    return sum(known) / len(known) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class _ArmResults:
+    """The results of an arm's runs: ``values`` (runs by groups), NaN where undefined in all of them."""
+
+    sides: Sequence[Evaluated]
+    group_ids: Index
+    values: Floats
+    absent: Index
+
+    @classmethod
+    def of(
+        cls,
+        tx: ReadTransaction,
+        arm: Sequence[Side],
+        metric: Metric,
+        missing: Missing,
+        weights_of: GroupWeightsById | None,
+    ) -> _ArmResults:
+        """Return what is stored; ``absent``: the groups that one of the runs does not have, and counts as 0."""
+        text = str(metric)
+        records = [side.evaluations[text] for side in arm]
+        found = [tx.evaluations.results(record.id) for record in records]
+        ids = np.unique(np.concatenate([one.group_ids for one in found]))
+        values = np.full((len(arm), ids.size), np.nan)
+        for row, one in zip(values, found, strict=True):
+            row[places_of_ids(ids, one.group_ids)] = one.values
+        defined = ~np.isnan(values)
+        partly = defined.any(axis=0) & ~defined.all(axis=0)
+        if partly.any() and missing == "error":
+            n_partly = int(partly.sum())
+            such_as = tx.groups.keys(arm[0].run.dataset_id, ids[partly][:1]).to_list()[0]
+            raise InputError(
+                f"{text}: {counted(n_partly, 'group')} {'has' if n_partly == 1 else 'have'} a result in some runs of "
+                f"an arm only (such as {such_as!r}): choose "
+                f"{argument('missing', 'zero')} (count 0 there) or {argument('missing', 'intersect')} (leave them out)"
+            )
+        values[:, partly] = np.nan_to_num(values[:, partly]) if missing == "zero" else np.nan
+        absent = np.empty(0, dtype=np.int64)
+        for side, record in zip(arm, records, strict=True):
+            if record.n_missing and metric["missing"] in ("zero", "empty"):
+                absent = np.union1d(absent, np.setdiff1d(ids, tx.runs.group_ids(side.run.id), assume_unique=True))
+        sides = [Evaluated.of(record, one, weights_of) for record, one in zip(records, found, strict=True)]
+        return cls(sides, ids, values, absent)
+
+    def at(self, group_ids: Index) -> Floats:
+        """Return the results of each run for these groups, 0 where there is none."""
+        places = places_of_ids(self.group_ids, group_ids)
+        return np.asarray(np.where(places >= 0, np.nan_to_num(self.values[:, places]), 0.0))
+
+
+def _paired(
+    tx: ReadTransaction, arms: tuple[Sequence[Side], Sequence[Side]], metric: Metric, missing: Missing
+) -> PairedResults:
+    """Return the means of both arms group by group, with the results of each run behind them."""
+    text, dataset_id = str(metric), arms[0][0].run.dataset_id
+    weights_of = tx.groups.weights_by_id(dataset_id) if metric["weights"] != "none" else None
+    if weights_of is not None and not weights_of.ids.size:
+        weights_of = None
+    one, other = (_ArmResults.of(tx, arm, metric, missing, weights_of) for arm in arms)
+    pairing = pair(
+        *(one.group_ids, one.values.mean(axis=0), other.group_ids, other.values.mean(axis=0)),
+        missing=missing,
+        in_neither=np.intersect1d(one.absent, other.absent, assume_unique=True),
+        metric=text,
+    )
+    ids = pairing.group_ids
+    weights = None if weights_of is None or not ids.size else weights_of.weights_of(ids)
+    means, no_inference = None, None
+    if metric.summary != "mean" or not all(side.is_mean_of_groups for arm in (one, other) for side in arm.sides):
+        stored = [[side.record.mean or 0.0 for side in arm.sides] for arm in (one, other)]
+        means, no_inference = (float(np.mean(stored[0])), float(np.mean(stored[1]))), NO_INFERENCE
+    if metric.shown_only is not None:
+        no_inference = Note(metric.shown_only)
+    left_out = pairing.in_neither.size if missing == "skip" else 0
+    bounds = [_tie_bounds(arm, values) for arm, values in ((one, pairing.baseline), (other, pairing.candidate))]
+    return PairedResults(
+        text,
+        pairing,
+        weights=weights,
+        missing_in_baseline=one.absent.size - left_out,
+        missing_in_candidate=other.absent.size - left_out,
+        means=means,
+        no_inference=no_inference,
+        tie_effect=None if bounds[0] is None or bounds[1] is None else TieEffect(bounds[0], bounds[1]),
+        limits=limits_of_delta(metric, (pairing.baseline, pairing.candidate)),
+        shown_only=metric.shown_only,
+        chance=Chance(repeats=(one.at(ids), other.at(ids))),
+    )
+
+
+def _tie_bounds(arm: _ArmResults, values: Floats) -> TieBounds | None:
+    """Return the mean bounds over ties of an arm's runs; None where not known, or not of just these groups."""
+    records = [side.record for side in arm.sides]
+    worst = [one.worst_mean for one in records if one.worst_mean is not None and one.n_groups == values.size]
+    best = [one.best_mean for one in records if one.best_mean is not None and one.n_groups == values.size]
+    if not len(worst) == len(best) == len(records):
+        return None
+    return TieBounds(sum(worst) / len(worst), sum(best) / len(best))

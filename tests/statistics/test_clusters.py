@@ -1,0 +1,69 @@
+"""Clusters of dependent groups: CR2 with Bell and McCaffrey's degrees of freedom, by matrices and by simulation."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from populations import Record, repeats
+
+from ndcg_tracker.statistics.t_test import clustered_t, paired_t
+
+
+def sizes_of(rng: np.random.Generator, kind: str, n: int) -> NDArray[np.int64]:
+    if kind == "equal":
+        return np.full(n, 5, dtype=np.int64)
+    if kind == "geometric":
+        return rng.geometric(0.2, n)
+    return np.minimum(np.ceil(rng.pareto(1.2, n)).astype(np.int64).clip(1), 200)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_by_matrices(weighted: bool) -> None:
+    rng = np.random.default_rng(2)
+    sizes = sizes_of(rng, "geometric", 12)
+    clusters = np.repeat(np.arange(12), sizes)
+    delta, n = rng.normal(0.1, 1, clusters.size), clusters.size
+    weights = rng.uniform(0.5, 2, n) if weighted else np.ones(n)
+    found = clustered_t(delta, clusters, weights if weighted else None)
+    mean = (weights * delta).sum() / weights.sum()
+    member = (clusters[None, :] == np.arange(12)[:, None]).astype(float) * weights
+    share = member.sum(axis=1) / weights.sum()
+    factor = 1 / (1 - share)
+    sums = member @ (delta - mean)
+    assert found.standard_error == pytest.approx((factor * sums**2).sum() ** 0.5 / weights.sum())
+    degrees = []
+    for together in (np.eye(n), (clusters[:, None] == clusters[None, :]).astype(float)):
+        residual = np.eye(12) - share[:, None]
+        covariance = residual @ (member @ together @ member.T) @ residual.T
+        form = np.sqrt(factor)[:, None] * covariance * np.sqrt(factor)
+        degrees.append(np.trace(form) ** 2 / (form**2).sum())
+    assert found.df == pytest.approx(min(degrees))
+    assert (found.n, found.mean) == (n, pytest.approx(mean))
+
+
+def test_clusters_of_one_group_each() -> None:
+    delta = np.random.default_rng(3).normal(0, 1, 50)
+    alone, plain = clustered_t(delta, np.arange(50)), paired_t(delta)
+    assert (alone.standard_error, alone.df) == pytest.approx((plain.standard_error, 49))
+
+
+def test_one_cluster_says_nothing_of_others() -> None:
+    found = clustered_t(np.array([0.5, 0.25]), np.zeros(2, dtype=np.int64))
+    assert (found.mean, found.t, found.ci) == (0.375, None, None)
+    assert clustered_t(np.zeros(0), np.zeros(0, dtype=np.int64)).mean is None
+
+
+@pytest.mark.parametrize("kind", ["equal", "geometric", "a few large ones"])
+@pytest.mark.parametrize(("n", "shared"), [(10, 0.3), (30, 0.9), (100, 0.3)])
+def test_type_one_error(kind: str, n: int, shared: float, record_property: Record) -> None:
+    rng, samples = np.random.default_rng(n), repeats(600)
+    by_clusters = by_groups = 0
+    for _ in range(samples):
+        clusters = np.repeat(np.arange(n), sizes_of(rng, kind, n))
+        delta = shared**0.5 * rng.normal(size=n)[clusters] + (1 - shared) ** 0.5 * rng.normal(size=clusters.size)
+        test, plain = clustered_t(delta, clusters), paired_t(delta)
+        by_clusters += test.p_value is not None and test.p_value < 0.05
+        by_groups += plain.p_value is not None and plain.p_value < 0.05
+    record_property(f"by clusters, {kind}, {n}, {shared}", by_clusters / samples)
+    record_property(f"by groups, {kind}, {n}, {shared}", by_groups / samples)
+    assert by_clusters / samples <= 0.06 + 2.5 * (0.06 * 0.94 / samples) ** 0.5
+    assert by_groups / samples > 0.14

@@ -1,0 +1,245 @@
+"""Arms of repeated runs, clusters of groups and families of trainings, on both engines."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ndcg_tracker as nt
+from ndcg_tracker.errors import InputError, NdcgTrackerError, ReferenceNotFoundError
+from ndcg_tracker.statistics.repeats import crossed_t
+from ndcg_tracker.statistics.t_test import clustered_t
+
+GROUPS = [f"q{number:02}" for number in range(40)]
+ITEMS = list("abcdefgh")
+
+
+def fill(url: str) -> None:
+    """Two recipes of three trainings each, and one run of something else; groups belong to users."""
+    rng = np.random.default_rng(7)
+    grades = rng.choice(4, (40, 8), p=[0.5, 0.2, 0.2, 0.1])
+    grades[:, 0] = 3
+    base = grades * 0.5 + rng.normal(size=grades.shape)
+    frame = {"group": np.repeat(GROUPS, 8).tolist(), "item": ITEMS * 40, "label": grades.ravel().tolist()}
+    with nt.Tracker(url) as tracker:
+        for recipe, gain in (("old", 0.0), ("new", 0.6)):
+            for seed in range(3):
+                scores = base + gain * grades + rng.normal(0, 0.3) * grades + rng.normal(0, 0.4, grades.shape)
+                tracker.ingest(
+                    {**frame, "score": scores.ravel().tolist()},
+                    name=f"{recipe}-{seed}",
+                    dataset="ltr",
+                    tags={"recipe": recipe},
+                    parameters={"gain": gain, "seed": seed},
+                )
+        tracker.ingest({**frame, "score": base.ravel().tolist()}, name="rules", dataset="ltr")
+        users = [f"u{number // 4}" if number < 38 else None for number in range(40)]
+        tracker.set_groups({"group": GROUPS, "user": users, "device": ["tv", "phone"] * 20}, dataset="ltr")
+
+
+@pytest.fixture
+def ltr(fill_as: Callable[[Callable[[str], object]], None], database_url: str) -> Iterator[nt.Tracker]:
+    fill_as(fill)
+    with nt.Tracker(database_url) as tracker:
+        yield tracker
+
+
+def values(tracker: nt.Tracker, *runs: str) -> Any:
+    query = "SELECT run, group_key, value FROM group_history WHERE metric = 'ndcg@10'"
+    table = tracker.sql(query).pivot_table(index="group_key", columns="run", values="value")
+    return table.loc[GROUPS, list(runs)].to_numpy().T
+
+
+OLD, NEW = ("old-0", "old-1", "old-2"), ("new-0", "new-1", "new-2")
+
+
+def test_two_arms(ltr: nt.Tracker) -> None:
+    result = ltr.compare("tag:recipe=old", "tag:recipe=new", by="device")
+    found = result.to_dict()
+    test, parts = crossed_t(values(ltr, *OLD), values(ltr, *NEW))
+    assert parts is not None
+    assert found["baseline"] == {
+        "name": "tag:recipe=old",
+        "run_id": None,
+        "runs": [{"name": name, "run_id": number} for number, name in enumerate(OLD, 1)],
+    }
+    (metric,) = found["metrics"]
+    expected = [test.mean, test.p_value, *(test.ci or ())]
+    assert [metric["delta"], metric["p_value"], *metric["ci"]] == pytest.approx(expected)
+    variance = {"groups": parts.groups, "runs_baseline": parts.runs_baseline, "runs_candidate": parts.runs_candidate}
+    assert {name: metric["variance"][name] for name in variance} == pytest.approx(variance)
+    assert metric["variance"]["df"] == pytest.approx(test.df)
+    assert found["metrics"][0]["tie_bounds"] is not None
+    tv = next(row for row in found["slices"] if row["value"] == "tv")
+    of_tv, _ = crossed_t(values(ltr, *OLD)[:, ::2], values(ltr, *NEW)[:, ::2])
+    assert (tv["delta"], tv["p_value"]) == pytest.approx((of_tv.mean, of_tv.p_value))
+    assert "moves" not in found["worst"][0]
+    text = str(result)
+    assert text.startswith("tag:recipe=new against tag:recipe=old on ltr: ")
+    assert "95% interval: t over groups and runs, crossed; p: its t-test (" in text
+    assert "tag:recipe=old: 3 runs (old-0, old-1, old-2)" in text
+    assert "from the runs, the rest from the groups; the interval is ±" in " ".join(text.split())
+
+
+def test_an_arm_against_a_run(ltr: nt.Tracker) -> None:
+    found = ltr.compare("rules", "tag:recipe=old", "tag:recipe=new")
+    test, _ = crossed_t(values(ltr, "rules"), values(ltr, *NEW))
+    assert found.comparisons[1].metrics[0].p_value == pytest.approx(test.p_value)
+    assert found.comparisons[0].baseline.run_id == 7
+    assert found.notes[0] == "rules is one run: how much another training would differ is not in the interval"
+    p_values = [one.metrics[0].p_value or 0.0 for one in found.comparisons]
+    assert max(one.metrics[0].p_adjusted or 0.0 for one in found.comparisons) >= max(p_values)
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "message"),
+    [
+        (("tag:recipe", "rules"), {}, "'tag:recipe' is no arm; write tag:KEY=VALUE, such as tag:arm=a"),
+        (
+            ("rules", "tag:recipe=best"),
+            {},
+            "no run has the tag recipe=best; give it with: ndcg-track runs tag RUN recipe=best",
+        ),
+        (
+            ("old-1", "tag:recipe=old"),
+            {},
+            "run 'old-1' is in 'old-1' and in 'tag:recipe=old'; an arm needs its own",
+        ),
+        (
+            ("tag:recipe=old", "tag:recipe=new"),
+            {"test": "permutation"},
+            "test='permutation' does not take arms of repeated runs; leave it out",
+        ),
+        (
+            ("tag:recipe=old", "tag:recipe=new"),
+            {"ci": "betting"},
+            "ci='betting' does not take arms of repeated runs; leave it out",
+        ),
+        (
+            ("old-0", "new-0"),
+            {"test": "wilcoxon", "cluster": "user"},
+            "test='wilcoxon' does not take clusters of groups; leave it out",
+        ),
+        (
+            ("tag:recipe=old", "tag:recipe=new"),
+            {"cluster": "user"},
+            "cluster= takes single runs, not arms; leave it out, or name two runs",
+        ),
+        (
+            ("tag:recipe=old", "tag:recipe=new"),
+            {"tie_bounds": True},
+            "tie_bounds= shows the groups of single runs; leave it out, or name two runs",
+        ),
+        (
+            ("old-0", "new-0"),
+            {"cluster": "owner"},
+            "no group of dataset 'ltr' has an attribute 'owner'; there are device, user",
+        ),
+    ],
+)
+def test_what_is_refused(ltr: nt.Tracker, runs: tuple[str, ...], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(NdcgTrackerError) as refusal:
+        ltr.compare(*runs, **options)
+    assert str(refusal.value) == message
+
+
+def test_an_arm_of_one_run_or_of_two_datasets_is_none(ltr: nt.Tracker) -> None:
+    ltr.tag_run("rules", {"recipe": "rules"})
+    with pytest.raises(InputError) as refusal:
+        ltr.compare("old-0", "tag:recipe=rules")
+    assert str(refusal.value) == (
+        "arm 'tag:recipe=rules' has one run, 'rules', and needs 2 or more: the same training with other seeds, each "
+        "with this tag; to compare the one run, name it"
+    )
+    frame = {"group": ["x"], "item": ["a"], "label": [1], "score": [1.0]}
+    ltr.ingest(frame, name="other", dataset="other", tags={"recipe": "old"})
+    with pytest.raises(ReferenceNotFoundError) as missing:
+        ltr.compare("tag:recipe=old", "tag:recipe=new")
+    assert str(missing.value) == (
+        "runs of several datasets (ltr, other) have the tag recipe=old; say which with dataset="
+    )
+    assert ltr.compare("tag:recipe=old", "tag:recipe=new", dataset="ltr").comparisons[0].groups.paired == 40
+
+
+def test_only_compare_takes_an_arm(ltr: nt.Tracker) -> None:
+    told = "'tag:recipe=old' is an arm of several runs, which only compare takes; name one run"
+    for ask in (
+        ltr.run,
+        lambda name: ltr.gate(name, baseline="rules", margin=0.1),
+        lambda name: ltr.explain("rules", name),
+    ):
+        with pytest.raises(ReferenceNotFoundError) as refusal:
+            ask("tag:recipe=old")
+        assert str(refusal.value) == told
+
+
+def test_groups_that_a_run_of_an_arm_lacks(ltr: nt.Tracker) -> None:
+    frame = {"group": ["q01", "q02"], "item": ["a", "a"], "score": [1.0, 1.0]}
+    for number in range(2):
+        ltr.ingest(
+            frame,
+            name=f"small-{number}",
+            dataset="ltr",
+            tags={"recipe": "small"},
+            replace=False,
+            parameters={"n": number},
+        )
+        frame = {"group": ["q01", "q02", "q03"], "item": ["a"] * 3, "score": [1.0] * 3}
+    counts = ltr.compare("rules", "tag:recipe=small").comparisons[0].groups
+    assert (counts.paired, counts.missing_in_candidate) == (40, 38)
+    for run in ("rules", "small-0", "small-1"):
+        ltr.rescore([run], dataset="ltr", metrics="ndcg(missing=skip)@10")
+    with pytest.raises(InputError) as refusal:
+        ltr.compare("rules", "tag:recipe=small", metrics="ndcg(missing=skip)@10")
+    assert str(refusal.value) == (
+        "ndcg(missing=skip)@10: 1 group has a result in some runs of an arm only (such as 'q03'): choose "
+        "missing='zero' (count 0 there) or missing='intersect' (leave them out)"
+    )
+    options: dict[str, Any] = {"metrics": "ndcg(missing=skip)@10"}
+    assert ltr.compare("rules", "tag:recipe=small", missing="intersect", **options).comparisons[0].groups.paired == 2
+    assert ltr.compare("rules", "tag:recipe=small", missing="zero", **options).comparisons[0].groups.paired == 40
+
+
+def test_groups_of_one_user_depend_on_each_other(ltr: nt.Tracker) -> None:
+    result = ltr.compare("old-0", "new-0", cluster="user")
+    users = np.array([number // 4 if number < 38 else number for number in range(40)])
+    _, codes = np.unique(users, return_inverse=True)
+    (old, new) = values(ltr, "old-0", "new-0")
+    test = clustered_t(new - old, codes)
+    (metric,) = result.to_dict()["metrics"]
+    assert metric["clusters"] == {"attribute": "user", "n": 12}
+    assert [metric["p_value"], *metric["ci"]] == pytest.approx([test.p_value, *(test.ci or ())])
+    assert metric["low_information"]
+    assert metric["warnings"] == [
+        "low information: 12 of 12 clusters differ, and below 25 the t interval may be too narrow"
+    ]
+    assert "12 by user of 40 groups" in str(result)
+    gated = ltr.gate("new-0", baseline="old-0", margin=0.02, cluster="user", dry_run=True).to_dict()
+    assert gated["low_information"].startswith("low information: 12 of 12 clusters differ, and below 100")
+    assert gated["lower_method"] == "betting"
+    assert gated["t_lower"] < ltr.gate("new-0", baseline="old-0", margin=0.02, dry_run=True).gated.decision.delta
+
+
+def test_a_comparison_of_single_trainings_says_what_it_does_not_cover(ltr: nt.Tracker) -> None:
+    found = ltr.compare("old-0", "new-1").comparisons[0]
+    note = next(note for note in found.notes if note.kind == "retraining")
+    means = [values(ltr, *recipe).mean(axis=1) for recipe in (OLD, NEW)]
+    assert note.facts["sd"] == pytest.approx(np.mean([mean.var(ddof=1) for mean in means]) ** 0.5)
+    assert note.facts["families"] == ["the recipe of old-0", "the recipe of new-1"]
+    assert note.facts["runs"] == 6
+    assert not any(one.kind == "retraining" for one in ltr.compare("rules", "rules").comparisons[0].notes)
+    one_side = ltr.compare("rules", "new-1").comparisons[0]
+    assert [one.facts["seeds"] for one in one_side.notes if one.kind == "retraining"] == [None]
+
+
+def test_a_gate_learns_from_runs_that_differ_in_the_seed_alone(ltr: nt.Tracker) -> None:
+    found = ltr.gate("new-0", baseline="old-0", margin="auto", dry_run=True).to_dict()
+    assert found["learned_margin"]["runs"] == list(OLD)
+    assert found["learned_margin"]["run_variance"]["k"] == 3
+    assert not any("trainings of" in note for note in found["notes"])
+    with pytest.raises(InputError, match=r"there are 2 with the parameters of 'old-0' but for the seed, beside the "):
+        ltr.gate("old-1", baseline="old-0", margin="auto", dry_run=True)
+    ltr.tag_run("old-2", {"stage": "iteration"})
+    with pytest.raises(InputError, match="there are 2 with the parameters"):
+        ltr.gate("new-0", baseline="old-0", margin="auto", dry_run=True)
