@@ -1,6 +1,6 @@
 """How many labels settle a comparison: `labels needed` against judging by depth and at random.
 
-    python benchmarks/judging.py FOLDER [--seeds 10] [--batch 10]
+    python benchmarks/judging.py FOLDER [--seeds 10] [--first-seed 0] [--batch 10]
 
 FOLDER holds runs (*.run, TREC format) and the labels qrels.txt and qrels-complete.txt, as TREC-COVID's first round
 has them (irgroup/trec-covid and NIST). Labels are hidden, asked for in batches, and given back from the complete ones;
@@ -108,9 +108,9 @@ def n_until(course: list, verdict: str) -> int:
     return int(course[min(wrong[-1] + 1, len(course) - 1)][0]) if wrong else 0
 
 
-def starts(folder: Path, complete: Labels, groups: set[str], n_seeds: int) -> Iterator[tuple[str, int, Labels]]:
+def starts(folder: Path, complete: Labels, groups: set[str], seeds: range) -> Iterator[tuple[str, int, Labels]]:
     """Yield what is known in the beginning: the labels of the first round, a half and a tenth of the complete ones."""
-    for seed in range(n_seeds):
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         yield "round 1", seed, read_labels(folder / "qrels.txt", groups)
         for name, share in (("half", 0.5), ("a tenth", 0.1)):
@@ -122,11 +122,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--batch", type=int, default=10)
     asked = parser.parse_args()
     runs = sorted(asked.folder.glob("*.run"))
     tops = {run: first_items(run) for run in runs}
     groups = {group for top in tops.values() for group, _ in top}
+    seeds = range(asked.first_seed, asked.first_seed + asked.seeds)
     complete = read_labels(asked.folder / "qrels-complete.txt", groups)
     counts: dict[tuple[str, str], list[tuple[int, float, int]]] = {}
     for pair in itertools.combinations(runs, 2):
@@ -136,16 +138,18 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             verdict, delta = Study(folder, pair, complete).verdict()
         print(f"{pair[0].stem} {pair[1].stem}: {verdict} {delta:+.4f}", flush=True)
-        for start, seed, labels in starts(asked.folder, complete, groups, asked.seeds):
+        for start, seed, labels in starts(asked.folder, complete, groups, seeds):
             for rule in RULES:
                 with tempfile.TemporaryDirectory() as folder:
                     found = course(Study(folder, pair, labels), rule, complete, ranks, asked.batch, seed)
                 error = statistics.mean(abs(one[2] - found[-1][2]) for one in found)
                 counts.setdefault((start, rule), []).append((n_until(found, verdict), error, found[-1][0]))
-    print(f"{'known':8}  {'rule':7}  labels until the verdict stays   of   mean error of delta")
+    print(f"{'known':8}  {'rule':7}  labels until the verdict stays   of   mean error of delta   needed: fewer, more")
     for (start, rule), known in counts.items():
         n_labels, error, of_all = (statistics.mean(column) for column in zip(*known, strict=True))
-        print(f"{start:8}  {rule:7}  {n_labels:30.1f}  {of_all:5.0f}  {error:19.4f}")
+        pairs = [(one[0], other[0]) for one, other in zip(counts[start, "needed"], known, strict=True)]
+        fewer, more = sum(one < other for one, other in pairs), sum(one > other for one, other in pairs)
+        print(f"{start:8}  {rule:7}  {n_labels:30.1f}  {of_all:5.0f}  {error:19.4f}   {fewer:13}, {more:4}")
 
 
 if __name__ == "__main__":
