@@ -74,6 +74,16 @@ def gate(
         typer.Option(metavar="REASON", help="Override the decision; the reason is recorded.", show_default=False),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Record nothing.")] = False,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="ATTRIBUTE", help="FAIL as well if a slice drops by its margin.", show_default=False),
+    ] = None,
+    slice_margin: Annotated[
+        float | None, typer.Option(metavar="X", help="The drop that a slice of --by is allowed.", show_default=False)
+    ] = None,
+    strict_slices: Annotated[
+        bool, typer.Option("--strict-slices", help="No PASS if a slice may have dropped by more.")
+    ] = False,
     cluster: ClusterBy = None,
     missing: MissingGroups = Missing.error,
     dataset: options.AnyDataset = None,
@@ -121,6 +131,9 @@ def gate(
                 alpha_budget=alpha_budget,
                 missing=missing.value,
                 cluster=cluster,
+                by=by,
+                slice_margin=slice_margin,
+                strict_slices=strict_slices,
                 dataset=dataset,
                 acknowledge=acknowledge,
                 acknowledged_by=None if acknowledge is None else _person(),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
 import numpy as np
 
 from ndcg_tracker.comparison.inference import GROUPS_ONLY, Chance, few_note
+from ndcg_tracker.comparison.slices import Slicing
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.types import Floats
@@ -28,8 +29,51 @@ BoundMethod = Literal["t", "betting"]
 ROUNDING = 1e-12
 """What rounding may do to a mean difference; it decides nothing."""
 FEWEST_REPEATS = 3
+FEWEST_IN_SLICE = 25
 PASS_LEVEL = 0.95
 FAIL_ALPHA = 0.01
+
+
+SliceStatus = Literal["fails", "within", "open"]
+
+
+@dataclass(frozen=True, slots=True)
+class SliceDecision:
+    """One slice at the gate.
+
+    ``value``: of the attribute, None for the groups without one. ``n``: its groups. ``delta``: their (weighted) mean
+    difference. ``lower``: its bound at 95%; ``upper``: at 1 - ``alpha``, the share of FAIL's level that Holm gives this
+    slice. ``status``: "fails" if upper lies below -margin, "within" if lower lies above it, else "open".
+    """
+
+    value: str | None
+    n: int
+    delta: float
+    lower: float | None
+    upper: float | None
+    alpha: float
+    status: SliceStatus
+
+
+@dataclass(frozen=True, slots=True)
+class GateSlices:
+    """The slices of a gate, most negative delta first.
+
+    ``attribute``: whose values make them. ``margin``: the drop that each is allowed. ``is_strict``: whether an open
+    slice blocks PASS. ``rows``: those of ``FEWEST_IN_SLICE`` groups or more. ``n_small``: how many have fewer.
+    ``of_whole``: what was decided without them.
+    """
+
+    attribute: str
+    margin: float
+    is_strict: bool
+    rows: tuple[SliceDecision, ...]
+    n_small: int
+    of_whole: Decision
+
+    def of_status(self, status: SliceStatus) -> list[SliceDecision]:
+        """Return the slices of a status."""
+        return [row for row in self.rows if row.status == status]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +89,7 @@ class GateDecision:
     whose upper bound lies below 0. ``n_needed``: about how many groups like these would decide, ``n_needed_for`` what;
     ``margin_needed``: the margin above which these groups would PASS. ``is_identical``: whether no group differs.
     ``fail_below``: FAIL needs delta below this, too: minus the margin where that was learned from repeats, else 0.
+    ``slices``: the decisions on slices, None where nobody asked; they can turn a PASS.
     """
 
     decision: Decision
@@ -69,6 +114,7 @@ class GateDecision:
     margin_needed: float | None = None
     is_identical: bool = False
     fail_below: float = 0.0
+    slices: GateSlices | None = None
 
     def moved(self, by: float) -> Decision:
         """Return what would have been decided with delta, and its bounds, moved by so much.
@@ -181,63 +227,166 @@ def population_decision(
         return GateDecision("inconclusive", "population", margin, 0, None)
     if not delta.any():
         return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
-    known, delta_mean = chance.information(delta, weights), test.mean
-    if runs is not None:
-        test = with_runs(test, runs)
-    lowest, highest = limits or (-math.inf, math.inf)
-    t_lower = t_lower_bound(test, level=PASS_LEVEL)
-    t_lower = None if t_lower is None else max(t_lower, lowest)
-    lower, betting_lower, lower_method = t_lower, None, _method(t_lower, "t")
-    is_bounded = float(np.abs(delta).max()) <= 1
-    bets = chance.independent(delta, weights)
-    if known.is_low_for_one_side or t_lower is None:
-        betting_lower = betting_lower_bound(*bets, level=PASS_LEVEL) if is_bounded else None
-        betting_lower = _widened(betting_lower, test, runs, PASS_LEVEL)
-        lower, lower_method = betting_lower, _method(betting_lower, "betting")
-    t_upper = t_upper_bound(test, level=1 - fail_alpha)
-    t_upper = None if t_upper is None else min(t_upper, highest)
-    upper, betting_upper, upper_method = t_upper, None, _method(t_upper, "t")
-    if known.is_low_for_one_side or t_upper is None:
-        betting_upper = betting_upper_bound(*bets, level=1 - fail_alpha) if is_bounded else None
-        betting_upper = _widened(betting_upper, test, runs, 1 - fail_alpha)
-        upper, upper_method = _upper_of_both(t_upper, betting_upper)
-    passes = lower is not None and lower > -margin
+    found = bounds_of(delta, weights, fail_alpha, limits=limits, chance=chance, runs=runs)
+    passes = found.lower is not None and found.lower > -margin
+    is_below = runs is None or test.mean < -margin
+    fails = not passes and found.upper is not None and found.upper < 0 and is_below
     fail_below = 0.0 if runs is None else -margin
-    is_below = runs is None or delta_mean < -margin
-    fails = not passes and upper is not None and upper < 0 and is_below
-    is_known = passes or fails or runs is not None or known.of_clusters
-    n_needed, purpose = (None, None) if is_known else groups_needed(test, known, margin, fail_alpha)
+    is_known = passes or fails or runs is not None or found.known.of_clusters
+    n_needed, purpose = (None, None) if is_known else groups_needed(test, found.known, margin, fail_alpha)
     return GateDecision(
         decision="pass" if passes else "fail" if fails else "inconclusive",
         scope="population",
         margin=margin,
         n=test.n,
         delta=test.mean,
-        lower=lower,
-        lower_method=lower_method,
-        upper=upper,
-        upper_method=upper_method,
-        t_lower=t_lower,
-        betting_lower=betting_lower,
-        t_upper=t_upper,
-        betting_upper=betting_upper,
+        lower=found.lower,
+        lower_method=found.lower_method,
+        upper=found.upper,
+        upper_method=found.upper_method,
+        t_lower=found.t_lower,
+        betting_lower=found.betting_lower,
+        t_upper=found.t_upper,
+        betting_upper=found.betting_upper,
         pass_level=PASS_LEVEL,
         fail_alpha=fail_alpha,
-        low_information=_low_information(known),
-        is_small_drop=passes and upper is not None and upper < 0,
+        low_information=_low_information(found.known),
+        is_small_drop=passes and found.upper is not None and found.upper < 0,
         n_needed=n_needed,
         n_needed_for=purpose,
-        margin_needed=None if passes or lower is None else -lower,
+        margin_needed=None if passes or found.lower is None else -found.lower,
         fail_below=fail_below,
     )
 
 
-def _widened(bound: float | None, test: TTest, runs: RunVariance | None, level: float) -> float | None:
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """One-sided bounds of a mean difference by t and by betting, and those that decide; None where unknown."""
+
+    known: Information
+    t_lower: float | None
+    t_upper: float | None
+    betting_lower: float | None = None
+    betting_upper: float | None = None
+    lower: float | None = None
+    lower_method: BoundMethod | None = None
+    upper: float | None = None
+    upper_method: BoundMethod | None = None
+
+
+def bounds_of(
+    delta: Floats,
+    weights: Floats | None,
+    fail_alpha: float = FAIL_ALPHA,
+    *,
+    limits: tuple[float, float] | None = None,
+    chance: Chance = GROUPS_ONLY,
+    runs: RunVariance | None = None,
+) -> Bounds:
+    """Return the bounds that a gate decides by: below at 95%, above at 1 - ``fail_alpha``.
+
+    Parameters: as ``population_decision``; ``delta``: not empty, and not all 0. ``weights``: > 0.
+
+    >>> found = bounds_of(np.tile([0.125, -0.125, 0.0], 100), None)
+    >>> found.lower_method, round(found.lower, 4)
+    ('t', -0.0097)
+    """
+    test, _ = chance.test(delta, weights)
+    known = chance.information(delta, weights)
+    if runs is not None:
+        test = with_runs(test, runs)
+    lowest, highest = limits or (-math.inf, math.inf)
+    t_lower, t_upper = t_lower_bound(test, level=PASS_LEVEL), t_upper_bound(test, level=1 - fail_alpha)
+    t_lower = None if t_lower is None else max(t_lower, lowest)
+    t_upper = None if t_upper is None else min(t_upper, highest)
+    if not known.is_low_for_one_side and t_lower is not None and t_upper is not None:
+        return Bounds(known, t_lower, t_upper, lower=t_lower, lower_method="t", upper=t_upper, upper_method="t")
+    betting_lower = betting_upper = None
+    if float(np.abs(delta).max()) <= 1:
+        bets = chance.independent(delta, weights)
+        betting_lower = _widened(betting_lower_bound(*bets, level=PASS_LEVEL), test, runs, PASS_LEVEL)
+        betting_upper = _widened(betting_upper_bound(*bets, level=1 - fail_alpha), test, runs, 1 - fail_alpha)
+    lower_method: BoundMethod | None = None if betting_lower is None else "betting"
+    upper = _upper_of_both(t_upper, betting_upper)
+    return Bounds(known, t_lower, t_upper, betting_lower, betting_upper, betting_lower, lower_method, *upper)
+
+
+def _widened(bound: float, test: TTest, runs: RunVariance | None, level: float) -> float:
     """Return a bound that covers groups, made to cover another training as well."""
-    if bound is None or runs is None or test.mean is None:
+    if runs is None or test.mean is None:
         return bound
     of_runs = quantile(level, runs.k - 1.0) * math.sqrt(2 * runs.component)
     return test.mean + math.copysign(math.hypot(bound - test.mean, of_runs), bound - test.mean)
+
+
+def with_slices(
+    decision: GateDecision,
+    delta: Floats,
+    slicing: Slicing,
+    margin: float,
+    *,
+    is_strict: bool = False,
+    weights: Floats | None = None,
+    limits: tuple[float, float] | None = None,
+    chance: Chance = GROUPS_ONLY,
+    runs: RunVariance | None = None,
+) -> GateDecision:
+    """Return a decision on all groups as it stands after a look at each slice of ``FEWEST_IN_SLICE`` groups or more.
+
+    A slice fails if its upper bound, at FAIL's level shared by Holm's method over the slices, lies below -margin: the
+    candidate then FAILs whatever the whole says. A slice whose 95% lower bound does not lie above -margin is open:
+    with ``is_strict`` it keeps the candidate from PASS. Parameters: ``slicing``: a value for each difference.
+    ``margin``: the drop that a slice is allowed, finite, >= 0. The rest as ``population_decision``. Raises: InputError
+    for another margin. Source: Holm, Scand. J. Statist. 6, 1979, in terms of bounds.
+
+    >>> noise = np.tile([0.125, -0.125], 100)
+    >>> by = Slicing("device", ["tv"] * 50 + ["phone"] * 150)
+    >>> delta = noise - np.repeat([0.4, -0.15], [50, 150])
+    >>> whole = population_decision(delta, 0.05)
+    >>> whole.decision, with_slices(whole, delta, by, 0.05).decision
+    ('pass', 'fail')
+    """
+    checked_margin(margin, "the margin of slices")
+    alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
+    places_of: dict[str | None, list[int]] = {}
+    for place, value in enumerate(slicing.values):
+        if weights is None or weights[place] > 0:
+            places_of.setdefault(value, []).append(place)
+    found = []
+    for value, listed in places_of.items():
+        places = np.array(listed)
+        of_slice = delta[places], None if weights is None else weights[places], chance.of(places)
+        mean = float(np.average(of_slice[0], weights=of_slice[1]))
+        if places.size >= FEWEST_IN_SLICE:
+            test, _ = of_slice[2].test(of_slice[0], of_slice[1])
+            found.append((_standing(test, mean, margin), value, mean, of_slice))
+    found.sort(key=lambda one: (one[0], one[1] is None, one[1] or ""))
+    rows, is_open = [], False
+    for number, (_, value, mean, (own, w, own_chance)) in enumerate(found):
+        share = alpha / (len(found) - number)
+        if not own.any():
+            rows.append(SliceDecision(value, own.size, 0.0, 0.0, 0.0, share, "within"))
+            continue
+        bounds = bounds_of(own, w, share, limits=limits, chance=own_chance, runs=runs)
+        is_open = is_open or bounds.upper is None or bounds.upper >= -margin
+        is_within = bounds.lower is not None and bounds.lower > -margin
+        status: SliceStatus = "within" if is_within else "open" if is_open else "fails"
+        rows.append(SliceDecision(value, own.size, mean, bounds.lower, bounds.upper, share, status))
+    rows.sort(key=lambda row: row.delta)
+    slices = GateSlices(
+        slicing.attribute, margin, is_strict, tuple(rows), len(places_of) - len(rows), decision.decision
+    )
+    after = decision.decision
+    if slices.of_status("fails"):
+        after = "fail"
+    elif is_strict and slices.of_status("open") and after == "pass":
+        after = "inconclusive"
+    return replace(decision, decision=after, slices=slices)
+
+
+def _standing(test: TTest, mean: float, margin: float) -> float:
+    """Return by how many standard errors a slice lies above its margin, the order in which Holm's method asks."""
+    return (mean + margin) / test.standard_error if test.standard_error else math.copysign(math.inf, mean + margin)
 
 
 def set_decision(
@@ -309,8 +458,4 @@ def _upper_of_both(t_upper: float | None, betting_upper: float | None) -> tuple[
         return betting_upper, "betting"
     if betting_upper is None and t_upper is not None and t_upper < 0:
         return None, None
-    return t_upper, _method(t_upper, "t")
-
-
-def _method(bound: float | None, method: BoundMethod) -> BoundMethod | None:
-    return None if bound is None else method
+    return t_upper, None if t_upper is None else "t"

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 from xml.etree import ElementTree
 
-from ndcg_tracker.comparison.gate import GateDecision
+from ndcg_tracker.comparison.gate import FAIL_ALPHA, FEWEST_IN_SLICE, GateDecision, GateSlices, SliceDecision
 from ndcg_tracker.comparison.gate_result import Drift, Gated
 from ndcg_tracker.errors import Spelling, in_python
+from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.reporting import compare
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as
+from ndcg_tracker.reporting.groups import NO_VALUE
 from ndcg_tracker.reporting.html import reports_html
 from ndcg_tracker.reporting.json import json_text
 from ndcg_tracker.reporting.notes import Told, told
-from ndcg_tracker.reporting.numbers import counted, points
-from ndcg_tracker.reporting.report import Format, Report
+from ndcg_tracker.reporting.numbers import counted, points, shown_margin
+from ndcg_tracker.reporting.report import Format, Report, Table, columns
 from ndcg_tracker.reporting.rows import as_object, paths, picked, shape_of
 from ndcg_tracker.reporting.terminal import Painted, Style, visible
 
+SLICES_NAMED = 5
 Outcome = Literal["passed", "failed", "skipped"]
 
 _STYLES: dict[str, Style] = {"pass": "good", "fail": "bad", "inconclusive": "bold"}
+_SLICE_STYLES: dict[str, Style] = {"fails": "bad", "within": "good"}
 _SENTENCES = {
     "pass": "{candidate} may replace {baseline} on {dataset}",
     "fail": "{candidate} must not replace {baseline} on {dataset}",
@@ -42,7 +46,7 @@ _CSV_COLUMNS = {
 }
 _DECISION_KEYS = paths(
     "scope n delta lower lower_method upper upper_method t_lower betting_lower t_upper betting_upper pass_level "
-    "fail_alpha low_information small_but_real_drop=is_small_drop n_needed n_needed_for margin_needed"
+    "fail_alpha low_information small_but_real_drop=is_small_drop n_needed n_needed_for margin_needed slices"
 )
 _GATE_KEYS = paths(
     "learned_margin alpha_budget ties_could_change_decision drift decision_id decision_number=number "
@@ -108,8 +112,10 @@ def gate_report(gated: Gated, spelled: Spelling = in_python) -> Report:
     """Return the report of a decision; ``spelled``: how arguments are spelled."""
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
     why = reason(replace(gated.decision, n_needed=None, margin_needed=None))
+    slices = gated.decision.slices
     return Report(
         _finding(gated),
+        tables=[] if slices is None or not slices.rows else [_slice_table(slices)],
         verdict=Painted(_verdict(gated), _STYLES[gated.decision.decision]),
         sentences=[why[:1].upper() + why[1:]],
         facts=_facts(gated, spelled),
@@ -123,6 +129,10 @@ def reason(decision: GateDecision) -> str:
     >>> reason(GateDecision("fail", "set", 0.0, 2, -0.25))
     'the mean difference on these 2 groups, -0.25, is below 0'
     """
+    slices = decision.slices
+    if slices is not None:
+        whole = reason(replace(decision, decision=slices.of_whole, slices=None))
+        return "; ".join(filter(None, (whole, _of_slices(slices))))
     if decision.delta is None:
         return "no group has a result in both runs"
     if decision.is_identical:
@@ -132,6 +142,51 @@ def reason(decision: GateDecision) -> str:
         groups = "this 1 group" if decision.n == 1 else f"these {decision.n:,} groups"
         return f"the mean difference on {groups}, {decision.delta:.4g}, is {relation} {_negative(decision.margin)}"
     return "; ".join(filter(None, (_by_bounds(decision), to_decide(decision))))
+
+
+def _of_slices(slices: GateSlices) -> str:
+    """Return which slices fail, and which are not shown to lie within their margin."""
+    clauses = []
+    fails, is_open = slices.of_status("fails"), slices.of_status("open")
+    if fails:
+        bounds = ", ".join(
+            f"{_slice_name(slices, row)} at most {row.upper:.4g} with {_percent(1 - row.alpha)} confidence"
+            for row in fails[:SLICES_NAMED]
+        )
+        clauses.append(f"but below {_negative(slices.margin)} is {bounds}{_more(fails)}")
+    if is_open:
+        named = ", ".join(_slice_name(slices, row) for row in is_open[:SLICES_NAMED]) + _more(is_open)
+        clauses.append(f"not shown to be above {_negative(slices.margin)}: {named}")
+    return "; ".join(clauses)
+
+
+def _slice_name(slices: GateSlices, row: SliceDecision) -> str:
+    return f"{slices.attribute}={shown(row.value)}" if row.value is not None else f"no {slices.attribute}"
+
+
+def _more(rows: Sequence[SliceDecision]) -> str:
+    return f" and {len(rows) - SLICES_NAMED} more" if len(rows) > SLICES_NAMED else ""
+
+
+def _slice_table(slices: GateSlices) -> Table:
+    """Return the decision on each slice, most negative delta first."""
+    rows: list[list[object]] = [
+        [
+            NO_VALUE if row.value is None else row.value,
+            f"{row.n:,}",
+            points(row.delta, signed=True),
+            points(row.lower, signed=True),
+            points(row.upper, signed=True),
+            Painted(row.status, _SLICE_STYLES.get(row.status)),
+        ]
+        for row in slices.rows
+    ]
+    level = _percent(1 - FAIL_ALPHA)
+    legend = [f"at least: with 95% confidence; at most: with {level}, by Holm's method over the slices"]
+    if slices.n_small:
+        legend.append(f"{counted(slices.n_small, 'slice')} of fewer than {FEWEST_IN_SLICE} groups not judged")
+    heads = columns(slices.attribute, ">n", ">delta", ">at least", ">at most", "finding")
+    return Table(heads, rows, f"slices, each allowed a drop of {shown_margin(slices.margin)}", legend=legend)
 
 
 def recorded_reason(gated: Gated) -> str:

@@ -13,6 +13,7 @@ from ndcg_tracker.notes import Kind, Note
 from ndcg_tracker.reporting.numbers import counted, points
 
 T_INTERVAL = "the t interval"
+_SLICES_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,18 @@ def _retraining(sd: float, runs: int, families: Sequence[str], seeds: int | None
     )
 
 
+def _slices_regressed(slices: Sequence[tuple[str, str, float, int]]) -> str:
+    named = [
+        f"{attribute}={shown(value)} ({points(delta, signed=True)}, {counted(n, 'group')})"
+        for attribute, value, delta, n in slices[:_SLICES_NAMED]
+    ]
+    more = f" and {len(slices) - _SLICES_NAMED} more" if len(slices) > _SLICES_NAMED else ""
+    what = "a slice" if len(slices) == 1 else f"{len(slices)} slices"
+    return f"{what} regressed though the whole passes: {', '.join(named)}{more}; to see all"
+
+
 _WORDS: Mapping[Kind, str | Callable[..., str]] = {
+    "slices_regressed": _slices_regressed,
     "one_repeat": "{run} is one run: how much another training would differ is not in the interval".format,
     "retraining": _retraining,
     "weightless": lambda n: f"{counted(n, 'group')} of weight 0 left out",

@@ -22,18 +22,24 @@ from ndcg_tracker.comparison.gate import (
     population_decision,
     set_decision,
     spent_alpha,
+    with_slices,
 )
 from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
 from ndcg_tracker.comparison.pair import Missing, places_of_ids
-from ndcg_tracker.comparison.results import Comparison, ties_note
+from ndcg_tracker.comparison.report import MOST_SLICES
+from ndcg_tracker.comparison.results import Comparison, corrected_verdict, ties_note
+from ndcg_tracker.comparison.slices import compare_slices
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.gate import recorded_reason
 from ndcg_tracker.reporting.notes import command_line, sentence
+from ndcg_tracker.statistics.corrections import holm
+from ndcg_tracker.statistics.equivalence import checked_margin
 from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.tracker.compare import CompareOptions, compared_pair
 from ndcg_tracker.tracker.families import AA_TAG, family_of
+from ndcg_tracker.tracker.groups import attribute_values, attributes_of
 from ndcg_tracker.tracker.run_pair import RunPair, Side, rescore_command, resolved_pair
 
 if TYPE_CHECKING:
@@ -70,6 +76,9 @@ class GateQuestion:
     dataset: str | None = None
     top: int = 10
     cluster: str | None = None
+    by: str | None = None
+    slice_margin: float | None = None
+    strict_slices: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
@@ -109,6 +118,18 @@ class GateQuestion:
             )
         if self.alpha_budget is not None:
             spent_alpha(1, self.alpha_budget)
+        if self.by is None and (self.slice_margin is not None or self.strict_slices):
+            name = "strict_slices" if self.slice_margin is None else "slice_margin"
+            raise InputError(f"{argument(name)} needs slices: name the attribute that makes them with {argument('by')}")
+        if self.by is not None and self.scope == "set":
+            raise InputError(f"{argument('by')} belongs to {argument('scope', 'population')}; leave it out")
+        if self.by is not None and self.slice_margin is None:
+            raise InputError(
+                f"{argument('by')} needs {argument('slice_margin')}: how large a drop a slice is allowed, in absolute "
+                f"points, such as {argument('slice_margin', 0.05)}"
+            )
+        if self.slice_margin is not None:
+            checked_margin(self.slice_margin, "the margin of slices")
 
     @property
     def alias(self) -> str | None:
@@ -204,6 +225,19 @@ def _decided(
         raise _nothing_judged(baseline, candidate, question.metric)
     number = 1 + sum(decision.scope == question.scope for decision in basis.earlier)
     decision = _decision(question, results, number, basis.learned)
+    if question.by is not None:
+        by = attribute_values(tx, baseline, question.by).of(results.pairing.group_ids)
+        decision = with_slices(
+            decision,
+            results.pairing.delta,
+            by,
+            question.slice_margin or 0.0,
+            is_strict=question.strict_slices,
+            weights=results.weights,
+            limits=results.limits,
+            chance=results.chance,
+            runs=None if basis.learned is None else basis.learned.run_variance,
+        )
     effect, is_open = results.tie_effect, _hangs_on_ties(decision, results)
     covered = (
         ("ties", "retraining") if basis.learned is not None else ("ties",)
@@ -212,6 +246,8 @@ def _decided(
     if question.alias is None:
         command = ("ndcg-track", "alias", "set", "baseline", baseline.name, "--dataset", baseline.dataset)
         notes.append(Note("no_alias", command=command))
+    if decision.decision == "pass" and question.by is None and question.scope == "population":
+        notes += _regressed_slices(tx, baseline, (baseline.name, candidate.name), results)
     notes += [Note("same_run")] if candidate.id == baseline.id else []
     notes += [ties_note(effect)] if effect is not None and is_open else []
     comparison = replace(comparison, notes=tuple(notes))
@@ -279,6 +315,33 @@ def _decision(
         chance=results.chance,
         runs=None if learned is None else learned.run_variance,
     )
+
+
+def _regressed_slices(
+    tx: ReadTransaction, baseline: RunRecord, names: tuple[str, str], results: PairedResults
+) -> list[Note]:
+    """Return a note that names the slices which regressed though the whole passes, Holm-corrected over all of them.
+
+    ``names``: of both runs. Attributes of more than ``MOST_SLICES`` values make no slices here.
+    """
+    pairing, found = results.pairing, []
+    for attribute, values in attributes_of(tx, baseline.dataset_id, pairing.group_ids).items():
+        if len(set(values)) > MOST_SLICES:
+            continue
+        both = (pairing.baseline, pairing.candidate)
+        rows = compare_slices(*both, values, results.weights, limits=results.limits, chance=results.chance)
+        found += [(attribute, row) for row in rows if row.value is not None and row.warning is None]
+    corrected = zip(found, holm([row.p_value for _, row in found]), strict=True)
+    regressed = sorted(
+        (row.delta, attribute, row.value or "", row.n)
+        for (attribute, row), p in corrected
+        if row.delta is not None and corrected_verdict("no_difference_detected", row.delta, p) == "regressed"
+    )
+    if not regressed:
+        return []
+    command = ("ndcg-track", "compare", *names, "--dataset", baseline.dataset, "--by", regressed[0][1])
+    named = [(attribute, value, delta, n) for delta, attribute, value, n in regressed]
+    return [Note("slices_regressed", {"slices": named}, command)]
 
 
 def _hangs_on_ties(decision: GateDecision, results: PairedResults) -> bool:

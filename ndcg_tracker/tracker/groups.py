@@ -180,6 +180,17 @@ class AttributeValues:
         return Slicing(self.attribute, [self.value_of.get(group_id) for group_id in group_ids.tolist()])
 
 
+def attributes_of(tx: ReadTransaction, dataset_id: int, ids: Index) -> dict[str, list[str | None]]:
+    stored = tx.groups.attributes(dataset_id)
+    names = sorted({name for attributes in stored.values() for name in attributes})
+    of_groups = [stored.get(group_id, {}) for group_id in ids.tolist()]
+    return {
+        name: [None if one.get(name) is None else text_of(one[name]) for one in of_groups]
+        for name in names
+        if any(one.get(name) is not None for one in of_groups)
+    }
+
+
 def attribute_values(tx: ReadTransaction, run: RunRecord, attribute: str) -> AttributeValues:
     """Return the values of an attribute in a run's dataset (InputError where none of its groups has it)."""
     stored = tx.groups.attributes(run.dataset_id)

@@ -29,7 +29,6 @@ from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.reporting.pages.report import RunsReport
 from ndcg_tracker.tracker.compare import CompareOptions, compared
 from ndcg_tracker.tracker.explain import contributions_of
-from ndcg_tracker.tracker.groups import text_of
 from ndcg_tracker.tracker.history import HistoryFilter, history_of
 from ndcg_tracker.tracker.texts import texts_of
 
@@ -40,7 +39,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DecisionRecord
     from ndcg_tracker.tracker.compare import ComparedPair
-    from ndcg_tracker.tracker.run_pair import RunPair
+    from ndcg_tracker.tracker.groups import attributes_of
+from ndcg_tracker.tracker.run_pair import RunPair
 
 LISTS = 200
 """A report holds the lists of so many groups, the most changed ones."""
@@ -158,7 +158,10 @@ def pair_report(
     ids = results.pairing.group_ids
     keys = tx.groups.keys(pair.both.dataset_id, ids)
     groups = EveryGroup(
-        keys.to_list(), results.pairing.baseline, results.pairing.candidate, _attributes(tx, pair.both, ids)
+        keys.to_list(),
+        results.pairing.baseline,
+        results.pairing.candidate,
+        attributes_of(tx, pair.both.dataset_id, ids),
     )
     is_split = pair.both.metric.measure in ADDITIVE
     can_be_tested = results.no_inference is None
@@ -193,17 +196,6 @@ def _texts(
     others = ids.tolist() if ids.size <= MANY_GROUPS else []
     key_of = dict(zip(ids.tolist(), keys, strict=True))
     return {key_of[group_id]: found for group_id, found in texts_of(tx, dataset_id, items_of, others).items()}
-
-
-def _attributes(tx: ReadTransaction, both: RunPair, ids: Index) -> dict[str, list[str | None]]:
-    stored = tx.groups.attributes(both.dataset_id)
-    names = sorted({name for attributes in stored.values() for name in attributes})
-    of_groups = [stored.get(group_id, {}) for group_id in ids.tolist()]
-    return {
-        name: [None if one.get(name) is None else text_of(one[name]) for one in of_groups]
-        for name in names
-        if any(one.get(name) is not None for one in of_groups)
-    }
 
 
 def at_cutoffs(

@@ -446,6 +446,9 @@ class Tracker:
         dry_run: bool = False,
         top: int = 10,
         cluster: str | None = None,
+        by: str | None = None,
+        slice_margin: float | None = None,
+        strict_slices: bool = False,
     ) -> GateResult:
         """Decide whether a candidate may replace a baseline, and record the decision.
 
@@ -455,7 +458,9 @@ class Tracker:
         non-inferiority) or "set" (exact arithmetic against ``tolerance``, by default 0). ``alpha_budget``: the
         probability of a false FAIL over all decisions of this gate, in the place of 1% for each. ``acknowledge``: why a
         FAIL or INCONCLUSIVE is overridden, ``acknowledged_by`` by whom. ``dry_run``: record nothing. ``missing``,
-        ``top``, ``cluster``: see ``compare``. Raises: InputError for what does not go together; ReferenceNotFoundError;
+        ``top``, ``cluster``: see ``compare``. ``by``: a group attribute: FAIL where one of its slices, of 25 groups or
+        more, is shown to have dropped by more than ``slice_margin`` (Holm); ``strict_slices``: no PASS either where one
+        is not shown to have dropped by less. Raises: InputError for what does not go together; ReferenceNotFoundError;
         NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.tracker.gate import GateQuestion, acknowledged, gated
@@ -475,6 +480,9 @@ class Tracker:
             dataset,
             top,
             cluster,
+            by,
+            slice_margin,
+            strict_slices,
         )
         override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
         return GateResult(gated(self.store(), question, override, dry_run=dry_run))

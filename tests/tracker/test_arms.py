@@ -243,3 +243,51 @@ def test_a_gate_learns_from_runs_that_differ_in_the_seed_alone(ltr: nt.Tracker) 
     ltr.tag_run("old-2", {"stage": "iteration"})
     with pytest.raises(InputError, match="there are 2 with the parameters"):
         ltr.gate("new-0", baseline="old-0", margin="auto", dry_run=True)
+
+
+def test_slices_at_the_gate(ltr: nt.Tracker) -> None:
+    passed = ltr.gate("old-0", baseline="new-0", margin=0.5, dry_run=True)
+    assert not any("slice" in note for note in passed.notes)
+    frame = {"group": GROUPS, "item": ["a"] * 40, "score": [1.0] * 40}
+    ltr.ingest(frame, name="worse", dataset="ltr")
+    hard = ltr.compare("rules", "worse", by="device").comparisons[0].slices
+    assert hard is not None
+    passed = ltr.gate("worse", baseline="rules", margin=0.9, dry_run=True)
+    assert passed.gated.decision.decision == "pass"
+    assert [note for note in passed.notes if "slice" in note] == []  # 20 groups each: low information
+    devices = ["tv" if number < 32 else "phone" for number in range(40)]
+    ltr.set_groups({"group": GROUPS, "device": devices}, dataset="ltr")
+    passed = ltr.gate("worse", baseline="rules", margin=0.9, dry_run=True)
+    (note,) = (note for note in passed.notes if "slice" in note)
+    assert note.startswith("a slice regressed though the whole passes: device='tv' (-")
+    assert note.endswith("ndcg-track compare rules worse --dataset ltr --by device")
+    failed = ltr.gate("worse", baseline="rules", margin=0.9, by="device", slice_margin=0.01, dry_run=True)
+    assert failed.to_dict()["slices"]["of_whole"] == "pass"
+    assert failed.to_dict()["slices"]["n_small"] == 1
+    assert "slices, each allowed a drop of 0.01\ndevice   n " in str(failed)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"slice_margin": 0.1}, "slice_margin= needs slices: name the attribute that makes them with by="),
+        ({"strict_slices": True}, "strict_slices= needs slices: name the attribute that makes them with by="),
+        (
+            {"by": "device"},
+            "by= needs slice_margin=: how large a drop a slice is allowed, in absolute points, such as "
+            "slice_margin=0.05",
+        ),
+        (
+            {"by": "device", "slice_margin": 0.1, "scope": "set", "margin": None},
+            "by= belongs to scope='population'; leave it out",
+        ),
+        (
+            {"by": "device", "slice_margin": -0.1},
+            "the margin of slices must be a number 0 or more, not -0.1; give it in absolute points, such as 0.01",
+        ),
+    ],
+)
+def test_slices_that_are_refused(ltr: nt.Tracker, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        ltr.gate("new-0", baseline="old-0", **({"margin": 0.1} | options))
+    assert str(refusal.value) == message
