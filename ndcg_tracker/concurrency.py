@@ -85,13 +85,15 @@ def reading_ahead(blocks: Iterable[T]) -> Iterator[Iterable[T]]:
 def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     """Yield ``function(item)`` for every item, in order, holding few more items than there are cores.
 
+    A list of one item needs no thread.
+
     Raises: the errors of the function, in the order of the items, and of the iterable.
 
     >>> list(mapped(abs, [-3, 2]))
     [3, 2]
     """
     n_workers = min(_n_cores(), MOST_WORKERS)
-    if n_workers < 2:
+    if n_workers < 2 or (isinstance(items, list) and len(items) < 2):
         yield from map(function, items)
         return
     with ThreadPoolExecutor(n_workers) as workers:

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -76,35 +77,76 @@ def _serve(address: str) -> NoReturn:
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(address)
     listening.listen()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks for the children that answer a call
+    woken, wakes = socket.socketpair()
+    wakes.setblocking(False)
+    woken.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
+    own = {listening, woken, wakes}
+    children: dict[socket.socket, int] = {}
     print("ready", flush=True)
     while True:
-        link, _ = listening.accept()
-        if not os.fork():
-            listening.close()
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            _answer(link)
-        link.close()
+        ready, _, _ = select.select([listening, woken, *children], [], [])
+        if woken in ready:
+            woken.recv(1 << 16)
+            _tell_ends(children)
+        for link in children.keys() & ready:
+            os.kill(children[link], signal.SIGKILL)  # the client is gone: somebody has killed it
+            os.waitpid(children.pop(link), 0)
+            link.close()
+        if listening in ready:
+            link, _ = listening.accept()
+            if (child := _begun(link, own | children.keys())) is not None:
+                children[link] = child
 
 
-def _answer(link: socket.socket) -> NoReturn:
-    """Run what a client asks for in a process of its own, and tell its number and its exit code."""
+def _tell_ends(children: dict[socket.socket, int]) -> None:
+    """Tell the client of each child that has ended its exit code."""
+    for link, child in list(children.items()):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            del children[link]
+            _tell(link, os.waitstatus_to_exitcode(status))
+            link.close()
+
+
+def _begun(link: socket.socket, others: set[socket.socket]) -> int | None:
+    """Run what a client asks for in a process of its own, and tell its number; None where the client is gone."""
     streams = array.array("i")
     size, ancillary, _, _ = link.recvmsg(8, socket.CMSG_LEN(3 * streams.itemsize))
+    if not ancillary:
+        link.close()
+        return None
     streams.frombytes(ancillary[0][2])
     said = b""
-    while len(said) < int.from_bytes(size, "big"):
-        said += link.recv(1 << 16)
-    child = os.fork()
-    if child:
-        for stream in streams:
-            os.close(stream)  # else whoever waits for their end waits for this process
-        _tell(link, child)
-        _kill_if_left(link, child)
-        _tell(link, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-        os._exit(0)
-    link.close()
+    while len(said) < int.from_bytes(size, "big") and (part := link.recv(1 << 16)):
+        said += part
     program, arguments, folder, environment = marshal.loads(said)
+    if "mlflow" in arguments:
+        _import_mlflow()
+    child = os.fork()
+    if not child:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for other in (link, *others):
+            other.close()
+        _answer(program, arguments, folder, environment, streams)
+    for stream in streams:
+        os.close(stream)  # else whoever waits for their end waits for this process
+    _tell(link, child)
+    return child
+
+
+def _import_mlflow() -> None:
+    """Import what push and pull need, which takes two seconds: once."""
+    os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"  # it begins, or not, with the import
+    import mlflow
+    import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
+
+
+def _answer(
+    program: str, arguments: list[str], folder: str, environment: dict[str, str], streams: Sequence[int]
+) -> NoReturn:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -129,17 +171,6 @@ def _answer(link: socket.socket) -> NoReturn:
 def _tell(link: socket.socket, number: int) -> None:
     with suppress(OSError):  # the client is gone
         link.sendall(str(number).encode().ljust(8))
-
-
-def _kill_if_left(link: socket.socket, child: int) -> None:
-    """Wait for the end of the child, and kill it where the client is gone: somebody has killed that (Linux only)."""
-    if not hasattr(os, "pidfd_open"):
-        return
-    watched = select.poll()
-    watched.register(link, select.POLLIN)
-    watched.register(ended := os.pidfd_open(child), select.POLLIN)
-    if ended not in [descriptor for descriptor, _ in watched.poll()]:
-        os.kill(child, signal.SIGKILL)
 
 
 def _open_standard_streams() -> None:

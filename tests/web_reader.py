@@ -6,6 +6,8 @@ from typing import Any
 
 from playwright.sync_api import Page
 
+COLOURS = ("color-contrast", "link-in-text-block")
+"""The rules of axe-core that look at colours: the others find in dark pages what they find in light ones."""
 AXE = Path(__file__).with_name("browser") / "axe.min.js"
 
 
@@ -24,10 +26,11 @@ class Reader:
         self.page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
         return self.page
 
-    def serious_faults(self) -> list[str]:
-        """Return what axe-core calls serious or critical, with the elements."""
+    def serious_faults(self, *rules: str) -> list[str]:
+        """Return what axe-core calls serious or critical, with the elements; by all rules, or by some."""
         self.page.evaluate(AXE.read_text(encoding="utf-8"))
-        found: dict[str, Any] = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        options = {"resultTypes": ["violations"], **({"runOnly": list(rules)} if rules else {})}
+        found: dict[str, Any] = self.page.evaluate("options => axe.run(document, options)", options)
         return [
             f"{fault['id']}: {[node['target'] for node in fault['nodes']][:3]} {fault['nodes'][0]['failureSummary']}"
             for fault in found["violations"]

@@ -1,5 +1,6 @@
 """Imports the whole program and its libraries, which takes a second: what forks from here need not."""
 
+import gc
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -20,3 +21,5 @@ for _module in sorted(_PACKAGE.rglob("*.py")):
     _relative = _module.relative_to(_PACKAGE.parent).with_suffix("")
     if _relative.parts[1] not in ("integrations", "migrations") and _relative.name != "__init__":
         import_module(".".join(_relative.parts))
+gc.collect()
+gc.freeze()  # else each process that looks for garbage copies the pages of all that was imported

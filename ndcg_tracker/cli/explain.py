@@ -34,6 +34,10 @@ def explain(
         str | None, typer.Option(metavar="KEY", help="The group to explain; by default all.", show_default=False)
     ] = None,
     metric: GroupMetric = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="ATTRIBUTE", help="Say what each slice of the groups did as well.", show_default=False),
+    ] = None,
     dataset: options.AnyDataset = None,
     labels_baseline: LabelsBaseline = None,
     labels_candidate: LabelsCandidate = None,
@@ -62,5 +66,6 @@ def explain(
             labels_baseline=labels_baseline,
             labels_candidate=labels_candidate,
             top=shown,
+            by=by,
         ).explanation
     options.show(explanation_as(format.plain, found, top=shown, color=options.wants_color()))

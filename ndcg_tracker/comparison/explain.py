@@ -9,6 +9,7 @@ import numpy as np
 
 from ndcg_tracker.comparison.item_changes import KINDS, ItemChanges, Kind, remainder_of
 from ndcg_tracker.comparison.results import ItemMove, LabelSetRef, RunRef
+from ndcg_tracker.comparison.slices import Slicing
 from ndcg_tracker.comparison.texts import GroupTexts
 from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import matching_rows
@@ -297,12 +298,27 @@ class ItemTotal:
 
 
 @dataclass(frozen=True, slots=True)
+class SliceTotal:
+    """What the groups that share the value of an attribute did to the mean; ``delta``: their own mean difference.
+
+    ``value``: None for the groups without one.
+    """
+
+    attribute: str
+    value: str | None
+    n_groups: int
+    delta: float
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeTotals:
     """What the items of all groups did to the mean, in points of its delta.
 
     Each of ``kinds``, ``grades`` and ``ranks``, and ``items`` with the ``n_other_items`` that add ``other_items``, adds
     up to the delta but for the ``remainder``, which no item accounts for. Only items that contribute another amount are
-    counted. ``items``: those that cost most and those that brought most, by the size of what they did.
+    counted. ``items``: those that cost most and those that brought most, by the size of what they did. ``slices``: of
+    the groups, the costliest first, None where nobody asked; they add up to the delta of the (weighted) mean.
     """
 
     kinds: tuple[KindTotal, ...]
@@ -312,6 +328,28 @@ class ChangeTotals:
     n_other_items: int
     other_items: float
     remainder: float
+    slices: tuple[SliceTotal, ...] | None = None
+
+
+def slice_totals(by: Slicing, delta: Floats, shares: Floats) -> tuple[SliceTotal, ...]:
+    """Return what each slice did to the mean, the costliest first.
+
+    Parameters: ``by``: a value for each group. ``delta``, ``shares``: float64, shape (n_groups,), the difference of
+    each, and what part of the mean it is.
+
+    >>> by = Slicing("device", ["tv", "phone", "tv"])
+    >>> [(row.value, row.contribution) for row in slice_totals(by, np.array([0.5, -0.5, 0.0]), np.full(3, 0.25))]
+    [('phone', -0.125), ('tv', 0.125)]
+    """
+    numbers: dict[str | None, int] = {}
+    codes = np.array([numbers.setdefault(value, len(numbers)) for value in by.values], dtype=np.int64)
+    counts, changes = _sums(codes, delta * shares, len(numbers))
+    _, of_mean = _sums(codes, shares, len(numbers))
+    rows = [
+        SliceTotal(by.attribute, value, n, change / share if share else 0.0, change)
+        for value, n, change, share in zip(numbers, counts, changes, of_mean, strict=True)
+    ]
+    return tuple(sorted(rows, key=lambda row: (row.contribution, row.value is None, row.value or "")))
 
 
 def change_totals(

@@ -17,11 +17,13 @@ from ndcg_tracker.comparison.explain import (
     LabelDifferences,
     RankTotal,
     RunExplanation,
+    SliceTotal,
     Subject,
 )
 from ndcg_tracker.comparison.texts import Text
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as
+from ndcg_tracker.reporting.groups import NO_VALUE, SLICES_SHOWN
 from ndcg_tracker.reporting.html import reports_html
 from ndcg_tracker.reporting.json import json_text
 from ndcg_tracker.reporting.notes import told
@@ -148,7 +150,11 @@ def _parts_shape(parts: ChangeParts) -> Mapping[str, object]:
 @shape_of(ChangeTotals)
 def _totals_shape(totals: ChangeTotals) -> Mapping[str, object]:
     others = {"n_items": totals.n_other_items, "contribution": totals.other_items}
-    return fields_of(totals, "n_other_items", "remainder") | {"other_items": others, "remainder": totals.remainder}
+    hidden = ("slices",) if totals.slices is None else ()
+    return fields_of(totals, "n_other_items", "remainder", *hidden) | {
+        "other_items": others,
+        "remainder": totals.remainder,
+    }
 
 
 def explanation_columns(explanation: Explanation) -> Sequence[str]:
@@ -193,6 +199,7 @@ def _total_rows(explanation: RunExplanation) -> list[list[object]]:
         rows += [["rank", _range_words(rank), rank.n_items, rank.contribution] for rank in totals.ranks]
         item_columns = ("item", "n_groups", "contribution", *_TOTAL_COLUMNS[5:])
         rows += [["item", *(getattr(item, name) for name in item_columns)] for item in totals.items]
+        rows += [["slice", row.value, row.n_groups, row.contribution] for row in totals.slices or ()]
         rows.append(["other items", None, totals.n_other_items, totals.other_items])
         rows.append(["remainder", None, None, totals.remainder])
     return rows
@@ -395,6 +402,8 @@ def _total_tables(totals: ChangeTotals, delta: float, top: int | None) -> list[T
         _total_table("by the grade of the item", "grade", grades, remainder),
         _total_table("by the rank of the item in the baseline", "rank", ranks, remainder),
     ]
+    if totals.slices:
+        found.insert(0, _slice_totals(totals.slices))
     costs = [total for total in totals.items if total.contribution < 0][:top]
     gains = [total for total in totals.items if total.contribution > 0][:top]
     found += [
@@ -402,6 +411,25 @@ def _total_tables(totals: ChangeTotals, delta: float, top: int | None) -> list[T
         for title, rows in (("items that cost most", costs), ("items that brought most", gains))
     ]
     return found
+
+
+def _slice_totals(slices: Sequence[SliceTotal]) -> Table:
+    digits = _digits([row.contribution for row in slices])
+    shown = slices if len(slices) <= 2 * SLICES_SHOWN else [*slices[:SLICES_SHOWN], *slices[-SLICES_SHOWN:]]
+    rows: list[list[object]] = [
+        [
+            NO_VALUE if row.value is None else row.value,
+            f"{row.n_groups:,}",
+            points(row.delta, signed=True),
+            _signed(row.contribution, digits),
+        ]
+        for row in shown
+    ]
+    hidden = len(slices) - len(shown)
+    legend = [f"{counted(hidden, 'slice')} between them not shown; JSON and CSV have all"] if hidden else []
+    attribute = slices[0].attribute
+    heads = columns(attribute, ">groups", ">own delta", ">change")
+    return Table(heads, rows, f"by the {attribute} of the group", legend=legend)
 
 
 def _item_totals(title: str, totals: Sequence[ItemTotal]) -> Table:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.notes import note_text
 
+_PLAIN = frozenset([str, int, float, bool, type(None)])  # nearly all that there is
 _shapes: dict[type, Callable[[Any], Mapping[str, object]]] = {}
 
 Row = TypeVar("Row")
@@ -39,6 +40,8 @@ def as_object(value: Any) -> Any:
     >>> as_object((ItemMove("sku-1", 3.0, 1, None, 0.5, 0.0, -0.5),))[0]["rank_baseline"]
     1
     """
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, Note):
         return note_text(value)
     if is_dataclass(value):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -252,7 +253,7 @@ def evaluate_blocks(
     weights: list[GroupWeights] = []
     notes: list[Note] = []
     has_labels = False
-    with reading_ahead(blocks) as read:
+    with nullcontext(blocks) if isinstance(blocks, list) else reading_ahead(blocks) as read:
         for block in read:
             refuse_row_numbers(block, labels)
             has_labels |= block.labels is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,13 +18,14 @@ from ndcg_tracker.comparison.explain import (
     change_totals,
     explained_items,
     moves_by_group,
+    slice_totals,
 )
 from ndcg_tracker.comparison.item_changes import ItemChanges, item_changes, joined_changes, within_cutoff
 from ndcg_tracker.comparison.pair import pair
 from ndcg_tracker.comparison.results import ItemMove
 from ndcg_tracker.comparison.texts import GroupTexts
 from ndcg_tracker.concurrency import mapped
-from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
+from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions, refuse_what_is_not_split
 from ndcg_tracker.metrics.kernel.mean import REASONS, GroupValues, aligned_weights
 from ndcg_tracker.metrics.language.metric import Metric
@@ -41,7 +42,7 @@ from ndcg_tracker.tracker.explain_parts import (
     side_blocks,
     subject_of,
 )
-from ndcg_tracker.tracker.groups import group_id
+from ndcg_tracker.tracker.groups import attribute_values, group_id
 from ndcg_tracker.tracker.run_pair import RunPair, Side, check_one_dataset, paired_results, rescore_command
 from ndcg_tracker.tracker.scoring import GatheredValues, stored_weights
 from ndcg_tracker.tracker.texts import texts_of
@@ -258,14 +259,18 @@ class _Groups:
         return results.mean, results.n_groups
 
 
-def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None) -> RunExplanation:
+def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: str | None = None) -> RunExplanation:
     """Return what items, grades and ranks did to the mean; of runs under two label sets, what these did.
 
     The runs are read some groups at a time; of all their items only those are kept that contribute another amount.
-    Raises: InputError where no group has a result in both runs.
+    ``by``: a group attribute, to say what each of its values did as well. Raises: InputError where no group has a
+    result in both runs, for an attribute that no group has, and for slices under two label sets.
     """
     if not both.is_same_labels:
+        if by is not None:
+            raise InputError(f"{argument('by')} needs both runs under one version of the labels; leave it out")
         return run_parts(tx, both)
+    slices = None if by is None else attribute_values(tx, both.baseline.run, by)
     ids, keys = tx.groups.all(both.dataset_id)
     weights = stored_weights(tx, both.dataset_id)
     one, other = _Groups(ids.size, weights), _Groups(ids.size, weights)
@@ -287,18 +292,21 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None) -> R
     places = np.searchsorted(ids, paired.group_ids)
     lowest = int(np.argmin(paired.delta))
     worst_group = keys[int(places[lowest])] if paired.delta[lowest] < 0 else None
+    totals = change_totals(
+        joined_changes(parts).within(places, ids.size),
+        shares,
+        means[1] - means[0],
+        lambda groups: keys.take(places[groups]).to_list(),
+        top=top,
+    )
+    if slices is not None:
+        totals = replace(totals, slices=slice_totals(slices.of(paired.group_ids), paired.delta, shares))
     return RunExplanation(
         subject_of(both),
         means[0],
         means[1],
         paired.group_ids.size,
-        change_totals(
-            joined_changes(parts).within(places, ids.size),
-            shares,
-            means[1] - means[0],
-            lambda groups: keys.take(places[groups]).to_list(),
-            top=top,
-        ),
+        totals,
         worst_group=worst_group,
         notes=(
             *_alone(paired.only_in_baseline.size + paired.only_in_candidate.size),

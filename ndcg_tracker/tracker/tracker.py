@@ -368,6 +368,7 @@ class Tracker:
         labels_baseline: int | None = None,
         labels_candidate: int | None = None,
         top: int | None = 10,
+        by: str | None = None,
     ) -> ExplanationResult:
         """Say which items, grades, ranks or labels the difference of two runs comes from.
 
@@ -377,18 +378,21 @@ class Tracker:
         ``labels_baseline`` and ``labels_candidate``: versions of the labels for each run; by default the newest under
         which both have the metric. Under two versions the change is also split into what the ranking, the grades and
         the coverage of the labels did. ``top``: how many items to keep at either end over all groups, None for all.
+        ``by``: a group attribute, to say what each slice of all groups did as well.
         Raises: ReferenceNotFoundError; MetricError for a metric that is not split into items; InputError for a group
         without a result; NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.tracker.explain import explained_pair, group_explanation, run_explanation
         from ndcg_tracker.tracker.result_objects import ExplanationResult
 
+        if by is not None and group is not None:
+            raise InputError(f"{argument('by')} slices all groups; leave out {argument('group')}, or it")
         parsed = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
             one, other = tx.runs.resolve(baseline, dataset), tx.runs.resolve(candidate, dataset)
             both = explained_pair(tx, one, other, parsed, (labels_baseline, labels_candidate))
             if group is None:
-                return ExplanationResult(run_explanation(tx, both, top=top))
+                return ExplanationResult(run_explanation(tx, both, top=top, by=by))
             explanation = group_explanation(tx, both, group)
         return ExplanationResult(explanation, partial(self._group_chart, both, group))
 

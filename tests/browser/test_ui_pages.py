@@ -7,12 +7,13 @@ import pytest
 from playwright.sync_api import Page, expect
 from served import Served, served
 from test_report_page import HOSTILE, shop
-from web_reader import Reader
+from web_reader import COLOURS, Reader
 
+COMPARISON = "/compare?run=1&run=2"
 PATHS = [
     *("/", "/runs?dataset=default", "/run?run=2", "/history?dataset=default", "/groups?dataset=default"),
-    *("/compare?run=1&run=2", "/compare/cutoffs?run=1&run=2", "/labels?dataset=default"),
-    *("/decisions?dataset=default", "/nothing"),
+    *(COMPARISON, "/compare/cutoffs?run=1&run=2", "/labels?dataset=default"),
+    "/decisions?dataset=default",
     f"/group?dataset=default&group={quote(HOSTILE)}",
 ]
 
@@ -47,33 +48,31 @@ def at(reader: Reader, pages: Served, path: str) -> Page:
     return reader.opens(f"http://127.0.0.1:{pages.access.port}{path}")
 
 
-@pytest.mark.parametrize("path", [path for path in PATHS if path != "/nothing"])
-def test_every_page_draws_and_obeys_nobody(inside: Reader, pages: Served, path: str) -> None:
-    found = at(inside, pages, path)
-    assert found.title() != "owned"
-    assert found.query_selector("img") is None
-    charts = found.eval_on_selector_all("[data-draw], [data-chart]", "all => all.map(one => one.innerHTML.length)")
-    assert all(length > 1000 for length in charts)
-    width = found.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-    assert width[0] <= width[1]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", [path for path in PATHS if path not in ("/nothing", "/compare?run=1&run=2")])
-def test_no_serious_fault_for_screen_readers_and_weak_eyes(
-    inside: Reader, pages: Served, path: str, scheme: str
+def test_every_page_draws_obeys_nobody_and_can_be_read_by_screen_readers_and_weak_eyes(
+    inside: Reader, pages: Served
 ) -> None:
-    inside.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    at(inside, pages, path)
-    assert inside.serious_faults() == []
+    for path in PATHS:
+        inside.page.emulate_media(color_scheme="light")
+        found = at(inside, pages, path)
+        assert found.title() != "owned", path
+        assert found.query_selector("img") is None, path
+        charts = found.eval_on_selector_all("[data-draw], [data-chart]", "all => all.map(one => one.innerHTML.length)")
+        assert all(length > 1000 for length in charts), path
+        width = found.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert width[0] <= width[1], path
+        if path == COMPARISON:
+            continue  # tests/browser/test_report_page.py does the rest for it
+        assert (path, inside.serious_faults()) == (path, [])
+        inside.page.emulate_media(color_scheme="dark")
+        at(inside, pages, path)
+        assert (path, inside.serious_faults(*COLOURS)) == (path, [])
 
 
 def test_a_phone_scrolls_in_one_direction_only(inside: Reader, pages: Served) -> None:
     inside.page.set_viewport_size({"width": 390, "height": 844})
     for path in PATHS:
-        if path != "/nothing":
-            found = at(inside, pages, path)
-            assert found.evaluate("document.documentElement.scrollWidth") <= 390, path
+        found = at(inside, pages, path)
+        assert found.evaluate("document.documentElement.scrollWidth") <= 390, path
 
 
 def test_from_the_runs_to_a_comparison_with_the_keyboard(inside: Reader, pages: Served) -> None:

@@ -147,14 +147,8 @@ def closed_pipe(program: Program, *arguments: str, buffered: bool) -> tuple[int,
 def test_a_reader_that_has_seen_enough_is_no_error(shop: Program, buffered: bool) -> None:
     many = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 30000) SELECT x FROM n"
     shop = shop.cold
-    for arguments in (
-        ["runs", "list"],
-        ["sql", many],
-        ["compare", "bm25", "dense"],
-        ["--help"],
-        ["--version"],
-        ["demo"],
-    ):
+    commands = (["sql", many], ["--version"], ["runs", "list"], ["compare", "bm25", "dense"], ["--help"], ["demo"])
+    for arguments in commands if buffered else commands[:2]:  # one of many parts, and one that ends at once
         assert closed_pipe(shop, *arguments, buffered=buffered) == (0, b"")
 
 

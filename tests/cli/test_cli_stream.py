@@ -59,27 +59,32 @@ def test_a_streamed_file_without_labels(sqlite_command: CommandLine, files: None
 
 
 @pytest.fixture(scope="module")
-def large_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a run of more than a block whose first group comes again at its end."""
+def large_files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Return a run of more than a block whose first group comes again at its end, and the option with its labels."""
     path = tmp_path_factory.mktemp("large") / "large.run"
     with path.open("w") as file:
         for group in range(8_500):
             file.writelines(f"group-{group} Q0 document-{item} {item} {100 - item}.5 large\n" for item in range(100))
         file.write("group-0 Q0 document-last 101 200 large\n")
     assert is_large(str(path))
-    return path
-
-
-def test_large_files_are_streamed_unless_a_group_comes_again(command: CommandLine, large_run: Path) -> None:
-    labels = large_run.with_name("labels.qrels")
+    labels = path.with_name("labels.qrels")
     labels.write_text("".join(f"group-{group} 0 document-{group % 100} 1\n" for group in range(8_500)))
-    arguments = [str(large_run), "--labels", str(labels)]
-    assert command.refused("evaluate", *arguments, "--stream").startswith(
-        f"{large_run}:850001: the rows of group 'group-0' are"
+    return [str(path), "--labels", str(labels)]
+
+
+def test_large_files_are_evaluated_block_by_block_unless_a_group_comes_again(
+    sqlite_command: CommandLine, large_files: list[str]
+) -> None:
+    assert sqlite_command.refused("evaluate", *large_files, "--stream").startswith(
+        f"{large_files[0]}:850001: the rows of group 'group-0' are"
     )
-    assert command.rows("evaluate", *arguments) == command.rows("evaluate", *arguments, "--no-stream")
-    whole = command.rows("ingest", *arguments, "--name", "whole", "--no-stream")
-    rows = command.rows("ingest", *arguments)
+    whole = sqlite_command.rows("evaluate", *large_files, "--no-stream")
+    assert sqlite_command.rows("evaluate", *large_files) == whole
+
+
+def test_large_files_are_streamed_unless_a_group_comes_again(command: CommandLine, large_files: list[str]) -> None:
+    whole = command.rows("ingest", *large_files, "--name", "whole", "--no-stream")
+    rows = command.rows("ingest", *large_files)
     assert [row["n_items"] for row in rows] == [850_001]
     assert [row["mean"] for row in rows] == [row["mean"] for row in whole]
     listed = command.rows("sql", "select run, n_groups from run_summary order by run")

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rankings_of import Run, labels_of, ranking_of
 from sums_of_items import long_labels, long_lists, some_labels, some_run, some_sum
+from thorough import LONG, examples
 
 from ndcg_tracker.comparison.explain import (
     RANK_ENDS,
@@ -103,7 +104,7 @@ def check(explanation: GroupExplanation, metric: Metric, *, of_json: bool = True
         assert explanation.remainder == 0
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(some_run, some_run, some_labels, some_labels, st.booleans(), some_metric_of_every_kind())
 def test_items_add_up_to_the_delta_of_every_group(
     run: Run, other: Run, labels: Run, newer: Run, same_labels: bool, metric: Metric
@@ -125,7 +126,8 @@ def every_value_of_every_axis() -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize(("measure", "axis", "value"), every_value_of_every_axis())
 def test_every_value_of_every_axis(measure: str, axis: str, value: str) -> None:
-    runs, labels = [long_lists(seed) for seed in (1, 2)], long_labels(3)
+    n_groups = 30 if LONG else 15
+    runs, labels = [long_lists(seed, n_groups=n_groups) for seed in (1, 2)], long_labels(3, n_groups=n_groups)
     if value.endswith("error") or axis == "clip":  # every group stands on both sides, and has something to find
         runs = [{group: items for group, items in run.items() if len(items) > 1} for run in runs]
         kept = [group for group in labels if max(labels[group].values()) > 0 and all(group in run for run in runs)]
@@ -251,7 +253,7 @@ def totals_of(
     return totals, delta, kept, keys
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(some_run, some_run, some_labels, some_metric_of_every_kind(), st.none() | st.integers(0, 3))
 def test_every_table_adds_up_to_the_delta_of_the_means(
     run: Run, other: Run, labels: Run, metric: Metric, top: int | None

@@ -41,17 +41,16 @@ def test_the_commands_print_what_the_document_shows(
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_the_python_examples_run(document: Path, tmp_path: Path) -> None:
+def test_the_python_examples_run(document: Path, tmp_path: Path, preloaded_programs: Path) -> None:
     blocks = PYTHON_BLOCK.findall(document.read_text(encoding="utf-8"))
     if not blocks:
         return
     write_demo_files(tmp_path / "ndcg-track-demo")  # as `ndcg-track demo` leaves them
-    program = tmp_path / "examples.py"
-    program.write_text("\n".join(blocks), encoding="utf-8")
+    python = sys.executable if document.name == "README.md" else str(preloaded_programs / "preloaded-python")
     environment = {name: value for name, value in os.environ.items() if name != "NDCG_TRACK_DB"}
     environment["PYTHONPATH"] = str(REPOSITORY)
     done = subprocess.run(
-        [sys.executable, "-W", "error", str(program)],
+        [python, "-W", "error", "-c", "\n".join(blocks)],
         cwd=tmp_path,
         env=environment,
         capture_output=True,

@@ -13,12 +13,12 @@ import ndcg_tracker as nt
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-def printed(name: str, folder: Path) -> str:
+def printed(name: str, folder: Path, *arguments: str) -> str:
     """Return what an example prints, run in a folder of its own."""
     environment = {key: value for key, value in os.environ.items() if key != "NDCG_TRACK_DB"}
     environment["PYTHONPATH"] = str(EXAMPLES.parent)
     done = subprocess.run(
-        [sys.executable, "-W", "error", str(EXAMPLES / name)],
+        [sys.executable, "-W", "error", str(EXAMPLES / name), *arguments],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -86,3 +86,13 @@ def test_scikit_learn(tmp_path: Path) -> None:
     # folds of nearly equal size: the mean of their means is close to the mean over all queries
     assert max(float(mean) for _, mean in found) == pytest.approx(stored["trees"], abs=0.005)
     assert f"ndcg@10 improved by {stored['trees'] - stored['ridge']:.4f}\n" in text
+
+
+def test_retrained_models(tmp_path: Path) -> None:
+    text = printed("retrained_models.py", tmp_path, "12")
+    assert re.search(r"^12 trainings: mean ndcg@10 0\.\d{4}, sd 0\.00\d\d$", text, re.MULTILINE)
+    assert "  trainings of aa=ranker differ by sd 0.00" in text
+    assert "compare of arms of four: a difference in 0 of 1 pairs\n" in text
+    decided = re.findall(r"^gate with margin (\S+): \{(.*)\}$", text, re.MULTILINE)
+    assert [margin for margin, _ in decided] == ["0.005", "auto"]
+    assert "fail" not in decided[1][1]

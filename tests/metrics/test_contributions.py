@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from random_rankings import random_case
 from rankings_of import Run, joined
 from sums_of_items import TIES, some_labels, some_run, some_sum
+from thorough import examples
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions
@@ -43,7 +44,7 @@ def left_over(both: JudgedRanking, metric: Metric) -> np.ndarray:
     return np.nan_to_num(remainders(found)) / np.maximum(1.0, sizes)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(some_run, some_labels, some_sum())
 def test_the_items_of_a_group_add_up_to_its_value(run: Run, labels: Run, metric: Metric) -> None:
     assert np.abs(left_over(joined(run, labels), metric)).max(initial=0) <= EXACT

@@ -5,6 +5,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import examples
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.axes import AXES
@@ -120,16 +121,16 @@ def test_what_is_no_metric_is_told_with_one_that_is(text: str, message: str) -> 
         parse_metric(text)
 
 
-HINT = re.compile(r"; (?:did you mean|write it like|write) (.+?)(?=\??$|\??; write it like | to )")
+HINT = re.compile(r"; (?:did you mean|write it (?:like|as)|write) (.+?)(?=\??$|\??; write it like | to )")
 
 
 def suggestions(text: str, message: str) -> list[str]:
     """Return the metrics that a message suggests: those it writes out, and the text with a setting put right."""
     found = []
     for hint in (one for hints in HINT.findall(message) for one in re.split(r" or (?=\w+=)", hints)):
-        axis = re.match(r"(\w+)=(\S+)$", hint)
+        axis = re.match(r"(\w+)=(\S+|\{.*\})$", hint)
         if axis is not None and ":" in text:  # a dialect's own spelling of a setting
-            found += [re.sub(rf"\b{axis[1]}=[^,;:)]*", hint, text)] if f"{axis[1]}=" in text else []
+            found += [re.sub(rf"\b{axis[1]}=(?:\{{.*?\}}|[^,;)]*)", hint, text)] if f"{axis[1]}=" in text else []
         elif axis is not None and axis[1] in {one.name for one in AXES}:
             measure, cutoff = re.match(r"\s*([A-Za-z_]+)", text), re.search(r"@\d+\s*$", text)
             assert measure is not None
@@ -160,7 +161,7 @@ def near_misses(draw: st.DrawFn) -> str:
     return text
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=examples(500))
 @given(near_misses())
 def test_what_is_suggested_can_be_typed(text: str) -> None:
     try:
@@ -174,7 +175,12 @@ def test_suggestions_are_found_in_messages() -> None:
     """What the property rests on."""
     found = {}
     texts = ("ndgc@10", "nDCG(dcg='exp-log2')@10", "xgboost:ndcg@0", "SetP@5", "", "ndcg(gain=exp)@5", "ndcg_cut")
-    for text in (*texts, "xgboost(ndcg_exp_gain=no):ndcg@10", "xgboost(dcg_exp_gain=false):ndcg@10"):
+    for text in (
+        *texts,
+        "xgboost(ndcg_exp_gain=no):ndcg@10",
+        "xgboost(dcg_exp_gain=false):ndcg@10",
+        "nDCG(gain={:3})@10",
+    ):
         with pytest.raises(MetricError) as caught:
             parse_metric(text)
         found[text] = suggestions(text, str(caught.value))
@@ -188,4 +194,5 @@ def test_suggestions_are_found_in_messages() -> None:
         "ndcg_cut": ["ndcg_cut_10"],
         "xgboost(ndcg_exp_gain=no):ndcg@10": ["xgboost:ndcg@10"],
         "xgboost(dcg_exp_gain=false):ndcg@10": ["xgboost:ndcg@10"],
+        "nDCG(gain={:3})@10": ["nDCG(gain={1:3.5, 2:9})@10"],
     }

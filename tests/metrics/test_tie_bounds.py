@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_rankings import random_case
 from rankings_of import joined, results
+from thorough import examples
 
 from ndcg_tracker.metrics.kernel.values import group_results, group_values
 from ndcg_tracker.metrics.language.measures import MEASURES
@@ -24,7 +25,7 @@ METRICS = ["ndcg@2", "ndcg(gain=exp2, discount=position)", "cg@1", "ERR@3"] + [
 ]
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(
     st.dictionaries(st.sampled_from("abcde"), st.sampled_from([1.0, 2.0]), min_size=1),
     st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 4).map(float), min_size=1),
@@ -34,10 +35,11 @@ def test_the_bounds_are_reached_and_never_passed(scores: dict[str, float], grade
     metric = parse_metric(text)
     ((worst, best),) = tie_bounds(joined({"q": scores}, {"q": grades}), [metric])
     as_they_come = str(metric.with_axes(ties="input"))
-    values = [
-        results(as_they_come, {"q": {item: scores[item] for item in order}}, {"q": grades}).values[0]
-        for order in itertools.permutations(scores)
-    ]
+    orders = {
+        str(number): {item: scores[item] for item in order}
+        for number, order in enumerate(itertools.permutations(scores))
+    }
+    values = results(as_they_come, orders, dict.fromkeys(orders, grades)).values
     assert worst.values[0] == pytest.approx(min(values), abs=1e-15)
     assert best.values[0] == pytest.approx(max(values), abs=1e-15)
 

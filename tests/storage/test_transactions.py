@@ -170,7 +170,7 @@ def test_the_database_itself_refuses(store: Store, statement: str, constraint: s
     assert "\n" not in str(caught.value)
 
 
-def test_nan_never_gets_into_postgres(postgres_url: str) -> None:
+def test_nan_never_gets_into_postgres(postgres_schema: None, postgres_url: str) -> None:
     storage.upgrade(postgres_url)
     with Store.open(postgres_url) as store:
         with store.write() as tx:
@@ -179,7 +179,7 @@ def test_nan_never_gets_into_postgres(postgres_url: str) -> None:
             tx._session.connection.exec_driver_sql("UPDATE evaluations SET mean = 'NaN'")
 
 
-def test_a_reader_sees_one_state_while_another_writes(postgres_url: str) -> None:
+def test_a_reader_sees_one_state_while_another_writes(postgres_schema: None, postgres_url: str) -> None:
     storage.upgrade(postgres_url)
     with Store.open(postgres_url) as store:
         with store.read() as rx:
@@ -214,7 +214,7 @@ def test_a_second_writer_waits_and_then_says_so(store: Store, monkeypatch: pytes
     assert names(store) == []
 
 
-def test_eight_writers(database_url: str, python: Path) -> None:
+def test_eight_writers(postgres_schema: None, database_url: str, python: Path) -> None:
     storage.upgrade(database_url)
     outputs_of([started(WRITER, database_url, str(number), python=python) for number in range(8)])
     with Store.open(database_url) as store:
@@ -229,7 +229,7 @@ def content_is_bm25(ranking: Ranking) -> bool:
     return ranking.digest() == ranking_of(BM25).digest()
 
 
-def test_eight_processes_store_the_same_run_once(database_url: str, python: Path) -> None:
+def test_eight_processes_store_the_same_run_once(postgres_schema: None, database_url: str, python: Path) -> None:
     storage.upgrade(database_url)
     outputs = outputs_of([started(SAME, database_url, python=python) for _ in range(8)])
     assert sorted(outputs) == ["already stored\n"] * 7 + ["stored\n"]
@@ -238,7 +238,7 @@ def test_eight_processes_store_the_same_run_once(database_url: str, python: Path
 
 
 @pytest.mark.parametrize("spill", [False, True])
-def test_a_killed_writer_leaves_nothing(database_url: str, spill: bool, python: Path) -> None:
+def test_a_killed_writer_leaves_nothing(postgres_schema: None, database_url: str, spill: bool, python: Path) -> None:
     storage.upgrade(database_url)
     with Store.open(database_url) as store, store.write() as tx:
         add_run(tx, "before", BM25)
@@ -281,7 +281,7 @@ def test_a_full_disk(sqlite_url: str, n_pages: int) -> None:
     assert storage.check(sqlite_url) == []
 
 
-def test_a_postgres_session_that_is_ended(postgres_url: str) -> None:
+def test_a_postgres_session_that_is_ended(postgres_schema: None, postgres_url: str) -> None:
     storage.upgrade(postgres_url)
     with Store.open(postgres_url) as store:
 

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rankings_of import Run, labels_of, ranking_of
 from stored_samples import BM25, DENSE, HOSTILE, LABELS, add_run
+from thorough import examples
 
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage.store import Store
@@ -170,7 +171,7 @@ def test_what_was_asked_for_is_found(both: tuple[Store, Store]) -> None:
     check_parity(both)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(runs=st.lists(RUNS, min_size=1, max_size=3), labels=RUNS)
 def test_both_engines_show_the_same(both: tuple[Store, Store], runs: list[Run], labels: Run) -> None:
     for store in both:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import multiprocessing
+import multiprocessing.forkserver
 import os
 import resource
 import signal
 import subprocess
 import sys
 from contextlib import suppress
+from multiprocessing.context import ForkServerContext
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
@@ -19,6 +20,23 @@ _START_TIMEOUT = 120
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["whole_program", __name__])
 _numbers = itertools.count(1)
+
+
+def context() -> ForkServerContext:
+    """Return the context whose processes are forked from one that has its imports done.
+
+    Python hands that one no ``sys.path`` (3.11 to 3.13) and passes over what it cannot import.
+    """
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
+    try:
+        multiprocessing.forkserver.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
+    return CONTEXT
 
 
 class Forked:
@@ -35,7 +53,7 @@ class Forked:
         for path in (self._out, self._err):
             path.touch()
         place = (str(folder), str(self._out), str(self._err))
-        self._process = CONTEXT.Process(target=_program, args=(place, arguments, begin, largest_file))
+        self._process = context().Process(target=_program, args=(place, arguments, begin, largest_file))
         self._process.start()
 
     @property
@@ -77,6 +95,8 @@ def _program(
     place: tuple[str, str, str], arguments: tuple[str, ...], begin: Barrier | None, largest_file: int | None
 ) -> None:
     folder, out, err = place
+    if "whole_program" not in sys.modules:
+        raise RuntimeError("the process to fork from has not imported the program")
     os.chdir(folder)
     for number, path in ((1, out), (2, err)):
         os.dup2(os.open(path, os.O_WRONLY), number)

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from thorough import LONG
+
 import ndcg_tracker as nt
 from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.reporting.terminal import visible
@@ -75,11 +77,16 @@ def stored_everywhere(url: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return run, labels
 
 
-def look_at_ids(tally: Tally, url: str, folder: Path, run: dict[str, Any], explained_groups: Sequence[str]) -> None:
-    """Print everything that shows ids, and hold the exact forms to what was stored."""
+def look_at_ids(
+    tally: Tally, url: str, folder: Path, run: dict[str, Any], explained_groups: Sequence[str], *, rotate: bool = False
+) -> None:
+    """Print everything that shows ids, and hold the exact forms to what was stored.
+
+    ``rotate``: each command in one format, the next one in the next; no format asks which engine it was.
+    """
     texts = set(HOSTILE_TEXTS)
-    for format in _FORMATS:
-        for words in _commands("one", "two"):
+    for place, format in enumerate(_FORMATS):
+        for words in [*_commands("one", "two")][place :: len(_FORMATS)] if rotate else _commands("one", "two"):
             if words[-1] == _WIDE and len(explained_groups) < len(texts) and format != "csv":
                 continue  # a table of three hundred columns takes its time
             _command(tally, url, format, words, folder)
@@ -163,7 +170,9 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
         run, _ = stored_everywhere(url)
         texts = HOSTILE_TEXTS
         names = texts if setting.size == "full" else texts[5 :: len(texts) // _N_NAMES_QUICK]
-        look_at_ids(tally, url, folder, run, names)
+        look_at_ids(
+            tally, url, folder, run, names, rotate=setting.size == "quick" and engine == "postgres" and not LONG
+        )
         n_names = look_at_names(tally, url, folder, names)
         look_at_refusals(tally, url)
         if engine == "postgres":

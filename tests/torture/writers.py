@@ -13,7 +13,7 @@ from command_line import Printed
 from ndcg_tracker.tracker.tracker import Tracker
 
 from .databases import contents, damage, database, engine_name
-from .forked import CONTEXT
+from .forked import CONTEXT, context
 from .material import Material, write_material
 from .programs import at_once, checked, here
 from .report import Outcome, Setting
@@ -60,7 +60,7 @@ def _small(setting: Setting, engine: str, url: str, sizes: _Sizes) -> Outcome:
     files.mkdir()
     last = [_csv_of(files, N_WRITERS - 1, number) for number in range(sizes.runs_per_writer)]
     barrier = CONTEXT.Barrier(N_WRITERS)
-    with CONTEXT.Pool(N_WRITERS - 1, _wait_with, (barrier,)) as pool:
+    with context().Pool(N_WRITERS - 1, _wait_with, (barrier,)) as pool:
         stored = [
             pool.apply_async(_store_frames, (url, writer, sizes.runs_per_writer)) for writer in range(N_WRITERS - 1)
         ]

@@ -291,3 +291,27 @@ def test_slices_that_are_refused(ltr: nt.Tracker, options: dict[str, Any], messa
     with pytest.raises(InputError) as refusal:
         ltr.gate("new-0", baseline="old-0", **({"margin": 0.1} | options))
     assert str(refusal.value) == message
+
+
+def test_explain_says_what_each_slice_did(ltr: nt.Tracker) -> None:
+    result = ltr.explain("old-0", "new-0", by="user")
+    (old, new) = values(ltr, "old-0", "new-0")
+    rows = result.to_dict()["slices"]
+    assert sum(row["contribution"] for row in rows) == pytest.approx((new - old).mean())
+    assert [row["contribution"] for row in rows] == sorted(row["contribution"] for row in rows)
+    third = next(row for row in rows if row["value"] == "u3")
+    of_third = (new - old)[12:16]
+    assert (third["n_groups"], third["attribute"]) == (4, "user")
+    assert (third["delta"], third["contribution"]) == pytest.approx((of_third.mean(), of_third.sum() / 40))
+    assert next(row["n_groups"] for row in rows if row["value"] is None) == 2
+    assert "by the user of the group\nuser    groups  own delta" in str(result)
+    frame = result.to_frame()
+    assert (frame["table"] == "slice").sum() == len(rows)
+    assert "slices" not in ltr.explain("old-0", "new-0").to_dict()
+    with pytest.raises(InputError) as refusal:
+        ltr.explain("old-0", "new-0", by="user", group="q01")
+    assert str(refusal.value) == "by= slices all groups; leave out group=, or it"
+    with pytest.raises(
+        InputError, match=r"^no group of dataset 'ltr' has an attribute 'users'; did you mean 'user'\?$"
+    ):
+        ltr.explain("old-0", "new-0", by="users")

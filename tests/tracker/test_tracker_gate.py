@@ -2,10 +2,10 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -202,12 +202,12 @@ with nt.Tracker(sys.argv[1]) as tracker:
 """
 
 
-def test_processes_at_the_same_time_spend_one_budget(pinned: nt.Tracker, ready_url: str) -> None:
+def test_processes_at_the_same_time_spend_one_budget(
+    pinned: nt.Tracker, ready_url: str, preloaded_programs: Path
+) -> None:
     """No share is spent twice, and none is left out."""
-    programs = [
-        subprocess.Popen([sys.executable, "-c", PROGRAM, ready_url], stdout=subprocess.PIPE, text=True)
-        for _ in range(3)
-    ]
+    words = [preloaded_programs / "preloaded-python", "-c", PROGRAM, ready_url]
+    programs = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     lines = [line.split() for program in programs for line in program.communicate()[0].splitlines()]
     assert [program.returncode for program in programs] == [0, 0, 0]
     spent = sorted((int(number), float(alpha)) for number, alpha in lines)

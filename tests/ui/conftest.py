@@ -1,6 +1,6 @@
 """A shop with ids that nobody should obey, its pages served, on either engine."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from rankings_of import labels_of
@@ -41,9 +41,9 @@ def fill(url: str) -> None:
 
 
 @pytest.fixture
-def filled_url(postgres_schema: None, database_url: str) -> str:
+def filled_url(fill_as: Callable[[Callable[[str], object]], None], database_url: str) -> str:
     """The URL of a database with both datasets."""
-    fill(database_url)
+    fill_as(fill)
     return database_url
 
 

@@ -7,11 +7,12 @@ from urllib.parse import quote, urljoin
 
 import pytest
 from served import HOSTILE, Served
+from thorough import LONG
 
 from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.tracker.tracker import Tracker
 
-MOST_OF_A_KIND = 40
+MOST_OF_A_KIND = 40 if LONG else 12
 BAD = quote(HOSTILE.replace("\u202e", ""))
 
 

@@ -225,7 +225,7 @@ class PostgresBulk:
 
         self._copy_in(
             f"{table.name} ({table.owner}, group_id, item_keys, {table.numbers})",
-            mapped(rows, lists.blocks()),
+            mapped(rows, list(lists.blocks())),
         )
 
     def lists(self, table: ListTable, owner_id: int, group_ids: Index | None = None) -> Lists:

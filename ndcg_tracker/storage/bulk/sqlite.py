@@ -381,7 +381,7 @@ def _list_rows(owner_id: int, lists: Lists, arrow: ArrowChoice) -> Iterator[tupl
         keys = json_key_lists(lists.item_keys, offsets, arrow=arrow.pays(n_items))
         return block, keys, json_number_lists(lists.numbers, offsets, arrow=arrow.pays(n_items))
 
-    for block, keys, numbers in mapped(texts, lists.blocks()):
+    for block, keys, numbers in mapped(texts, list(lists.blocks())):
         for group_id, *row in zip(lists.group_ids[block].tolist(), keys, numbers, strict=True):
             yield owner_id, group_id, *row
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -30,45 +31,31 @@ _STRAY = "without their owner or group"
 def broken_references(
     connection: Connection,
     *,
-    run_ids: Iterable[int] | None = None,
-    label_set_ids: Iterable[int] | None = None,
-    evaluation_ids: Iterable[int] | None = None,
-    text_dataset_ids: Iterable[int] | None = None,
+    run_ids: Collection[int] | None = None,
+    label_set_ids: Collection[int] | None = None,
+    evaluation_ids: Collection[int] | None = None,
+    text_dataset_ids: Collection[int] | None = None,
 ) -> list[str]:
     """Return one sentence per kind of damage among the rows of these owners (None: of all), none if all are intact.
 
     A list, group result or text is whole if its owner exists and its group is one of the owner's dataset; a run and a
     label set have as many lists as they say, an evaluation as many group results as it has packed.
     """
-    n_packed = sa.func.coalesce(sa.func.length(evaluations.c.packed_values), 0) // 8
+    chosen = {
+        ranked_lists.c.run_id: run_ids,
+        runs.c.id: run_ids,
+        label_lists.c.label_set_id: label_set_ids,
+        label_sets.c.id: label_set_ids,
+        group_results.c.evaluation_id: evaluation_ids,
+        evaluations.c.id: evaluation_ids,
+        texts.c.dataset_id: text_dataset_ids,
+    }
     found = []
-    for name, query, owner, chosen in (
-        (f"ranked lists {_STRAY}", _strays_of_runs(), ranked_lists.c.run_id, run_ids),
-        (f"label lists {_STRAY}", _strays_of_label_sets(), label_lists.c.label_set_id, label_set_ids),
-        (f"group results {_STRAY}", _strays_of_evaluations(), group_results.c.evaluation_id, evaluation_ids),
-        (f"texts {_STRAY}", _strays_of_texts(), texts.c.dataset_id, text_dataset_ids),
-        (
-            "runs without all their lists",
-            _wrong_counts(runs, runs.c.n_groups, ranked_lists.c.run_id),
-            runs.c.id,
-            run_ids,
-        ),
-        (
-            "label sets without all their lists",
-            _wrong_counts(label_sets, label_sets.c.n_groups, label_lists.c.label_set_id),
-            label_sets.c.id,
-            label_set_ids,
-        ),
-        (
-            "evaluations without all their group results",
-            _wrong_counts(evaluations, n_packed, group_results.c.evaluation_id),
-            evaluations.c.id,
-            evaluation_ids,
-        ),
-    ):
-        n_broken = connection.execute(_of(query, owner, chosen)).scalar_one()
-        if n_broken:
-            found.append(f"{n_broken} {name}")
+    for name, query, owner in _queries():
+        owners = chosen[owner]
+        if owners is None or owners:
+            n_broken = connection.execute(query if owners is None else query.where(owner.in_(sorted(owners))))
+            found += [f"{n} {name}" for n in n_broken.scalars() if n]
     return found
 
 
@@ -135,8 +122,31 @@ def check_written(connection: Connection, made: Written) -> None:
         raise DatabaseError(f"refused to store {'; '.join(broken)}: nothing was stored; please report this")
 
 
-def _of(query: Select[Any], owner: ColumnElement[int], chosen: Iterable[int] | None) -> Select[Any]:
-    return query if chosen is None else query.where(owner.in_(sorted(chosen)))
+@cache
+def _queries() -> list[tuple[str, Select[Any], sa.Column[Any]]]:
+    """Return what may be damaged, the query that counts it, and the column that names its owner."""
+    n_packed = sa.func.coalesce(sa.func.length(evaluations.c.packed_values), 0) // 8
+    return [
+        (f"ranked lists {_STRAY}", _strays_of_runs(), ranked_lists.c.run_id),
+        (f"label lists {_STRAY}", _strays_of_label_sets(), label_lists.c.label_set_id),
+        (f"group results {_STRAY}", _strays_of_evaluations(), group_results.c.evaluation_id),
+        (f"texts {_STRAY}", _strays_of_texts(), texts.c.dataset_id),
+        (
+            "runs without all their lists",
+            _wrong_counts(runs, runs.c.n_groups, ranked_lists.c.run_id),
+            runs.c.id,
+        ),
+        (
+            "label sets without all their lists",
+            _wrong_counts(label_sets, label_sets.c.n_groups, label_lists.c.label_set_id),
+            label_sets.c.id,
+        ),
+        (
+            "evaluations without all their group results",
+            _wrong_counts(evaluations, n_packed, group_results.c.evaluation_id),
+            evaluations.c.id,
+        ),
+    ]
 
 
 def _strays(table: FromClause, joined: FromClause) -> Select[Any]:

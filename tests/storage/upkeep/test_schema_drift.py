@@ -21,7 +21,7 @@ def test_models_and_migrations_agree(database_url: str, other_url: str) -> None:
 
 
 @pytest.mark.parametrize("drift", DRIFTS, ids=[drift.kind for drift in DRIFTS])
-def test_a_planted_difference_is_found(drift: Drift, database_url: str, other_url: str) -> None:
+def test_a_planted_difference_is_found(drift: Drift, postgres_schema: None, database_url: str, other_url: str) -> None:
     storage.upgrade(database_url)
     found = planted_and_found(drift, database_url, other_url)
     if parsed_location(database_url).dialect in drift.engines:
