@@ -29,6 +29,7 @@ from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.reporting.pages.report import RunsReport
 from ndcg_tracker.tracker.compare import CompareOptions, compared
 from ndcg_tracker.tracker.explain import contributions_of
+from ndcg_tracker.tracker.groups import attributes_of
 from ndcg_tracker.tracker.history import HistoryFilter, history_of
 from ndcg_tracker.tracker.texts import texts_of
 
@@ -39,8 +40,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DecisionRecord
     from ndcg_tracker.tracker.compare import ComparedPair
-    from ndcg_tracker.tracker.groups import attributes_of
-from ndcg_tracker.tracker.run_pair import RunPair
+    from ndcg_tracker.tracker.run_pair import RunPair
 
 LISTS = 200
 """A report holds the lists of so many groups, the most changed ones."""
