@@ -107,8 +107,8 @@ class UnjudgedBounds:
 
     ``n_items``: how many they are, in ``n_groups`` of the paired groups. ``least`` and ``greatest``: over all grades
     in use that they may have. ``condensed``: where they are taken out of both lists. ``not_supported``: why ``least``
-    and ``greatest`` are not known, None where they are: "measure", or an axis and its value. ``earlier``: under the
-    version of the labels before, None where the runs have not been evaluated under one.
+    and ``greatest`` are not known, None where they are: "measure", an axis and its value, or "grades" and how many.
+    ``earlier``: under the version of the labels before, None where the runs have not been evaluated under one.
     """
 
     n_items: int

@@ -42,7 +42,9 @@ _AXES = {
 }
 _AXES_OF_SHARES = {"ideal": ("judged",), "ideal_cut": ("cutoff", "none"), "ideal_order": ("gain",)}
 _ROUNDS = 100
-_PLACES = 1 << 16
+_NEVER = -1e300
+_MOST_COUNTS = 1 << 24
+"""Labels are counted by group and grade: up to so many counts, 0.1 GB."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,10 @@ class UnjudgedItems:
     """The items without label in the first ranks of two runs, under one metric.
 
     ``gains``: float64, ascending, from 0: what an item may gain. ``counts``: int64, shape (n_gains - 1, n_groups), how
-    many labels of each group gain at least each of them but 0. ``groups``: int64, ascending, shape (n,), the group of
-    each item. ``baseline`` and ``candidate``: float64, shape (n,), the weight of its rank in each run, 0 beyond the
-    cutoff. ``keys``: its id. ``ideal``: float64, entry r for the sum of the weights of r ranks of the ideal order,
-    None where there is none.
+    many labels of each group gain at least each of them but 0, no row where the measure divides by no ideal.
+    ``groups``: int64, ascending, shape (n,), the group of each item. ``baseline`` and ``candidate``: float64, shape
+    (n,), the weight of its rank in each run, 0 beyond the cutoff. ``keys``: its id. ``ideal``: float64, entry r for the
+    sum of the weights of r ranks of the ideal order, None where there is none.
     """
 
     metric: Metric
@@ -84,10 +86,11 @@ class UnjudgedItems:
         return np.asarray(np.diff(self.gains) @ reached)
 
 
-def what_stops(metric: Metric, grades: Floats) -> str | None:
-    """Return what leaves a metric without bounds over unjudged items: "measure", an axis with its value, or None.
+def what_stops(metric: Metric, grades: Floats, n_groups: int = 1) -> str | None:
+    """Return what leaves a metric without bounds over unjudged items, None where nothing does.
 
-    Parameters: ``grades``: float64, those in use.
+    That is "measure", an axis with its value, or "grades" with their number, where there are very many. Parameters:
+    ``grades``: float64, those in use; ``n_groups``: how many groups there are.
 
     >>> from ndcg_tracker.metrics.language.text import parse_metric
     >>> [what_stops(parse_metric(text), np.array([0.0, 1.0])) for text in ("ndcg@10", "AP", "ndcg(unjudged=drop)@5")]
@@ -106,6 +109,8 @@ def what_stops(metric: Metric, grades: Floats) -> str | None:
         return f"gain={metric['gain']}"
     if (grades < 0).any():
         allowed["negative"] = ("zero",)
+    if metric.measure in SHARES and grades.size * n_groups > _MOST_COUNTS:
+        return f"grades={grades.size}"
     stopping = next((axis for axis, values in allowed.items() if metric[axis] not in values), None)
     return None if stopping is None else f"{stopping}={metric[stopping]}"
 
@@ -123,13 +128,14 @@ def unjudged_items(baseline: JudgedRanking, candidate: JudgedRanking, metric: Me
     else:
         worth = (grades >= float(metric["rel"])).astype(np.float64)
     gains = np.unique(np.append(np.maximum(worth, 0.0), 0.0))
-    labels = baseline.labels
-    places = places_of(groups, labels.group_keys)
-    of_levels = level_counts(lists.levels.codes, labels.offsets, max(grades.size, 1))
-    counts = np.zeros((gains.size - 1, len(groups)), dtype=np.int64)
-    for number, gain in enumerate(gains[1:]):
-        at_least = np.append(of_levels[: grades.size][worth >= gain].sum(axis=0), 0)
-        counts[number] = at_least[places]
+    counts = np.zeros((0, len(groups)), dtype=np.int64)
+    if metric.measure in SHARES and gains.size > 1:
+        of_levels = level_counts(lists.levels.codes, baseline.labels.offsets, grades.size)
+        best_first = np.argsort(-worth)
+        n_levels = np.searchsorted(-worth[best_first], -gains[1:], "right")  # so many levels gain at least so much
+        at_least = np.cumsum(of_levels[best_first], axis=0)[n_levels - 1]
+        places = places_of(groups, baseline.labels.group_keys)
+        counts = np.where(places >= 0, at_least[:, places], 0)
     one, other = (_listed(side, metric, groups) for side in (baseline, candidate))
     of_groups, weights, keys = _matched(one, other)
     ideal = None
@@ -232,7 +238,8 @@ def possible_moves(items: UnjudgedItems, baseline: Floats, candidate: Floats) ->
     ideals = items.ideals[groups]
     known, last = delta * ideals, items.ideal.size - 1
     low, high = delta.copy(), delta.copy()
-    for step, gain, count in zip(np.diff(items.gains), items.gains[1:], items.counts[:, groups], strict=True):
+    for step, gain, count in zip(np.diff(items.gains), items.gains[1:], items.counts, strict=True):
+        count = count[groups]
         ideals = ideals + step * (items.ideal[np.minimum(count + 1, last)] - items.ideal[np.minimum(count, last)])
         found = (known + gain * weights) / ideals
         low, high = np.minimum(low, found), np.maximum(high, found)
@@ -253,20 +260,20 @@ def _greatest(items: UnjudgedItems, weights: Floats, delta: Floats) -> Floats:
     found = delta.copy()
     ideals, lengths, offsets = items.ideals, np.diff(items.offsets), items.offsets
     order = np.lexsort((-weights, items.groups))
-    steps = np.diff(items.gains)
-    if not steps.size or items.ideal is None:
+    if items.gains.size == 1 or items.ideal is None:
         return found
-    for groups in similar_groups(lengths, max(_PLACES // steps.size, 1)):
+    for groups in similar_groups(lengths):
         width = int(lengths[groups[-1]])
         places = offsets[groups][:, None] + np.arange(width)
         inside = np.arange(width) < lengths[groups][:, None]
         sums = np.zeros((groups.size, width + 1))
         sums[:, 1:] = np.cumsum(np.where(inside, weights[order.take(places, mode="clip")], 0.0), axis=1)
-        sums[:, 1:][~inside] = -np.inf
+        sums[:, 1:][~inside] = _NEVER
+        steps, counts = _merged(items.gains, items.counts[:, groups])
         known = delta[groups] * ideals[groups]
         share = np.where(ideals[groups] > 0, delta[groups], -1.0)
         for _ in range(_ROUNDS):
-            gained, ideal = _best_counts(sums, items.counts[:, groups], steps, items.ideal, share)
+            gained, ideal = _best_counts(sums, counts, steps, items.ideal, share)
             with np.errstate(invalid="ignore", divide="ignore"):
                 better = np.where(ideal > 0, (known + gained) / ideal, -np.inf)
             risen = better > share + 1e-15
@@ -277,11 +284,28 @@ def _greatest(items: UnjudgedItems, weights: Floats, delta: Floats) -> Floats:
     return found
 
 
+def _merged(gains: Floats, counts: Index) -> tuple[Floats, Index]:
+    """Return by how much gains are above the ones below, and their counts, those of equal count as one.
+
+    Items of the best grades reach all of these gains or none. Parameters: see ``UnjudgedItems``. Returns: float64 and
+    int64, shape (n_steps, n_groups), 0 after a group's last step.
+    """
+    last = np.ones(counts.shape, dtype=np.bool_)
+    last[:-1] = counts[1:] != counts[:-1]
+    level, group = np.nonzero(last)
+    at = (np.cumsum(last, axis=0) - 1)[level, group]
+    tops = np.zeros((int(at.max(initial=0)) + 2, counts.shape[1]))
+    merged = np.zeros((tops.shape[0] - 1, counts.shape[1]), dtype=np.int64)
+    tops[at + 1, group] = gains[level + 1]
+    merged[at, group] = counts[level, group]
+    return np.diff(np.maximum.accumulate(tops, axis=0), axis=0), merged
+
+
 def _best_counts(sums: Floats, counts: Index, steps: Floats, ideal_of: Floats, share: Floats) -> tuple[Floats, Floats]:
     """Return difference and ideal of the grades that maximise difference - share x ideal: float64, shape (n_groups,).
 
-    Parameters: ``sums``: shape (n_groups, width + 1), the largest sum of n weights, -inf where there are no n items;
-    ``counts``: shape (n_steps, n_groups); ``steps``: by how much each gain is above the one below.
+    Parameters: ``sums``: shape (n_groups, width + 1), the largest sum of n weights, very low where there are no n
+    items; ``counts`` and ``steps``: see ``_merged``.
 
     Of the items that reach a gain, some reach the next one: the numbers fall from gain to gain, and the best number
     for each is found after those below it.
@@ -292,6 +316,7 @@ def _best_counts(sums: Floats, counts: Index, steps: Floats, ideal_of: Floats, s
         highest = np.maximum.accumulate(best[:, ::-1], axis=1)[:, ::-1]
         at = np.where(best >= highest, numbers, sums.shape[1])
         at = np.minimum.accumulate(at[:, ::-1], axis=1)[:, ::-1]  # so many items of the gain below do best
+        step = step[:, None]
         here = step * ideal_of[np.minimum(count[:, None] + numbers, ideal_of.size - 1)]
         gained = np.take_along_axis(gained, at, axis=1) + step * sums
         ideal = np.take_along_axis(ideal, at, axis=1) + here

@@ -44,7 +44,7 @@ def labels_needed(
     if label_set is None:
         raise InputError(f"dataset {baseline.dataset!r} has no labels; add them with ndcg-track labels add FILE")
     labels, weights = tx.labels.lists(label_set.id), stored_weights(tx, baseline.dataset_id)
-    metric = _metric(tx, [baseline, *candidates], metric, np.unique(labels.grades))
+    metric = _metric(tx, [baseline, *candidates], metric, np.unique(labels.grades), labels.n_groups)
     one = judged(tx.runs.ranking(baseline.id), labels)
     moves, unjudged = [], set[tuple[str, str]]()
     for candidate in candidates:
@@ -62,10 +62,12 @@ def labels_needed(
     )
 
 
-def _metric(tx: ReadTransaction, runs: Sequence[RunRecord], metric: Metric | None, grades: Floats) -> Metric:
+def _metric(
+    tx: ReadTransaction, runs: Sequence[RunRecord], metric: Metric | None, grades: Floats, n_groups: int
+) -> Metric:
     """Return the metric that was asked for, else the first that all runs have and that has bounds."""
     if metric is not None:
-        stop = what_stops(metric, grades)
+        stop = what_stops(metric, grades, n_groups)
         if stop is not None:
             what = "for this measure" if stop == "measure" else f"with {stop}"
             raise InputError(
@@ -75,7 +77,7 @@ def _metric(tx: ReadTransaction, runs: Sequence[RunRecord], metric: Metric | Non
         return metric
     evaluated = [[one.metric for one in tx.evaluations.of_run(run.id)] for run in runs]
     shared = [parse_metric(text) for text in evaluated[0] if all(text in of_run for of_run in evaluated[1:])]
-    known = [one for one in shared if what_stops(one, grades) is None]
+    known = [one for one in shared if what_stops(one, grades, n_groups) is None]
     if not known:
         import shlex
 

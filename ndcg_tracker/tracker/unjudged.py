@@ -109,7 +109,7 @@ def _unjudged_deltas(
     if pairing.missing == "zero":
         values = [np.where(np.isnan(one) & ~np.isnan(other), 0.0, one) for one, other in (values, values[::-1])]
     condensed = values[0], values[1]
-    stop = what_stops(metric, grades)
+    stop = what_stops(metric, grades, len(keys))
     if stop is not None:
         return UnjudgedDeltas(0, 0, condensed=condensed, not_supported=stop)
     items = unjudged_items(baseline, candidate, metric, keys)

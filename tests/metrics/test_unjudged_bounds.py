@@ -175,3 +175,10 @@ def test_where_the_baseline_is_better_whatever_is_said_grades_still_nest() -> No
         assert least[0] == pytest.approx(np.min(other - one), abs=1e-12), seed
         n_lost += greatest[0] < 0
     assert n_lost > 20
+
+
+def test_very_many_grades_stop_a_share_and_no_sum() -> None:
+    grades = np.linspace(0, 1, 5000)
+    assert what_stops(parse_metric("ndcg@10"), grades, 4000) == "grades=5000"
+    assert what_stops(parse_metric("ndcg@10"), grades, 3000) is None
+    assert what_stops(parse_metric("dcg@10"), grades, 4000) is None
