@@ -6,10 +6,13 @@ it are spelled for the caller: as in Python by default, as options on the comman
 
 from __future__ import annotations
 
+import copyreg
 import re
 import sys
 import warnings
 from collections.abc import Callable
+from copy import copy
+from typing import Self
 
 _ARGUMENT = re.compile("\x0e([a-z_]+)\x1f([^\x0e\x0f]*)\x0f")
 
@@ -46,28 +49,73 @@ def worded(text: str, spelled: Spelling = in_python) -> str:
     return _ARGUMENT.sub(lambda found: spelled(found[1], found[2]), text)
 
 
-class NdcgTrackerError(Exception):
+class _Told(Exception):  # noqa: N818  # warnings are told in the same way
+    """What is wrong, where, and what to do about it; one line as text.
+
+    ``what`` states facts, in as many clauses as it takes. ``where``: the place, such as FILE:LINE, a path or a metric,
+    "" for none. ``advice``: what to do next, "" for none. ``joint``: what stands between the two.
+
+    >>> error = InputError("no such file", where="run.txt", advice=f"check the path, or give {argument('text')}")
+    >>> print(error, error.arguments, sep="\\n")
+    run.txt: no such file; check the path, or give text=
+    ('text',)
+    """
+
+    def __init__(self, what: str, *, where: object = "", advice: str = "", joint: str = "; ") -> None:
+        self._what, self._where, self._advice, self._joint = what, str(where), advice, joint
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return worded(self.message)
+
+    def __reduce__(self) -> tuple[object, ...]:  # whatever a subclass is made of
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
+
+    @property
+    def message(self) -> str:
+        """The message with unspelled arguments (see ``worded``)."""
+        said = f"{self._what}{self._joint}{self._advice}" if self._advice else self._what
+        return f"{self._where}: {said}" if self._where else said
+
+    @property
+    def what(self) -> str:
+        """What is wrong, spelled as in Python."""
+        return worded(self._what)
+
+    @property
+    def where(self) -> str:
+        """The place: a file and line, a group, a metric; "" for none."""
+        return worded(self._where)
+
+    @property
+    def advice(self) -> str:
+        """What to do about it, spelled as in Python; "" where there is nothing to say."""
+        return worded(self._advice)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The names of the arguments in the message, each once."""
+        return tuple(dict.fromkeys(found[1] for found in _ARGUMENT.finditer(self.message)))
+
+    def at(self, where: object, advice: str = "") -> Self:
+        """Return the same at a place, which stands before the one that it has, perhaps with more advice.
+
+        >>> print(InputError("the id is empty", where="record 3").at("run.json", "write one"))
+        run.json: record 3: the id is empty; write one
+        """
+        found = copy(self)
+        found._where = f"{where}: {self._where}" if self._where else str(where)
+        found._advice = "; ".join(part for part in (self._advice, advice) if part)
+        found.args = (found.message,)
+        return found
+
+
+class NdcgTrackerError(_Told):
     """The base class of all errors of ndcg_tracker; as text it spells arguments as Python does."""
 
-    def __str__(self) -> str:
-        return worded(self.message)
 
-    @property
-    def message(self) -> str:
-        """The message with unspelled arguments (see ``worded``)."""
-        return super().__str__()
-
-
-class NdcgTrackerWarning(UserWarning):
+class NdcgTrackerWarning(_Told, UserWarning):
     """The base class of all warnings of ndcg_tracker; as text it spells arguments as Python does."""
-
-    def __str__(self) -> str:
-        return worded(self.message)
-
-    @property
-    def message(self) -> str:
-        """The message with unspelled arguments (see ``worded``)."""
-        return super().__str__()
 
 
 def warn(warning: NdcgTrackerWarning) -> None:

@@ -137,11 +137,13 @@ class ExportWriter:
         import pyarrow.parquet as pq
 
         if self._folder.exists():
-            raise InputError(f"{self._folder}: already exists; give another folder")
+            raise InputError("already exists", where=self._folder, advice="give another folder")
         try:
             self._unfinished = Path(mkdtemp(prefix=f".{self._folder.name}-", dir=self._folder.absolute().parent))
         except OSError as error:
-            raise InputError(f"{self._folder}: cannot be created ({error.strerror}); give another folder") from None
+            raise InputError(
+                f"cannot be created ({error.strerror})", where=self._folder, advice="give another folder"
+            ) from None
         with ExitStack() as opening:
             opening.callback(shutil.rmtree, self._unfinished, ignore_errors=True)
             for name in self._waiting:
@@ -196,7 +198,7 @@ class ExportWriter:
 
     def _unwritten(self, failure: OSError) -> InputError:
         reason = os.strerror(failure.errno) if failure.errno else " ".join(str(failure).split())
-        return InputError(f"{self._folder}: cannot be written ({reason}); is the disk full?")
+        return InputError(f"cannot be written ({reason})", where=self._folder, advice="is the disk full?")
 
 
 def _umask() -> int:
@@ -231,7 +233,7 @@ class ExportReader:
 
     def __enter__(self) -> Self:
         if not self._folder.is_dir():
-            raise InputError(f"{self._folder}: no such folder; give a folder written by ndcg-track export")
+            raise InputError("no such folder", where=self._folder, advice="give a folder written by ndcg-track export")
         try:
             for name in TABLES:
                 path = self._folder / f"{name}.parquet"
@@ -353,7 +355,7 @@ class _Rows:
 
     def error(self, what: str) -> InputError:
         """Return the error for this file."""
-        return InputError(f"{self._path}: {what}; export the runs again")
+        return InputError(what, where=self._path, advice="export the runs again")
 
 
 @contextmanager
@@ -363,14 +365,14 @@ def _opened(path: Path, table: str) -> Iterator[_Rows]:
 
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for a writer and ignore signals
-            raise InputError(f"{path}: is not a regular file; export the runs again")
+            raise InputError("is not a regular file", where=path, advice="export the runs again")
         file = pq.ParquetFile(path, page_checksum_verification=True)
         names = file.schema_arrow.names
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file; export the runs again") from None
+        raise InputError("no such file", where=path, advice="export the runs again") from None
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())[:100]
-        raise InputError(f"{path}: no readable Parquet file ({reason}); export the runs again") from None
+        raise InputError(f"no readable Parquet file ({reason})", where=path, advice="export the runs again") from None
     with file:
         yield _Rows(path, table, file, names)
 

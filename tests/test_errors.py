@@ -1,7 +1,9 @@
 """Every message speaks the language of the caller: Python names arguments, the command line options."""
 
 import ast
+import copy
 import json
+import pickle
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,15 +13,110 @@ from small_shop import BM25, DENSE, frame_of, labels_frame
 
 import ndcg_tracker as nt
 from ndcg_tracker.cli.app import run
-from ndcg_tracker.errors import NameTakenError
+from ndcg_tracker.errors import (
+    ConflictError,
+    InputError,
+    NameTakenError,
+    NdcgTrackerError,
+    NdcgTrackerWarning,
+    NotComparableError,
+    argument,
+    worded,
+)
 from ndcg_tracker.ingest.groups import GroupColumns, read_groups
-from ndcg_tracker.ingest.reading import read_labels, read_run
+from ndcg_tracker.ingest.places import WrongValueError
+from ndcg_tracker.ingest.reading import ScatteredGroupError, read_labels, read_run
+from ndcg_tracker.integrations.libraries import MissingLibraryError
+from ndcg_tracker.storage.connection import FailedDatabaseError, LostAnswerError, Reason
+from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.tracker.evaluation import NoLabelsError
 
 PACKAGE = Path(nt.__file__).parent
 OPTION = re.compile(r"(?<![\w-])--[a-z{]")
 COMMAND = re.compile(r"(ndcg-track|pip install|createdb) .*?(?=;|$)")
 """What is typed as it stands, whoever reads it."""
+
+
+Told = NdcgTrackerError | NdcgTrackerWarning
+ADVICE = f"give {argument('margin', 0.01)} or {argument('scope', 'set')}, not {argument('margin')}"
+PARTS = {
+    "the gate needs a bound": {},
+    "shop.run:3: the gate needs a bound": {"where": "shop.run:3"},
+    "the gate needs a bound; give margin=0.01 or scope='set', not margin=": {"advice": ADVICE},
+    "shop.run:3: the gate needs a bound; give margin=0.01 or scope='set', not margin=": {
+        "where": "shop.run:3",
+        "advice": ADVICE,
+    },
+    "shop.run: the gate needs a bound: give margin=0.01 or scope='set', not margin=": {
+        "where": Path("shop.run"),
+        "advice": ADVICE,
+        "joint": ": ",
+    },
+}
+
+
+@pytest.mark.parametrize("kind", [NdcgTrackerError, InputError, NdcgTrackerWarning])
+@pytest.mark.parametrize("text", PARTS)
+def test_an_error_is_what_where_and_advice(kind: Callable[..., Told], text: str) -> None:
+    error = kind("the gate needs a bound", **PARTS[text])
+    assert str(error) == text
+    assert error.what == "the gate needs a bound"
+    assert error.where == str(PARTS[text].get("where", ""))
+    assert error.advice == ("give margin=0.01 or scope='set', not margin=" if "advice" in PARTS[text] else "")
+    assert error.arguments == (("margin", "scope") if "advice" in PARTS[text] else ())
+
+
+def test_the_parts_of_an_error_are_spelled_in_python_and_its_message_for_anyone() -> None:
+    error = InputError(f"{argument('margin')} is missing", where=argument("scope", "set"), advice=ADVICE)
+    assert (error.where, error.what) == ("scope='set'", "margin= is missing")
+    assert error.arguments == ("scope", "margin")
+    said = worded(error.message, lambda name, value: f"--{name}")
+    assert said == "--scope: --margin is missing; give --margin or --scope, not --margin"
+
+
+def test_a_place_is_put_before_an_error_and_more_advice_behind_it() -> None:
+    inner = WrongValueError("the id is empty", advice="write one")
+    middle = inner.at("record 3")
+    outer = middle.at(Path("run.json"), f"or use {argument('reader')}")
+    assert [str(inner), str(middle)] == ["the id is empty; write one", "record 3: the id is empty; write one"]
+    assert str(outer) == "run.json: record 3: the id is empty; write one; or use reader="
+    assert (outer.where, outer.what, outer.advice) == (
+        "run.json: record 3",
+        "the id is empty",
+        "write one; or use reader=",
+    )
+    assert type(outer) is WrongValueError
+    assert outer.args == (outer.message,)
+    assert str(InputError("no rows").at("a.csv", "give some")) == "a.csv: no rows; give some"
+
+
+LOCATION = parsed_location("shop.db")
+KINDS: list[Told] = [
+    InputError("a", where="b", advice=ADVICE, joint=": "),
+    ConflictError("a"),
+    NotComparableError("a", advice="b"),
+    NdcgTrackerWarning("a", where="b", advice=ADVICE),
+    WrongValueError("a", advice="b").at("c"),
+    ScatteredGroupError("a", where="b"),
+    NoLabelsError(),
+    MissingLibraryError("xgboost", "xgboost"),
+    LostAnswerError(LOCATION),
+    FailedDatabaseError(LOCATION, Reason("a", "b", True)),
+]
+
+
+@pytest.mark.parametrize("error", KINDS, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("again", [lambda error: pickle.loads(pickle.dumps(error)), copy.copy, copy.deepcopy])
+def test_an_error_crosses_processes(error: Told, again: Callable[[Told], Told]) -> None:
+    found = again(error)
+    assert type(found) is type(error)
+    for name in ("message", "what", "where", "advice", "arguments", "args"):
+        assert getattr(found, name) == getattr(error, name)
+    assert str(found.at("there")) == f"there: {error}"
+    if isinstance(error, FailedDatabaseError):
+        assert isinstance(found, FailedDatabaseError)
+        assert found.reason == error.reason
 
 
 @pytest.fixture

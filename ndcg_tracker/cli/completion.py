@@ -80,7 +80,7 @@ def shell_in_use() -> str:
     name = Path(os.environ.get("SHELL", "")).name
     if name not in SCRIPTS:
         known = ", ".join(SCRIPTS)
-        raise InputError(f"SHELL is {name!r}, which has no completion; set it to one of {known}")
+        raise InputError(f"SHELL is {name!r}, which has no completion", advice=f"set it to one of {known}")
     return name
 
 
@@ -108,7 +108,9 @@ def install(shell: str) -> list[str]:
                     file.write(("" if before.endswith("\n") or not before else "\n") + line + "\n")
                 said.append(f"added to {startup}: {line}")
     except OSError as error:
-        raise InputError(f"{error.filename}: cannot be written ({error.strerror}); see --show-completion") from None
+        raise InputError(
+            f"cannot be written ({error.strerror})", where=error.filename, advice="see --show-completion"
+        ) from None
     return [*said, "start a new shell to use it"]
 
 

@@ -63,7 +63,7 @@ def check_database() -> None:
     for line in damage:
         options.say(line)
     if damage:
-        raise DatabaseError("the database is damaged; restore a backup, or report the lines above")
+        raise DatabaseError("the database is damaged", advice="restore a backup, or report the lines above")
     options.say("the database is intact")
 
 

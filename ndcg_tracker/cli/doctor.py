@@ -41,7 +41,7 @@ def examine(context: typer.Context, format: options.Output = options.OutputForma
         options.show(rows_as(format.plain, ["check", "state", "found", "advice"], rows))
     bad = [one.check for one in found if one.state == "bad"]
     if bad:
-        raise DatabaseError(f'problems found: {", ".join(bad)}; see "advice"')
+        raise DatabaseError(f"problems found: {', '.join(bad)}", advice='see "advice"')
 
 
 @app.command("conventions")

@@ -41,9 +41,11 @@ def evaluate(
     from ndcg_tracker.tracker.evaluation import NoLabelsError, evaluate_blocks
 
     if scores is not None and len(files) > 1:
-        raise InputError("--scores is for one file, but several are given; evaluate them one by one")
+        raise InputError("--scores is for one file, but several are given", advice="evaluate them one by one")
     if metrics_json is not None and len(files) > 1:
-        raise InputError("--metrics-json is for one run, but several files are given; evaluate them one by one")
+        raise InputError(
+            "--metrics-json is for one run, but several files are given", advice="evaluate them one by one"
+        )
     of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that
     is_shared = labels is not None and may_have_columns(labels)
     run_columns = Columns(
@@ -76,7 +78,7 @@ def evaluate(
                     use=partial(evaluate_blocks, labels=given, metrics=metrics),
                 )
             except NoLabelsError:
-                raise InputError(f"{path} has no labels; give them with --labels FILE") from None
+                raise InputError(f"{path} has no labels", advice="give them with --labels FILE") from None
             for note in evaluation.notes:
                 options.say(f"note: {run_name}: {note}")
             found.append((run_name, evaluation))

@@ -185,7 +185,7 @@ def _margin(text: str) -> float | Literal["auto"]:
         return float(text)
     except ValueError:
         raise InputError(
-            f"--margin {text!r} is not a number; give one in absolute points, such as 0.01, or auto"
+            f"--margin {text!r} is not a number", advice="give one in absolute points, such as 0.01, or auto"
         ) from None
 
 
@@ -195,8 +195,8 @@ def _summary_path() -> str:
     path = summary_path()
     if path is None:
         raise InputError(
-            f"--github-summary needs the variable {SUMMARY_VARIABLE}, which GitHub Actions sets; elsewhere use "
-            "--format markdown"
+            f"--github-summary needs the variable {SUMMARY_VARIABLE}, which GitHub Actions sets",
+            advice="elsewhere use --format markdown",
         )
     return path
 

@@ -51,15 +51,20 @@ def history(
     of_dataset = found.history
     if not of_dataset.n_in_dataset:
         begin = shlex.join(["ndcg-track", "ingest", "FILE", "--dataset", dataset])
-        raise ReferenceNotFoundError(f"dataset {dataset!r} has no run yet; store one with: {begin}")
+        raise ReferenceNotFoundError(f"dataset {dataset!r} has no run yet", advice=f"store one with: {begin}")
     if not of_dataset.n_without_filter:
         command = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric])
-        raise ReferenceNotFoundError(f"no run of dataset {dataset!r} has {metric}; compute it with: {command}")
+        raise ReferenceNotFoundError(
+            f"no run of dataset {dataset!r} has {metric}", advice=f"compute it with: {command}"
+        )
     if not found.rows:
         n_runs = of_dataset.n_without_filter
         raise ReferenceNotFoundError(
-            f"none of the {n_runs:,} runs of dataset {dataset!r} with {metric} has {wanted.words}; use fewer filters, "
-            f"or see them with: {shlex.join(['ndcg-track', 'runs', 'list', '--dataset', dataset])}"
+            f"none of the {n_runs:,} runs of dataset {dataset!r} with {metric} has {wanted.words}",
+            advice=(
+                "use fewer filters, or see them with: "
+                f"{shlex.join(['ndcg-track', 'runs', 'list', '--dataset', dataset])}"
+            ),
         )
     shown_as = format.metric(found.rows[0]["metric"], found.rows[-1].get("requested_as", ""))
     for row in found.rows:

@@ -67,9 +67,9 @@ def ingest(
     from ndcg_tracker.tracker.ingest import RunDetails, source_name
 
     if scores is not None and len(files) > 1:
-        raise InputError("--scores is for one file, but several are given; ingest them one by one")
+        raise InputError("--scores is for one file, but several are given", advice="ingest them one by one")
     if metrics_json is not None and len(files) > 1:
-        raise InputError("--metrics-json is for one run, but several files are given; ingest them one by one")
+        raise InputError("--metrics-json is for one run, but several files are given", advice="ingest them one by one")
     names = run_names(files, name)
     tags, parameters = options.pairs(tag, "--tag"), options.pairs(param, "--param")
     of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that

@@ -61,8 +61,8 @@ def run_names(paths: Sequence[str], given: Sequence[str] | None, *, of_stdin: st
 
     if given and len(given) != len(paths):
         raise InputError(
-            f"{counted(len(given), 'name')} for {counted(len(paths), 'file')}; give --name once per file, in their "
-            "order, or leave it out"
+            f"{counted(len(given), 'name')} for {counted(len(paths), 'file')}",
+            advice="give --name once per file, in their order, or leave it out",
         )
     names = list(given or ())
     for path in () if given else paths:
@@ -71,7 +71,7 @@ def run_names(paths: Sequence[str], given: Sequence[str] | None, *, of_stdin: st
         first = names.index(name)
         if first < place:
             what = f"{paths[first]} and {paths[place]} would both be run {name!r}"
-            raise InputError(f"{what}; nothing was read: give each file its own --name")
+            raise InputError(f"{what}; nothing was read", advice="give each file its own --name", joint=": ")
     return names
 
 

@@ -246,6 +246,6 @@ def pairs(texts: list[str] | None, option: str) -> dict[str, str]:
     for text in texts or []:
         key, equals, value = text.partition("=")
         if not equals or not key:
-            raise InputError(f"{option} {text!r} is not of the form key=value; write {option} model=bm25")
+            raise InputError(f"{option} {text!r} is not of the form key=value", advice=f"write {option} model=bm25")
         found[key] = value
     return found

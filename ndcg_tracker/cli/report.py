@@ -39,14 +39,16 @@ def report(
     from ndcg_tracker.reporting.whole_file import whole_file
 
     if all_runs and candidates:
-        raise InputError("--all compares with all other runs; leave out the candidates, or --all")
+        raise InputError("--all compares with all other runs", advice="leave out the candidates, or --all")
     with options.tracker() as tracker, whole_file(output, "--output") as write:
         if all_runs:
             others = tracker.others_of(baseline, dataset)
             candidates = [run.name for run in others]  # a name counts before the id of another run
             dataset = others[0].dataset if others else dataset
         if not candidates:
-            raise InputError("a report needs a candidate: name one after the baseline, or give --all")
+            raise InputError(
+                "a report needs a candidate", advice="name one after the baseline, or give --all", joint=": "
+            )
         found = tracker.report(
             baseline,
             *candidates,

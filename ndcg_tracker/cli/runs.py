@@ -113,7 +113,7 @@ def delete_run(
             f"run {found.name!r} ({found.id}) of dataset {found.dataset!r}, {counted(len(evaluations), 'evaluation')}"
         )
         if not yes and not options.agreed(f"delete {what}?"):
-            raise InputError(f"nothing deleted: {what}; add --yes")
+            raise InputError(f"nothing deleted: {what}", advice="add --yes")
         tracker.delete_run(found.id)
     options.say(f"deleted {what}")
 

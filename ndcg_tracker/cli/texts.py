@@ -83,7 +83,7 @@ def delete_texts(
         n_texts = len(tracker.texts(dataset, group=group))
         what = f"{counted(n_texts, 'text')} of {'' if group is None else f'group {group!r} of '}dataset {dataset!r}"
         if n_texts and not yes and not options.agreed(f"delete {what}?"):
-            raise InputError(f"nothing deleted: {what}; add --yes")
+            raise InputError(f"nothing deleted: {what}", advice="add --yes")
         tracker.delete_texts(dataset, group=group)
     options.say(f"deleted {what}")
 

@@ -128,7 +128,7 @@ def compare_runs(
     first = results[0]
     top = top if first.shown_only is None else 0  # there are no worst and best groups of what says nothing of quality
     if by is not None and first.no_inference is not None:
-        raise InputError(f"{first.metric} cannot be sliced: no test applies; name another metric first")
+        raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
     coverage = coverage_notes(runs.coverage, bounds_command(runs))
     if any(one.unjudged is not None for one in results):  # then the bounds stand in the place of the guess
         coverage = [note for note in coverage if note.kind != "fewer_judged"]

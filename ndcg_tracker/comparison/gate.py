@@ -174,8 +174,11 @@ def learned_margin(runs: Sequence[str], means: Sequence[float], *, level: float 
     differences = [abs(one - other) for one, other in combinations(means, 2)]
     if max(differences) <= ROUNDING:
         raise InputError(
-            f"the {k} repeats have the same mean, so there is no chance to learn a margin from; for a system that "
-            f"always gives the same results use {argument('scope', 'set')}, or give {argument('margin')} a number"
+            f"the {k} repeats have the same mean, so there is no chance to learn a margin from",
+            advice=(
+                f"for a system that always gives the same results use {argument('scope', 'set')}, or give "
+                f"{argument('margin')} a number"
+            ),
         )
     margin = two_sided_t(1 - level, k - 1.0) * sd * math.sqrt(2)
     return LearnedMargin(margin, tuple(runs), len(differences), sd, max(differences), level)
@@ -438,7 +441,7 @@ def spent_alpha(decision_number: int, alpha: float) -> float:
     if decision_number < 1:
         raise InputError(f"the number of a gate's decision must be 1 or more, not {decision_number}")
     if not 0 < alpha < 0.5:
-        raise InputError(f"an alpha budget must lie between 0 and 0.5, not at {alpha}; give for example 0.05")
+        raise InputError(f"an alpha budget must lie between 0 and 0.5, not at {alpha}", advice="give for example 0.05")
     return alpha * 6 / (math.pi * decision_number) ** 2
 
 

@@ -43,9 +43,9 @@ class Methods:
     def __post_init__(self) -> None:
         """Refuse what is unknown (InputError)."""
         if self.test not in get_args(TestName):
-            raise InputError(f"unknown test {self.test!r}: choose t, permutation or wilcoxon")
+            raise InputError(f"unknown test {self.test!r}", advice="choose t, permutation or wilcoxon", joint=": ")
         if self.ci not in get_args(CiMethod):
-            raise InputError(f"unknown interval {self.ci!r}: choose t, bootstrap or betting")
+            raise InputError(f"unknown interval {self.ci!r}", advice="choose t, bootstrap or betting", joint=": ")
         if self.equivalence is not None:
             checked_margin(self.equivalence, "the equivalence margin", zero=False)
         if self.resamples < 1:
@@ -55,7 +55,7 @@ class Methods:
         """Raise InputError unless only t-tests are asked for; ``why``: what no other test or interval takes."""
         for given, name in ((self.test, "test"), (self.ci, "ci")):
             if given != "t":
-                raise InputError(f"{argument(name, given)} does not take {why}; leave it out")
+                raise InputError(f"{argument(name, given)} does not take {why}", advice="leave it out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +130,14 @@ def infer(delta: Floats, weights: Floats | None, test: TTest, methods: Methods, 
     >>> found.p_value, found.ci == paired_t(delta).ci
     (0.25, True)
     """
-    where = f"{metric}: " if metric else ""
     if methods.ci == "betting" and float(np.abs(delta).max(initial=0.0)) > 1:
         choices = f"{argument('ci', 't')} or {argument('ci', 'bootstrap')}"
-        raise InputError(f"{where}a betting interval needs differences within -1 to 1: choose {choices}")
+        raise InputError(
+            "a betting interval needs differences within -1 to 1", where=metric, advice=f"choose {choices}", joint=": "
+        )
     if methods.test == "wilcoxon" and weights is not None:
         choices = f"{argument('test', 't')} or {argument('test', 'permutation')}"
-        raise InputError(f"{where}the Wilcoxon test takes no weights: choose {choices}")
+        raise InputError("the Wilcoxon test takes no weights", where=metric, advice=f"choose {choices}", joint=": ")
     if methods.test == "permutation":
         p_value = sign_flip_test(delta, weights, flips=methods.resamples).p_value
     elif methods.test == "wilcoxon":

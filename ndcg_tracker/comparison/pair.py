@@ -69,7 +69,9 @@ def pair(
     ([1, 2, 4], [0.25, -1.0, -0.25], [2, 4], 1)
     """
     if missing not in get_args(Missing):
-        raise InputError(f"unknown missing policy {missing!r}: choose error, zero, intersect or skip")
+        raise InputError(
+            f"unknown missing policy {missing!r}", advice="choose error, zero, intersect or skip", joint=": "
+        )
     has_baseline = _defined(baseline_ids, baseline_values, "baseline")
     has_candidate = _defined(candidate_ids, candidate_values, "candidate")
     ids, values = baseline_ids[has_baseline], baseline_values[has_baseline]
@@ -84,10 +86,14 @@ def pair(
     n_alone = only_in_baseline.size + only_in_candidate.size
     if n_alone and missing == "error":
         raise InputError(
-            f"{metric + ': ' if metric else ''}{n_alone} {'group has' if n_alone == 1 else 'groups have'} a result in "
-            f"one run only ({only_in_baseline.size} in the baseline, {only_in_candidate.size} in the candidate): "
-            f"choose {argument('missing', 'zero')} (count 0 there) or {argument('missing', 'intersect')} (leave them "
-            "out)"
+            f"{n_alone} {'group has' if n_alone == 1 else 'groups have'} a result in "
+            f"one run only ({only_in_baseline.size} in the baseline, {only_in_candidate.size} in the candidate)",
+            where=metric,
+            advice=(
+                f"choose {argument('missing', 'zero')} (count 0 there) or {argument('missing', 'intersect')} (leave "
+                "them out)"
+            ),
+            joint=": ",
         )
     absent = np.empty(0, dtype=np.int64) if in_neither is None else in_neither
     if n_alone and missing == "zero":

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from ndcg_tracker.concurrency import mapped
-from ndcg_tracker.ingest.columns import IDS
+from ndcg_tracker.ingest.columns import IDS, Refused
 from ndcg_tracker.ingest.numbers import Ranks, rank_of
-from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces, Places, RowPlaces, shown
+from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces, Places, RowPlaces, WrongValueError, shown
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM
 from ndcg_tracker.rankings.keys import Keys
@@ -100,8 +101,8 @@ class Collected:
             wrong &= array.is_valid().to_numpy(zero_copy_only=False)
         if wrong.any():
             row = int(np.argmax(wrong))
-            what = f"the {role} is {values[row]}; use a finite number, or null for none"
-            raise self._places.error(self.n_rows + row, what)
+            advice = "use a finite number, or null for none"
+            raise self._places.error(self.n_rows + row, f"the {role} is {values[row]}", advice=advice)
         return values
 
 
@@ -190,8 +191,9 @@ def id_array(array: Any, name: str, places: Places, first_row: int) -> Any:
     elif str(kind) in ("string_view", "binary_view") or pa.types.is_fixed_size_binary(kind):
         text = array.cast(pa.large_binary())
     else:
-        what = "write them as text" if not pa.types.is_floating(kind) else "convert it to whole numbers or text"
-        raise places.whole(f"column {shown(name)} holds {kind}; ids are text or whole numbers: {what}")
+        advice = "write them as text" if not pa.types.is_floating(kind) else "convert it to whole numbers or text"
+        what = f"column {shown(name)} holds {kind}; ids are text or whole numbers"
+        raise places.whole(what, advice=advice, joint=": ")
     data = text.buffers()[2]
     if data is not None and (np.frombuffer(data, dtype=np.uint8) > 127).any():
         _check_utf8(text, places, first_row)
@@ -212,7 +214,9 @@ def number_array(array: Any, name: str, role: str, places: Places) -> Any:
         return array.cast(pa.int8()).cast(pa.float64())
     numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
     if not any(is_type(kind) for is_type in numeric):
-        raise places.whole(f"column {shown(name)} holds {kind}; the {role} column needs numbers: convert it")
+        raise places.whole(
+            f"column {shown(name)} holds {kind}; the {role} column needs numbers", advice="convert it", joint=": "
+        )
     if pa.types.is_decimal(kind):
         array = array.cast(pa.string())  # Arrow's own way to double may miss the nearest one
     return array.cast(pa.float64(), safe=False)
@@ -237,14 +241,16 @@ def _check_utf8(array: Any, places: Places, first_row: int) -> None:
             _ = value is not None and value.decode()
         except UnicodeDecodeError as error:
             byte = value[error.start]
-            raise places.error(first_row + row, f"byte 0x{byte:02x} is not UTF-8; write ids as UTF-8") from None
+            raise places.error(
+                first_row + row, f"byte 0x{byte:02x} is not UTF-8", advice="write ids as UTF-8"
+            ) from None
 
 
 def list_rows(values: Mapping[str, object], names: Mapping[str, str], group: bytes) -> Iterator[tuple[object, ...]]:
     """Return the rows of one record with lists: its values in the order of ``values``, of which None is null.
 
     Parameters: ``values``: by role, some of them lists; a weight may be one for all. ``names``: the columns' names.
-    Raises: ValueError naming the group for lists of unequal lengths.
+    Raises: WrongValueError naming the group for lists of unequal lengths.
 
     >>> list(list_rows({"item": ["a", "b"], "score": [2, 1]}, {"item": "docs", "score": "scores"}, b"q"))
     [('a', 2), ('b', 1)]
@@ -253,7 +259,7 @@ def list_rows(values: Mapping[str, object], names: Mapping[str, str], group: byt
     lengths = {role: len(value) for role, value in lists.items()}
     length = next(iter(lengths.values()))
     if set(lengths.values()) != {length}:
-        raise ValueError(_unequal(lengths, names, group))
+        raise _unequal(lengths, names, group, WrongValueError)
     columns = []
     for role, value in values.items():
         if role in lists:
@@ -261,7 +267,7 @@ def list_rows(values: Mapping[str, object], names: Mapping[str, str], group: byt
         elif value is None or role in _ONE_FOR_ALL:
             columns.append(repeat(value, length))
         else:
-            raise ValueError(_no_list(role, next(iter(lists)), names))
+            raise _no_list(role, next(iter(lists)), names, WrongValueError)
     return zip(*columns, strict=True)
 
 
@@ -310,7 +316,7 @@ def unfolded(arrays: Mapping[str, Any], names: Mapping[str, str], places: Places
     first = next(iter(of_lists))
     for role in arrays.keys() - of_lists.keys() - set(_ONE_FOR_ALL):
         if arrays[role].null_count < len(arrays[role]):
-            raise places.whole(_no_list(role, first, names))
+            raise _no_list(role, first, names, places.whole)
     groups = arrays["group"]
     if groups.null_count:
         row = int(np.argmax(groups.is_null().to_numpy(zero_copy_only=False)))
@@ -326,7 +332,7 @@ def unfolded(arrays: Mapping[str, Any], names: Mapping[str, str], places: Places
         if wrong.any():
             row = int(np.argmax(wrong))
             held = {role: int(found[row]) for role, found in given.items()}
-            raise places.error(row, _unequal(held, names, groups[row].as_py()))
+            raise _unequal(held, names, groups[row].as_py(), partial(places.error, row))
     rows = np.repeat(np.arange(len(groups)), lengths)
     codes = pa.array(rows, pa.int32())
     found_arrays: dict[str, Any] = {}
@@ -360,13 +366,15 @@ def _is_list(kind: Any) -> bool:
     ).startswith(("list_view<", "large_list_view<"))
 
 
-def _unequal(lengths: Mapping[str, int], names: Mapping[str, str], group: str | bytes) -> str:
+def _unequal(lengths: Mapping[str, int], names: Mapping[str, str], group: str | bytes, refused: Refused) -> Exception:
     listed = ", ".join(f"{shown(names[role])} {length if length >= 0 else 'null'}" for role, length in lengths.items())
-    return f"the lists of group {shown(group)} differ in length ({listed}); give one value per item in each"
+    what = f"the lists of group {shown(group)} differ in length ({listed})"
+    return refused(what, advice="give one value per item in each")
 
 
-def _no_list(role: str, listed: str, names: Mapping[str, str]) -> str:
-    return f"{shown(names[role])} holds single values beside the lists of {shown(names[listed])}; give lists in both"
+def _no_list(role: str, listed: str, names: Mapping[str, str], refused: Refused) -> Exception:
+    what = f"{shown(names[role])} holds single values beside the lists of {shown(names[listed])}"
+    return refused(what, advice="give lists in both")
 
 
 class ArrowCsv:

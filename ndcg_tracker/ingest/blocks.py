@@ -39,8 +39,8 @@ class Lines(Protocol):
     def is_last(self) -> bool:
         """Whether nothing comes after it, so that its last record is whole."""
 
-    def error(self, what: str, line: int | None = None) -> InputError:
-        """Return the error that says ``what`` is wrong here."""
+    def error(self, what: str, line: int | None = None, **parts: str) -> InputError:
+        """Return the error that says ``what`` is wrong here; ``parts``: its advice."""
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield the number, from 1, and the bytes of every line, without its end; checked to be UTF-8 without NUL."""
@@ -77,9 +77,9 @@ class TextBlock:
         """How many bytes the text has."""
         return sum(map(len, self.parts))
 
-    def error(self, what: str, line: int | None = None) -> InputError:
-        """Return the error that says ``what`` is wrong here."""
-        return InputError(f"{self.name}: {what}" if line is None else f"{self.name}:{line}: {what}")
+    def error(self, what: str, line: int | None = None, **parts: str) -> InputError:
+        """Return the error that says ``what`` is wrong here; ``parts``: its advice."""
+        return InputError(what, where=self.name if line is None else f"{self.name}:{line}", **parts)
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield the number and the bytes of every line (see ``Lines``)."""
@@ -122,11 +122,13 @@ class TextBlock:
 
     def _check_text(self, line: bytes, number: int) -> None:
         if b"\0" in line:
-            raise self.error("a NUL byte; write the file again as text without it", number)
+            raise self.error("a NUL byte", number, advice="write the file again as text without it")
         try:
             line.decode()
         except UnicodeDecodeError as error:
-            raise self.error(f"byte 0x{line[error.start]:02x} is not UTF-8; save the file as UTF-8", number) from None
+            raise self.error(
+                f"byte 0x{line[error.start]:02x} is not UTF-8", number, advice="save the file as UTF-8"
+            ) from None
 
 
 def count_lines(text: bytes) -> int:

@@ -9,7 +9,7 @@ from typing import Literal
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.ingest.places import shown
 
-Refused = Callable[[str], Exception]
+Refused = Callable[..., Exception]
 
 IDS = ("group", "item")
 NUMBERS = ("score", "label", "weight")
@@ -126,9 +126,9 @@ class Columns:
         for role in wanted.required:
             if role == "item" and self.by_row_number:
                 what = f"items are to be known by row numbers; {ONE_TABLE}"
-                raise refused(f"{what}: name the item column with {argument('item')}")
+                raise refused(what, advice=f"name the item column with {argument('item')}", joint=": ")
             if role not in found:
-                raise refused(absent_column(role, role, header) + (f"; {ONE_TABLE}" if role == "item" else ""))
+                raise absent_column(role, role, header, refused, f"; {ONE_TABLE}" if role == "item" else "")
         self._warn_of(found, wanted)
         return found
 
@@ -148,9 +148,9 @@ class Columns:
                 continue
             count = header.count(name)
             if count > 1:
-                raise refused(f"column {shown(name)} appears {count} times; rename all but one")
+                raise refused(f"column {shown(name)} appears {count} times", advice="rename all but one")
             if not count:
-                raise refused(absent_column(name, role, header))
+                raise absent_column(name, role, header, refused)
             found[role] = name
         has_ranks = any(one.has_ranks and one.holds(found) for one in CONVENTIONS)
         if has_ranks and "score" in wanted.roles and "score" not in found and "rank" in set(header) - given:
@@ -174,7 +174,7 @@ class Columns:
         if len(candidates) > 1:
             listed = " or ".join(shown(name) for name in candidates)
             choice = " or ".join(argument(role, name) for name in candidates)
-            raise refused(f"the {role} column could be {listed}; say which with {choice}")
+            raise refused(f"the {role} column could be {listed}", advice=f"say which with {choice}")
         if candidates or role != "label":
             return next(iter(candidates), None)
         apart = [one.label_apart for one in CONVENTIONS if one.label_apart in header and one.holds(found)]
@@ -184,8 +184,8 @@ class Columns:
             return apart[0]
         if apart[0] == "weight" and self.group is None and self.item is None:
             raise refused(
-                "column 'weight' could hold the labels, as in RecTools, or weights; say which with "
-                f"{argument('label', 'weight')} or {argument('weight', 'weight')}"
+                "column 'weight' could hold the labels, as in RecTools, or weights",
+                advice=f"say which with {argument('label', 'weight')} or {argument('weight', 'weight')}",
             )
         return None
 
@@ -194,8 +194,8 @@ class Columns:
         if self.score == "rank" and "score" in found:
             warn(
                 ColumnWarning(
-                    "column 'rank' is read as scores, of which the highest is best; where the best rank is 1, give "
-                    "the negative ranks"
+                    "column 'rank' is read as scores, of which the highest is best",
+                    advice="where the best rank is 1, give the negative ranks",
                 )
             )
         by_convention = {role for role, name in found.items() if name not in (self.given(role), role)}
@@ -208,7 +208,7 @@ class Columns:
                 advice += f", or {argument('item', False)} to know items by row numbers as before"
             elif role == "label":
                 advice += ", or leave the column out"
-            warn(ColumnWarning(f"column {shown(name)} is read as the {role}s, by convention; {advice}"))
+            warn(ColumnWarning(f"column {shown(name)} is read as the {role}s, by convention", advice=advice))
 
 
 DEFAULT_COLUMNS = Columns()
@@ -227,7 +227,7 @@ def header_of(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
     found = tuple(name.strip() for name in (names.split(",") if isinstance(names, str) else names))
     if not all(found):
         given = argument("columns", ",".join(found))
-        raise InputError(f"{given} has an empty name; write names like qid,pid,rank")
+        raise InputError(f"{given} has an empty name", advice="write names like qid,pid,rank")
     return found
 
 
@@ -269,9 +269,10 @@ def conventional_names(role: str, header: Collection[str]) -> list[str]:
     return list(plain or whole)
 
 
-def absent_column(name: str, role: str, header: Iterable[str]) -> str:
-    """Return the message for a column that is not there, with the columns that are."""
+def absent_column(name: str, role: str, header: Iterable[str], refused: Refused, more: str = "") -> Exception:
+    """Return what ``refused`` makes of a column that is not there; ``more`` goes on with the advice."""
     names = [shown(there) for there in header]
     listed = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
     named = argument("attributes" if role == "attribute" else role)
-    return f"no column {shown(name)}; the columns are {listed or 'none'}: name the {role} column with {named}"
+    what = f"no column {shown(name)}; the columns are {listed or 'none'}"
+    return refused(what, advice=f"name the {role} column with {named}{more}", joint=": ")

@@ -58,7 +58,9 @@ def detect_reader(path: str, first_bytes: bytes) -> str:
         reader = _by_content(path, first_bytes)
     if reader is None:
         raise InputError(
-            f"{_shown(path)}: cannot tell the format; name it with {argument('reader')} ({' '.join(READERS)})"
+            "cannot tell the format",
+            where=_shown(path),
+            advice=f"name it with {argument('reader')} ({' '.join(READERS)})",
         )
     return reader
 
@@ -78,8 +80,10 @@ def detect_delimited(path: str, first_bytes: bytes) -> str:
     if b"\t" in line or b"," in line:
         return "tsv" if b"\t" in line else "csv"
     raise InputError(
-        f"{_shown(path)}: {argument('columns')} names the columns of a csv or tsv file, and the first line of this one "
-        "has neither a comma nor a tab; write it with either"
+        f"{argument('columns')} names the columns of a csv or tsv file, and the first line of this one has neither a "
+        "comma nor a tab",
+        where=_shown(path),
+        advice="write it with either",
     )
 
 
@@ -92,12 +96,16 @@ def default_run_name(path: str) -> str:
     ('irc_pmc', 'input.runA', 'bm25.k1=0.1')
     """
     if path == "-":
-        raise InputError(f"<stdin>: a run from standard input has no name; give one with {argument('name')}")
+        raise InputError(
+            "a run from standard input has no name", where="<stdin>", advice=f"give one with {argument('name')}"
+        )
     name = without_compression(PurePath(path).name)
     if PurePath(name).suffix.lower() in _BY_EXTENSION:
         name = PurePath(name).stem
     if not name or not name.isprintable():
-        raise InputError(f"{_shown(path)}: cannot name a run after this file; give a name with {argument('name')}")
+        raise InputError(
+            "cannot name a run after this file", where=_shown(path), advice=f"give a name with {argument('name')}"
+        )
     return name
 
 
@@ -120,7 +128,9 @@ def _by_content(path: str, first_bytes: bytes) -> str | None:
     if _SVMLIGHT.fullmatch(line) and _is_number(line.replace(b"\t", b" ").partition(b" ")[0]):
         return "svmlight"
     if _OUTPUT.fullmatch(line):
-        raise InputError(f"{_shown(path)}: is what trec_eval has printed; give the run or the labels that it has read")
+        raise InputError(
+            "is what trec_eval has printed", where=_shown(path), advice="give the run or the labels that it has read"
+        )
     if _is_trec(line):
         return "trec"
     if b"\t" in line:

@@ -61,8 +61,8 @@ def read_frame(
     """
     if null_scores not in ("error", "not_retrieved"):
         raise InputError(
-            f"{argument('null_scores', null_scores)} is unknown; give {argument('null_scores', 'error')} or "
-            f"{argument('null_scores', 'not_retrieved')}"
+            f"{argument('null_scores', null_scores)} is unknown",
+            advice=f"give {argument('null_scores', 'error')} or {argument('null_scores', 'not_retrieved')}",
         )
     wanted = RUN_APART if labels_apart else RUN_TABLE
     opened = _opened(frame, "score")
@@ -79,7 +79,7 @@ def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS) -> Label
         opened = _opened(frame, "label")
         return label_lists(_rows(opened, columns, LABEL_TABLE), opened.places)
     except InputError as error:
-        raise InputError(f"labels: {error.message}") from None
+        raise error.at("labels") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +133,11 @@ def _refuse_lengths(names: Mapping[str, str], arrays: Mapping[str, Any], places:
         n_rows = others.pop()
         if all(size is not None and size > 0 for size in sizes) and sum(sizes) == n_rows:
             raise places.whole(
-                f"column {group} holds the sizes of {len(sizes)} groups, which add up to the {n_rows} rows; give one "
-                "id per row, such as numpy.repeat(numpy.arange(len(sizes)), sizes)"
+                f"column {group} holds the sizes of {len(sizes)} groups, which add up to the {n_rows} rows",
+                advice="give one id per row, such as numpy.repeat(numpy.arange(len(sizes)), sizes)",
             )
     listed = ", ".join(f"{shown(names[role])} {length}" for role, length in lengths.items())
-    raise places.whole(f"the columns differ in length ({listed}); give one value per row in each")
+    raise places.whole(f"the columns differ in length ({listed})", advice="give one value per row in each")
 
 
 def _refuse_nan_scores(column: Any, places: Places) -> None:
@@ -167,8 +167,8 @@ def _refuse_nan_scores(column: Any, places: Places) -> None:
         counted = "the only one" if n_nan == 1 else f"the first of {n_nan}"
         raise places.error(
             first,
-            f"the score is nan, {counted}; fix the scores, or, if NaN means not retrieved, give "
-            f"{argument('null_scores', 'not_retrieved')}",
+            f"the score is nan, {counted}",
+            advice=f"fix the scores, or, if NaN means not retrieved, give {argument('null_scores', 'not_retrieved')}",
         )
 
 
@@ -207,7 +207,9 @@ def _opened_arrow(frame: object) -> _Opened:
         table: Any = pa.table(frame)
     except (pa.ArrowException, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
-        raise InputError(f"cannot read a {type(frame).__name__} as a table ({reason}); give {_TAKEN}") from None
+        raise InputError(
+            f"cannot read a {type(frame).__name__} as a table ({reason})", advice=f"give {_TAKEN}"
+        ) from None
     return _Opened([str(name) for name in table.column_names], lambda place, role: table.column(place))
 
 
@@ -224,7 +226,7 @@ def _opened_interchange(frame: Any) -> _Opened:
             array = from_dataframe(frame.select_columns([place])).column(0)
         except (ArrowException, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
             reason = " ".join(str(error).split())
-            raise InputError(f"column {shown(header[place])} cannot be read ({reason}); convert it") from None
+            raise InputError(f"column {shown(header[place])} cannot be read ({reason})", advice="convert it") from None
         if role == "score" and frame.get_column(place).describe_null[0] == written_as_nan:
             return array.fill_null(float("nan"))
         return array
@@ -240,13 +242,13 @@ class _NestedPlaces:
     def __init__(self, groups: Sequence[object], lists: Sequence[Mapping[object, object]]) -> None:
         self._groups, self._lists = groups, lists
 
-    def error(self, row: int, what: str) -> InputError:
+    def error(self, row: int, what: str, **parts: str) -> InputError:
         """Return ``group G, item I: what``."""
-        return InputError(f"{self.mention(row)}: {what}")
+        return InputError(what, where=self.mention(row), **parts)
 
-    def whole(self, what: str) -> InputError:
+    def whole(self, what: str, **parts: str) -> InputError:
         """Return ``what``."""
-        return InputError(what)
+        return InputError(what, **parts)
 
     def mention(self, row: int) -> str:
         """Return ``group G, item I``."""
@@ -260,7 +262,9 @@ class _NestedPlaces:
 def _refuse_other_indexes(columns: Sequence[Any]) -> None:
     """Refuse pandas Series that pandas itself would not join by position."""
     if any(not column.index.equals(columns[0].index) for column in columns):
-        raise InputError("the columns are pandas Series with different indexes; give a DataFrame, which aligns them")
+        raise InputError(
+            "the columns are pandas Series with different indexes", advice="give a DataFrame, which aligns them"
+        )
 
 
 def _opened_nested(groups: Sequence[object], lists: Sequence[Mapping[object, object]], number: str) -> _Opened:
@@ -268,7 +272,7 @@ def _opened_nested(groups: Sequence[object], lists: Sequence[Mapping[object, obj
     import pyarrow as pa
 
     if is_frame_as_dict(groups, [*lists[0]]):
-        raise InputError(f"{FRAME_AS_DICT}; give the frame itself, or its to_dict('list')")
+        raise InputError(FRAME_AS_DICT, advice="give the frame itself, or its to_dict('list')")
 
     def column(place: int, role: str) -> Any:
         if role == "group":
@@ -283,7 +287,7 @@ def _opened_records(frame: Iterable[Any]) -> _Opened:
     """Return rows that are named tuples of one kind, or dicts, as a table of their fields."""
     records = list(frame)
     if not records:
-        raise InputError("there are no rows; give at least one")
+        raise InputError("there are no rows", advice="give at least one")
     first = records[0]
     if isinstance(first, Mapping) and all(isinstance(one, Mapping) for one in records):
         header: Sequence[object] = list(dict.fromkeys(chain.from_iterable(records)))
@@ -292,7 +296,7 @@ def _opened_records(frame: Iterable[Any]) -> _Opened:
         other = next((row for row, one in enumerate(records) if type(one) is not type(first)), None)
         if other is not None:
             kinds = f"a {type(first).__name__} and row {other + 1} a {type(records[other]).__name__}"
-            raise InputError(f"row 1 is {kinds}; give rows of one kind")
+            raise InputError(f"row 1 is {kinds}", advice="give rows of one kind")
         header, values = first._fields, list(zip(*records, strict=True))
     else:
         raise _unreadable(frame)
@@ -310,8 +314,8 @@ def _lazy_advice(frame: object) -> str | None:
 def _unreadable(frame: object) -> InputError:
     kind, advice = type(frame).__name__, _lazy_advice(frame)
     if advice is not None:
-        return InputError(f"a {kind} has no rows at hand; call its {advice} first")
-    return InputError(f"cannot read a {kind}; give {_TAKEN}")
+        return InputError(f"a {kind} has no rows at hand", advice=f"call its {advice} first")
+    return InputError(f"cannot read a {kind}", advice=f"give {_TAKEN}")
 
 
 def _name(label: object) -> str:
@@ -323,9 +327,9 @@ def _array(values: Any, name: str, role: str) -> Any:
     import pyarrow as pa
 
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
-        raise InputError(f"column {shown(name)} is a single {type(values).__name__}; give one value per row")
+        raise InputError(f"column {shown(name)} is a single {type(values).__name__}", advice="give one value per row")
     if isinstance(values, Set):
-        raise InputError(f"column {shown(name)} is a {type(values).__name__}, which has no order; give a list")
+        raise InputError(f"column {shown(name)} is a {type(values).__name__}, which has no order", advice="give a list")
     try:
         lists = list_array(values)
         return pa.array(values, from_pandas=role != "score") if lists is None else lists
@@ -333,7 +337,7 @@ def _array(values: Any, name: str, role: str) -> Any:
         if role in IDS:
             return pa.array(_ids(values, name), type=pa.string())
         reason = " ".join(str(error).split())
-        raise InputError(f"column {shown(name)} holds no plain numbers ({reason}); convert it") from None
+        raise InputError(f"column {shown(name)} holds no plain numbers ({reason})", advice="convert it") from None
 
 
 def _ids(values: Any, name: str) -> list[str | None]:
@@ -349,11 +353,13 @@ def _ids(values: Any, name: str) -> list[str | None]:
             value = str(int(value))
         if not isinstance(value, str):
             kind = type(value).__name__
-            raise InputError(f"row {row + 1}: {shown(name)} holds a {kind}; ids are text or whole numbers")
+            raise InputError(f"{shown(name)} holds a {kind}; ids are text or whole numbers", where=f"row {row + 1}")
         if not value.isascii():
             try:
                 value.encode()
             except UnicodeEncodeError:
-                raise InputError(f"row {row + 1}: {shown(name)} is not valid text; write ids as UTF-8") from None
+                raise InputError(
+                    f"{shown(name)} is not valid text", where=f"row {row + 1}", advice="write ids as UTF-8"
+                ) from None
         ids.append(str(value))
     return ids

@@ -12,7 +12,7 @@ import numpy as np
 from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.numbers import number
-from ndcg_tracker.ingest.places import shown
+from ndcg_tracker.ingest.places import WrongValueError, shown
 from ndcg_tracker.ingest.records import (
     Records,
     cell_id,
@@ -23,7 +23,7 @@ from ndcg_tracker.ingest.records import (
     place_of,
 )
 from ndcg_tracker.ingest.source import Progress
-from ndcg_tracker.ingest.table import NO_ROW, TOO_HEAVY
+from ndcg_tracker.ingest.table import no_row, too_heavy
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.rankings.weights import MAX_WEIGHT
@@ -119,13 +119,13 @@ def _table(records: Records, columns: GroupColumns) -> GroupTable:
                 weights.append(text_weight(cell) if records.is_text and isinstance(cell, str) else group_weight(cell))
             for name, of_attribute, cell in zip(names, values, rest, strict=True):
                 of_attribute.append(attribute(cell, name))
-        except ValueError as error:
-            raise places.error(row, str(error)) from None
+        except WrongValueError as error:
+            raise error.at(places.place(row)) from None
         if first_row.setdefault(key, row) != row:
             first = places.mention(first_row[key])
-            raise places.error(row, f"group {shown(key)} stands in {first} already; keep one of the two")
+            raise places.error(row, f"group {shown(key)} stands in {first} already", advice="keep one of the two")
     if not first_row:
-        raise places.whole(NO_ROW)
+        raise no_row(places.whole)
     return GroupTable(
         Keys.from_strings(first_row),
         None if chosen.weight is None else np.array(weights, dtype=np.float64),
@@ -144,31 +144,35 @@ def _chosen(header: list[str], columns: GroupColumns, refused: Refused) -> _Chos
     taken = {group: "group", **({} if weight is None else {weight: "weight"})}
     if weight == group:
         raise refused(
-            f"column {shown(group)} cannot be both the group and the weight; name another one with {argument('weight')}"
+            f"column {shown(group)} cannot be both the group and the weight",
+            advice=f"name another one with {argument('weight')}",
         )
     if named is None:
         named = list(dict.fromkeys(name for name in header if name not in taken))
     attributes = {}
     for name in named:
         if name in taken:
-            raise refused(f"column {shown(name)} is the {taken[name]} column; leave it out of {argument('attributes')}")
+            raise refused(
+                f"column {shown(name)} is the {taken[name]} column", advice=f"leave it out of {argument('attributes')}"
+            )
         attributes[name] = place_of(header, name, "attribute", refused)
         if not name.strip():
             raise refused(
-                f"column {attributes[name] + 1} has no name; name it, or choose others with {argument('attributes')}"
+                f"column {attributes[name] + 1} has no name",
+                advice=f"name it, or choose others with {argument('attributes')}",
             )
         try:
             checked_text(name, "a column's name")
-        except ValueError as error:
-            raise refused(str(error)) from None
+        except WrongValueError as error:
+            raise refused(error.what, advice=error.advice) from None
     at_weight = None if weight is None else place_of(header, weight, "weight", refused)
     if at_weight is None and not attributes:
-        raise refused("there is no column beside the group; add one per attribute, or one with weights")
+        raise refused("there is no column beside the group", advice="add one per attribute, or one with weights")
     return _Chosen(at_group, at_weight, attributes)
 
 
 def text_weight(cell: str) -> float:
-    """Return the weight that a cell of a text file holds, NaN for an empty one (ValueError: see ``group_weight``).
+    """Return the weight that a cell of a text file holds, NaN for an empty one (WrongValueError: see ``group_weight``).
 
     >>> text_weight(" 2.5 "), text_weight("")
     (2.5, nan)
@@ -176,17 +180,13 @@ def text_weight(cell: str) -> float:
     stripped = cell.strip(" \t")
     if not stripped:
         return nan
-    try:
-        weight = number(stripped.encode())
-    except ValueError as error:
-        raise ValueError(f"weight {error}") from None
-    return group_weight(weight)
+    return group_weight(number(stripped.encode(), "weight"))
 
 
 def group_weight(value: object) -> float:
     """Return the weight that a value is, NaN for None.
 
-    Raises: ValueError, its message without a place, for what is not a number from 0 to ``MAX_WEIGHT``.
+    Raises: WrongValueError for what is not a number from 0 to ``MAX_WEIGHT``.
 
     >>> group_weight(3), group_weight(None)
     (3.0, nan)
@@ -194,25 +194,25 @@ def group_weight(value: object) -> float:
     if value is None:
         return nan
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise ValueError(f"the weight is {kind_of(value)}; write a number, or null for none")
+        raise WrongValueError(f"the weight is {kind_of(value)}", advice="write a number, or null for none")
     try:
         weight = float(value)
     except OverflowError:
-        raise ValueError("the weight is too large for a double; use a finite number") from None
+        raise WrongValueError("the weight is too large for a double", advice="use a finite number") from None
     if not isfinite(weight):
-        raise ValueError(f"the weight is {weight}; use a finite number, or null for none")
+        raise WrongValueError(f"the weight is {weight}", advice="use a finite number, or null for none")
     if weight < 0:
-        raise ValueError("the weight is negative; weights are 0 or more")
+        raise WrongValueError("the weight is negative; weights are 0 or more")
     if weight > MAX_WEIGHT:
-        raise ValueError(TOO_HEAVY)
+        raise too_heavy(WrongValueError)
     return abs(weight)  # no -0.0
 
 
 def attribute(value: object, name: str) -> Attribute | None:
     """Return the text or number that an attribute has for a group, None for an empty one.
 
-    True and false become the texts ``true`` and ``false``. Raises: ValueError, its message without a place, for what
-    is neither text nor a finite number.
+    True and false become the texts ``true`` and ``false``. Raises: WrongValueError for what is neither
+    text nor a finite number.
 
     >>> attribute("de", "country"), attribute("", "country"), attribute(True, "is_mobile"), attribute(3, "n_words")
     ('de', None, 'true', 3)
@@ -227,7 +227,7 @@ def attribute(value: object, name: str) -> Attribute | None:
     if isinstance(value, int):
         return value
     if not isinstance(value, float | Decimal):
-        raise ValueError(f"{shown(name)} is {kind_of(value)}; attributes are text or numbers")
+        raise WrongValueError(f"{shown(name)} is {kind_of(value)}; attributes are text or numbers")
     if not isfinite(value):
-        raise ValueError(f"{shown(name)} is {float(value)}; use a finite number, or null for none")
+        raise WrongValueError(f"{shown(name)} is {float(value)}", advice="use a finite number, or null for none")
     return float(value)

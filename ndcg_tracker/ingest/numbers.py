@@ -7,7 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.ingest.places import shown
+from ndcg_tracker.ingest.places import WrongValueError, shown
 from ndcg_tracker.rankings.types import Bytes, Index
 
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -23,26 +23,23 @@ _ZERO = 0x30
 _NINE = 9
 
 
-def number(text: bytes) -> float:
-    """Return the double nearest to a decimal number.
+def number(text: bytes, role: str = "") -> float:
+    """Return the double nearest to a decimal number; ``role``: what it is, for messages.
 
-    Grammar: ``[+-]?(digits[.digits*]|.digits)([eE][+-]?digits)?``, ASCII only. Raises: ValueError (message without
-    a place) for anything else, ``nan``, ``inf``, ``1_000`` and ``0x1`` included, and for numbers beyond the doubles.
+    Grammar: ``[+-]?(digits[.digits*]|.digits)([eE][+-]?digits)?``, ASCII only. Raises: WrongValueError for anything
+    else, ``nan``, ``inf``, ``1_000`` and ``0x1`` included, and for numbers beyond the doubles.
 
     >>> number(b"-1.5e3"), number(b".5")
     (-1500.0, 0.5)
     """
-    if _fits(text) is None:
-        raise ValueError(not_a_number(text))
-    value = float(text)
-    if value in (_INFINITY, -_INFINITY):
-        raise ValueError(f"{shown(text)} is too large for a double; use a finite number")
-    return value
-
-
-def not_a_number(text: bytes | str) -> str:
-    """Return the message for a text that is not a number."""
-    return f"{shown(text)} is not a number; write it like 0.5, -2 or 1e-3"
+    is_number = _fits(text) is not None
+    value = float(text) if is_number else _INFINITY
+    if -_INFINITY < value < _INFINITY:
+        return value
+    called = f"{role} {shown(text)}" if role else shown(text)
+    if not is_number:
+        raise WrongValueError(f"{called} is not a number", advice="write it like 0.5, -2 or 1e-3")
+    raise WrongValueError(f"{called} is too large for a double", advice="use a finite number")
 
 
 def rank_of(text: bytes) -> int:

@@ -20,6 +20,10 @@ class DoubtfulError(Exception):
     """The fast path met something that the exact path has to judge; never leaves the ingest layer."""
 
 
+class WrongValueError(InputError, ValueError):
+    """What is wrong with a value; who knows its place raises it again, ``at`` the place."""
+
+
 def shown(text: str | bytes) -> str:
     """Return a piece of input as it may stand in a message: quoted, on one line, no control bytes, not too long.
 
@@ -39,10 +43,10 @@ def shown_name(path: str) -> str:
 class Places(Protocol):
     """The places of a table's rows in their source."""
 
-    def error(self, row: int, what: str) -> Exception:
-        """Return the error that says ``what`` is wrong with a row (from 0)."""
+    def error(self, row: int, what: str, **parts: str) -> Exception:
+        """Return the error that says ``what`` is wrong with a row (from 0); ``parts``: its advice."""
 
-    def whole(self, what: str) -> Exception:
+    def whole(self, what: str, **parts: str) -> Exception:
         """Return the error that says ``what`` is wrong with the whole source."""
 
     def mention(self, row: int) -> str:
@@ -61,13 +65,17 @@ class LinePlaces:
         """Return the line in which a row begins."""
         return self._lines[row]
 
-    def error(self, row: int, what: str) -> InputError:
-        """Return ``FILE:LINE: what``."""
-        return InputError(f"{self._name}:{self._lines[row]}: {what}")
+    def place(self, row: int) -> str:
+        """Return ``FILE:LINE``."""
+        return f"{self._name}:{self._lines[row]}"
 
-    def whole(self, what: str) -> InputError:
+    def error(self, row: int, what: str, **parts: str) -> InputError:
+        """Return ``FILE:LINE: what``."""
+        return InputError(what, where=self.place(row), **parts)
+
+    def whole(self, what: str, **parts: str) -> InputError:
         """Return ``FILE: what``."""
-        return InputError(f"{self._name}: {what}")
+        return InputError(what, where=self._name, **parts)
 
     def mention(self, row: int) -> str:
         """Return ``line LINE``."""
@@ -81,13 +89,13 @@ class RecordPlaces:
         self._name = name
         self._lines = lines
 
-    def error(self, row: int, what: str) -> InputError:
+    def error(self, row: int, what: str, **parts: str) -> InputError:
         """Return ``FILE: record N: what``."""
-        return InputError(f"{self._name}: {self.mention(row)}: {what}")
+        return InputError(what, where=f"{self._name}: {self.mention(row)}", **parts)
 
-    def whole(self, what: str) -> InputError:
+    def whole(self, what: str, **parts: str) -> InputError:
         """Return ``FILE: what``."""
-        return InputError(f"{self._name}: {what}")
+        return InputError(what, where=self._name, **parts)
 
     def mention(self, row: int) -> str:
         """Return ``record N``."""
@@ -103,7 +111,6 @@ class RowPlaces:
 
     def __init__(self, name: str | None = None, first_row: int = 0, lengths: list[Index] | None = None) -> None:
         self._name = name
-        self._prefix = "" if name is None else f"{name}: "
         self._first = first_row
         self._lengths = [] if lengths is None else lengths
 
@@ -119,13 +126,17 @@ class RowPlaces:
         """Take notice of how many elements each of the next rows has."""
         self._lengths.append(lengths)
 
-    def error(self, row: int, what: str) -> InputError:
-        """Return ``row N: what`` or ``row N, element M: what``, after the file's name if there is one."""
-        return InputError(f"{self._prefix}{self.mention(row)}: {what}")
+    def place(self, row: int) -> str:
+        """Return ``row N`` or ``row N, element M``, after the file's name if there is one."""
+        return self.mention(row) if self._name is None else f"{self._name}: {self.mention(row)}"
 
-    def whole(self, what: str) -> InputError:
+    def error(self, row: int, what: str, **parts: str) -> InputError:
+        """Return what is wrong with a row, at its place."""
+        return InputError(what, where=self.place(row), **parts)
+
+    def whole(self, what: str, **parts: str) -> InputError:
         """Return ``what``, after the file's name if there is one."""
-        return InputError(f"{self._prefix}{what}")
+        return InputError(what, where=self._name or "", **parts)
 
     def mention(self, row: int) -> str:
         """Return ``row N`` or ``row N, element M``."""
@@ -144,11 +155,11 @@ class RowPlaces:
 class NoPlaces:
     """Rows that the fast path read: it knows no line numbers, so it leaves every complaint to the exact path."""
 
-    def error(self, row: int, what: str) -> DoubtfulError:
+    def error(self, row: int, what: str, **parts: str) -> DoubtfulError:
         """Return a doubt."""
         return DoubtfulError(f"row {row + 1}: {what}")
 
-    def whole(self, what: str) -> DoubtfulError:
+    def whole(self, what: str, **parts: str) -> DoubtfulError:
         """Return a doubt."""
         return DoubtfulError(what)
 

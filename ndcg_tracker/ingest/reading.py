@@ -25,7 +25,7 @@ from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups,
 from ndcg_tracker.ingest.places import Places, shown, shown_name
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Progress, Source
-from ndcg_tracker.ingest.table import NO_ROW, NO_SCORE, RankedTable, label_lists, ranked_table
+from ndcg_tracker.ingest.table import RankedTable, label_lists, no_row, no_score, ranked_table
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.types import Floats
 
@@ -87,7 +87,9 @@ def read_labels(
     if path.startswith(IR_DATASETS):
         role = columns.any_given()
         if role is not None:
-            raise InputError(f"{shown_name(path)}: a known set has no named columns; drop {argument(role)}")
+            raise InputError(
+                "a known set has no named columns", where=shown_name(path), advice=f"drop {argument(role)}"
+            )
         return ir_datasets_labels(path.removeprefix(IR_DATASETS))
     with Source(path, stdin=stdin, progress=progress) as source:
         head, name = _reader(source, reader, columns)
@@ -116,8 +118,8 @@ def _run_reader(source: Source, reader: str | None, columns: Columns, scores_pat
     _refuse_columns(source, name, columns, has_reader=True)
     if name != "svmlight" and scores_path is not None:
         raise source.error(
-            f"{argument('scores')} is for label/qid files, this is read as {name}; "
-            f"drop it or use {argument('reader', 'svmlight')}"
+            f"{argument('scores')} is for label/qid files, this is read as {name}",
+            advice=f"drop it or use {argument('reader', 'svmlight')}",
         )
     return head, name
 
@@ -127,22 +129,22 @@ def _refuse_columns(source: Source, name: str, columns: Columns, *, has_reader: 
     role = columns.any_given()
     if name in WITHOUT_COLUMNS and role is not None:
         advice = f"drop {argument(role)}" + (f", or choose another {argument('reader')}" if has_reader else "")
-        raise source.error(f"a {name} file has no named columns; {advice}")
+        raise source.error(f"a {name} file has no named columns", advice=advice)
 
 
 def _reader(source: Source, reader: str | None, columns: Columns) -> tuple[bytes, str]:
     """Return the beginning of the content, one byte more than is small, and the name of its reader."""
     if reader is not None and reader not in READERS and not reader.startswith("json:"):
-        raise InputError(f"no reader {reader!r}; choose one of {' '.join(READERS)}")
+        raise InputError(f"no reader {reader!r}", advice=f"choose one of {' '.join(READERS)}")
     head = source.head(SMALL + 1)
     if not head:
-        raise source.error("is empty; give a file that has rows")
+        raise source.error("is empty", advice="give a file that has rows")
     if columns.header is None:
         return head, reader or detect_reader(source.path, head)
     name = reader or detect_delimited(source.path, head)
     if name not in ("csv", "tsv"):
         what = f"{argument('columns')} names the columns of a csv or tsv file without header, this is read as {name}"
-        raise source.error(f"{what}; leave it out")
+        raise source.error(what, advice="leave it out")
     return head, name
 
 
@@ -335,9 +337,9 @@ def ranked_blocks(
     if scores is not None and not is_whole:
         scores.finish(source, n_rows)
     if not n_rows:
-        raise source.error(NO_ROW)
+        raise no_row(source.error)
     if not n_items:
-        raise source.error(NO_SCORE)
+        raise no_score(source.error)
 
 
 def _checked(rows: Rows, places: Places, *, scores: Floats | None, seen: SeenGroups | None) -> RankedTable:
@@ -349,6 +351,8 @@ def _checked(rows: Rows, places: Places, *, scores: Floats | None, seen: SeenGro
     if again >= 0:
         what = f"the rows of group {shown(rows.span_keys.bytes_at(again))} are not contiguous"
         advice = "sort the file by group first, or read it whole instead of block by block"
-        error = places.error(int(rows.span_starts[again]), f"{what}; {advice}")
-        raise ScatteredGroupError(error.message) if isinstance(error, InputError) else error  # a doubt knows no place
+        error = places.error(int(rows.span_starts[again]), what, advice=advice)
+        if isinstance(error, InputError):  # a doubt knows no place
+            raise ScatteredGroupError(what, where=error.where, advice=advice)
+        raise error
     return table

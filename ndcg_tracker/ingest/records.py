@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from math import isnan
 from typing import Any, BinaryIO
 
@@ -17,7 +18,7 @@ from ndcg_tracker.ingest.detection import detect_delimited, detect_reader
 from ndcg_tracker.ingest.formats.delimited import cells_of
 from ndcg_tracker.ingest.formats.jsonl import json_record
 from ndcg_tracker.ingest.formats.parquet import opened_parquet
-from ndcg_tracker.ingest.places import LinePlaces, Places, RowPlaces, shown
+from ndcg_tracker.ingest.places import LinePlaces, RowPlaces, WrongValueError, shown
 from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import LONGEST_ID
 
@@ -38,8 +39,8 @@ class Records:
 
     header: list[str]
     rows: Callable[[Sequence[int]], Iterator[Row]]
-    places: Places
-    refused: Callable[[str], Exception]
+    places: LinePlaces | RowPlaces
+    refused: Refused
     is_text: bool = False
 
 
@@ -60,15 +61,15 @@ def opened_records(
     of a CSV or TSV file whose first line is a row. Raises: InputError, one line, ``FILE:LINE: what; what to do``.
     """
     if reader is not None and reader not in READERS:
-        raise InputError(f"no reader {shown(reader)} for {what}; choose one of {' '.join(READERS)}")
+        raise InputError(f"no reader {shown(reader)} for {what}", advice=f"choose one of {' '.join(READERS)}")
     with Source(path, stdin=stdin, progress=progress) as source:
         head = source.head(_HEAD)
         if not head:
-            raise source.error("is empty; give a file that has rows")
+            raise source.error("is empty", advice="give a file that has rows")
         name = reader or (detect_reader if header is None else detect_delimited)(path, head)
         if header is not None and name not in ("csv", "tsv"):
             words = f"{argument('columns')} names the columns of a csv or tsv file without header"
-            raise source.error(f"{words}, this is read as {name}; leave it out")
+            raise source.error(f"{words}, this is read as {name}", advice="leave it out")
         if name == "jsonl":
             yield json_records(source)
         elif name == "parquet":
@@ -77,8 +78,8 @@ def opened_records(
             yield delimited_records(source, b"," if name == "csv" else b"\t", header)
         else:
             raise source.error(
-                f"this is read as {name}, which is not read for {what}; name another with "
-                f"{argument('reader')} ({' '.join(READERS)})"
+                f"this is read as {name}, which is not read for {what}",
+                advice=f"name another with {argument('reader')} ({' '.join(READERS)})",
             )
 
 
@@ -103,12 +104,12 @@ def delimited_records(source: Source, delimiter: bytes, header: Sequence[str] | 
         for line, cells in read:
             if len(cells) != len(header):
                 count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
-                raise source.error(f"{count} where {named} {len(header)}; correct the line", line)
+                raise source.error(f"{count} where {named} {len(header)}", line, advice="correct the line")
             lines.append(line)
             yield [cells[place].decode() for place in wanted]
 
     places = LinePlaces(source.name, lines)
-    return Records(header, rows, places, lambda what: source.error(what, header_line), is_text=True)
+    return Records(header, rows, places, partial(source.error, line=header_line), is_text=True)
 
 
 def json_records(source: Source) -> Records:
@@ -123,8 +124,8 @@ def json_records(source: Source) -> Records:
             continue
         try:
             found.append(json_record(text))
-        except ValueError as error:
-            raise source.error(str(error), line) from None
+        except WrongValueError as error:
+            raise error.at(f"{source.name}:{line}") from None
         lines.append(line)
     header = list(dict.fromkeys(name for record in found for name in record))
 
@@ -167,7 +168,7 @@ def frame_records(frame: object) -> Records:
         lengths = [len(values) for values in columns]
         if len(set(lengths)) > 1:
             listed = ", ".join(f"{shown(header[at])} {n}" for at, n in zip(wanted, lengths, strict=True))
-            raise InputError(f"the columns differ in length ({listed}); give one value per row in each")
+            raise InputError(f"the columns differ in length ({listed})", advice="give one value per row in each")
         for values in zip(*columns, strict=True):
             yield [plain(value, nan_is_null=nan_is_null) for value in values]
 
@@ -185,7 +186,9 @@ def _opened(frame: object) -> tuple[list[str], Callable[[int], Sequence[object]]
         return names, lambda place: _values(columns[place], names[place]), True
     if not hasattr(frame, "__arrow_c_stream__"):
         kind = type(frame).__name__
-        raise InputError(f"cannot read a {kind}; give a pandas DataFrame, a pyarrow Table or a dict of columns")
+        raise InputError(
+            f"cannot read a {kind}", advice="give a pandas DataFrame, a pyarrow Table or a dict of columns"
+        )
     import pyarrow as pa
 
     table: Any = pa.table(frame)
@@ -198,7 +201,7 @@ def _name(label: object) -> str:
 
 def _values(column: Any, name: str) -> Sequence[object]:
     if isinstance(column, str | bytes) or not hasattr(column, "__len__"):
-        raise InputError(f"column {shown(name)} is a single {type(column).__name__}; give one value per row")
+        raise InputError(f"column {shown(name)} is a single {type(column).__name__}", advice="give one value per row")
     return list(column)
 
 
@@ -206,16 +209,16 @@ def place_of(header: Sequence[str], name: str, role: str, refused: Refused) -> i
     """Return where a column is (what ``refused`` makes of one that is absent or appears twice)."""
     count = header.count(name)
     if count > 1:
-        raise refused(f"column {shown(name)} appears {count} times; rename all but one")
+        raise refused(f"column {shown(name)} appears {count} times", advice="rename all but one")
     if not count:
-        raise refused(absent_column(name, role, header))
+        raise absent_column(name, role, header, refused)
     return header.index(name)
 
 
 def cell_id(value: object, role: str) -> str:
     """Return the id of a ``role`` ("group", "item") that a cell holds; whole numbers become their decimal text.
 
-    Raises: ValueError, its message without a place, for an id that is empty, too long, or none.
+    Raises: WrongValueError for an id that is empty, too long, or none.
 
     >>> cell_id("007", "group"), cell_id(7, "item")
     ('007', '7')
@@ -224,27 +227,29 @@ def cell_id(value: object, role: str) -> str:
         try:
             value = value.decode()
         except UnicodeDecodeError as error:
-            raise ValueError(f"byte 0x{value[error.start]:02x} is not UTF-8; write ids as UTF-8") from None
+            raise WrongValueError(
+                f"byte 0x{value[error.start]:02x} is not UTF-8", advice="write ids as UTF-8"
+            ) from None
     if type(value) is int:
         value = str(value)
     if value is None or value == "":
-        raise ValueError(f"the {role} id is empty; every row needs one")
+        raise WrongValueError(f"the {role} id is empty; every row needs one")
     if not isinstance(value, str):
-        raise ValueError(f"the {role} id is {kind_of(value)}; ids are text or whole numbers")
+        raise WrongValueError(f"the {role} id is {kind_of(value)}; ids are text or whole numbers")
     n_bytes = len(checked_text(value, f"the {role} id"))
     if n_bytes > LONGEST_ID:
-        raise ValueError(f"the {role} id has {n_bytes} bytes; shorten it to {LONGEST_ID} or fewer")
+        raise WrongValueError(f"the {role} id has {n_bytes} bytes", advice=f"shorten it to {LONGEST_ID} or fewer")
     return value
 
 
 def checked_text(text: str, what: str) -> bytes:
-    """Return the UTF-8 bytes of a text (ValueError where a database cannot keep it)."""
+    """Return the UTF-8 bytes of a text (WrongValueError where a database cannot keep it)."""
     if "\0" in text:
-        raise ValueError(f"{what} has a NUL byte; write the file again without it")
+        raise WrongValueError(f"{what} has a NUL byte", advice="write the file again without it")
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{what} has half a character; write the file as UTF-8") from None
+        raise WrongValueError(f"{what} has half a character", advice="write the file as UTF-8") from None
 
 
 def plain(value: object, *, nan_is_null: bool) -> object:

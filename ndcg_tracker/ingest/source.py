@@ -70,7 +70,7 @@ class Source:
         if named is not None and named is not self._compression and beginning:
             self.close()
             what = f"is no {named.name} data in spite of its name"
-            raise self.error(f"{what}; compress it with {named.program} or rename it")
+            raise self.error(what, advice=f"compress it with {named.program} or rename it")
         if self._compression is not None:
             self._packed = f"the {self._compression.name} data"
 
@@ -86,9 +86,9 @@ class Source:
         """Close the input."""
         self._raw.close()
 
-    def error(self, what: str, line: int | None = None) -> InputError:
-        """Return the error that says ``what`` is wrong here."""
-        return InputError(f"{self.name}: {what}" if line is None else f"{self.name}:{line}: {what}")
+    def error(self, what: str, line: int | None = None, **parts: str) -> InputError:
+        """Return the error that says ``what`` is wrong here; ``parts``: its advice."""
+        return InputError(what, where=self.name if line is None else f"{self.name}:{line}", **parts)
 
     def report(self, n_bytes: int | None = None) -> None:
         """Tell how many bytes of the input are done: by default those that were read."""
@@ -109,7 +109,7 @@ class Source:
         head = b"".join(parts)
         archive = archive_of(head)
         if archive is not None:
-            raise self.error(f"is {archive}, which is not read; unpack it and give what is in it")
+            raise self.error(f"is {archive}, which is not read", advice="unpack it and give what is in it")
         return head
 
     def file_path(self) -> str | None:
@@ -155,8 +155,8 @@ class Source:
                 rest += whole
             if len(rest) > LONGEST_LINE:
                 number = n_lines if self.size is None else self._n_lines(done - len(rest))
-                what = f"a line longer than {LONGEST_LINE >> 20} MiB; check that this is the right file"
-                raise self.error(what, number + 1)
+                what = f"a line longer than {LONGEST_LINE >> 20} MiB"
+                raise self.error(what, number + 1, advice="check that this is the right file")
         if rest:
             yield rest
 
@@ -181,7 +181,7 @@ class Source:
         if self.path == "-":
             stream = stdin if stdin is not None else getattr(sys.stdin, "buffer", None)
             if stream is None:
-                raise self.error("there is no standard input here; give a file")
+                raise self.error("there is no standard input here", advice="give a file")
             return SinglePass(stream) if self._once else self._spooled(stream)
         try:
             with ExitStack() as stack:
@@ -192,12 +192,12 @@ class Source:
                 stack.pop_all()
                 return file if is_regular else SinglePass(file, closes=True)
         except FileNotFoundError:
-            raise self.error("no such file; check the path") from None
+            raise self.error("no such file", advice="check the path") from None
         except IsADirectoryError:
-            raise self.error("is a directory; name a file in it") from None
+            raise self.error("is a directory", advice="name a file in it") from None
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise self.error(f"cannot be opened ({reason}); check the path and its permissions") from None
+            raise self.error(f"cannot be opened ({reason})", advice="check the path and its permissions") from None
 
     def _spooled(self, stream: IO[bytes]) -> IO[bytes]:
         """Return a copy that can be read twice, in memory or, if it is large, in a temporary file."""
@@ -225,19 +225,23 @@ class Source:
         part = self._part(stream.read, n_bytes)
         if self._packed and done + len(part) > max(SURELY_FINE, LARGEST_RATIO * self._raw.tell()):
             what = f"{self._packed} grows to more than {LARGEST_RATIO} times its size"
-            raise self.error(f"{what}; decompress it yourself if you trust it")
+            raise self.error(what, advice="decompress it yourself if you trust it")
         return part
 
     def _part(self, read: Callable[[int], bytes], n_bytes: int) -> bytes:
         try:
             return read(n_bytes)
         except EOFError:
-            raise self.error(f"{self._packed} ends too early; fetch or compress the file again") from None
+            raise self.error(f"{self._packed} ends too early", advice="fetch or compress the file again") from None
         except BrokenDataError as error:
             reason = shown_name(" ".join(str(error).split())[:100])
-            raise self.error(f"{self._packed} is broken ({reason}); fetch or compress the file again") from None
+            raise self.error(
+                f"{self._packed} is broken ({reason})", advice="fetch or compress the file again"
+            ) from None
         except OSError as error:
-            raise self.error(f"cannot be read ({error.strerror or error}); check the disk and try again") from None
+            raise self.error(
+                f"cannot be read ({error.strerror or error})", advice="check the disk and try again"
+            ) from None
 
 
 class SinglePass:

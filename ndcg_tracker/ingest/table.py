@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.numbers import NO_RANK, Ranks
 from ndcg_tracker.ingest.places import KEEP_ONE, LinePlaces, Places, shown
 from ndcg_tracker.ingest.rows import Rows
@@ -20,9 +22,22 @@ from ndcg_tracker.rankings.types import Floats, Index, Mask
 from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights, single_means
 
 LONGEST_ID = 2000  # bytes; beyond 2.7 kB a Postgres index refuses an id
-NO_ROW = "there are no rows; give at least one"
-TOO_HEAVY = f"the weight is above {MAX_WEIGHT:g}; give weights of a common size, such as 1 for most groups"
-NO_SCORE = "no row has a score; name the score column, or read the file as labels"
+
+
+def no_row(refused: Refused) -> Exception:
+    """Return what ``refused`` makes of a table without rows."""
+    return refused("there are no rows", advice="give at least one")
+
+
+def no_score(refused: Refused) -> Exception:
+    """Return what ``refused`` makes of a run without scores."""
+    return refused("no row has a score", advice="name the score column, or read the file as labels")
+
+
+def too_heavy(refused: Refused) -> Exception:
+    """Return what ``refused`` makes of a weight that is too large."""
+    what = f"the weight is above {MAX_WEIGHT:g}"
+    return refused(what, advice="give weights of a common size, such as 1 for most groups")
 
 
 def joined_notes(notes: Iterable[Note], *, has_labels: bool = False) -> list[Note]:
@@ -145,7 +160,7 @@ def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> Ranked
         labels = LabelLists(*judged, by_row_number=rows.items is None) if judged[3].size else None
     keys, offsets, items, scores = _without_nulls(table, table.arranged(given))
     if not scores.size and not is_part:
-        raise places.whole(NO_SCORE)
+        raise no_score(places.whole)
     run = run_of_groups(keys, offsets, items, scores)
     if rows.items is not None:
         _refuse_duplicates(table, places, run, labels)
@@ -167,7 +182,7 @@ def label_lists(rows: Rows, places: Places) -> LabelLists:
         raise places.whole("there are no labels; a labels file needs a grade per item")
     labels = LabelLists(*_without_nulls(table, table.arranged(rows.grades)), by_row_number=rows.items is None)
     if not labels.n_items:
-        raise places.whole("no row has a label; name the label column")
+        raise places.whole("no row has a label", advice="name the label column")
     if rows.items is not None:
         _refuse_duplicates(table, places, labels)
     return labels
@@ -175,7 +190,7 @@ def label_lists(rows: Rows, places: Places) -> LabelLists:
 
 def _grouped_rows(rows: Rows, places: Places) -> _Grouped:
     if not rows.n_rows:
-        raise places.whole(NO_ROW)
+        raise no_row(places.whole)
     _check_ids(rows.span_keys, "group", places, rows.span_starts)
     if rows.items is not None:
         _check_ids(rows.items, "item", places, None)
@@ -201,21 +216,21 @@ def _check_ids(keys: Keys, role: str, places: Places, rows: Index | None) -> Non
     lengths = keys.lengths
     if not len(keys):
         return
-    bad, what = -1, ""
+    bad, what, advice = -1, "", ""
     if int(lengths.min()) < 1:
         bad, what = int(np.argmin(lengths)), f"the {role} id is empty; every row needs one"
     elif int(lengths.max()) > LONGEST_ID:
         bad = int(np.argmax(lengths > LONGEST_ID))
-        what = f"the {role} id has {lengths[bad]} bytes; shorten it to {LONGEST_ID} or fewer"
+        what, advice = f"the {role} id has {lengths[bad]} bytes", f"shorten it to {LONGEST_ID} or fewer"
     else:
         start, end = int(keys.offsets[0]), int(keys.offsets[-1])
         data = keys.data[start:end]
         if not data.all():
             at = start + int(np.argmin(data))
             bad = int(np.searchsorted(keys.offsets, at, side="right")) - 1
-            what = f"the {role} id has a NUL byte; write the file again without it"
+            what, advice = f"the {role} id has a NUL byte", "write the file again without it"
     if bad >= 0:
-        raise places.error(bad if rows is None else int(rows[bad]), what)
+        raise places.error(bad if rows is None else int(rows[bad]), what, advice=advice)
 
 
 def _without_nulls(table: _Grouped, numbers: Floats) -> tuple[Keys, Index, Keys, Floats]:
@@ -238,7 +253,7 @@ def _group_weights(table: _Grouped, weights: Floats, places: Places) -> GroupWei
     if float(weights.min()) < 0:
         raise places.error(int(np.argmax(weights < 0)), "the weight is negative; weights are 0 or more")
     if float(weights.max()) > MAX_WEIGHT:
-        raise places.error(int(np.argmax(weights > MAX_WEIGHT)), TOO_HEAVY)
+        raise too_heavy(partial(places.error, int(np.argmax(weights > MAX_WEIGHT))))
     arranged = table.arranged(weights)
     starts, lengths = table.offsets[:-1], np.diff(table.offsets)
     lowest = np.minimum.reduceat(arranged, starts)
@@ -269,5 +284,5 @@ def _refuse_duplicates(table: _Grouped, places: Places, *lists: GroupedItems | N
         if pair in first_at:
             item, name, first = shown(pair[1]), shown(table.keys[group]), places.mention(first_at[pair])
             advice = places.if_twice if isinstance(places, LinePlaces) else KEEP_ONE
-            raise places.error(row, f"item {item} of group {name} stands in {first} already; {advice}")
+            raise places.error(row, f"item {item} of group {name} stands in {first} already", advice=advice)
         first_at[pair] = row

@@ -8,10 +8,10 @@ from typing import BinaryIO
 
 from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.columns import Refused, absent_column
-from ndcg_tracker.ingest.places import shown
+from ndcg_tracker.ingest.places import WrongValueError, shown
 from ndcg_tracker.ingest.records import Records, cell_id, checked_text, frame_records, kind_of, opened_records, place_of
 from ndcg_tracker.ingest.source import Progress
-from ndcg_tracker.ingest.table import NO_ROW
+from ndcg_tracker.ingest.table import no_row
 
 IDS = ("group", "item")
 TEXTS = ("text", "title", "url")
@@ -89,19 +89,21 @@ def _table(records: Records, columns: TextColumns) -> TextTable:
         try:
             group, item = (_id(cell_of.get(role), role) for role in IDS)
             if group is None and item is None:
-                raise ValueError(f"the row names no {' and no '.join(role for role in IDS if role in chosen)}; add one")
+                raise WrongValueError(
+                    f"the row names no {' and no '.join(role for role in IDS if role in chosen)}", advice="add one"
+                )
             for role, texts in found.texts.items():
                 texts.append(_text(cell_of[role], role))
-        except ValueError as error:
-            raise records.places.error(row, str(error)) from None
+        except WrongValueError as error:
+            raise error.at(records.places.place(row)) from None
         if first_row.setdefault((group, item), row) != row:
             first = records.places.mention(first_row[group, item])
             named = " of ".join(f"{role} {shown(key)}" for role, key in (("item", item), ("group", group)) if key)
-            raise records.places.error(row, f"{named} duplicates {first}; keep one of the two")
+            raise records.places.error(row, f"{named} duplicates {first}", advice="keep one of the two")
         found.groups.append(group)
         found.items.append(item)
     if not first_row:
-        raise records.places.whole(NO_ROW)
+        raise no_row(records.places.whole)
     return found
 
 
@@ -113,15 +115,15 @@ def _chosen(header: Sequence[str], columns: TextColumns, refused: Refused) -> di
         if given is not None or role in header:
             found[role] = place_of(header, given or role, role, refused)
     if not any(role in found for role in IDS):
-        raise refused(f"{absent_column('group', 'group', header)}, or that of the item with {argument('item')}")
+        raise absent_column("group", "group", header, refused, f", or that of the item with {argument('item')}")
     if not any(role in found for role in TEXTS):
-        raise refused(absent_column("text", "text", header))
+        raise absent_column("text", "text", header, refused)
     taken: dict[int, str] = {}
     for role, place in found.items():
         if taken.setdefault(place, role) != role:
             raise refused(
-                f"column {shown(header[place])} cannot be both the {taken[place]} and the {role}; "
-                f"name another one with {argument(role)}"
+                f"column {shown(header[place])} cannot be both the {taken[place]} and the {role}",
+                advice=f"name another one with {argument(role)}",
             )
     return found
 
@@ -131,12 +133,12 @@ def _id(value: object, role: str) -> str | None:
 
 
 def _text(value: object, role: str) -> str | None:
-    """Return the text of a cell, None for an empty one (ValueError for what is no text)."""
+    """Return the text of a cell, None for an empty one (WrongValueError for what is no text)."""
     if value is None or value == "":
         return None
     if type(value) is int:  # a title such as 1984, in a format that knows numbers
         return str(value)
     if not isinstance(value, str):
-        raise ValueError(f"the {role} is {kind_of(value)}; write text, or null for none")
+        raise WrongValueError(f"the {role} is {kind_of(value)}", advice="write text, or null for none")
     checked_text(value, f"the {role}")
     return value

@@ -160,8 +160,12 @@ def datasette_metadata(location: str | os.PathLike[str] | None = None) -> dict[s
         place = tracker.store().location
     if place.path is None:
         raise InputError(
-            f"{place.display_url}: Datasette opens SQLite files, not Postgres; copy the runs into one with "
-            "ndcg-track export --all -o FOLDER and ndcg-track --db copy.db import FOLDER"
+            "Datasette opens SQLite files, not Postgres",
+            where=place.display_url,
+            advice=(
+                "copy the runs into one with ndcg-track export --all -o FOLDER and ndcg-track --db copy.db import "
+                "FOLDER"
+            ),
         )
     views: dict[str, Any] = {
         view.name: {

@@ -12,7 +12,7 @@ class MissingLibraryError(InputError):
     """A library that an integration needs is not installed."""
 
     def __init__(self, library: str, extra: str) -> None:
-        super().__init__(f"{library} is not installed; install it with: pip install 'ndcg-tracker[{extra}]'")
+        super().__init__(f"{library} is not installed", advice=f"install it with: pip install 'ndcg-tracker[{extra}]'")
 
 
 def library(name: str, extra: str) -> Any:

@@ -34,7 +34,7 @@ class TrainingRuns(training.TrainingRuns):
         LightGBM calls this after every iteration, before its own callbacks, since early stopping would end the round.
         """
         if not isinstance(env.model, _lightgbm().Booster):
-            raise InputError("lightgbm.cv trains several models at once; pass TrainingRuns to lightgbm.train")
+            raise InputError("lightgbm.cv trains several models at once", advice="pass TrainingRuns to lightgbm.train")
         if env.iteration == env.begin_iteration:
             self.stored.clear()
         iteration = env.iteration + 1
@@ -56,7 +56,7 @@ class TrainingRuns(training.TrainingRuns):
 
     def _prepared(self, features: Any) -> Any:
         if isinstance(features, _lightgbm().Dataset):
-            raise InputError("LightGBM cannot predict from a Dataset; give the features as an array or frame")
+            raise InputError("LightGBM cannot predict from a Dataset", advice="give the features as an array or frame")
         return features
 
     def _scores(self, booster: Any, iterations: int) -> Any:

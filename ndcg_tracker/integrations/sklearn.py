@@ -40,8 +40,8 @@ def ndcg_scorer(metric: str = "ndcg@10", *, group: str | int | None = None) -> A
         return ColumnScorer(mean, group)
     if not library("sklearn", "sklearn").get_config()["enable_metadata_routing"]:
         raise InputError(
-            "scikit-learn passes no groups to scorers; name the column of X with group=, or first call "
-            "sklearn.set_config(enable_metadata_routing=True)"
+            "scikit-learn passes no groups to scorers",
+            advice="name the column of X with group=, or first call sklearn.set_config(enable_metadata_routing=True)",
         )
     return metrics.make_scorer(mean, response_method=SCORES).set_score_request(groups=True)
 
@@ -85,7 +85,9 @@ def column_of(rows: Any, column: str | int) -> Any:
         return rows[column]
     values = np.asarray(rows)
     if not isinstance(column, int) or not -values.shape[1] <= column < values.shape[1]:
-        raise InputError(f"X is an array of {values.shape[1]} columns; give the number of the one with the groups")
+        raise InputError(
+            f"X is an array of {values.shape[1]} columns", advice="give the number of the one with the groups"
+        )
     found = values[:, column]
     if found.dtype.kind == "f" and not (found == np.floor(found)).all():
         raise InputError(f"column {column} of X holds fractions; group ids are whole numbers or text")

@@ -37,7 +37,9 @@ class ValidationRows:
         self, labels: Any, *, group: Any = None, group_sizes: Any = None, item: Any = None, weight: Any = None
     ) -> None:
         if (group is None) == (group_sizes is None):
-            raise InputError("the validation rows need their groups; give group (an id per row) or group_sizes")
+            raise InputError(
+                "the validation rows need their groups", advice="give group (an id per row) or group_sizes"
+            )
         self.n_rows = len(labels)
         group = groups_of_sizes(group_sizes, self.n_rows) if group is None else group
         columns = {"group": group, "item": item, "label": labels, "weight": weight}
@@ -60,7 +62,7 @@ def groups_of_sizes(sizes: Any, n_rows: int) -> NDArray[np.int64]:
     """
     counts = np.asarray(sizes)
     if counts.ndim != 1 or counts.dtype.kind not in "iu" or (counts < 1).any():
-        raise InputError("group_sizes holds no sizes; give one whole number from 1 per group")
+        raise InputError("group_sizes holds no sizes", advice="give one whole number from 1 per group")
     if counts.sum() != n_rows:
         raise InputError(f"group_sizes adds up to {counts.sum()} rows, but there are {n_rows} labels; they must agree")
     return np.repeat(np.arange(1, len(counts) + 1, dtype=np.int64), counts)
@@ -80,7 +82,9 @@ def checked_scores(scores: Any, n_rows: int) -> NDArray[np.float64]:
             "regression or binary objective"
         )
     if len(found) != n_rows:
-        raise InputError(f"the model gives {len(found)} scores, but there are {n_rows} labels; use the same rows")
+        raise InputError(
+            f"the model gives {len(found)} scores, but there are {n_rows} labels", advice="use the same rows"
+        )
     numbers = found.astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(numbers))
     if bad.size:
@@ -128,7 +132,7 @@ class TrainingRuns(ABC):
         replace: bool = False,
     ) -> None:
         if every is not None and (isinstance(every, bool) or not isinstance(every, int) or every < 1):
-            raise InputError(f"every is {every!r}; give a whole number from 1, or None to store no iterations")
+            raise InputError(f"every is {every!r}", advice="give a whole number from 1, or None to store no iterations")
         checked_name("dataset", dataset)
         checked_name("run", name)
         checked_name("run", iteration_name(name, 1))

@@ -35,7 +35,7 @@ class TrainingRuns(training.TrainingRuns):
     def before_training(self, model: Any) -> Any:
         """Return the model as it is; XGBoost calls this before the training."""
         if not isinstance(model, _xgboost().Booster):
-            raise InputError("xgboost.cv trains several models at once; pass TrainingRuns to xgboost.train")
+            raise InputError("xgboost.cv trains several models at once", advice="pass TrainingRuns to xgboost.train")
         self.stored.clear()
         return model
 

@@ -53,8 +53,9 @@ def refuse_what_is_not_split(metric: Metric) -> None:
     """Raise MetricError, with the metrics that can be split, for a metric that cannot be split into items."""
     if metric.measure not in ADDITIVE:
         raise MetricError(
-            f"{metric} cannot be split into items; only {', '.join(ADDITIVE[:-1])} and {ADDITIVE[-1]} can, which "
-            f"add up gain x discount; explain ndcg@{metric.cutoff or 10} instead"
+            f"{metric} cannot be split into items; only {', '.join(ADDITIVE[:-1])} and {ADDITIVE[-1]} can, which add "
+            "up gain x discount",
+            advice=f"explain ndcg@{metric.cutoff or 10} instead",
         )
 
 

@@ -41,8 +41,8 @@ def _csv(needed: NeededLabels, names: list[str], further: Callable[[NeededLabel]
         for what, key in (("group", one.group), ("item", one.item)):
             if safe_cell(key) != key:
                 raise InputError(
-                    f"{what} {key!r} cannot be read back from CSV that is safe to open; use "
-                    f"{argument('format', 'elasticsearch')}"
+                    f"{what} {key!r} cannot be read back from CSV that is safe to open",
+                    advice=f"use {argument('format', 'elasticsearch')}",
                 )
     return csv_text(names, [[one.group, one.item, *further(one)] for one in needed.items])
 

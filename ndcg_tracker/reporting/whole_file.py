@@ -59,4 +59,4 @@ def told_of_place(path: str, asked_by: str) -> Iterator[None]:
         yield
     except OSError as error:
         why = "it is a folder" if isinstance(error, IsADirectoryError) else error.strerror or str(error)
-        raise InputError(f"{asked_by}: cannot write {path!r}: {why}; give another file") from error
+        raise InputError(f"cannot write {path!r}: {why}", where=asked_by, advice="give another file") from error

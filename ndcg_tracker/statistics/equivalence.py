@@ -57,5 +57,7 @@ def checked_margin(margin: float, name: str, *, zero: bool = True) -> float:
     """
     if not math.isfinite(margin) or margin < 0 or (margin == 0 and not zero):
         least = "0 or more" if zero else "above 0"
-        raise InputError(f"{name} must be a number {least}, not {margin}; give it in absolute points, such as 0.01")
+        raise InputError(
+            f"{name} must be a number {least}, not {margin}", advice="give it in absolute points, such as 0.01"
+        )
     return margin

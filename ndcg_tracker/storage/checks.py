@@ -27,16 +27,18 @@ def checked_name(kind: str, name: object) -> str:
     'bm25 (k1=0.9)'
     """
     if not isinstance(name, str):
-        raise InputError(f"the name of {_article(kind)} must be text, not {name!r}; give for example {str(name)!r}")
+        raise InputError(
+            f"the name of {_article(kind)} must be text, not {name!r}", advice=f"give for example {str(name)!r}"
+        )
     if not name:
-        raise InputError(f"the name of {_article(kind)} is empty; give it a name")
+        raise InputError(f"the name of {_article(kind)} is empty", advice="give it a name")
     if any(unicodedata.category(letter) in _CONTROL for letter in name):
-        raise InputError(f"{kind} {name!a}: a name has no control characters or line breaks; give another one")
+        raise InputError(f"{kind} {name!a}: a name has no control characters or line breaks", advice="give another one")
     if len(name) > MAX_NAME_LENGTH:
         raise InputError(f"{kind} {name[:20] + '...'!r}: a name has at most {MAX_NAME_LENGTH} characters")
     if kind != "dataset" and name.startswith("@"):
         advice = "write it without the @" if kind == "alias" else "only aliases are written with it; give another name"
-        raise InputError(f"{kind} {name!r}: a name does not begin with @; {advice}")
+        raise InputError(f"{kind} {name!r}: a name does not begin with @", advice=advice)
     return name
 
 
@@ -47,10 +49,10 @@ def checked_commit(commit: str | None) -> str | None:
     '8f2a91c'
     """
     if commit is not None and not isinstance(commit, str):
-        raise InputError(f"{argument('git_commit', repr(commit))} is not text; give the name of a commit")
+        raise InputError(f"{argument('git_commit', repr(commit))} is not text", advice="give the name of a commit")
     if commit is not None and any(unicodedata.category(letter) in _CONTROL for letter in commit):
         raise InputError(
-            f"{argument('git_commit', ascii(commit))} has characters that cannot be printed; give a commit"
+            f"{argument('git_commit', ascii(commit))} has characters that cannot be printed", advice="give a commit"
         )
     return commit
 
@@ -77,7 +79,7 @@ def checked_time(text: str | None) -> str:
     except ValueError:
         exact = None
     if exact != text:
-        raise InputError(f"{text!r} is not a time; write it as 2025-01-31T08:00:00.000000Z")
+        raise InputError(f"{text!r} is not a time", advice="write it as 2025-01-31T08:00:00.000000Z")
     return text
 
 
@@ -94,17 +96,17 @@ def checked_object(what: str, given: Mapping[str, Any] | None) -> dict[str, Any]
         text.encode()
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"{what} cannot be stored as JSON ({error}); use text, numbers, lists and true or false"
+            f"{what} cannot be stored as JSON ({error})", advice="use text, numbers, lists and true or false"
         ) from error
     if _NUL.search(text):
-        raise InputError(f"{what} contain a NUL character, which no database keeps; remove it")
+        raise InputError(f"{what} contain a NUL character, which no database keeps", advice="remove it")
     return dict(given)
 
 
 def check_group_keys(keys: Keys, role: str = "group") -> None:
     """Raise InputError for a group id, or one of another role, that no index can hold: with a NUL, or too long."""
     if has_nul(keys):
-        raise InputError(f"{_article(role)} id contains a NUL character, which no database keeps; remove it")
+        raise InputError(f"{_article(role)} id contains a NUL character, which no database keeps", advice="remove it")
     lengths = keys.lengths
     if lengths.size and int(lengths.max()) > MAX_GROUP_KEY_BYTES:
         longest = int(lengths.argmax())

@@ -43,9 +43,8 @@ class FailedDatabaseError(DatabaseError):
     """A database that cannot be used: ``reason`` has the facts, the message says it in one line."""
 
     def __init__(self, location: Location, reason: Reason) -> None:
-        stored = "; nothing was stored" if reason.nothing_was_stored else ""
-        advice = f"{':' if stored else ';'} {reason.advice}" if reason.advice else ""
-        super().__init__(f"{location.display_url}: {reason.what}{stored}{advice}")
+        stored, joint = ("; nothing was stored", ": ") if reason.nothing_was_stored else ("", "; ")
+        super().__init__(f"{reason.what}{stored}", where=location.display_url, advice=reason.advice, joint=joint)
         self.reason = reason
 
 
@@ -54,8 +53,9 @@ class LostAnswerError(DatabaseError):
 
     def __init__(self, location: Location) -> None:
         super().__init__(
-            f"{location.display_url}: the connection to the server broke during the commit, so it is not known whether "
-            "it was stored; run the same command again: a run that is stored is not stored twice"
+            "the connection to the server broke during the commit, so it is not known whether it was stored",
+            where=location.display_url,
+            advice="run the same command again: a run that is stored is not stored twice",
         )
 
 

@@ -72,19 +72,23 @@ def parsed_location(text: str) -> Location:
     if not separator:
         if _NO_PATH.match(text):
             raise InputError(
-                f"{argument('location')} is neither a URL nor a plain path: write postgresql://user@host/database, "
-                "or ./ before the path of a SQLite file"
+                f"{argument('location')} is neither a URL nor a plain path",
+                advice="write postgresql://user@host/database, or ./ before the path of a SQLite file",
+                joint=": ",
             )
         return _sqlite(text)
     if scheme in _SQLITE_SCHEMES:
         if "?" in rest or (rest and not rest.startswith(("/", MEMORY))):
-            raise InputError("a SQLite URL is sqlite:///path, without host, user or options; or give the path alone")
+            raise InputError(
+                "a SQLite URL is sqlite:///path, without host, user or options", advice="or give the path alone"
+            )
         return _sqlite(rest.removeprefix("/"))
     if scheme not in _POSTGRES_SCHEMES:
         shown = scheme if scheme.isascii() and scheme.replace("+", "").isalnum() else "this"
         raise InputError(
-            f"{shown}:// is not a database for ndcg_tracker: give the path of a SQLite file, "
-            "sqlite:///path or postgresql://user@host/database"
+            f"{shown}:// is not a database for ndcg_tracker",
+            advice="give the path of a SQLite file, sqlite:///path or postgresql://user@host/database",
+            joint=": ",
         )
     return _postgres(rest)
 
@@ -92,11 +96,14 @@ def parsed_location(text: str) -> Location:
 def _sqlite(path: str) -> Location:
     if path in ("", MEMORY):
         raise InputError(
-            f"a database in memory keeps nothing: give {argument('location')} the path of a SQLite file, "
-            "such as ndcg-track.db"
+            "a database in memory keeps nothing",
+            advice=f"give {argument('location')} the path of a SQLite file, such as ndcg-track.db",
+            joint=": ",
         )
     if "\0" in path:
-        raise InputError(f"the path of the database contains a NUL character; give {argument('location')} another path")
+        raise InputError(
+            "the path of the database contains a NUL character", advice=f"give {argument('location')} another path"
+        )
     return Location("sqlite", Path(path).expanduser(), None, path)
 
 
@@ -108,16 +115,27 @@ def _postgres(rest: str) -> Location:
         url = None
     if url is None:  # raised out here, because the message of the caught error may repeat a part of the password
         raise InputError(
-            f"{display} is not a URL of a Postgres database: write postgresql://user:password@host:5432/database, "
-            "with @ : / ? and % in a password as %40 %3A %2F %3F and %25"
+            f"{display} is not a URL of a Postgres database",
+            advice=(
+                "write postgresql://user:password@host:5432/database, with @ : / ? and % in a password as %40 %3A %2F "
+                "%3F and %25"
+            ),
+            joint=": ",
         )
     if importlib.util.find_spec("psycopg") is None:
-        raise InputError(f"{display} needs the Postgres driver: pip install 'ndcg-tracker[postgres]'")
+        raise InputError(
+            f"{display} needs the Postgres driver", advice="pip install 'ndcg-tracker[postgres]'", joint=": "
+        )
     threshold = url.query.get(_PREPARE_THRESHOLD)
     if threshold is None:
         return Location("postgresql", None, url, display)
     if not isinstance(threshold, str) or not re.fullmatch(r"[0-9]{1,9}|none", threshold, re.IGNORECASE):
-        raise InputError(f"{display}: {_PREPARE_THRESHOLD} is a number of executions, 0 or more, or none: correct it")
+        raise InputError(
+            f"{_PREPARE_THRESHOLD} is a number of executions, 0 or more, or none",
+            where=display,
+            advice="correct it",
+            joint=": ",
+        )
     n_executions = int(threshold) if threshold.isdigit() else None
     url = url.difference_update_query([_PREPARE_THRESHOLD])
     return Location("postgresql", None, url, display, ((_PREPARE_THRESHOLD, n_executions),))

@@ -159,7 +159,9 @@ class AliasReads:
             raise ReferenceNotFoundError(f"there is no alias @{name}; there is {known}")
         if len(found) > 1:
             names = ", ".join(alias.dataset for alias in found)
-            raise ReferenceNotFoundError(f"alias @{name} is in several datasets ({names}); give {argument('dataset')}")
+            raise ReferenceNotFoundError(
+                f"alias @{name} is in several datasets ({names})", advice=f"give {argument('dataset')}"
+            )
         return found[0]
 
 
@@ -195,7 +197,7 @@ class RunReads:
         """Return the run of this id (ReferenceNotFoundError if it does not exist)."""
         records = self._session.records(RunRecord, _runs().where(schema.runs.c.id == run_id))
         if not records:
-            raise ReferenceNotFoundError(f"no run with id {run_id}; list all with: ndcg-track runs list")
+            raise ReferenceNotFoundError(f"no run with id {run_id}", advice="list all with: ndcg-track runs list")
         return records[0]
 
     def resolve(self, reference: str, dataset: str | None = None) -> RunRecord:

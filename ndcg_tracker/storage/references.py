@@ -46,13 +46,15 @@ def referenced_run(
     if reference.startswith("@"):
         return _alias(reference[1:], aliases, dataset)
     if reference.startswith(ARM):
-        raise ReferenceNotFoundError(f"{reference!r} is an arm of several runs, which only compare takes; name one run")
+        raise ReferenceNotFoundError(
+            f"{reference!r} is an arm of several runs, which only compare takes", advice="name one run"
+        )
     if latest := _LATEST.fullmatch(reference):
         return _latest(reference, int(latest[1] or 0), runs, dataset)
     starting = [run for run in runs if reference and run.name.startswith(reference)]
     if starting:
         return _only(reference, starting)
-    raise ReferenceNotFoundError(f"no run {reference!r}{_within(dataset)}; {_advice(reference, runs, dataset)}")
+    raise ReferenceNotFoundError(f"no run {reference!r}{_within(dataset)}", advice=_advice(reference, runs, dataset))
 
 
 def _only(reference: str, found: Sequence[RunName]) -> int:
@@ -63,9 +65,11 @@ def _only(reference: str, found: Sequence[RunName]) -> int:
     if len(names) == 1:
         datasets = _listed(sorted(run.dataset for run in found))
         raise ReferenceNotFoundError(
-            f"run {names[0]!r} exists in several datasets ({datasets}); say which with {argument('dataset')}"
+            f"run {names[0]!r} exists in several datasets ({datasets})", advice=f"say which with {argument('dataset')}"
         )
-    raise ReferenceNotFoundError(f"{reference!r} matches several runs ({_listed(names)}); type more of the name")
+    raise ReferenceNotFoundError(
+        f"{reference!r} matches several runs ({_listed(names)})", advice="type more of the name"
+    )
 
 
 def _alias(name: str, aliases: Sequence[AliasRecord], dataset: str | None) -> int:
@@ -75,20 +79,22 @@ def _alias(name: str, aliases: Sequence[AliasRecord], dataset: str | None) -> in
     if found:
         datasets = _listed(sorted(alias.dataset for alias in found))
         raise ReferenceNotFoundError(
-            f"alias '@{name}' exists in several datasets ({datasets}); say which with {argument('dataset')}"
+            f"alias '@{name}' exists in several datasets ({datasets})", advice=f"say which with {argument('dataset')}"
         )
     known = _listed(sorted({f"@{alias.name}" for alias in aliases}))
     advice = f"there are {known}" if known else f"create it with: ndcg-track alias set {name or 'NAME'} RUN"
-    raise ReferenceNotFoundError(f"no alias {'@' + name!r}{_within(dataset)}; {advice}")
+    raise ReferenceNotFoundError(f"no alias {'@' + name!r}{_within(dataset)}", advice=advice)
 
 
 def _latest(reference: str, steps_back: int, runs: Sequence[RunName], dataset: str | None) -> int:
     if steps_back < len(runs):
         return runs[-1 - steps_back].id
     if not runs:
-        raise ReferenceNotFoundError(f"no run {reference!r}: there are no runs{_within(dataset)} yet; ingest one")
+        raise ReferenceNotFoundError(
+            f"no run {reference!r}: there are no runs{_within(dataset)} yet", advice="ingest one"
+        )
     n_runs = "there is only 1 run" if len(runs) == 1 else f"there are only {len(runs)} runs"
-    raise ReferenceNotFoundError(f"no run {reference!r}: {n_runs}{_within(dataset)}; go back fewer steps")
+    raise ReferenceNotFoundError(f"no run {reference!r}: {n_runs}{_within(dataset)}", advice="go back fewer steps")
 
 
 def _advice(reference: str, runs: Sequence[RunName], dataset: str | None) -> str:
@@ -119,4 +125,4 @@ def unknown_dataset(name: str, names: Sequence[str]) -> ReferenceNotFoundError:
         advice = f"did you mean {' or '.join(repr(one) for one in close)}?"
     else:
         advice = f"there are {_listed(sorted(names))}" if names else "there are none yet; ingest a run"
-    return ReferenceNotFoundError(f"no dataset {name!r}; {advice}")
+    return ReferenceNotFoundError(f"no dataset {name!r}", advice=advice)

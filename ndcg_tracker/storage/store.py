@@ -111,7 +111,7 @@ class Store:
         the commit, the content digest of what was written says whether it is stored (see ``resolve_lost_answer``).
         """
         if self._read_only:
-            raise DatabaseError(f"{self.display_url}: it was opened for reading only; nothing was stored")
+            raise DatabaseError("it was opened for reading only; nothing was stored", where=self.display_url)
         written: Written | None = None
         try:
             with write_transaction(self._engine, self._location) as connection:
@@ -182,6 +182,8 @@ def resolve_lost_answer(engine: Engine, location: Location, written: Written) ->
         raise LostAnswerError(location)
     if not stored:
         raise DatabaseError(
-            f"{location.display_url}: the connection to the server broke before the commit; nothing was stored: run "
-            "the same command again"
+            "the connection to the server broke before the commit; nothing was stored",
+            where=location.display_url,
+            advice="run the same command again",
+            joint=": ",
         )

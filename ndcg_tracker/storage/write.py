@@ -263,7 +263,8 @@ class RunWrites:
         taken = self._read.runs.named(dataset_id, name)
         if taken is not None:
             raise ConflictError(
-                f"run {name!r} exists already in dataset {taken.dataset!r} (id {taken.id}); choose another name"
+                f"run {name!r} exists already in dataset {taken.dataset!r} (id {taken.id})",
+                advice="choose another name",
             )
 
     def rename(self, run_id: int, name: str) -> RunRecord:
@@ -288,8 +289,8 @@ class RunWrites:
         names = [f"@{alias.name}" for alias in self._read.aliases.all(run.dataset) if alias.run_id == run_id]
         if names:
             raise ConflictError(
-                f"run {run.name!r} has the alias {', '.join(names)}; point the alias to another run first, with: "
-                f"ndcg-track alias set {names[0][1:]} RUN"
+                f"run {run.name!r} has the alias {', '.join(names)}",
+                advice=f"point the alias to another run first, with: ndcg-track alias set {names[0][1:]} RUN",
             )
         of_run = sa.select(schema.evaluations.c.id).where(schema.evaluations.c.run_id == run_id)
         decisions = schema.decisions
@@ -401,7 +402,7 @@ class EvaluationWrites:
         changed = self._session.execute(table.update().where(table.c.id == evaluation_id).values(values))
         if not changed.rowcount:
             raise ReferenceNotFoundError(
-                f"no evaluation with id {evaluation_id}; list those of a run with: ndcg-track runs show RUN"
+                f"no evaluation with id {evaluation_id}", advice="list those of a run with: ndcg-track runs show RUN"
             )
 
     def _metric_id(self, text: str) -> int:
@@ -437,7 +438,8 @@ class AliasWrites:
         key = (table.c.dataset_id == dataset_id, table.c.name == name.removeprefix("@"))
         if not self._session.execute(table.delete().where(*key)).rowcount:
             raise ReferenceNotFoundError(
-                f"no alias {'@' + name.removeprefix('@')!r} in this dataset; list all with: ndcg-track alias list"
+                f"no alias {'@' + name.removeprefix('@')!r} in this dataset",
+                advice="list all with: ndcg-track alias list",
             )
 
 
@@ -523,7 +525,7 @@ class TextWrites:
     def _insert(self, dataset_id: int, texts: Sequence[TextRecord], on_conflict: str) -> None:
         check_group_keys(Keys.from_strings(one.item_key for one in texts), "item")
         if any("\0" in (getattr(one, name) or "") for one in texts for name in _TEXT_COLUMNS):
-            raise InputError("a text contains a NUL character, which no database keeps; remove it")
+            raise InputError("a text contains a NUL character, which no database keeps", advice="remove it")
         names = ("dataset_id", "group_id", "item_key", *_TEXT_COLUMNS)
         values = ", ".join(f":{name}" for name in names)
         statement = sa.text(
@@ -542,7 +544,7 @@ def _lists(groups: GroupWrites, dataset_id: int, items: GroupedItems, number: st
     if not np.isfinite(items.numbers).all():
         raise InputError(f"a {number} is not a finite number; only finite numbers are stored")
     if has_nul(items.item_keys):
-        raise InputError("an item id contains a NUL character, which no database keeps; remove it")
+        raise InputError("an item id contains a NUL character, which no database keeps", advice="remove it")
     return Lists(groups.ensure(dataset_id, items.group_keys), items.offsets, items.item_keys, items.numbers)
 
 

@@ -77,17 +77,17 @@ def arm_or_run(tx: ReadTransaction, reference: str, dataset: str | None = None) 
         return Arm(run.name, (run,))
     key, equals, value = reference.removeprefix(ARM).partition("=")
     if not key or not equals:
-        raise ReferenceNotFoundError(f"{reference!r} is no arm; write tag:KEY=VALUE, such as tag:arm=a")
+        raise ReferenceNotFoundError(f"{reference!r} is no arm", advice="write tag:KEY=VALUE, such as tag:arm=a")
     runs = [run for run in every if key in run.tags and str(run.tags[key]) == value]
     if not runs:
         raise ReferenceNotFoundError(
-            f"no run has the tag {key}={value}; give it with: ndcg-track runs tag RUN {key}={value}"
+            f"no run has the tag {key}={value}", advice=f"give it with: ndcg-track runs tag RUN {key}={value}"
         )
     datasets = sorted({run.dataset for run in runs})
     if len(datasets) > 1:
         raise ReferenceNotFoundError(
-            f"runs of several datasets ({', '.join(datasets)}) have the tag {key}={value}; say which with "
-            f"{argument('dataset')}"
+            f"runs of several datasets ({', '.join(datasets)}) have the tag {key}={value}",
+            advice=f"say which with {argument('dataset')}",
         )
     if len(runs) < FEWEST_RUNS:
         raise InputError(
@@ -106,11 +106,15 @@ def compared_arms(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: C
     """
     options.methods.check_t_only("arms of repeated runs")
     if options.cluster is not None:
-        raise InputError(f"{argument('cluster')} takes single runs, not arms; leave it out, or name two runs")
+        raise InputError(f"{argument('cluster')} takes single runs, not arms", advice="leave it out, or name two runs")
     if options.tie_bounds:
-        raise InputError(f"{argument('tie_bounds')} shows the groups of single runs; leave it out, or name two runs")
+        raise InputError(
+            f"{argument('tie_bounds')} shows the groups of single runs", advice="leave it out, or name two runs"
+        )
     if options.unjudged_bounds:
-        raise InputError(f"{argument('unjudged_bounds')} takes single runs, not arms; leave it out, or name two runs")
+        raise InputError(
+            f"{argument('unjudged_bounds')} takes single runs, not arms", advice="leave it out, or name two runs"
+        )
     both = [run for run in candidate.runs if run.id in {one.id for one in baseline.runs}]
     if both:
         raise InputError(
@@ -195,9 +199,14 @@ class _ArmResults:
             n_partly = int(partly.sum())
             such_as = tx.groups.keys(arm[0].run.dataset_id, ids[partly][:1]).to_list()[0]
             raise InputError(
-                f"{text}: {counted(n_partly, 'group')} {'has' if n_partly == 1 else 'have'} a result in some runs of "
-                f"an arm only (such as {such_as!r}): choose "
-                f"{argument('missing', 'zero')} (count 0 there) or {argument('missing', 'intersect')} (leave them out)"
+                f"{counted(n_partly, 'group')} {'has' if n_partly == 1 else 'have'} a result in some runs of an arm "
+                f"only (such as {such_as!r})",
+                where=text,
+                advice=(
+                    f"choose {argument('missing', 'zero')} (count 0 there) or {argument('missing', 'intersect')} "
+                    "(leave them out)"
+                ),
+                joint=": ",
             )
         values[:, partly] = np.nan_to_num(values[:, partly]) if missing == "zero" else np.nan
         absent = np.empty(0, dtype=np.int64)

@@ -86,7 +86,7 @@ def compared(
     run = tx.runs.resolve(baseline, options.dataset)
     others = [tx.runs.resolve(candidate, options.dataset) for candidate in one_by_one(candidates)]
     if not others:
-        raise InputError("a comparison needs a candidate; name one after the baseline")
+        raise InputError("a comparison needs a candidate", advice="name one after the baseline")
     each = [compared_pair(tx, resolved_pair(tx, run, other, options.metrics), options) for other in others]
     if len(each) == 1:
         return each

@@ -52,7 +52,7 @@ def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int) -> list[Conven
     """
     newest = tx.labels.newest(run.dataset_id)
     if newest is None:
-        raise InputError(f"dataset {run.dataset!r} has no labels; add them with ndcg-track labels add FILE")
+        raise InputError(f"dataset {run.dataset!r} has no labels", advice="add them with ndcg-track labels add FILE")
     both = judged(tx.runs.ranking(run.id), tx.labels.lists(newest.id))
     weights = stored_weights(tx, run.dataset_id)
     texts = [f"ndcg@{cutoff}", *(dialect.text(cutoff) for dialect in DIALECTS.values())]

@@ -43,7 +43,7 @@ class NoLabelsError(InputError):
     """A ranking came without labels."""
 
     def __init__(self) -> None:
-        super().__init__("the ranking has no labels; give a label column, or the labels as a second table")
+        super().__init__("the ranking has no labels", advice="give a label column, or the labels as a second table")
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def evaluate(
     )
     evaluation = given.used_by(partial(evaluate_blocks, metrics=metrics))
     for note in evaluation.notes:
-        warn(NdcgTrackerWarning(f"the run: {note}"))
+        warn(NdcgTrackerWarning(note, where="the run"))
     return evaluation
 
 
@@ -172,7 +172,9 @@ class Names:
         for role in ("group", "item", "score", "label", "weight"):
             name = getattr(self, role)
             if not isinstance(name, str | None) and not (role == "item" and name is False):
-                raise InputError(f"{argument(role)} is the name of a column, and {name!r} is not text; give its name")
+                raise InputError(
+                    f"{argument(role)} is the name of a column, and {name!r} is not text", advice="give its name"
+                )
             if role in roles and not isinstance(name, OwnName):
                 given[role] = name
         return Columns(**given)
@@ -199,7 +201,7 @@ class Input:
             of_files = {"reader": self.reader, "columns": self.columns, "scores": self.scores}
             for name in (name for name, value in of_files.items() if value is not None):
                 kind = type(self.frame).__name__
-                raise InputError(f"{argument(name)} is for files, and this is a {kind}; leave it out")
+                raise InputError(f"{argument(name)} is for files, and this is a {kind}", advice="leave it out")
             columns = names.columns(*of_run)
             table = read_frame(self.frame, columns, labels_apart=labels is not None, null_scores=self.null_scores)
             return use([table], labels)
@@ -224,7 +226,8 @@ class Input:
         if self.names.item is False or self.names.item == "":
             raise InputError(
                 f"{argument('item', False)} knows items by row numbers, which do not fit the second table of "
-                f"{argument('labels')}; name the item column with {argument('item')}"
+                f"{argument('labels')}",
+                advice=f"name the item column with {argument('item')}",
             )
         columns = replace(self.names.columns("group", "item", "label"), is_shared=True)
         path = path_of(self.labels)
@@ -285,14 +288,14 @@ def refuse_row_numbers(table: RankedTable, labels: LabelLists | None) -> None:
         return
     if not table.by_row_number:
         raise InputError(
-            "the labels come from a label/qid file, which knows items by row numbers, and the run has item ids; give "
-            "labels with item ids"
+            "the labels come from a label/qid file, which knows items by row numbers, and the run has item ids",
+            advice="give labels with item ids",
         )
     if labels.by_row_number and _have_the_same_rows(table, labels):
         return
     raise InputError(
-        f"the run knows items by row numbers, and {ONE_TABLE}; give a run with item ids, or leave out "
-        f"{argument('labels')}"
+        f"the run knows items by row numbers, and {ONE_TABLE}",
+        advice=f"give a run with item ids, or leave out {argument('labels')}",
     )
 
 
@@ -314,8 +317,9 @@ def fitting(blocks: Iterable[RankedTable], labels: LabelLists | None) -> Iterato
         del block  # not to be held while the next one is read
     if is_numbered and labels is None and not any_labels:
         raise InputError(
-            f"the run has no item column and no labels of its own; {ONE_TABLE}: name the item column with "
-            f"{argument('item')}"
+            f"the run has no item column and no labels of its own; {ONE_TABLE}",
+            advice=f"name the item column with {argument('item')}",
+            joint=": ",
         )
 
 
@@ -347,7 +351,8 @@ class _Matches:
         if not self._any_group:
             raise InputError(
                 f"no group of the run has labels: the run has {_some(self._of_run)}, the labels have "
-                f"{_some(self._of_labels)}; give labels of the same groups, with ids written alike"
+                f"{_some(self._of_labels)}",
+                advice="give labels of the same groups, with ids written alike",
             )
         return [Note("no_label"), *swapped]
 
@@ -363,5 +368,5 @@ def _some(ids: Sequence[str]) -> str:
 def parsed_metrics(texts: str | Sequence[str]) -> list[Metric]:
     """Return the metrics that some texts name (InputError where there is none, MetricError for an unknown one)."""
     if not texts:
-        raise InputError("no metric was asked for; name at least one, such as ndcg@10")
+        raise InputError("no metric was asked for", advice="name at least one, such as ndcg@10")
     return parse_metrics(texts)

@@ -48,7 +48,7 @@ def export(tx: ReadTransaction, runs: Sequence[RunRecord], folder: str, *, texts
     from ndcg_tracker.exchange import OPTIONAL, ExportWriter
 
     if not runs:
-        raise ReferenceNotFoundError("there are no runs to export; store one with: ndcg-track ingest FILE")
+        raise ReferenceNotFoundError("there are no runs to export", advice="store one with: ndcg-track ingest FILE")
     with ExportWriter(Path(folder), OPTIONAL if texts else ()) as writer:
         if texts:
             for dataset_id, name in {run.dataset_id: run.dataset for run in runs}.items():
@@ -321,9 +321,11 @@ def _import_run(tx: WriteTransaction, reader: ExportReader, row: Row, dataset: D
     if existing is not None:
         if existing.digest != row["digest"]:
             raise ConflictError(
-                f"run {existing.name!r} of dataset {dataset.name!r} is already stored with other content; import into "
-                f"another dataset with {argument('dataset')}, or first give the run here another name with: "
-                f"{shlex.join(['ndcg-track', 'runs', 'rename', existing.name, 'NEW'])}"
+                f"run {existing.name!r} of dataset {dataset.name!r} is already stored with other content",
+                advice=(
+                    f"import into another dataset with {argument('dataset')}, or first give the run here another name "
+                    f"with: {shlex.join(['ndcg-track', 'runs', 'rename', existing.name, 'NEW'])}"
+                ),
             )
         return existing, "already stored"
     run = tx.write.runs.insert(

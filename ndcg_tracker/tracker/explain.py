@@ -86,7 +86,8 @@ def explained_pair(
         names = " and ".join(repr(run.name) for run in without)
         has = "runs {} have" if len(without) > 1 else "run {} has"
         raise NotComparableError(
-            f"{has.format(names)} no {metric} to explain; type: {shlex.join(rescore_command(without, [str(metric)]))}"
+            f"{has.format(names)} no {metric} to explain",
+            advice=f"type: {shlex.join(rescore_command(without, [str(metric)]))}",
         )
     are_named = versions != (None, None)
     shared = set() if are_named else stored[0] & stored[1]
@@ -108,8 +109,8 @@ def _shared_metric(
     shared = [text for text in texts if text in others and parse_metric(text).measure in ADDITIVE]
     if not shared:
         raise NotComparableError(
-            f"runs {baseline.name!r} and {candidate.name!r} share no cg, dcg or ndcg to explain; type: "
-            + shlex.join(rescore_command([baseline, candidate], [PREFERRED]))
+            f"runs {baseline.name!r} and {candidate.name!r} share no cg, dcg or ndcg to explain",
+            advice=f"type: {shlex.join(rescore_command([baseline, candidate], [PREFERRED]))}",
         )
     return parse_metric(PREFERRED if PREFERRED in shared else shared[0])
 
@@ -193,7 +194,8 @@ def _group_value(tx: ReadTransaction, side: Side, found: Contributions, group: s
     if place < 0:
         raise InputError(
             f"group {group!r} is neither in run {side.run.name!r} nor in version {side.label_set.version} of the "
-            "labels; explain another group"
+            "labels",
+            advice="explain another group",
         )
     value = float(found.values.values[place])
     evaluation = side.evaluations.get(str(found.metric))
@@ -206,7 +208,8 @@ def _group_value(tx: ReadTransaction, side: Side, found: Contributions, group: s
         reason = REASONS[int(found.values.reasons[place])] or "undefined"
         raise InputError(
             f"group {group!r} has no result under {found.metric} in run {side.run.name!r} ({reason}), so there is no "
-            "difference to explain; explain another group"
+            "difference to explain",
+            advice="explain another group",
         )
     return value
 
@@ -268,7 +271,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
     """
     if not both.is_same_labels:
         if by is not None:
-            raise InputError(f"{argument('by')} needs both runs under one version of the labels; leave it out")
+            raise InputError(f"{argument('by')} needs both runs under one version of the labels", advice="leave it out")
         return run_parts(tx, both)
     slices = None if by is None else attribute_values(tx, both.baseline.run, by)
     ids, keys = tx.groups.all(both.dataset_id)
@@ -284,7 +287,8 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
     if not paired.group_ids.size:
         raise InputError(
             f"no group has a result under {both.metric} in both runs {both.baseline.run.name!r} and "
-            f"{both.candidate.run.name!r}; see why with: ndcg-track sql 'SELECT * FROM run_summary'"
+            f"{both.candidate.run.name!r}",
+            advice="see why with: ndcg-track sql 'SELECT * FROM run_summary'",
         )
     shares = np.ones(paired.group_ids.size) if results.weights is None else results.weights
     shares = shares / shares.sum() if shares.sum() > 0 else np.zeros(shares.size)

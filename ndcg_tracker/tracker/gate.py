@@ -85,13 +85,15 @@ class GateQuestion:
         if self.metric.shown_only is not None:
             raise InputError(f"a gate decides nothing on {self.metric}: {sentence(Note(self.metric.shown_only))}")
         if self.scope not in get_args(Scope):
-            raise InputError(f"unknown scope {self.scope!r}: choose population or set")
+            raise InputError(f"unknown scope {self.scope!r}", advice="choose population or set", joint=": ")
         if self.scope == "set":
             for value, name in ((self.margin, "margin"), (self.alpha_budget, "alpha_budget")):
                 if value is not None:
                     raise InputError(
-                        f"{argument(name)} belongs to {argument('scope', 'population')}; {argument('scope', 'set')} is "
-                        f"exact arithmetic: give {argument('tolerance')}"
+                        f"{argument(name)} belongs to {argument('scope', 'population')}; {argument('scope', 'set')} "
+                        "is exact arithmetic",
+                        advice=f"give {argument('tolerance')}",
+                        joint=": ",
                     )
         elif self.tolerance is not None:
             raise InputError(
@@ -101,28 +103,37 @@ class GateQuestion:
         elif self.margin is None:
             raise InputError(
                 f"the gate needs {argument('margin')}: how large a drop of {self.metric} is allowed, in absolute "
-                f"points, such as {argument('margin', 0.01)}; or learn it from repeats of the baseline with "
-                f"{argument('margin', 'auto')}; or give {argument('scope', 'set')}"
+                f"points, such as {argument('margin', 0.01)}",
+                advice=(
+                    f"or learn it from repeats of the baseline with {argument('margin', 'auto')}; or give "
+                    f"{argument('scope', 'set')}"
+                ),
             )
         if isinstance(self.margin, str) and self.margin != "auto":
             advice = "give one in absolute points, such as 0.01, or auto"
-            raise InputError(f"margin {self.margin!r} is not a number; {advice}")
+            raise InputError(f"margin {self.margin!r} is not a number", advice=advice)
         if self.margin == "auto" and self.repeats and self.aa is not None:
             raise InputError(
-                f"{argument('repeats')} and {argument('aa')} both say which runs are the repeats; give one of them"
+                f"{argument('repeats')} and {argument('aa')} both say which runs are the repeats",
+                advice="give one of them",
             )
         if self.margin != "auto" and (self.repeats or self.aa is not None):
             auto = argument("margin", "auto")
             raise InputError(
-                f"{argument('repeats')} and {argument('aa')} name the runs that {auto} learns from; add {auto}"
+                f"{argument('repeats')} and {argument('aa')} name the runs that {auto} learns from",
+                advice=f"add {auto}",
             )
         if self.alpha_budget is not None:
             spent_alpha(1, self.alpha_budget)
         if self.by is None and (self.slice_margin is not None or self.strict_slices):
             name = "strict_slices" if self.slice_margin is None else "slice_margin"
-            raise InputError(f"{argument(name)} needs slices: name the attribute that makes them with {argument('by')}")
+            raise InputError(
+                f"{argument(name)} needs slices",
+                advice=f"name the attribute that makes them with {argument('by')}",
+                joint=": ",
+            )
         if self.by is not None and self.scope == "set":
-            raise InputError(f"{argument('by')} belongs to {argument('scope', 'population')}; leave it out")
+            raise InputError(f"{argument('by')} belongs to {argument('scope', 'population')}", advice="leave it out")
         if self.by is not None and self.slice_margin is None:
             raise InputError(
                 f"{argument('by')} needs {argument('slice_margin')}: how large a drop a slice is allowed, in absolute "
@@ -148,13 +159,13 @@ def acknowledged(reason: str | None, by: str | None, *, dry_run: bool = False) -
     reason = " ".join(reason.split())
     if not reason:
         raise InputError(
-            f"{argument('acknowledge')} needs a reason, for the record; write for example "
-            f"{argument('acknowledge', 'known bug 42')}"
+            f"{argument('acknowledge')} needs a reason, for the record",
+            advice=f"write for example {argument('acknowledge', 'known bug 42')}",
         )
     if dry_run:
         raise InputError(
-            f"{argument('acknowledge')} puts an override on the record, and {argument('dry_run')} records nothing; "
-            "leave one out"
+            f"{argument('acknowledge')} puts an override on the record, and {argument('dry_run')} records nothing",
+            advice="leave one out",
         )
     return Acknowledgement(reason, " ".join((by or "").split()) or "unknown")
 
@@ -300,8 +311,10 @@ def _decision(
         return set_decision(delta, question.tolerance or 0.0, weights=weights, mean=mean)
     if results.no_inference is not None:
         raise InputError(
-            f"{question.metric}: {sentence(results.no_inference)}; so no bound says anything about further groups: use "
-            f"{argument('scope', 'set')}, which judges the stored means of these groups"
+            f"{sentence(results.no_inference)}; so no bound says anything about further groups",
+            where=question.metric,
+            advice=f"use {argument('scope', 'set')}, which judges the stored means of these groups",
+            joint=": ",
         )
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
     budget = question.alpha_budget
@@ -360,7 +373,9 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
         named = [tx.runs.resolve(reference, baseline.dataset) for reference in question.repeats]
         runs = list({run.id: run for run in named}.values())
         if any(run.id == candidate.id for run in runs):
-            raise InputError(f"run {candidate.name!r} is the candidate and cannot be a repeat as well; leave it out")
+            raise InputError(
+                f"run {candidate.name!r} is the candidate and cannot be a repeat as well", advice="leave it out"
+            )
         where = f"with {argument('repeats')}"
     else:
         aa, every = question.aa, tx.runs.all(baseline.dataset)
@@ -368,8 +383,9 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
         if not family and aa is None:
             raise InputError(
                 f"{argument('margin', 'auto')} needs at least {FEWEST_REPEATS} runs of one unchanged system, and "
-                f"baseline {baseline.name!r} has no tag {AA_TAG}: name them with {argument('repeats', 'RUN')}, or "
-                f"{HOW_TO_REPEAT}"
+                f"baseline {baseline.name!r} has no tag {AA_TAG}",
+                advice=f"name them with {argument('repeats', 'RUN')}, or {HOW_TO_REPEAT}",
+                joint=": ",
             )
         runs = [run for run in family if run.id != candidate.id]
         aa = baseline.tags.get(AA_TAG) if aa is None else aa
@@ -379,20 +395,23 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
         names = f" ({', '.join(run.name for run in runs)})" if runs else ""
         raise InputError(
             f"{argument('margin', 'auto')} needs at least {FEWEST_REPEATS} runs of one unchanged system, and there "
-            f"{'is' if len(runs) == 1 else 'are'} {len(runs)} {where}{names}; {HOW_TO_REPEAT}"
+            f"{'is' if len(runs) == 1 else 'are'} {len(runs)} {where}{names}",
+            advice=HOW_TO_REPEAT,
         )
     text, found = str(question.metric), []
     for run in runs:
         evaluation = Side.of(run, label_set, tx.evaluations.of_run(run.id)).evaluations.get(text)
         if evaluation is None or evaluation.mean is None:
             raise NotComparableError(
-                f"repeat {run.name!r} has no {text} under labels version {label_set.version}, which both runs share; "
-                f"type: {shlex.join(rescore_command([run], [text]))}"
+                f"repeat {run.name!r} has no {text} under labels version {label_set.version}, which both runs share",
+                advice=f"type: {shlex.join(rescore_command([run], [text]))}",
             )
         found.append(evaluation)
     if len({evaluation.n_groups for evaluation in found}) > 1:
         counts = ", ".join(f"{run.name}: {one.n_groups}" for run, one in zip(runs, found, strict=True))
-        raise InputError(f"the repeats have {text} for different numbers of groups ({counts}); repeat all groups")
+        raise InputError(
+            f"the repeats have {text} for different numbers of groups ({counts})", advice="repeat all groups"
+        )
     learned = learned_margin([run.name for run in runs], [one.mean or 0.0 for one in found])
     results = tx.evaluations.results_of([one.id for one in found])
     ids = reduce(np.intersect1d, [ids[~np.isnan(values)] for ids, values in results])
@@ -406,7 +425,8 @@ def _nothing_judged(baseline: RunRecord, candidate: RunRecord, metric: Metric) -
     labels = command_line(labels_command(baseline.dataset))
     return NotComparableError(
         f"runs {baseline.name!r} and {candidate.name!r} have no judged item that {metric} counts, so nothing is known "
-        f"of either; are their ids spelled as in the labels? See those with: {labels}"
+        "of either",
+        advice=f"are their ids spelled as in the labels? See those with: {labels}",
     )
 
 

@@ -65,8 +65,8 @@ def store_group_facts(tx: WriteTransaction, dataset_name: str, table: GroupTable
     first_unknown = table.group_keys[int(unknown[0])] if unknown.size else None
     if not known.size:
         raise InputError(
-            f"dataset {dataset.name!r} has none of the groups, not even the first, {first_unknown!r}; check the column "
-            f"with {argument('group')}, or name the dataset with {argument('dataset')}"
+            f"dataset {dataset.name!r} has none of the groups, not even the first, {first_unknown!r}",
+            advice=f"check the column with {argument('group')}, or name the dataset with {argument('dataset')}",
         )
     _merge_attributes(tx, dataset, ids, known, table)
     n_recomputed = 0
@@ -108,7 +108,7 @@ def group_id(tx: ReadTransaction, dataset_id: int, dataset: str, group: str) -> 
         advice = f"did you mean {' or '.join(map(repr, close))}?"
     else:
         advice = f"see all with: {shlex.join(['ndcg-track', 'groups', 'list', '--dataset', dataset])}"
-    raise ReferenceNotFoundError(f"no group {group!r} in dataset {dataset!r}; {advice}")
+    raise ReferenceNotFoundError(f"no group {group!r} in dataset {dataset!r}", advice=advice)
 
 
 def _merge_attributes(
@@ -202,7 +202,8 @@ def attribute_values(tx: ReadTransaction, run: RunRecord, attribute: str) -> Att
     if not value_of:
         known = sorted({name for attributes in stored.values() for name in attributes})
         raise InputError(
-            f"no group of dataset {run.dataset!r} has an attribute {attribute!r}; {_advice(attribute, known, run)}"
+            f"no group of dataset {run.dataset!r} has an attribute {attribute!r}",
+            advice=_advice(attribute, known, run),
         )
     return AttributeValues(attribute, value_of)
 

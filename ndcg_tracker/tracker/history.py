@@ -205,9 +205,9 @@ class HistoryFilter:
     def __post_init__(self) -> None:
         first, end = self._times()
         if first is not None and end is not None and first > end:
-            raise InputError(f"since {self.since!r} is later than until {self.until!r}; swap them")
+            raise InputError(f"since {self.since!r} is later than until {self.until!r}", advice="swap them")
         if self.last is not None and self.last < 1:
-            raise InputError(f"last {self.last} leaves no run; write 1 or more")
+            raise InputError(f"last {self.last} leaves no run", advice="write 1 or more")
 
     @property
     def words(self) -> str:
@@ -247,7 +247,9 @@ def _time(name: str, text: str, *, to_the_end: bool = False) -> datetime:
     try:
         found = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise InputError(f"{name} {text!r} is not a date; write 2025-01-31 or 2025-01-31T09:30, in UTC") from None
+        raise InputError(
+            f"{name} {text!r} is not a date", advice="write 2025-01-31 or 2025-01-31T09:30, in UTC"
+        ) from None
     if to_the_end and len(text.strip()) <= len("2025-01-31"):
         found = datetime.combine(found.date(), time.max)
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)

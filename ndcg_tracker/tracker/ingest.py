@@ -235,8 +235,11 @@ def _stored_metrics(tx: ReadTransaction, run: RunRecord, label_set: LabelSetReco
 def _other_content(dataset: DatasetRecord, details: RunDetails) -> NameTakenError:
     """Return the error for a name that other content has."""
     return NameTakenError(
-        f"run {details.name!r} of dataset {dataset.name!r} is already stored with other content; keep both with "
-        f"{argument('name', details.name + '-2')}, or put this one in its place with {argument('replace', True)}"
+        f"run {details.name!r} of dataset {dataset.name!r} is already stored with other content",
+        advice=(
+            f"keep both with {argument('name', details.name + '-2')}, or put this one in its place with "
+            f"{argument('replace', True)}"
+        ),
     )
 
 

@@ -180,8 +180,8 @@ class RunLabels:
         """
         if not self._may_grow or self._begun is None:
             if self._version is None:
-                what = f"dataset {self._dataset.name!r} has no labels yet; give them with {argument('labels', 'FILE')}"
-                raise InputError(what)
+                advice = f"give them with {argument('labels', 'FILE')}"
+                raise InputError(f"dataset {self._dataset.name!r} has no labels yet", advice=advice)
             return self._version, self._is_new
         known = stored_version(self._tx, self._dataset, self._digest)
         if known is not None:
@@ -244,12 +244,12 @@ def refuse_other_items(newest: LabelSetRecord | None, by_row_number: bool | None
     if by_row_number:
         raise ConflictError(
             f"the labels of dataset {dataset.name!r} have item ids, and here items are known by row numbers, which "
-            f"stand for items only inside one table; name the item column with {argument('item')}, or use another "
-            f"{argument('dataset')}"
+            "stand for items only inside one table",
+            advice=f"name the item column with {argument('item')}, or use another {argument('dataset')}",
         )
     raise ConflictError(
-        f"the labels of dataset {dataset.name!r} know items by row numbers, and here items have ids; use another "
-        f"{argument('dataset')}, with labels that have item ids"
+        f"the labels of dataset {dataset.name!r} know items by row numbers, and here items have ids",
+        advice=f"use another {argument('dataset')}, with labels that have item ids",
     )
 
 
@@ -268,8 +268,8 @@ def _union(stored: LabelLists, further: LabelLists, dataset: DatasetRecord) -> L
         group = further.group_keys[int(np.searchsorted(further.offsets, rows[at], "right")) - 1]
         raise ConflictError(
             f"item {further.item_keys[rows[at]]!r} of group {group!r} has the label {further.grades[rows[at]]:g} here "
-            f"and {stored.grades[stored_rows[at]]:g} in the newest labels of dataset {dataset.name!r}; "
-            "to change labels, make a new version with ndcg-track labels add FILE"
+            f"and {stored.grades[stored_rows[at]]:g} in the newest labels of dataset {dataset.name!r}",
+            advice="to change labels, make a new version with ndcg-track labels add FILE",
         )
     is_new = np.ones(further.n_items, dtype=np.bool_)
     is_new[rows] = False
@@ -296,8 +296,8 @@ def _refuse_further_rows(stored: LabelLists, further: LabelLists, new: Index, da
         group = further.group_keys[int(places[int(np.argmax(known))])]
         raise ConflictError(
             f"group {group!r} has labels of other items in dataset {dataset.name!r}, and here items are known by row "
-            f"numbers, which stand for items only inside one table; name the item column with {argument('item')}, or "
-            f"use another {argument('dataset')}"
+            "numbers, which stand for items only inside one table",
+            advice=f"name the item column with {argument('item')}, or use another {argument('dataset')}",
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -37,12 +38,14 @@ def labels_needed(
     if budget < 1:
         raise InputError(f"the budget must be 1 label or more, not {budget}")
     if not candidates:
-        raise InputError("to know what to judge, name two runs or more: a candidate after the baseline")
+        raise InputError("what to judge next takes two runs or more", advice="name a candidate after the baseline")
     for candidate in candidates:
         check_one_dataset(baseline, candidate, "judged together")
     label_set = tx.labels.newest(baseline.dataset_id)
     if label_set is None:
-        raise InputError(f"dataset {baseline.dataset!r} has no labels; add them with ndcg-track labels add FILE")
+        raise InputError(
+            f"dataset {baseline.dataset!r} has no labels", advice="add them with ndcg-track labels add FILE"
+        )
     labels, weights = tx.labels.lists(label_set.id), stored_weights(tx, baseline.dataset_id)
     metric = _metric(tx, [baseline, *candidates], metric, np.unique(labels.grades), labels.n_groups)
     one = judged(tx.runs.ranking(baseline.id), labels)
@@ -71,19 +74,18 @@ def _metric(
         if stop is not None:
             what = "for this measure" if stop == "measure" else f"with {stop}"
             raise InputError(
-                f"{metric}: how far unjudged items leave it open is not known {what}; "
-                f"use {argument('metric', 'ndcg@10')}"
+                f"how far unjudged items leave it open is not known {what}",
+                where=metric,
+                advice=f"use {argument('metric', 'ndcg@10')}",
             )
         return metric
     evaluated = [[one.metric for one in tx.evaluations.of_run(run.id)] for run in runs]
     shared = [parse_metric(text) for text in evaluated[0] if all(text in of_run for of_run in evaluated[1:])]
     known = [one for one in shared if what_stops(one, grades, n_groups) is None]
     if not known:
-        import shlex
-
         raise NotComparableError(
-            "the runs share no metric of which is known how far unjudged items leave it open, such as ndcg@10; type: "
-            + shlex.join(rescore_command(runs, ["ndcg@10"]))
+            "the runs share no metric of which is known how far unjudged items leave it open, such as ndcg@10",
+            advice=f"type: {shlex.join(rescore_command(runs, ['ndcg@10']))}",
         )
     return known[0]
 

@@ -47,7 +47,7 @@ def training_chart(tx: ReadTransaction, name: str, dataset: str, metric: str) ->
         known = sorted({str(run.tags["training"]) for run in tx.runs.all(dataset) if "training" in run.tags})
         advice = f"there {'is' if len(known) == 1 else 'are'} {', '.join(known)}" if known else "none is stored"
         raise ReferenceNotFoundError(
-            f"no iteration of a training {name!r} in dataset {dataset!r} has {metric}; {advice}"
+            f"no iteration of a training {name!r} in dataset {dataset!r} has {metric}", advice=advice
         )
     final = points["final"][0] if points["final"] else None
     return Chart(training(points["iteration"], metric, name, final=final))

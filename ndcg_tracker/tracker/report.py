@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DecisionRecord
     from ndcg_tracker.tracker.compare import ComparedPair
-    from ndcg_tracker.tracker.run_pair import RunPair
+from ndcg_tracker.tracker.run_pair import RunPair
 
 LISTS = 200
 """A report holds the lists of so many groups, the most changed ones."""

@@ -80,7 +80,7 @@ class _Newest:
 def _newest(tx: ReadTransaction, run: RunRecord) -> _Newest:
     label_set = tx.labels.newest(run.dataset_id)
     if label_set is None:
-        raise InputError(f"dataset {run.dataset!r} has no labels; add them with ndcg-track labels add FILE")
+        raise InputError(f"dataset {run.dataset!r} has no labels", advice="add them with ndcg-track labels add FILE")
     return _Newest(label_set, label_source(tx, label_set), stored_weights(tx, run.dataset_id))
 
 

@@ -61,7 +61,7 @@ class ComparisonResult:
     ...     _ = tracker.set_groups({"group": ["tent", "lamp"], "device": ["phone", "tv"]})
     ...     result = tracker.compare("old", "new", by="device")
     >>> print(str(result).splitlines()[0])
-    new against old on default: no difference detected in ndcg@10 (-0.1845)
+    new against old on default: no difference detected in ndcg@10 (-0.1845; low information)
     >>> result.to_frame()[["candidate_run", "metric", "n", "wins", "ties", "losses"]].values.tolist()
     [['new', 'ndcg@10', 2, 0, 1, 1]]
     >>> worst = result.to_dict()["worst"][0]
@@ -113,10 +113,10 @@ class ComparisonResult:
 
         checked_kind(kind)
         if self.reports_of is None:
-            raise InputError("this comparison has no database behind it; ask Tracker.compare for one")
+            raise InputError("this comparison has no database behind it", advice="ask Tracker.compare for one")
         reports = self.reports_of(kind)
         if tuple(pair.comparison for pair in reports.pairs) != self.comparisons:
-            raise InputError("the database has changed since these runs were compared; compare them again")
+            raise InputError("the database has changed since these runs were compared", advice="compare them again")
         return Chart(comparison_chart(kind, reports, by))
 
     def to_html(self) -> str:
@@ -172,7 +172,7 @@ class ExplanationResult:
     def plot(self) -> Chart:
         """Return both lists of the group as a chart. Raises: InputError for an explanation over all groups."""
         if self.chart_of is None:
-            raise InputError(f"only the lists of one group can be drawn; name it with {argument('group')}")
+            raise InputError("only the lists of one group can be drawn", advice=f"name it with {argument('group')}")
         return self.chart_of()
 
     def _repr_html_(self) -> str:

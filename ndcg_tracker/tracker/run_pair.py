@@ -126,7 +126,8 @@ def shared_labels(
     named = [repr(run.name) for run in runs]
     each = f"runs {', '.join(named[:-1])} and {named[-1]} do not {'both' if len(runs) == 2 else 'all'}"
     raise NotComparableError(
-        f"{each} have {what} under one version of the labels; type: " + shlex.join(rescore_command(runs, texts))
+        f"{each} have {what} under one version of the labels",
+        advice=f"type: {shlex.join(rescore_command(runs, texts))}",
     )
 
 
@@ -235,8 +236,9 @@ def _other_means(pairing: Pairing, sides: Sequence[Evaluated]) -> tuple[float, f
             return None
         without = f", without {argument('missing', 'skip')}" if pairing.missing == "skip" else ""
         raise InputError(
-            f"{one.metric}: {sentence(NO_INFERENCE)}, and no mean over {pairing.group_ids.size:,} of the groups is "
-            f"known; compare runs of the same groups{without}"
+            f"{sentence(NO_INFERENCE)}, and no mean over {pairing.group_ids.size:,} of the groups is known",
+            where=one.metric,
+            advice=f"compare runs of the same groups{without}",
         )
     return one.mean, other.mean
 

@@ -171,7 +171,8 @@ def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWei
             at = int(np.argmax(differs))
             raise ConflictError(
                 f"group {given.group_keys[at]!r} has the weight {given.values[at]:g} here and {before[at]:g} in "
-                f"dataset {dataset.name!r}; leave the weight column out, or use another dataset"
+                f"dataset {dataset.name!r}",
+                advice="leave the weight column out, or use another dataset",
             )
         new = np.isnan(before)
         if new.any():

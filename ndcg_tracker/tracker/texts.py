@@ -59,8 +59,8 @@ def store_texts(tx: WriteTransaction, dataset_name: str, table: TextTable) -> Te
     unknown = [group for group in named if id_of[group] < 0]
     if len(unknown) == len(named) and None not in table.groups:
         raise InputError(
-            f"dataset {dataset.name!r} has none of the groups, not even the first, {unknown[0]!r}; check the column "
-            f"with {argument('group')}, or name the dataset with {argument('dataset')}"
+            f"dataset {dataset.name!r} has none of the groups, not even the first, {unknown[0]!r}",
+            advice=f"check the column with {argument('group')}, or name the dataset with {argument('dataset')}",
         )
     nothing: list[str | None] = [None] * len(table.groups)
     columns = (table.texts.get(name, nothing) for name in ("text", "title", "url"))

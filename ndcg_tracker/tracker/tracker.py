@@ -159,7 +159,9 @@ class Tracker:
         path = path_of(frame)
         if name is None:
             if path is None:
-                raise InputError(f"a {type(frame).__name__} has no name; name the run with {argument('name')}")
+                raise InputError(
+                    f"a {type(frame).__name__} has no name", advice=f"name the run with {argument('name')}"
+                )
             name = default_run_name(path)
         checked_name("run", name)
         checked_name("dataset", dataset)
@@ -386,7 +388,7 @@ class Tracker:
         from ndcg_tracker.tracker.result_objects import ExplanationResult
 
         if by is not None and group is not None:
-            raise InputError(f"{argument('by')} slices all groups; leave out {argument('group')}, or it")
+            raise InputError(f"{argument('by')} slices all groups", advice=f"leave out {argument('group')}, or it")
         parsed = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
             one, other = tx.runs.resolve(baseline, dataset), tx.runs.resolve(candidate, dataset)

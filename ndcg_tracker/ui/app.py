@@ -130,15 +130,16 @@ def _answer(tracker: Tracker, page: Callable[..., pages.Answer], query: QueryPar
             found = page(tx, question)
     except NdcgTrackerError as error:
         status = 404 if isinstance(error, ReferenceNotFoundError) else 503 if isinstance(error, DatabaseError) else 400
-        return HTMLResponse(error_page(status, str(error), question), status)
+        return HTMLResponse(error_page(status, error, question), status)
     except Exception as error:
         what = " ".join(str(error).split())
-        return HTMLResponse(error_page(500, f"unexpected {type(error).__name__}: {what}; report it", question), 500)
+        unexpected = NdcgTrackerError(f"unexpected {type(error).__name__}: {what}", advice="report it")
+        return HTMLResponse(error_page(500, unexpected, question), 500)
     return HTMLResponse(found) if isinstance(found, str) else JSONResponse(found)
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
-    return HTMLResponse(error_page(404, "there is no such page", Question([])), 404)
+    return HTMLResponse(error_page(404, ReferenceNotFoundError("there is no such page"), Question([])), 404)
 
 
 async def _asset(request: Request) -> Response:

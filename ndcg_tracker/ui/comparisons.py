@@ -63,11 +63,13 @@ class _Chosen:
         if not baseline_id or not others:
             raise InputError("choose a baseline and one run or more to compare with it")
         if len(others) > MOST_PAIRS:
-            raise InputError(f"choose at most {MOST_PAIRS} runs; for more, ndcg-track report --all writes a page")
+            raise InputError(
+                f"choose at most {MOST_PAIRS} runs", advice="for more, ndcg-track report --all writes a page"
+            )
         baseline = tx.runs.with_id(baseline_id)
         candidates = [tx.runs.with_id(one) for one in others]
         if any(one.dataset_id != baseline.dataset_id for one in candidates):
-            raise InputError("these runs are of several datasets; choose runs of one")
+            raise InputError("these runs are of several datasets", advice="choose runs of one")
         return cls(Here.of_run(tx, ask, baseline), baseline, candidates)
 
     def options(self, ask: Question) -> CompareOptions:

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from ndcg_tracker.errors import InputError, ReferenceNotFoundError
+from ndcg_tracker.errors import InputError, NdcgTrackerError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.reporting.numbers import counted, interval, means_of_blocks, percent, points
 from ndcg_tracker.reporting.pages.page import environment, script_json
@@ -89,9 +89,9 @@ def rendered(template: str, *, data: object = None, **values: object) -> str:
     )
 
 
-def error_page(status: int, what: str, question: Question) -> str:
-    """Return a page that says what went wrong."""
-    return rendered("error.html", title=str(status), what=what)
+def error_page(status: int, error: NdcgTrackerError, question: Question) -> str:
+    """Return a page that says what went wrong, and below it what to do."""
+    return rendered("error.html", title=str(status), error=error)
 
 
 def metric_name(metric: MetricUse) -> str:

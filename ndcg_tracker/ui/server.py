@@ -58,14 +58,14 @@ def listener(host: str, port: int) -> socket.socket:
     """
     if host not in LOOPBACK:
         known = f"{', '.join(LOOPBACK[:-1])} or {LOOPBACK[-1]}"
-        raise InputError(f"{argument('host', host)} is not this machine alone; give {known}")
+        raise InputError(f"{argument('host', host)} is not this machine alone", advice=f"give {known}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server(("127.0.0.1" if host == "localhost" else host, port), family=family)
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise InputError(
-            f"{argument('port', str(port))} cannot be used: {why}; leave it out for any free one"
+            f"{argument('port', str(port))} cannot be used: {why}", advice="leave it out for any free one"
         ) from None
 
 

@@ -88,8 +88,9 @@ def python_names() -> Iterator[str]:
         if not inspect.isclass(one):
             yield from _signature(f"{one.__name__}", one)
             continue
-        yield f"{one.__name__}({', '.join(base.__name__ for base in one.__bases__)})"
-        if not issubclass(one, BaseException):
+        private = issubclass(one, BaseException) and one.__base__.__name__.startswith("_")
+        yield f"{one.__name__}({', '.join(base.__name__ for base in (one.__base__ if private else one).__bases__)})"
+        if private or not issubclass(one, BaseException):  # other errors have what their base has
             for line, annotation in _members(one):
                 yield line
                 waiting += [known[name] for name in re.findall(r"[A-Z]\w+", annotation) if name in known]
@@ -119,6 +120,8 @@ def _members(one: type) -> Iterator[tuple[str, str]]:
             yield f"{one.__name__}.{field.name}: {field.type}", str(field.type)
     for name, value in inspect.getmembers_static(one):
         if name.startswith("_") or (is_dataclass(one) and name in {field.name for field in fields(one)}):
+            continue
+        if hasattr(Exception, name):
             continue
         if isinstance(value, property):
             annotation = str(typing.cast("Any", value.fget).__annotations__.get("return", ""))

@@ -20,6 +20,20 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "low information: the differences are very skewed (skewness -8.0 over 9 groups), and the t interval may be too "
         "narrow",
     ),
+    "one_repeat": (
+        {"run": "bm25"},
+        "bm25 is one run: how much another training would differ is not in the interval",
+    ),
+    "retraining": (
+        {"sd": 0.00671, "runs": 40, "families": ["aa=old", "the recipe of new-0"], "seeds": 3},
+        "trainings of aa=old and the recipe of new-0 differ by sd 0.0067 (40 runs), and the interval covers groups, "
+        "not trainings; 3 seeds a side would decide",
+    ),
+    "slices_regressed": (
+        {"slices": [["segment", "de", -0.25, 40], ["segment", "fr", -0.125, 1]]},
+        "2 slices regressed though the whole passes: segment='de' (-0.2500, 40 groups), segment='fr' (-0.1250, 1 "
+        "group); to see all",
+    ),
     "tests_symmetry": ({}, "the Wilcoxon test tests symmetry, not the mean"),
     "means_weigh_groups": (
         {},

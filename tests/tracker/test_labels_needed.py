@@ -182,7 +182,7 @@ def test_wrong_questions_are_refused(shop: Tracker) -> None:
             shop.labels_needed(*runs, **rest)  # type: ignore[arg-type]
         return str(refused.value)
 
-    assert refusal("old") == "to know what to judge, name two runs or more: a candidate after the baseline"
+    assert refusal("old") == "what to judge next takes two runs or more; name a candidate after the baseline"
     assert refusal("old", "new", budget=0) == "the budget must be 1 label or more, not 0"
     assert refusal("old", "new", metric="AP") == (
         "AP: how far unjudged items leave it open is not known for this measure; use metric='ndcg@10'"

@@ -226,6 +226,9 @@ def test_what_is_not_there_is_said(pages: Served) -> None:
     assert "missing must be" in said("/compare?run=1&run=2&missing=all", 400)
     assert "not markup" not in said(f"/runs?dataset={quote('<i>not markup')}", 404).replace("'<i>not markup'", "")
     assert "no dataset" in said("/runs?dataset=%ff%fe", 404)
+    assert (
+        "<p>these runs are of several datasets</p>\n<p>choose runs of one</p>" in pages.get("/compare?run=1&run=4").text
+    )
 
 
 def test_nothing_can_be_written(filled_url: str) -> None:

@@ -9,14 +9,14 @@ from itertools import chain
 
 import numpy as np
 
-from ndcg_tracker.errors import argument
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.blocks import Lines, plain_lines
 from ndcg_tracker.ingest.columns import LABEL_TABLE, NUMBERS, Columns, Refused, Wanted
 from ndcg_tracker.ingest.formats.trec import (
     _NEWLINE,
 )
 from ndcg_tracker.ingest.numbers import number
-from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces
+from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces, WrongValueError
 from ndcg_tracker.ingest.rows import GatheredRows, Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.source import BLOCK, LONGEST_LINE
 
@@ -26,7 +26,7 @@ _QUEPID = [b"query", b"docid"]  # how its judgments begin; then comes the rating
 _QUOTE_BYTE = 0x22
 
 
-class _OpenQuoteError(ValueError):
+class _OpenQuoteError(WrongValueError):
     """The lines end inside a quoted cell."""
 
 
@@ -60,12 +60,12 @@ class Delimited:
             if not header and not lines.is_last:
                 return GatheredRows([]).rows(lines.name)
             if self._columns.header is None:
-                self._take_header(header, lambda what: lines.error(self._with_hint(what, header), line))
+                self._take_header(header, partial(self._not_a_header, lines, line, header))
             else:
                 self._take_given_header(lines.error)
                 if header == [name.encode() for name in self._columns.header]:
-                    what = f"the first line names the columns; leave out {argument('columns')}"
-                    raise lines.error(what, line)
+                    advice = f"leave out {argument('columns')}"
+                    raise lines.error("the first line names the columns", line, advice=advice)
                 records = chain([(line, header)] if header else [], records)
         number_places = [(role, self._found[role]) for role in NUMBERS if role in self._found]
         group_place, item_place = self._found["group"], self._found.get("item")
@@ -75,16 +75,16 @@ class Delimited:
             if len(cells) != self._n_cells:
                 count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
                 named = "the header has" if self._columns.header is None else f"{argument('columns')} names"
-                raise lines.error(f"{count} where {named} {self._n_cells}; correct the line", line)
+                raise lines.error(f"{count} where {named} {self._n_cells}", line, advice="correct the line")
             if empty_cells and not any(cells[place] for place in empty_cells):
                 continue  # a query that has no rated document
             numbers = []
             for role, place in number_places:
                 cell = cells[place].strip(b" \t")
                 try:
-                    numbers.append(number(cell) if cell else _NULL)
-                except ValueError as error:
-                    raise lines.error(f"{role} {error}", line) from None
+                    numbers.append(number(cell, role) if cell else _NULL)
+                except WrongValueError as error:
+                    raise error.at(f"{lines.name}:{line}") from None
             gathered.add(line, cells[group_place], None if item_place is None else cells[item_place], numbers)
         rows, places = gathered.rows(lines.name)
         return with_ranks_as_scores(rows) if self._are_ranks else rows, places
@@ -137,14 +137,16 @@ class Delimited:
         self._are_ranks = columns.are_ranks({role: names[place] for role, place in self._found.items()})
         self._n_cells = len(header)
 
-    def _with_hint(self, what: str, header: list[bytes]) -> str:
-        """Return what is wrong with a header, perhaps that it is not one."""
+    def _not_a_header(self, lines: Lines, line: int, header: list[bytes], what: str, **parts: str) -> InputError:
+        """Return the error that says what is wrong with a header, perhaps that it is not one."""
+        error = InputError(what, **parts)
+        where = f"{lines.name}:{line}"
         if not any(_is_number(cell) for cell in header):
-            return what
+            return error.at(where)
         named = f"name the columns with {argument('columns', 'NAME,NAME,...')}"
         if self._columns.is_shared and self._wanted is LABEL_TABLE:  # that argument is for the run
             named = "write the names of the columns above it"
-        return f"{what}; if this line is a row, {named}"
+        return error.at(where, f"if this line is a row, {named}")
 
     def _take_given_header(self, refused: Refused) -> None:
         self._take_header([name.encode() for name in self._columns.header or ()], refused)
@@ -169,7 +171,7 @@ def cells_of(source: Lines, delimiter: bytes, *, quotes: bool = True) -> Iterato
         try:
             return next(lines)[1]
         except StopIteration:
-            raise _OpenQuoteError("a quote that is never closed; close it or double it") from None
+            raise _OpenQuoteError("a quote that is never closed", advice="close it or double it") from None
 
     for first_line, line in lines:
         if not quotes or _QUOTE not in line:
@@ -178,10 +180,10 @@ def cells_of(source: Lines, delimiter: bytes, *, quotes: bool = True) -> Iterato
             continue
         try:
             cells = _cells(line, delimiter, next_line)
-        except ValueError as error:
+        except WrongValueError as error:
             if isinstance(error, _OpenQuoteError) and not source.is_last:
                 return
-            raise source.error(str(error), first_line) from None
+            raise error.at(f"{source.name}:{first_line}") from None
         yield first_line, cells
 
 
@@ -189,7 +191,7 @@ def _header(line: bytes, delimiter: bytes) -> list[bytes]:
     """Return the cells of a header that ends with its line."""
 
     def no_next_line() -> bytes:
-        raise ValueError("a header of several lines")
+        raise WrongValueError("a header of several lines")
 
     try:
         return _cells(line, delimiter, no_next_line)
@@ -200,7 +202,7 @@ def _header(line: bytes, delimiter: bytes) -> list[bytes]:
 def _cells(line: bytes, delimiter: bytes, next_line: Callable[[], bytes]) -> list[bytes]:
     """Return the cells of a record; ``next_line`` gives the line after, where a quoted cell spans several.
 
-    Raises: ValueError (message without a place) for a quote out of place and a record without end.
+    Raises: WrongValueError for a quote out of place and a record without end.
     """
     cells = []
     at = length = 0
@@ -218,7 +220,9 @@ def _cells(line: bytes, delimiter: bytes, next_line: Callable[[], bytes]) -> lis
                     parts += [line[at:], b"\n"]
                     length += len(line)
                     if length > LONGEST_LINE:
-                        raise ValueError(f"a record longer than {LONGEST_LINE >> 20} MiB; is a quote never closed?")
+                        raise WrongValueError(
+                            f"a record longer than {LONGEST_LINE >> 20} MiB", advice="is a quote never closed?"
+                        )
                     line, at = next_line(), 0
                     continue
                 parts.append(line[at:end])
@@ -230,7 +234,7 @@ def _cells(line: bytes, delimiter: bytes, next_line: Callable[[], bytes]) -> lis
             cells.append(b"".join(parts))
             end = at
             if end < len(line) and not line.startswith(delimiter, end):
-                raise ValueError("text after a closing quote; double the quotes inside a cell")
+                raise WrongValueError("text after a closing quote", advice="double the quotes inside a cell")
         if end >= len(line):
             return cells
         at = end + 1

@@ -23,22 +23,28 @@ def ir_datasets_labels(name: str) -> LabelLists:
     try:
         import ir_datasets
     except ImportError:
-        raise InputError(f"{IR_DATASETS}{name} needs a package; install it: pip install ir_datasets") from None
+        raise InputError(f"{IR_DATASETS}{name} needs a package", advice="install it: pip install ir_datasets") from None
     where = f"{IR_DATASETS}{name}"
     try:
         dataset = ir_datasets.load(name)
     except KeyError:
-        raise InputError(f"{where}: no dataset of this name; see https://ir-datasets.com for the names") from None
+        raise InputError(
+            "no dataset of this name", where=where, advice="see https://ir-datasets.com for the names"
+        ) from None
     if not dataset.has_qrels():
         subsets = [one for one in ir_datasets.registry if one.startswith(f"{name}/")]
         labelled = ", ".join([one for one in subsets if ir_datasets.load(one).has_qrels()][:10])
-        raise InputError(f"{where}: a dataset without labels; choose one that has some{labelled and f': {labelled}'}")
+        raise InputError(
+            "a dataset without labels", where=where, advice=f"choose one that has some{labelled and f': {labelled}'}"
+        )
     try:
         found = [(one.query_id, one.doc_id, one.relevance) for one in dataset.qrels_iter()]
     except Exception as error:  # the network, the disk, a licence: it raises many kinds
         first = error.args[0] if error.args and isinstance(error.args[0], str) else error
         reason = " ".join(str(first).split())[:200] or type(error).__name__
-        raise InputError(f"{where}: its labels cannot be fetched ({reason}); fetch them as ir_datasets says") from None
+        raise InputError(
+            f"its labels cannot be fetched ({reason})", where=where, advice="fetch them as ir_datasets says"
+        ) from None
     groups, items, grades = zip(*found, strict=True) if found else ((), (), ())
     rows = Rows(
         Keys.from_strings(groups),

@@ -16,7 +16,7 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.columns import FRAME_AS_DICT, Columns, Wanted, is_frame_as_dict
 from ndcg_tracker.ingest.formats.jsonl import JsonLines, json_id, json_integer, json_kind, json_number
 from ndcg_tracker.ingest.numbers import number
-from ndcg_tracker.ingest.places import Places, shown
+from ndcg_tracker.ingest.places import Places, WrongValueError, shown
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM, Source
 from ndcg_tracker.rankings.keys import Keys
@@ -24,7 +24,7 @@ from ndcg_tracker.rankings.types import Floats, Index
 
 _MODEL = "mteb_model_meta"
 _MOST_LISTED = 10
-_LABELS_ONLY = f"holds labels and no scores; give it with {argument('labels', 'FILE')}"
+_AS_LABELS = f"give it with {argument('labels', 'FILE')}"
 
 _Lists = Iterator[tuple[object, Sequence[object], Sequence[object]]]
 
@@ -40,30 +40,34 @@ def exact_rows(source: Source, columns: Columns, wanted: Wanted, chosen: str = "
         document = _parsed(source)
         if isinstance(document, list):
             if chosen:
-                raise ValueError(f"is an array of records, so there is nothing to choose; leave out {shown(chosen)}")
+                raise WrongValueError(
+                    "is an array of records, so there is nothing to choose", advice=f"leave out {shown(chosen)}"
+                )
             return JsonLines(columns, wanted).of_records(source, document)
         role = "score" if "score" in wanted.roles else "label"
         named = columns.any_given()
         if named is not None and role == "score":
-            raise ValueError(f"this JSON has no named columns; drop {argument(named)}")
+            raise WrongValueError("this JSON has no named columns", advice=f"drop {argument(named)}")
         return _Gathered(source.name, role).rows(_lists_of(document, role, chosen))
     except RecursionError:
-        raise source.error("JSON nested too deeply; check that this is the right file") from None
-    except ValueError as error:
-        raise source.error(str(error)) from None
+        raise source.error("JSON nested too deeply", advice="check that this is the right file") from None
+    except WrongValueError as error:
+        raise error.at(source.name) from None
 
 
 # JSON itself
 
 
 def _parsed(source: Source) -> Any:
-    """Return the one JSON value of a source. Raises: InputError naming the line, ValueError for a key twice."""
+    """Return the one JSON value of a source. Raises: InputError naming the line, WrongValueError for a key twice."""
     content = source.content().removeprefix(BOM)
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise source.error(f"byte 0x{content[error.start]:02x} is not UTF-8; save the file as UTF-8", line) from None
+        raise source.error(
+            f"byte 0x{content[error.start]:02x} is not UTF-8", line, advice="save the file as UTF-8"
+        ) from None
     del content
     doubled: list[tuple[dict[str, Any], str]] = []
 
@@ -79,22 +83,25 @@ def _parsed(source: Source) -> Any:
         document = json.JSONDecoder(object_pairs_hook=as_dict, parse_int=json_integer).decode(text)
     except json.JSONDecodeError as error:
         if error.msg == "Extra data":
-            what = f"more after the first JSON value; are these JSON lines? Then use {argument('reader', 'jsonl')}"
-            raise source.error(what, error.lineno) from None
-        raise source.error(f"no JSON ({error.msg}, column {error.colno}); write it again", error.lineno) from None
+            advice = f"are these JSON lines? Then use {argument('reader', 'jsonl')}"
+            raise source.error("more after the first JSON value", error.lineno, advice=advice) from None
+        raise source.error(
+            f"no JSON ({error.msg}, column {error.colno})", error.lineno, advice="write it again"
+        ) from None
     if doubled:
         record, key = doubled[0]
-        raise ValueError(f"{_where(document, record)}key {shown(key)} stands twice; keep one of the two")
+        what, where = f"key {shown(key)} stands twice", _where(document, record)
+        raise WrongValueError(what, where=where, advice="keep one of the two")
     return document
 
 
 def _where(document: Any, record: dict[str, Any]) -> str:
-    """Return where in a document an object stands, as the beginning of a message."""
+    """Return where in a document an object stands, "" for the document itself."""
     stack: list[tuple[Any, str]] = [(document, "")]
     while stack:
         value, path = stack.pop()
         if value is record:
-            return f"in {path}: " if path else ""
+            return f"in {path}" if path else ""
         if isinstance(value, dict):
             stack += [(inner, f"{path}, {shown(key)}" if path else shown(key)) for key, inner in value.items()]
         elif isinstance(value, list):
@@ -106,9 +113,9 @@ def _where(document: Any, record: dict[str, Any]) -> str:
 
 
 def _lists_of(document: Any, role: str, chosen: str) -> _Lists:
-    """Yield a document's lists: group, items, values. Raises: ValueError for what has no known shape."""
+    """Yield a document's lists: group, items, values. Raises: WrongValueError for what has no known shape."""
     if not isinstance(document, dict):
-        raise ValueError(f"a JSON {json_kind(document)}; runs and labels are objects or arrays of objects")
+        raise WrongValueError(f"a JSON {json_kind(document)}; runs and labels are objects or arrays of objects")
     response = document.get("rank_eval", document)  # so it was called before version 7
     if isinstance(response, dict) and _is_response(response):
         lists = _response_lists(response, role)
@@ -127,7 +134,9 @@ def _lists_of(document: Any, role: str, chosen: str) -> _Lists:
         lists = _nested_lists(document, role, chosen)
         chosen = ""
     if chosen:
-        raise ValueError(f"holds one thing only, so there is nothing to choose; leave out {shown(chosen)}")
+        raise WrongValueError(
+            "holds one thing only, so there is nothing to choose", advice=f"leave out {shown(chosen)}"
+        )
     yield from lists
 
 
@@ -152,11 +161,11 @@ def _response_lists(document: Mapping[str, Any], role: str) -> _Lists:
     """Yield the hits of a response of Elasticsearch's or OpenSearch's ``_rank_eval``."""
     if role == "label":
         what = "a _rank_eval response has the ratings of what was found only, which makes the ideal order too easy"
-        raise ValueError(f"{what}; give the request, which has all ratings")
+        raise WrongValueError(what, advice="give the request, which has all ratings")
     failures = document.get("failures")
     if isinstance(failures, dict) and failures:
         what = f"{len(failures)} of its searches failed, the first of them {shown(next(iter(failures)))}"
-        raise ValueError(f"{what}; have them searched again")
+        raise WrongValueError(what, advice="have them searched again")
     for group, detail in document["details"].items():
         where = f"details.{shown(group)}.hits"
         hits = [_field(hit, "hit", f"{where}[{place}]") for place, hit in _objects(detail["hits"], where)]
@@ -165,7 +174,7 @@ def _response_lists(document: Mapping[str, Any], role: str) -> _Lists:
             scores.append(_field(hit, "_score", f"{where}[{place}]"))
             if scores[-1] is None:
                 what = f"{where}[{place}] has no _score, as where hits are sorted by a field"
-                raise ValueError(f'{what}; search with "track_scores": true')
+                raise WrongValueError(what, advice='search with "track_scores": true')
         yield group, [_field(hit, "_id", f"{where}[{place}]") for place, hit in enumerate(hits)], scores
 
 
@@ -175,7 +184,7 @@ def _judged_lists(entries: object, where: str, group_keys: Sequence[str], item_k
     Ratings are an array of objects, or an object with an item's rating, or an object with its ``gain``, under its id.
     """
     if role == "score":
-        raise ValueError(_LABELS_ONLY)
+        raise WrongValueError("holds labels and no scores", advice=_AS_LABELS)
     for place, entry in _objects(entries, where):
         here = f"{where}[{place}]"
         if "placeholders" in entry and "relevant_documents" in entry:  # Rated Ranking Evaluator
@@ -198,14 +207,14 @@ def _judged_lists(entries: object, where: str, group_keys: Sequence[str], item_k
 def _book_lists(pairs: object, role: str) -> _Lists:
     """Yield the judgements of a Quepid book; pairs that nobody could judge are unjudged."""
     if role == "score":
-        raise ValueError(_LABELS_ONLY)
+        raise WrongValueError("holds labels and no scores", advice=_AS_LABELS)
     for place, pair in _objects(pairs, "query_doc_pairs"):
         where = f"query_doc_pairs[{place}]"
         given = _objects(_field(pair, "judgements", where), f"{where}.judgements")
         ratings = [one["rating"] for _, one in given if one.get("rating") is not None and not one.get("unrateable")]
         if len(ratings) > 1:
             what = f"{where} has {len(ratings)} judgements, and one label is needed"
-            raise ValueError(f"{what}; export the book as CSV and name a judge with {argument('label')}")
+            raise WrongValueError(what, advice=f"export the book as CSV and name a judge with {argument('label')}")
         yield _field(pair, "query_text", where), [_field(pair, "doc_id", where)], ratings or [None]
 
 
@@ -215,7 +224,7 @@ def _judgment_lists(document: Mapping[str, Any]) -> dict[str, Any]:
     for place, hit in _objects(document["hits"]["hits"], "hits.hits"):
         content = hit.get("_source")
         if not isinstance(content, dict) or not _holds_objects(content, "judgmentRatings", "ratings"):
-            raise ValueError(f"hits.hits[{place}] holds no judgmentRatings; give a response that does")
+            raise WrongValueError(f"hits.hits[{place}] holds no judgmentRatings", advice="give a response that does")
         name = str(content.get("name") or place)
         found[f"{name} ({hit.get('_id', place)})" if name in found else name] = content
     return found
@@ -227,10 +236,12 @@ def _nested_lists(document: Mapping[str, Any], role: str, chosen: str) -> _Lists
     n_levels = _n_levels(runs)
     if _MODEL in document and n_levels not in (0, 4):
         what = "MTEB's predictions of a task that ranks nothing"
-        raise ValueError(f"{what}; those of a retrieval task are {{subset: {{split: {{query: {{document: score}}}}}}}}")
+        raise WrongValueError(
+            what, advice="those of a retrieval task are {subset: {split: {query: {document: score}}}}"
+        )
     if n_levels == 1:
         keys = ", ".join(map(shown, list(document)[:_MOST_LISTED]))
-        raise ValueError(f"JSON of no known shape, an object of {keys}; write {{group: {{item: number}}}}")
+        raise WrongValueError(f"JSON of no known shape, an object of {keys}", advice="write {group: {item: number}}")
     held: dict[str, Any] = {"": runs}
     for level in range(n_levels - 2):
         paths = [
@@ -240,19 +251,23 @@ def _nested_lists(document: Mapping[str, Any], role: str, chosen: str) -> _Lists
         ]
         held = dict(paths)
         if len(held) < len(paths):
-            raise ValueError("holds two things of one name; write the one you mean to a file of its own")
+            raise WrongValueError("holds two things of one name", advice="write the one you mean to a file of its own")
     if n_levels > 2 and not (_MODEL in document and len(held) == 1 and not chosen):
         found = _chosen(held, chosen, "runs" if role == "score" else "sets of labels", is_sure=False)
     elif chosen:
-        raise ValueError(f"holds one thing only, so there is nothing to choose; leave out {shown(chosen)}")
+        raise WrongValueError(
+            "holds one thing only, so there is nothing to choose", advice=f"leave out {shown(chosen)}"
+        )
     else:
         chosen, found = next(iter(held.items()))
     groups = _object(found, shown(chosen))
     if is_frame_as_dict(groups, next(iter(groups.values()), ())):
-        raise ValueError(f"{FRAME_AS_DICT}; write it with to_json(orient='records')")
+        raise WrongValueError(FRAME_AS_DICT, advice="write it with to_json(orient='records')")
     for group, items in groups.items():
         if not isinstance(items, dict):
-            raise ValueError(f"group {shown(group)} is a JSON {json_kind(items)}; write an object, {{item: number}}")
+            raise WrongValueError(
+                f"group {shown(group)} is a JSON {json_kind(items)}", advice="write an object, {item: number}"
+            )
         yield group, list(items), list(items.values())
 
 
@@ -280,29 +295,29 @@ def _chosen(held: Mapping[str, Any], chosen: str, what: str, *, is_sure: bool = 
     if len(names) > _MOST_LISTED:
         listed += f" and {len(names) - _MOST_LISTED} more"
     if chosen:
-        raise ValueError(f"holds no {shown(chosen)}; there are {listed}")
+        raise WrongValueError(f"holds no {shown(chosen)}; there are {listed}")
     one = argument("reader", f"json:{names[0]}" if names else "json:NAME")
     what = f"holds {what} under {listed or 'no name'}"
-    raise ValueError(f"{what}; choose with {one}, or write the one you mean to a file of its own")
+    raise WrongValueError(what, advice=f"choose with {one}, or write the one you mean to a file of its own")
 
 
 def _objects(value: object, where: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of an array and their places."""
     if not isinstance(value, list):
-        raise ValueError(f"{where} is a JSON {json_kind(value)}; write an array of objects")
+        raise WrongValueError(f"{where} is a JSON {json_kind(value)}", advice="write an array of objects")
     for place, one in enumerate(value):
         yield place, _object(one, f"{where}[{place}]")
 
 
 def _object(value: object, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError(f"{where} is a JSON {json_kind(value)}; write an object")
+        raise WrongValueError(f"{where} is a JSON {json_kind(value)}", advice="write an object")
     return value
 
 
 def _field(record: Mapping[str, Any], key: str, where: str) -> Any:
     if key not in record:
-        raise ValueError(f"{where} has no {shown(key)}; write it again with one")
+        raise WrongValueError(f"{where} has no {shown(key)}", advice="write it again with one")
     return record[key]
 
 
@@ -328,14 +343,15 @@ class DocumentPlaces:
     ends: Index
     items: Keys
 
-    def error(self, row: int, what: str) -> InputError:
+    def error(self, row: int, what: str, **parts: str) -> InputError:
         """Return ``FILE: group 'q', item 'd': what``."""
         group = self.groups[int(np.searchsorted(self.ends, row, side="right"))]
-        return InputError(f"{self.name}: group {shown(group)}, item {shown(self.items[row])}: {what}")
+        where = f"{self.name}: group {shown(group)}, item {shown(self.items[row])}"
+        return InputError(what, where=where, **parts)
 
-    def whole(self, what: str) -> InputError:
+    def whole(self, what: str, **parts: str) -> InputError:
         """Return ``FILE: what``."""
-        return InputError(f"{self.name}: {what}")
+        return InputError(what, where=self.name, **parts)
 
     def mention(self, row: int) -> str:
         """Return ``entry N``."""
@@ -350,7 +366,7 @@ class _Gathered:
         self._role = role
 
     def rows(self, lists: _Lists) -> tuple[Rows, Places]:
-        """Return all lists as one table. Raises: ValueError naming group and item."""
+        """Return all lists as one table. Raises: WrongValueError naming group and item."""
         groups: list[bytes] = []
         lengths: list[int] = []
         items: list[bytes] = []
@@ -389,5 +405,5 @@ class _Gathered:
     def _one(self, group: object, item: object, read: Any, value: object, role: str) -> Any:
         try:
             return read(value, role)
-        except ValueError as error:
-            raise ValueError(f"group {shown(str(group))}, item {shown(str(item))}: {error}") from None
+        except WrongValueError as error:
+            raise error.at(f"group {shown(str(group))}, item {shown(str(item))}") from None

@@ -13,7 +13,7 @@ import numpy as np
 from ndcg_tracker.ingest.arrow import Collected, has_lists, list_rows, unfolded
 from ndcg_tracker.ingest.blocks import Lines, plain_lines
 from ndcg_tracker.ingest.columns import IDS, NUMBERS, Columns, Refused, Wanted
-from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces, RecordPlaces, shown
+from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces, RecordPlaces, WrongValueError, shown
 from ndcg_tracker.ingest.rows import GatheredRows, Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.source import BLOCK
 
@@ -67,8 +67,8 @@ class JsonLines:
                 continue
             try:
                 self._add(gathered, line_number, json_record(line), partial(lines.error, line=line_number))
-            except ValueError as error:
-                raise lines.error(str(error), line_number) from None
+            except WrongValueError as error:
+                raise error.at(f"{lines.name}:{line_number}") from None
         rows, places = gathered.rows(lines.name, without=self._unseen())
         if len(gathered):
             if self._names["group"] not in self._seen and not lines.is_last:
@@ -80,15 +80,18 @@ class JsonLines:
         return self._with_scores(rows), places
 
     def of_records(self, source: Lines, records: Sequence[object]) -> tuple[Rows, RecordPlaces]:
-        """Return the rows of an array of records. Raises: ValueError naming the record, InputError (see ``finish``)."""
+        """Return the rows of an array of records.
+
+        Raises: WrongValueError naming the record, InputError (see ``finish``).
+        """
         gathered = GatheredRows(self._number_roles)
         for place, record in enumerate(records, 1):
             try:
                 if not isinstance(record, dict):
-                    raise ValueError(f"a JSON {json_kind(record)}; write one object per row")
+                    raise WrongValueError(f"a JSON {json_kind(record)}", advice="write one object per row")
                 self._add(gathered, place, record, source.error)
-            except ValueError as error:
-                raise ValueError(f"record {place}: {error}") from None
+            except WrongValueError as error:
+                raise error.at(f"record {place}") from None
         if records:
             self.finish(0, source.error)
         rows, places = gathered.rows(source.name, without=self._unseen())
@@ -152,8 +155,8 @@ class JsonLines:
         for role, name in self._columns.names(list(self._seen), self._wanted, refused).items():
             if self._names[role] != name:
                 raise refused(
-                    f"the first row lacks column {shown(name)}, which has the {role}s by convention; write it in "
-                    "every row, with null where there is none"
+                    f"the first row lacks column {shown(name)}, which has the {role}s by convention",
+                    advice="write it in every row, with null where there is none",
                 )
 
     def _take_names(self, record: Mapping[str, object], refused: Refused) -> None:
@@ -178,7 +181,7 @@ class JsonLines:
 def json_record(line: bytes) -> dict[str, Any]:
     """Return the JSON object in a line of UTF-8.
 
-    Raises: ValueError, its message without a place, for anything else, NaN, Infinity and keys that stand twice
+    Raises: WrongValueError for anything else, NaN, Infinity and keys that stand twice
     included.
 
     >>> json_record(b'{"group": "007", "weight": 2}')
@@ -187,11 +190,13 @@ def json_record(line: bytes) -> dict[str, Any]:
     try:
         record = _DECODER.decode(line.decode())
     except json.JSONDecodeError as error:
-        raise ValueError(f"no JSON ({error.msg}, column {error.colno}); write one object per line") from None
+        raise WrongValueError(
+            f"no JSON ({error.msg}, column {error.colno})", advice="write one object per line"
+        ) from None
     except RecursionError:
-        raise ValueError("JSON nested too deeply; write one flat object per line") from None
+        raise WrongValueError("JSON nested too deeply", advice="write one flat object per line") from None
     if not isinstance(record, dict):
-        raise ValueError("no JSON object; write one {...} per line")
+        raise WrongValueError("no JSON object", advice="write one {...} per line")
     return record
 
 
@@ -200,19 +205,21 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(record) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"key {shown(twice)} stands twice; keep one of the two")
+        raise WrongValueError(f"key {shown(twice)} stands twice", advice="keep one of the two")
     return record
 
 
 def json_integer(text: str) -> int:
-    """Return the whole number that some digits spell. Raises: ValueError for more than are ever needed."""
+    """Return the whole number that some digits spell. Raises: WrongValueError for more than are ever needed."""
     if len(text) > _MOST_DIGITS:
-        raise ValueError(f"a whole number of {len(text)} digits is too large; use a smaller one, or text for an id")
+        raise WrongValueError(
+            f"a whole number of {len(text)} digits is too large", advice="use a smaller one, or text for an id"
+        )
     return int(text)
 
 
 def json_id(value: object, role: str) -> bytes:
-    """Return an id as bytes, none for null. Raises: ValueError for what is neither text nor a whole number.
+    """Return an id as bytes, none for null. Raises: WrongValueError for what is neither text nor a whole number.
 
     >>> json_id("d7", "item"), json_id(7, "item"), json_id(None, "item")
     (b'd7', b'7', b'')
@@ -221,16 +228,18 @@ def json_id(value: object, role: str) -> bytes:
         try:
             return value.encode()
         except UnicodeEncodeError:
-            raise ValueError(f"the {role} id {shown(value)} is half a character; write ids as UTF-8") from None
+            raise WrongValueError(
+                f"the {role} id {shown(value)} is half a character", advice="write ids as UTF-8"
+            ) from None
     if value is None:
         return b""
     if type(value) is int:
         return b"%d" % value
-    raise ValueError(f"the {role} id is a JSON {json_kind(value)}; ids are text or whole numbers")
+    raise WrongValueError(f"the {role} id is a JSON {json_kind(value)}; ids are text or whole numbers")
 
 
 def json_number(value: object, role: str) -> float:
-    """Return a finite number as a double, NaN for null (else ValueError); labels may be true.
+    """Return a finite number as a double, NaN for null (else WrongValueError); labels may be true.
 
     >>> json_number(3, "score"), json_number(True, "label"), json_number(None, "score")
     (3.0, 1.0, nan)
@@ -238,15 +247,15 @@ def json_number(value: object, role: str) -> float:
     if value is None:
         return _NULL
     if not isinstance(value, (int, float)) or (isinstance(value, bool) and role != "label"):
-        raise ValueError(f"the {role} is a JSON {json_kind(value)}; write a number, or null for none")
+        raise WrongValueError(f"the {role} is a JSON {json_kind(value)}", advice="write a number, or null for none")
     try:
         number = float(value)
     except OverflowError:
         number = _INFINITY
     if number != number:
-        raise ValueError(f"the {role} is NaN; use a finite number, or null for none")
+        raise WrongValueError(f"the {role} is NaN", advice="use a finite number, or null for none")
     if number in (_INFINITY, -_INFINITY):
-        raise ValueError(f"the {role} is too large for a double; use a finite number")
+        raise WrongValueError(f"the {role} is too large for a double", advice="use a finite number")
     return number
 
 
@@ -256,7 +265,7 @@ def json_kind(value: object) -> str:
 
 
 def _refused_constant(text: str) -> float:
-    raise ValueError(f"{text} is no JSON number; use a finite number, or null for none")
+    raise WrongValueError(f"{text} is no JSON number", advice="use a finite number, or null for none")
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=json_integer, parse_constant=_refused_constant)

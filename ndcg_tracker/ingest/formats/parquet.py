@@ -46,7 +46,7 @@ def opened_parquet(file: Any, source: Source, **options: Any) -> Iterator[Any]:
             yield opened
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = shown_name(" ".join(str(error).split())[:100])
-        raise source.error(f"no readable Parquet file ({reason}); write it again") from None
+        raise source.error(f"no readable Parquet file ({reason})", advice="write it again") from None
 
 
 def _blocks(
@@ -109,7 +109,7 @@ def _batches(
     n_bytes = source.n_bytes_read
     n_all = opened.metadata.num_rows
     if n_all > max(_SURELY_FINE, _MOST_ROWS_PER_BYTE * n_bytes):
-        raise source.error(f"promises {n_all} rows in {n_bytes} bytes; write it again if it is right")
+        raise source.error(f"promises {n_all} rows in {n_bytes} bytes", advice="write it again if it is right")
     n_rows = min(_BATCH, n_rows)
     if has_lists(opened.schema_arrow.field(name).type for name in names.values()):
         n_rows = max(1, n_rows // _VALUES_PER_LIST)
@@ -122,4 +122,4 @@ def _batches(
             yield arrays
         source.report(n_bytes * n_done // n_all)
     if n_done != n_all:  # the shortest column ends the batches, without a word
-        raise source.error(f"has {n_done} of the {n_all} rows that it promises; write it again")
+        raise source.error(f"has {n_done} of the {n_all} rows that it promises", advice="write it again")

@@ -15,7 +15,7 @@ from ndcg_tracker.ingest.blocks import Lines, count_lines, plain_lines
 from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.compression import COMPRESSIONS, without_compression
 from ndcg_tracker.ingest.numbers import number
-from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, shown, shown_name
+from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, WrongValueError, shown, shown_name
 from ndcg_tracker.ingest.rows import GatheredRows, Rows
 from ndcg_tracker.ingest.source import BLOCK, Source
 from ndcg_tracker.rankings.keys import Keys
@@ -63,9 +63,9 @@ class LabelQid:
                     raise lines.error(_wrong_line(line), line_number)
                 continue
             try:
-                grade = number(match[1])
-            except ValueError as error:
-                raise lines.error(f"label {error}", line_number) from None
+                grade = number(match[1], "label")
+            except WrongValueError as error:
+                raise error.at(f"{lines.name}:{line_number}") from None
             group = match[2]
             if not self._first_line:
                 self._first_line = line_number
@@ -74,7 +74,7 @@ class LabelQid:
                     groups = self._groups_from(0)
             if (group is None) != (self._sizes is not None):
                 there, here = (" has one", "no qid: field, but") if group is None else ("", "a qid: field, but none in")
-                raise lines.error(f"{here} line {self._first_line}{there}; use one form", line_number)
+                raise lines.error(f"{here} line {self._first_line}{there}", line_number, advice="use one form")
             gathered.add(line_number, next(groups) if group is None else group, None, (grade,))
         return gathered.rows(lines.name)
 
@@ -103,7 +103,8 @@ class LabelQid:
         if self._sizes is not None and sum(self._sizes.tolist()) != n_rows:
             total = sum(self._sizes.tolist())
             raise refused(
-                f"{n_rows} rows, but the group sizes in {self._source.name}.query sum to {total}; make them fit"
+                f"{n_rows} rows, but the group sizes in {self._source.name}.query sum to {total}",
+                advice="make them fit",
             )
 
     def _groups_from(self, row: int) -> Iterator[bytes]:
@@ -144,14 +145,14 @@ def _found_rows(text: bytes) -> Rows:
 
 def _group_sizes(source: Source) -> list[int]:
     if source.path == "-":
-        raise source.error("no qid: fields, and standard input has no .query file beside it; give a file")
+        raise source.error("no qid: fields, and standard input has no .query file beside it", advice="give a file")
     plain = without_compression(source.path)
     endings = ["", *(ending for one in COMPRESSIONS for ending in one.endings)]
     candidates = [source.path + ".query", *(f"{plain}.query{ending}" for ending in endings)]
     path = next((path for path in candidates if Path(path).exists()), None)
     if path is None:
         what = f"no qid: fields, and there is no {shown_name(plain)}.query with the group sizes"
-        raise source.error(f"{what}; add one of the two")
+        raise source.error(what, advice="add one of the two")
     sizes = []
     with Source(path) as file:
         for line_number, line in file.lines():
@@ -159,8 +160,8 @@ def _group_sizes(source: Source) -> list[int]:
             if not text:
                 continue
             if _SIZE.fullmatch(text) is None or not int(text):
-                what = f"{shown(text)} is not a group size; write one whole number from 1 per line"
-                raise file.error(what, line_number)
+                what = f"{shown(text)} is not a group size"
+                raise file.error(what, line_number, advice="write one whole number from 1 per line")
             sizes.append(int(text))
     return sizes
 
@@ -176,10 +177,11 @@ def needed_scores(source: Source, path: str | None) -> str:
     """Return the path of the scores that a label/qid file cannot do without. Raises: InputError if it is no use."""
     if path is None:
         raise source.error(
-            f"a label/qid file has no scores; give the predictions, one per line, with {argument('scores', 'FILE')}"
+            "a label/qid file has no scores",
+            advice=f"give the predictions, one per line, with {argument('scores', 'FILE')}",
         )
     if path == source.path == "-":
-        raise source.error("the run and its scores cannot both come from standard input; put one in a file")
+        raise source.error("the run and its scores cannot both come from standard input", advice="put one in a file")
     return path
 
 
@@ -205,7 +207,7 @@ class Scores:
         n_scores = self._n_taken + sum(1 for _ in self._scores)
         if n_scores != n_rows:
             counted = "1 score" if n_scores == 1 else f"{n_scores} scores"
-            raise self._file.error(f"{counted} for the {n_rows} rows of {source.name}; give one per row")
+            raise self._file.error(f"{counted} for the {n_rows} rows of {source.name}", advice="give one per row")
 
 
 def _scores(file: Source) -> Iterator[float]:
@@ -214,6 +216,6 @@ def _scores(file: Source) -> Iterator[float]:
         if not text:
             continue
         try:
-            yield number(text)
-        except ValueError as error:
-            raise file.error(f"score {error}", line_number) from None
+            yield number(text, "score")
+        except WrongValueError as error:
+            raise error.at(f"{file.name}:{line_number}") from None

@@ -12,11 +12,11 @@ from itertools import chain
 
 import numpy as np
 
-from ndcg_tracker.errors import argument
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.blocks import Lines, plain_lines
 from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.numbers import NO_RANK, number, rank_of, ranks_of
-from ndcg_tracker.ingest.places import KEEP_ONE, DoubtfulError, LinePlaces
+from ndcg_tracker.ingest.places import KEEP_ONE, DoubtfulError, LinePlaces, WrongValueError
 from ndcg_tracker.ingest.rows import GatheredRows, Rows
 from ndcg_tracker.ingest.source import BLOCK
 from ndcg_tracker.rankings.keys import Keys
@@ -87,13 +87,13 @@ class Trec:
                 if not fields:
                     continue
                 if len(fields) != n_fields and (b"\r" in line or not _goes_on(fields, layout)):
-                    raise lines.error(_wrong_fields(fields, layout), line_number)
+                    raise _wrong_fields(fields, layout).at(f"{lines.name}:{line_number}")
             if not len(gathered) and lines.is_first:
                 _refuse_other_kinds(lines, line, line_number, layout)
             try:
-                value = number(fields[number_field])
-            except ValueError as error:
-                raise lines.error(f"{layout.role} {error}", line_number) from None
+                value = number(fields[number_field], layout.role)
+            except WrongValueError as error:
+                raise error.at(f"{lines.name}:{line_number}") from None
             numbers = (value,) if rank_field is None else (value, rank_of(fields[rank_field]))
             gathered.add(line_number, fields[0], fields[item_field], numbers)
         return gathered.rows(lines.name, if_twice=_ONE_JUDGE if layout is QRELS else KEEP_ONE)
@@ -176,24 +176,26 @@ def _refuse_other_kinds(source: Lines, line: bytes, line_number: int, layout: La
     """Refuse a file whose lines look right, but are not."""
     if layout is QRELS and _ZSCORES.fullmatch(line):
         what = "a mean and a deviation of a measure, as trec_eval -Z reads them, and no label"
-        raise source.error(f"{what}; give a file of lines {' '.join(layout.fields)}", line_number)
+        raise source.error(what, line_number, advice=f"give a file of lines {' '.join(layout.fields)}")
 
 
-def _wrong_fields(fields: list[bytes], layout: Layout) -> str:
+def _wrong_fields(fields: list[bytes], layout: Layout) -> InputError:
     found = len(fields)
     count = "1 field" if found == 1 else f"{found} fields"
     what = f"{count} where a TREC {layout.kind} line has {len(layout.fields)} ({' '.join(layout.fields)})"
-    hint = f"correct the line or name another {argument('reader')}"
+    advice, joint = f"correct the line or name another {argument('reader')}", "; "
     other = next((one for one in (RUN, QRELS) if one is not layout and len(one.fields) == found), None)
     if other is not None:
-        hint = f"is this a {other.kind} file? Else {hint}"
+        advice = f"is this a {other.kind} file? Else {advice}"
     elif layout is QRELS and found == len(QRELS.fields) + 1 and rank_of(fields[-1]) != NO_RANK:
-        hint = "preferences, as trec_eval -R prefs reads them, are not read: give one grade per item"
+        what += "; preferences, as trec_eval -R prefs reads them, are not read"
+        advice, joint = "give one grade per item", ": "
     elif layout is RUN and fields[0] == b"Q0":
-        hint = "write the group before Q0"
+        advice = "write the group before Q0"
     elif layout is RUN and found > len(RUN.fields):
-        hint = "words may follow the tag, but no second row; ids have no blanks, and the rank is a whole number"
-    return f"{what}; {hint}"
+        what += "; words may follow the tag, but no second row; ids have no blanks, and the rank is a whole number"
+        advice = ""
+    return InputError(what, advice=advice, joint=joint)
 
 
 def single_blanks(block: bytes) -> bytes:

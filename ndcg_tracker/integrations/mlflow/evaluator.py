@@ -101,8 +101,8 @@ def _ingested(
         )
     except NameTakenError:
         raise NameTakenError(
-            f"run {name!r} of dataset {config.dataset!r} is already stored with other content; give evaluator_config "
-            "another 'name', or 'replace': True"
+            f"run {name!r} of dataset {config.dataset!r} is already stored with other content",
+            advice="give evaluator_config another 'name', or 'replace': True",
         ) from None
     _warn(result)
     return result

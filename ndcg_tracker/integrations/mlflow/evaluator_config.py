@@ -53,11 +53,11 @@ class EvaluatorConfig:
             if key not in known:
                 near = difflib.get_close_matches(str(key), known, n=1)
                 hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(known)}"
-                raise InputError(f"evaluator_config has the unknown key {key!r}; {hint}")
+                raise InputError(f"evaluator_config has the unknown key {key!r}", advice=hint)
         if given.get("group") is None:
             raise InputError(
-                "evaluator_config lacks 'group', the name of the column that says which rows are one ranked list; "
-                "write evaluator_config={'group': 'qid'}"
+                "evaluator_config lacks 'group', the name of the column that says which rows are one ranked list",
+                advice="write evaluator_config={'group': 'qid'}",
             )
         settings = {key: value for key, value in given.items() if value is not None}
         for key in ("group", "item", "weight", "dataset", "name", "metric_prefix"):
@@ -66,26 +66,29 @@ class EvaluatorConfig:
             _check(settings, key, bool, "True or False")
         if settings.get("null_scores", "error") not in ("error", "not_retrieved"):
             raise InputError(
-                f"evaluator_config['null_scores'] is {settings['null_scores']!r}; give 'error' or 'not_retrieved'"
+                f"evaluator_config['null_scores'] is {settings['null_scores']!r}",
+                advice="give 'error' or 'not_retrieved'",
             )
         _check(settings, "tags", Mapping, "a dict of texts")
         settings["tags"] = {str(key): str(value) for key, value in settings.get("tags", {}).items()}
         settings["metrics"] = _metrics(settings.get("metrics", DEFAULT_METRIC))
         prefix = settings.get("metric_prefix", "")
         if prefix and (not is_key(prefix) or "/" in prefix):
-            raise InputError(f"metric_prefix {prefix!r} cannot begin a name in MLflow; use a prefix such as 'test_'")
+            raise InputError(
+                f"metric_prefix {prefix!r} cannot begin a name in MLflow", advice="use a prefix such as 'test_'"
+            )
         return cls(**settings)
 
 
 def _check(settings: Mapping[str, Any], key: str, kind: type, what: str) -> None:
     if key in settings and not isinstance(settings[key], kind):
-        raise InputError(f"evaluator_config[{key!r}] is {settings[key]!r}; give {what}")
+        raise InputError(f"evaluator_config[{key!r}] is {settings[key]!r}", advice=f"give {what}")
 
 
 def _metrics(given: Any) -> tuple[str, ...]:
     texts = [given] if isinstance(given, str) else given
     if not isinstance(texts, list | tuple) or not texts or not all(isinstance(text, str) for text in texts):
-        raise InputError(f"evaluator_config['metrics'] is {given!r}; give a list such as ['ndcg@10', 'AP']")
+        raise InputError(f"evaluator_config['metrics'] is {given!r}", advice="give a list such as ['ndcg@10', 'AP']")
     found = tuple(metric_texts(texts))
     for text in found:
         parse_metric(text)

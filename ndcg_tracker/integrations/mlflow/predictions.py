@@ -21,11 +21,15 @@ def frame_of(
     column of the data. ``predictions``: which column of the model's output to use. Raises: InputError.
     """
     if dataset.labels_data is None:
-        raise InputError("mlflow.models.evaluate was given no targets; name the column of the labels: targets='label'")
+        raise InputError(
+            "mlflow.models.evaluate was given no targets", advice="name the column of the labels: targets='label'"
+        )
     features = _features(dataset)
     scores = _given_scores(dataset) if model is None else _model_scores(model, features, predictions)
     if len(scores) != len(features):
-        raise InputError(f"the model returned {len(scores)} scores for {len(features)} rows; return one per row")
+        raise InputError(
+            f"the model returned {len(scores)} scores for {len(features)} rows", advice="return one per row"
+        )
     frame: dict[str, Any] = {}
     columns: dict[str, str] = {}
     for role in ("group", "item", "weight"):
@@ -62,8 +66,8 @@ def _column(features: pd.DataFrame, name: str, role: str) -> Any:
 def _given_scores(dataset: Any) -> Any:
     if dataset.predictions_data is None:
         raise InputError(
-            "mlflow.models.evaluate was given neither a model nor predictions; name the column of the scores: "
-            "predictions='score'"
+            "mlflow.models.evaluate was given neither a model nor predictions",
+            advice="name the column of the scores: predictions='score'",
         )
     return dataset.predictions_data
 
@@ -79,7 +83,7 @@ def _model_scores(model: Any, features: pd.DataFrame, predictions: str | None) -
         if predictions not in found.columns:
             listed = ", ".join(str(name) for name in found.columns)
             raise InputError(
-                f"the model returned the columns {listed}; say which one holds the scores: predictions='NAME'"
+                f"the model returned the columns {listed}", advice="say which one holds the scores: predictions='NAME'"
             )
         return found[predictions].to_numpy()
     scores = np.asarray(found)

@@ -63,7 +63,8 @@ def pull(
             experiment_name = client.get_experiment(source.info.experiment_id).name
         if name is not None and len(paths) > 1:
             raise InputError(
-                f"{argument('name')} names one run, but MLflow run {source.info.run_id} has {len(paths)}; leave it out"
+                f"{argument('name')} names one run, but MLflow run {source.info.run_id} has {len(paths)}",
+                advice="leave it out",
             )
         tags = {
             RUN_ID_TAG: source.info.run_id,
@@ -77,21 +78,27 @@ def _source_run(client: MlflowClient, run_id: str, experiment: str | None) -> Ru
     if experiment is None:
         found = live_run(client, run_id)
         if found is None:
-            raise InputError(f"no MLflow run {run_id!r}; give an id, or a name together with {argument('experiment')}")
+            raise InputError(
+                f"no MLflow run {run_id!r}", advice=f"give an id, or a name together with {argument('experiment')}"
+            )
         return found
     there = client.get_experiment_by_name(experiment)
     if there is None:
-        raise InputError(f"no MLflow experiment {experiment!r}; check its name in MLflow")
+        raise InputError(f"no MLflow experiment {experiment!r}", advice="check its name in MLflow")
     found = live_run(client, run_id)
     if found is not None and found.info.experiment_id == there.experiment_id:
         return found
     quote = '"' if "'" in run_id else "'"
     named = client.search_runs([there.experiment_id], f"attributes.run_name = {quote}{run_id}{quote}", max_results=10)
     if not named:
-        raise InputError(f"MLflow experiment {experiment!r} has no run {run_id!r}; give the id or name of one it has")
+        raise InputError(
+            f"MLflow experiment {experiment!r} has no run {run_id!r}", advice="give the id or name of one it has"
+        )
     if len(named) > 1:
         ids = ", ".join(run.info.run_id for run in named)
-        raise InputError(f"MLflow experiment {experiment!r} has several runs {run_id!r}; give the id of one: {ids}")
+        raise InputError(
+            f"MLflow experiment {experiment!r} has several runs {run_id!r}", advice=f"give the id of one: {ids}"
+        )
     return named[0]
 
 
@@ -99,9 +106,11 @@ def _downloaded(client: MlflowClient, source: Run, uri: str, folder: Path) -> li
     names = sorted(one.path for one in client.list_artifacts(source.info.run_id) if one.path.endswith(RANKING))
     if not names:
         raise InputError(
-            f"MLflow run {source.info.run_id} has no artifact {RANKING}, which holds the items; evaluate it again with "
-            "evaluators='ndcg_tracker' and without 'log_ranking': False, or where its run is stored: "
-            "ndcg-track push mlflow RUN"
+            f"MLflow run {source.info.run_id} has no artifact {RANKING}, which holds the items",
+            advice=(
+                "evaluate it again with evaluators='ndcg_tracker' and without 'log_ranking': False, or where its run "
+                "is stored: ndcg-track push mlflow RUN"
+            ),
         )
     return [Path(client.download_artifacts(source.info.run_id, name, str(folder))) for name in names]
 
@@ -142,18 +151,20 @@ def _facts(path: Path, called: str) -> dict[str, Any]:
     try:
         schema = pq.read_schema(path)
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{called}: no readable Parquet file ({' '.join(str(error).split())[:100]})") from None
+        raise InputError(f"no readable Parquet file ({' '.join(str(error).split())[:100]})", where=called) from None
     missing = [name for name in _COLUMNS if name not in schema.names]
     if missing:
-        raise InputError(f"{called}: has no column {missing[0]!r}; a run needs {', '.join(_COLUMNS)}")
+        raise InputError(f"has no column {missing[0]!r}; a run needs {', '.join(_COLUMNS)}", where=called)
     try:
         facts = json.loads((schema.metadata or {}).get(FACTS, b"{}"))
         for text in facts.get("metrics", []):
             parse_metric(text)
     except MetricError as error:
-        raise InputError(f"{called}: holds a metric that this program does not know ({error})") from None
+        raise InputError(f"holds a metric that this program does not know ({error})", where=called) from None
     except (ValueError, AttributeError, TypeError):
-        raise InputError(f"{called}: its metadata about the run cannot be read; push the run again") from None
+        raise InputError(
+            "its metadata about the run cannot be read", where=called, advice="push the run again"
+        ) from None
     return dict(facts)
 
 

@@ -61,7 +61,7 @@ def stored_run(
     means = {one.metric: one.mean for one in chosen}
     if not means:
         raise InputError(
-            f"run {run.name!r} of dataset {run.dataset!r} has no metric; compute one with: ndcg-track rescore"
+            f"run {run.name!r} of dataset {run.dataset!r} has no metric", advice="compute one with: ndcg-track rescore"
         )
     with TemporaryDirectory(prefix="ndcg-tracker-") as folder:
         exported = Path(folder) / "run"

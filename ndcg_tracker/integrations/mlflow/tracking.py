@@ -56,7 +56,7 @@ def one_line(uri: str) -> Iterator[None]:
     said = said.replace(uri, shown_uri(uri))
     for secret in {secrets, secrets.partition(":")[2], rest.partition("?")[2]} - {""}:
         said = said.replace(secret, MASK)
-    raise InputError(f"MLflow at {shown_uri(uri)}: {said.rstrip('.')}")
+    raise InputError(said.rstrip("."), where=f"MLflow at {shown_uri(uri)}")
 
 
 @contextmanager
@@ -71,7 +71,9 @@ def mlflow_client(tracking_uri: str | None, *, must_exist: bool = False) -> Iter
     path = unquote(uri.removeprefix(_SQLITE).partition("?")[0])
     if must_exist and uri.startswith(_SQLITE) and not Path(path).exists():
         raise InputError(
-            f"{path}: the MLflow database does not exist; give {argument('tracking_uri')} or set MLFLOW_TRACKING_URI"
+            "the MLflow database does not exist",
+            where=path,
+            advice=f"give {argument('tracking_uri')} or set MLFLOW_TRACKING_URI",
         )
     with _quiet(), one_line(uri):
         yield mlflow.MlflowClient(tracking_uri=uri), uri

@@ -385,7 +385,9 @@ def cumulated(lists: Lists, metric: Metric) -> Cumulated:
     if metric["clip"] == "error_above_1" and (values > 1 + ROUNDING).any():
         at = int(np.argmax(values > 1 + ROUNDING))
         group = lists.judged.group_keys[at]
-        raise MetricError(f"{metric}: group {group!r} has the value {values[at]:g}, which is above 1; use clip=none")
+        raise MetricError(
+            f"group {group!r} has the value {values[at]:g}, which is above 1", where=metric, advice="use clip=none"
+        )
     return Cumulated(values, dcg, ideal, empty)
 
 
@@ -399,7 +401,7 @@ def level_gains(lists: Lists, metric: Metric, level_grades: Floats) -> Floats:
     if not np.isfinite(worth).all():
         where = lists.where(~np.isfinite(worth))
         other = "linear" if metric["gain"].startswith("exp2") else "binary"
-        raise MetricError(f"{metric}: {where} is too large for gain={metric['gain']}; use gain={other}")
+        raise MetricError(f"{where} is too large for gain={metric['gain']}", where=metric, advice=f"use gain={other}")
     return worth
 
 
@@ -410,7 +412,9 @@ def _refuse_single_items(lists: Lists, metric: Metric) -> None:
     single = lists.graded(metric).lengths == 1
     if single.any():
         group = lists.judged.ranking.group_keys[int(np.argmax(single))]
-        raise MetricError(f"{metric}: group {group!r} has only one item, which this metric refuses; use size1=ok")
+        raise MetricError(
+            f"group {group!r} has only one item, which this metric refuses", where=metric, advice="use size1=ok"
+        )
 
 
 def _empty(lists: Lists, metric: Metric, level_grades: Floats, worth: Floats, ideal: Floats) -> Mask:

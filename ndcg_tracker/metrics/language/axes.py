@@ -52,7 +52,7 @@ class Axis:
         else:
             near = [one for one in difflib.get_close_matches(value.lower(), known, cutoff=0.5) if is_possible(one)]
         hint = f"did you mean {self.name}={near[0]}?" if near else f"it is one of {', '.join(known)}"
-        raise MetricError(f"{self.name}={value} is not a value of {self.name}; {hint}")
+        raise MetricError(f"{self.name}={value} is not a value of {self.name}", advice=hint)
 
     def meaning_of(self, value: str) -> str:
         """Return what a value means, in words."""
@@ -78,9 +78,9 @@ def gain_table(text: str) -> dict[float, float] | None:
         pairs = [entry.split(":") for entry in text.strip("{}").split(",")]
         table = {float(grade): float(gain) for grade, gain in pairs}
     except ValueError:
-        raise MetricError(f"gain={text} is not a table of gains; write it as gain={{1:3.5, 2:9}}") from None
+        raise MetricError(f"gain={text} is not a table of gains", advice="write it as gain={1:3.5, 2:9}") from None
     if not all(map(math.isfinite, [*table, *table.values()])):
-        raise MetricError(f"gain={text} has an entry that is not finite; write it as gain={{1:3.5, 2:9}}")
+        raise MetricError(f"gain={text} has an entry that is not finite", advice="write it as gain={1:3.5, 2:9}")
     return table
 
 

@@ -47,13 +47,13 @@ class Metric:
         if measure not in MEASURES:
             raise MetricError(f"{measure} is not a metric; it is one of {', '.join(MEASURES)}")
         if cutoff is not None and cutoff < 1:
-            raise MetricError(f"the cutoff @{cutoff} leaves nothing to measure; use 1 or more")
+            raise MetricError(f"the cutoff @{cutoff} leaves nothing to measure", advice="use 1 or more")
         if cutoff is not None and cutoff > LARGEST_CUTOFF:
-            raise MetricError(f"the cutoff is too large; use at most {LARGEST_CUTOFF}, or no cutoff")
+            raise MetricError("the cutoff is too large", advice=f"use at most {LARGEST_CUTOFF}, or no cutoff")
         if cutoff is None and MEASURES[measure].cutoff == "required":
-            raise MetricError(f"{measure} needs a cutoff; write {measure}@10")
+            raise MetricError(f"{measure} needs a cutoff", advice=f"write {measure}@10")
         if cutoff is not None and MEASURES[measure].cutoff == "none":
-            raise MetricError(_no_cutoff(measure, cutoff))
+            raise _no_cutoff(measure, cutoff)
         kept = {}
         for name, value in settings.items():
             axis = AXIS_OF.get(name)
@@ -178,30 +178,38 @@ def _drop_what_changes_nothing(measure: str, cutoff: int | None, settings: dict[
         del settings["depth"]
 
 
-def _no_cutoff(measure: str, cutoff: int) -> str:
-    """Return the message for a cutoff that the measure cannot have."""
+def _no_cutoff(measure: str, cutoff: int) -> MetricError:
+    """Return the error for a cutoff that the measure cannot have."""
     axis_at = MEASURES[measure].axis_at
     if axis_at is not None:
-        return f"{measure} has no cutoff but a {axis_at} after the @; write {measure}@0.1"
+        return MetricError(f"{measure} has no cutoff but a {axis_at} after the @", advice=f"write {measure}@0.1")
     if not MEASURES[measure].is_listed:
-        return f"{measure} has no cutoff; write {measure}"
+        return MetricError(f"{measure} has no cutoff", advice=f"write {measure}")
     other = f"P@{cutoff}" if measure == "SetP" else f"{measure}(depth={cutoff}) to read {cutoff} ranks alone"
-    return f"{measure} has no cutoff; write {measure}, or {other}"
+    return MetricError(f"{measure} has no cutoff", advice=f"write {measure}, or {other}")
 
 
 def _refuse_impossible(measure: str, cutoff: int | None, settings: Mapping[str, str]) -> None:
     if settings.get("ideal") == "constant" and cutoff is not None and cutoff > LARGEST_CONSTANT:
-        raise MetricError(f"ideal=constant adds up every rank to the cutoff; use one of at most {LARGEST_CONSTANT}")
+        raise MetricError(
+            "ideal=constant adds up every rank to the cutoff", advice=f"use one of at most {LARGEST_CONSTANT}"
+        )
     if not MEASURES[measure].has_expected_value and settings.get("ties") == "average":
-        raise MetricError(f"{measure} has no closed form for ties=average; use ties=pessimistic or ties=optimistic")
+        raise MetricError(
+            f"{measure} has no closed form for ties=average", advice="use ties=pessimistic or ties=optimistic"
+        )
     if "depth" in settings and settings.get("ties") == "average":
         raise MetricError(
-            "depth cuts one order off, and ties=average has many; use ties=pessimistic or ties=optimistic"
+            "depth cuts one order off, and ties=average has many", advice="use ties=pessimistic or ties=optimistic"
         )
     if settings.get("rel") == "any" and measure != "NumRet":
-        raise MetricError(f"{measure} needs to know what is relevant; rel=any is for NumRet alone, write rel=1")
+        raise MetricError(
+            f"{measure} needs to know what is relevant; rel=any is for NumRet alone", advice="write rel=1", joint=", "
+        )
     if measure not in CUMULATED and settings.get("unjudged", "zero") not in ("zero", "drop"):
-        raise MetricError(f"{measure} has no gains, so an unjudged item cannot gain something; use unjudged=drop")
+        raise MetricError(
+            f"{measure} has no gains, so an unjudged item cannot gain something", advice="use unjudged=drop"
+        )
 
 
 def cutoff_from(digits: str) -> int:
@@ -230,7 +238,9 @@ def parse_canonical(text: str) -> Metric:
     """
     form = _FORM.fullmatch(text.strip())
     if form is None:
-        raise MetricError(f"{text!r} is not a metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10")
+        raise MetricError(
+            f"{text!r} is not a metric", advice="write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10"
+        )
     measure = form["measure"]
     if measure not in MEASURES:
         raise MetricError(f"{measure} is not a metric; it is one of {', '.join(MEASURES)}")
@@ -244,7 +254,7 @@ def parse_canonical(text: str) -> Metric:
                 f"cannot read {rest[place:].strip()!r} in {text!r}; parameters look like gain=exp2, ties=average"
             )
         if parameter["name"] in settings:
-            raise MetricError(f"{text!r} names {parameter['name']} twice; keep one of them")
+            raise MetricError(f"{text!r} names {parameter['name']} twice", advice="keep one of them")
         settings[parameter["name"]] = parameter["value"]
         place = parameter.end()
     at = form["cutoff"]
@@ -252,7 +262,7 @@ def parse_canonical(text: str) -> Metric:
     if behind is not None:
         if (at is None) == (behind not in settings):
             said = "twice" if at is not None else "nowhere"
-            raise MetricError(f"{text!r} gives the {behind} {said}; write {measure}@0.1")
+            raise MetricError(f"{text!r} gives the {behind} {said}", advice=f"write {measure}@0.1")
         if at is not None:
             settings[behind] = at
         return Metric.of(measure, cutoff=None, **settings)

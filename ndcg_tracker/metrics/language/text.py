@@ -53,7 +53,7 @@ def parse_metric(text: str) -> Metric:
     """
     text = " ".join(text.split())
     if not text.isprintable():
-        raise MetricError(f"{text!r} is not a metric: it has characters that cannot be printed; type it again")
+        raise MetricError(f"{text!r} is not a metric: it has characters that cannot be printed", advice="type it again")
     form = _DIALECT.fullmatch(text)
     return replace(_unprefixed(text) if form is None else _of_dialect(form, text), requested_as=text)
 
@@ -116,14 +116,14 @@ def _unprefixed(text: str) -> Metric:
         if len(parts) > 1:
             parse_metrics(parts)  # raises for the one that is not a metric
             raise MetricError(
-                f"{text!r} names {len(parts)} metrics ({' and '.join(parts)}); give one of them"
+                f"{text!r} names {len(parts)} metrics ({' and '.join(parts)})", advice="give one of them"
             ) from None
         foreign = _first_that_parses([f"{dialect}:{text}" for dialect in DIALECTS])
         if foreign is not None:
-            raise MetricError(f"{text!r} is another tool's spelling; did you mean {foreign}?") from None
+            raise MetricError(f"{text!r} is another tool's spelling", advice=f"did you mean {foreign}?") from None
         name, near = _nearest(text)
         if near is not None:
-            raise MetricError(f"{name} is not a metric; did you mean {near}?") from None
+            raise MetricError(f"{name} is not a metric", advice=f"did you mean {near}?") from None
         raise
 
 
@@ -139,7 +139,7 @@ def _of_dialect(form: re.Match[str], text: str) -> Metric:
         + [f"{name}:{text}" for name in DIALECTS]
     )
     hint = f"did you mean {found}?" if found else f"the dialects are {', '.join(DIALECTS)}"
-    raise MetricError(f"{form['name']} is not a dialect; {hint}")
+    raise MetricError(f"{form['name']} is not a dialect", advice=hint)
 
 
 def _in_our_words(text: str) -> str:
@@ -157,7 +157,7 @@ def _in_our_words(text: str) -> str:
             return text
         return f"{found}@{typed['bare']}"
     if typed["cutoff"] is None and _plain(typed["name"]).endswith("cut"):
-        raise MetricError(f"{typed['name']} needs a cutoff; write {typed['name']}_10")
+        raise MetricError(f"{typed['name']} needs a cutoff", advice=f"write {typed['name']}_10")
     given = typed["parameters"] or ""
     parameters = f"({own[:-1]}, {given[1:]}" if own and given.strip("( )") else opening + own or given
     return measure + parameters + (f"@{typed['cutoff']}" if typed["cutoff"] else "")
@@ -214,7 +214,7 @@ def _listed(text: str) -> list[str]:
         else:
             found.append(part)
     if len(found) > 1 and not all(found):
-        raise MetricError(f"{text!r} has a comma with no metric before or after it; remove the comma")
+        raise MetricError(f"{text!r} has a comma with no metric before or after it", advice="remove the comma")
     return found
 
 

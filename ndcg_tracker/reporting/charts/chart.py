@@ -120,8 +120,11 @@ def pixels_of(width: float | str) -> float:
     pixels = float(found[1]) * _PER_UNIT[found[2]] if found else 0.0
     if not _NARROWEST <= pixels <= _WIDEST:
         raise InputError(
-            f"{width!r} is not a width; give {argument('width')} in pixels, or with a unit, such as 84mm or 3.3in; at "
-            f"least {_NARROWEST:g} pixels"
+            f"{width!r} is not a width",
+            advice=(
+                f"give {argument('width')} in pixels, or with a unit, such as 84mm or 3.3in; at least {_NARROWEST:g} "
+                "pixels"
+            ),
         )
     return pixels
 
@@ -131,7 +134,8 @@ def checked_ending(path: str | os.PathLike[str]) -> str:
     ending = Path(path).suffix.lower()
     if ending not in FORMATS:
         raise InputError(
-            f"cannot tell a format from {os.fspath(path)!r}; give a name that ends in .svg, .png, .pdf or .html"
+            f"cannot tell a format from {os.fspath(path)!r}",
+            advice="give a name that ends in .svg, .png, .pdf or .html",
         )
     return ending
 
@@ -146,7 +150,8 @@ def _converter() -> Any:
 
 def _missing(what: str) -> InputError:
     return InputError(
-        f"pictures need {what}; install it with: pip install 'ndcg-tracker[plot]', or write .html, which needs nothing"
+        f"pictures need {what}",
+        advice="install it with: pip install 'ndcg-tracker[plot]', or write .html, which needs nothing",
     )
 
 

@@ -473,7 +473,7 @@ ComparisonChart = Literal["every", "scatter", "histogram", "forest", "slices", "
 def checked_kind(kind: str) -> None:
     """Raise InputError for what is no kind of chart."""
     if kind not in get_args(ComparisonChart):
-        raise InputError(f"unknown chart {kind!r}: choose {', '.join(get_args(ComparisonChart))}")
+        raise InputError(f"unknown chart {kind!r}", advice=f"choose {', '.join(get_args(ComparisonChart))}", joint=": ")
 
 
 def comparison_chart(kind: ComparisonChart, reports: PairReports, by: str | None = None) -> Spec:
@@ -501,12 +501,12 @@ def comparison_chart(kind: ComparisonChart, reports: PairReports, by: str | None
         wanted = {name: rows for name, rows in first.slices.items() if by in (None, name)}
         if not wanted:
             raise InputError(
-                f"no attribute has between 2 and {MOST_SLICES} values; set one with: ndcg-track groups set"
+                f"no attribute has between 2 and {MOST_SLICES} values", advice="set one with: ndcg-track groups set"
             )
         return forest(bars_of(replace(comparison, metrics=comparison.metrics[:1]), wanted), f"{metric} by slices")
     if kind == "cutoffs":
         if not first.at_cutoffs:
-            raise InputError(f"{metric} has no cutoff to vary, or no test applies to it; name another metric")
+            raise InputError(f"{metric} has no cutoff to vary, or no test applies to it", advice="name another metric")
         return cutoffs(first.at_cutoffs, baseline, candidate, metric=metric, cutoff=first.cutoff)
     if kind == "heatmap":
         names = [baseline, *(pair.comparison.candidate.name for pair in pairs)]

@@ -111,7 +111,7 @@ def _connect(conninfo: str) -> psycopg.Connection:
         )
     except psycopg.Error as error:
         reason = " ".join(str(error).split())
-        raise DatabaseError(f"cannot connect to Postgres: {reason}; ndcg-track doctor says more") from None
+        raise DatabaseError(f"cannot connect to Postgres: {reason}", advice="ndcg-track doctor says more") from None
 
 
 def _begin_reading(connection: psycopg.Connection, timeout_seconds: float) -> None:
@@ -165,9 +165,9 @@ def _explained(state: str | None, message: str, timeout_seconds: float) -> Input
     if "multiple commands" in message:
         return only_reads("it takes one statement at a time")
     if state == _PROTOCOL_VIOLATION:
-        return InputError("sql: the query has parameters such as $1; write the values themselves")
+        return InputError("the query has parameters such as $1", where="sql", advice="write the values themselves")
     if not state or state.startswith(("08", "57P")):
-        return DatabaseError(f"Postgres went away: {' '.join(message.split())}; run the same command again")
+        return DatabaseError(f"Postgres went away: {' '.join(message.split())}", advice="run the same command again")
     return query_error(message, unknown_name=state in (_UNDEFINED_TABLE, _UNDEFINED_COLUMN))
 
 
@@ -220,11 +220,15 @@ def _after_word(query: str, word: re.Match[str], words: set[str]) -> int:
     text, end = word.group(), word.end()
     following = query[end : end + 2]
     if text in ("u", "U") and following in ('&"', "&'"):
-        raise InputError(f"sql: the U& at character {end} is not taken; write the characters themselves")
+        raise InputError(
+            f"the U& at character {end} is not taken", where="sql", advice="write the characters themselves"
+        )
     if text in ("e", "E") and following[:1] == "'":
         end = _end(_ESCAPE_STRING, query, end, "string")
         if query[_next_token(query, end) :][:1] == "'":
-            raise InputError(f"sql: a string that goes on after character {end} is not taken; write one piece")
+            raise InputError(
+                f"a string that goes on after character {end} is not taken", where="sql", advice="write one piece"
+            )
         return end
     # Postgres folds ASCII only in a database whose encoding has more than one byte per character.
     words.add(_cut(re.sub("[A-Z]+", lambda capitals: capitals.group().lower(), text)))
@@ -267,4 +271,4 @@ def _end(pattern: re.Pattern[str], query: str, start: int, what: str) -> int:
 
 
 def _unfinished(what: str, start: int) -> InputError:
-    return InputError(f"sql: the {what} that begins at character {start + 1} does not end")
+    return InputError(f"the {what} that begins at character {start + 1} does not end", where="sql")

@@ -53,7 +53,9 @@ class ResultBuilder:
         self._n_bytes += sum(len(value) for value in values if isinstance(value, str))
         if self._n_bytes > MAX_RESULT_BYTES:
             raise InputError(
-                f"sql: the result outgrows {MAX_RESULT_BYTES >> 20} MiB; narrow the query with WHERE or LIMIT"
+                f"the result outgrows {MAX_RESULT_BYTES >> 20} MiB",
+                where="sql",
+                advice="narrow the query with WHERE or LIMIT",
             )
         self._rows.append(values)
 
@@ -107,14 +109,14 @@ def checked_text(query: str) -> str:
     or TABLE.
     """
     if "\0" in query:
-        raise InputError("sql: the query holds a NUL character; remove it")
+        raise InputError("the query holds a NUL character", where="sql", advice="remove it")
     try:
         query.encode()
     except UnicodeEncodeError as error:
-        raise InputError(f"sql: the query is not valid Unicode at character {error.start + 1}") from error
+        raise InputError(f"the query is not valid Unicode at character {error.start + 1}", where="sql") from error
     word = _first_word(query)
     if not word:
-        raise InputError("sql: the query is empty; try 'SELECT run, metric, mean FROM run_summary'")
+        raise InputError("the query is empty", where="sql", advice="try 'SELECT run, metric, mean FROM run_summary'")
     if word.lower() not in ("select", "with", "values", "table"):
         raise only_reads(f"it takes one SELECT, not {word[:40]!r}")
     return query
@@ -128,7 +130,9 @@ def only_reads(detail: str) -> InputError:
 def took_too_long(timeout_seconds: float) -> InputError:
     """Return the error for a query that was stopped."""
     return InputError(
-        f"sql: stopped after {timeout_seconds:g} s; narrow the query with WHERE or LIMIT, or allow it more time"
+        f"stopped after {timeout_seconds:g} s",
+        where="sql",
+        advice="narrow the query with WHERE or LIMIT, or allow it more time",
     )
 
 
@@ -138,7 +142,7 @@ def query_error(message: str, *, unknown_name: bool = False) -> InputError:
         character if character.isprintable() else character.encode("unicode_escape").decode()
         for character in " ".join(message.split())
     )
-    return InputError(f"sql: {text}; the views are {_VIEWS}" if unknown_name else f"sql: {text}")
+    return InputError(text, where="sql", advice=f"the views are {_VIEWS}" if unknown_name else "")
 
 
 def _first_word(query: str) -> str:

@@ -155,7 +155,7 @@ def _is_internal(table: str) -> bool:
 
 def _uri_of(path: str) -> str:
     if not Path(path).is_file():
-        raise DatabaseError(f"{path}: no such database; ndcg-track ingest creates one")
+        raise DatabaseError("no such database", where=path, advice="ndcg-track ingest creates one")
     return Path(path).absolute().as_uri()
 
 
@@ -178,7 +178,7 @@ def _recovered(path: str, uri: str) -> sqlite3.Connection:
 
 
 def _unreadable(path: str, error: sqlite3.Error) -> DatabaseError:
-    return DatabaseError(f"{path}: cannot be read as a database: {error}; ndcg-track doctor says more")
+    return DatabaseError(f"cannot be read as a database: {error}", where=path, advice="ndcg-track doctor says more")
 
 
 def _restrict(connection: sqlite3.Connection) -> None:
@@ -213,12 +213,16 @@ def _explained(error: Exception, authorizer: _Authorizer, watch: _Watch) -> Base
     if authorizer.refusal is not None:
         return only_reads(authorizer.refusal)
     if isinstance(error, MemoryError):
-        return InputError("sql: the query needs more memory than there is; narrow it with WHERE or LIMIT")
+        return InputError(
+            "the query needs more memory than there is", where="sql", advice="narrow it with WHERE or LIMIT"
+        )
     message = str(error)
     if message.startswith("Could not decode"):
-        return InputError("sql: a text is not valid UTF-8; select hex(COLUMN) instead")
+        return InputError("a text is not valid UTF-8", where="sql", advice="select hex(COLUMN) instead")
     if "one statement at a time" in message:
         return only_reads("it takes one statement at a time")
     if "number of bindings" in message or "binding parameter" in message:
-        return InputError("sql: the query has parameters such as ? or :name; write the values themselves")
+        return InputError(
+            "the query has parameters such as ? or :name", where="sql", advice="write the values themselves"
+        )
     return query_error(message, unknown_name=message.startswith(("no such table", "no such column")))

@@ -18,11 +18,11 @@ def backup_to(location: Location, target: Path) -> Path:
     then the target is removed.
     """
     if location.path is None:
-        raise InputError(f"{location.display_url}: back up a Postgres database with its own tool, pg_dump")
+        raise InputError("back up a Postgres database with its own tool, pg_dump", where=location.display_url)
     if target.exists():
-        raise InputError(f"{target}: the file already exists; give the backup a new name")
+        raise InputError("the file already exists", where=target, advice="give the backup a new name")
     if not target.absolute().parent.is_dir():
-        raise InputError(f"{target}: the folder does not exist; create it or give another path")
+        raise InputError("the folder does not exist", where=target, advice="create it or give another path")
     try:
         with (
             database_errors(location),
@@ -33,7 +33,7 @@ def backup_to(location: Location, target: Path) -> Path:
             copy.execute("PRAGMA journal_mode = DELETE")
             verdict = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
         if verdict != "ok":
-            raise DatabaseError(f"{location.display_url}: the backup is damaged ({verdict}); nothing was changed")
+            raise DatabaseError(f"the backup is damaged ({verdict}); nothing was changed", where=location.display_url)
     except BaseException:
         target.unlink(missing_ok=True)
         raise

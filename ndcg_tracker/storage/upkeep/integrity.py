@@ -119,7 +119,7 @@ def check_written(connection: Connection, made: Written) -> None:
         text_dataset_ids=made.text_dataset_ids,
     )
     if broken:
-        raise DatabaseError(f"refused to store {'; '.join(broken)}: nothing was stored; please report this")
+        raise DatabaseError(f"refused to store {'; '.join(broken)}: nothing was stored", advice="please report this")
 
 
 @cache

@@ -47,7 +47,9 @@ def upgrade_database(location: Location) -> UpgradeResult:
     """
     if location.path is not None and not location.path.absolute().parent.is_dir():
         raise DatabaseError(
-            f"{location.display_url}: its folder does not exist; create it or give {argument('location')} another path"
+            "its folder does not exist",
+            where=location.display_url,
+            advice=f"create it or give {argument('location')} another path",
         )
     engine = database_engine(location, create=True)
     try:
@@ -106,8 +108,9 @@ def _check_encoding(connection: Connection, location: Location) -> None:
         encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
         if encoding != "UTF8":
             raise DatabaseError(
-                f"{location.display_url}: the database is encoded in {encoding}, which cannot hold every id; "
-                "create one with: createdb --encoding UTF8 --template template0 NAME"
+                f"the database is encoded in {encoding}, which cannot hold every id",
+                where=location.display_url,
+                advice="create one with: createdb --encoding UTF8 --template template0 NAME",
             )
 
 
@@ -129,8 +132,10 @@ def _check_nothing_lost(connection: Connection, location: Location, before: dict
         broken = sorted({str(row[0]) for row in connection.exec_driver_sql("PRAGMA foreign_key_check")})
     if lost or broken:
         raise DatabaseError(
-            f"{location.display_url}: the upgrade would damage {', '.join(lost or broken)}; nothing was changed: "
-            "please report this"
+            f"the upgrade would damage {', '.join(lost or broken)}; nothing was changed",
+            where=location.display_url,
+            advice="please report this",
+            joint=": ",
         )
 
 

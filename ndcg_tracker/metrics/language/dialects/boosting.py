@@ -34,7 +34,7 @@ def _catboost(options: str, native: str) -> Metric:
     if gain is None or discount is None:
         raise MetricError("type is Base or Exp, denominator is LogPosition or Position")
     if not re.fullmatch(r"-1|[1-9]\d*", given["top"], re.ASCII):
-        raise MetricError(f"top={given['top']} is not a cutoff; give a whole number from 1, or -1 for none")
+        raise MetricError(f"top={given['top']} is not a cutoff", advice="give a whole number from 1, or -1 for none")
     if given["use_weights"].lower() not in ("true", "false"):
         raise MetricError(f"use_weights={given['use_weights']} is neither true nor false")
     weights = {"weights": "group"} if given["use_weights"].lower() == "true" else {}

@@ -128,7 +128,7 @@ def _rectools(options: str, native: str) -> Metric:
         raise MetricError("NDCG needs k")
     base = given["log_base"]
     if isinstance(base, bool) or not isinstance(base, int | float) or base <= 1:
-        raise MetricError(f"log_base={base!r} is not a base; give a number above 1 (it cancels)")
+        raise MetricError(f"log_base={base!r} is not a base", advice="give a number above 1 (it cancels)")
     achievable = choice_of(given["divide_by_achievable"], "divide_by_achievable", (True, False))
     ideal = "judged" if achievable else "constant"
     return Metric.of("ndcg", cutoff=cutoff, gain="binary", ties="input", ideal=ideal, empty="skip")

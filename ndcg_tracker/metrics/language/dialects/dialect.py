@@ -42,7 +42,7 @@ class Dialect:
             return self.parse(options, native.strip())
         except MetricError as error:
             near = difflib.get_close_matches(f"{self.name}:{native}", self.examples, n=1, cutoff=0.0)
-            raise MetricError(f"{self.name}: {error}; write it like {near[0]}") from None
+            raise error.at(self.name, f"write it like {near[0]}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def cutoff_of(value: Any, name: str) -> int | None:
     """Return a cutoff given as an option: None, or a whole number from 1."""
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
         return value
-    raise MetricError(f"{name}={value!r} is not a cutoff; give a whole number from 1")
+    raise MetricError(f"{name}={value!r} is not a cutoff", advice="give a whole number from 1")
 
 
 def choice_of(value: Any, name: str, choices: tuple[Any, ...]) -> Any:
@@ -112,5 +112,5 @@ def native_cutoff(text: str) -> tuple[str, int | None]:
     if not at:
         return name, None
     if not (digits.isascii() and digits.isdigit() and cutoff_from(digits) >= 1):
-        raise MetricError(f"{digits!r} is not a cutoff; give a whole number from 1")
+        raise MetricError(f"{digits!r} is not a cutoff", advice="give a whole number from 1")
     return name, cutoff_from(digits)

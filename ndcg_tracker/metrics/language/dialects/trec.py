@@ -126,9 +126,11 @@ def _measure(word: str, *, is_10: bool) -> tuple[str, int | None, dict[str, str]
         return measure, None, dict(own)
     if word in families:
         parameters = families[word][2].split()
-        raise MetricError(f"{word} prints {len(parameters)} numbers; name one of them, such as {word}_{parameters[1]}")
+        raise MetricError(
+            f"{word} prints {len(parameters)} numbers", advice=f"name one of them, such as {word}_{parameters[1]}"
+        )
     if word in _SETS:
-        raise MetricError(f"{word} is a set of measures; name them one by one")
+        raise MetricError(f"{word} is a set of measures", advice="name them one by one")
     name, found = _split(word, {*whole, *families})
     if found is None:
         raise MetricError(f"measure {word!r} is not known")
@@ -137,7 +139,9 @@ def _measure(word: str, *, is_10: bool) -> tuple[str, int | None, dict[str, str]
         measure, own, _ = families[name]
         several = numbers.split(",")
         if len(several) > 1:
-            raise MetricError(f"{word} prints {len(several)} numbers; name one of them, such as {name}_{several[0]}")
+            raise MetricError(
+                f"{word} prints {len(several)} numbers", advice=f"name one of them, such as {name}_{several[0]}"
+            )
         if measure in _AXIS_OF_NUMBER:
             return measure, None, own | {_AXIS_OF_NUMBER[measure]: numbers}
         if re.fullmatch(r"[1-9]\d*", numbers, re.ASCII):
