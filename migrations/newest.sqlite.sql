@@ -133,27 +133,12 @@ CREATE TABLE decisions (
 	CONSTRAINT fk_decisions_label_set_id FOREIGN KEY(label_set_id) REFERENCES label_sets (id)
 )
 ;
-CREATE VIEW label_coverage AS SELECT r.name AS run, d.name AS dataset, s.version AS label_set_version,
-               nullif(c.cutoff, 0) AS cutoff, c.judged_share AS judged_share
-        FROM coverages c
-        JOIN runs r ON r.id = c.run_id
-        JOIN datasets d ON d.id = r.dataset_id
-        JOIN label_sets s ON s.id = c.label_set_id
-;
 CREATE VIEW items AS SELECT r.name AS run, r.id AS run_id, d.name AS dataset, g.key AS group_key, i.key + 1 AS rank,
                    i.value AS item_key, CAST(json_extract(l.scores, '$[' || i.key || ']') AS REAL) AS score
             FROM runs r
             JOIN datasets d ON d.id = r.dataset_id
             JOIN groups g ON g.dataset_id = r.dataset_id
             JOIN ranked_lists l ON l.run_id = r.id AND l.group_id = g.id
-            JOIN json_each(l.item_keys) i
-;
-CREATE VIEW labels AS SELECT d.name AS dataset, s.version AS label_set_version, g.key AS group_key, i.value AS item_key,
-                   CAST(json_extract(l.grades, '$[' || i.key || ']') AS REAL) AS grade
-            FROM label_sets s
-            JOIN datasets d ON d.id = s.dataset_id
-            JOIN groups g ON g.dataset_id = s.dataset_id
-            JOIN label_lists l ON l.label_set_id = s.id AND l.group_id = g.id
             JOIN json_each(l.item_keys) i
 ;
 CREATE VIEW run_details AS SELECT r.name AS run, r.id AS run_id, d.name AS dataset, r.created_at_utc AS created_at_utc,
@@ -219,25 +204,6 @@ CREATE TABLE evaluations (
 	CONSTRAINT uq_evaluations_run_id_label_set_id_metric_id UNIQUE (run_id, label_set_id, metric_id)
 )
 ;
-CREATE VIEW run_summary AS SELECT r.name AS run, r.id AS run_id, d.name AS dataset, r.created_at_utc AS created_at_utc,
-           m.text AS metric, s.version AS label_set_version, e.mean AS mean, e.n_groups AS n_groups,
-           e.n_missing AS n_missing, e.n_undefined AS n_undefined, coalesce(e.requested_as, m.text) AS requested_as
-    FROM evaluations e
-    JOIN runs r ON r.id = e.run_id
-    JOIN datasets d ON d.id = r.dataset_id
-    JOIN metrics m ON m.id = e.metric_id
-    JOIN label_sets s ON s.id = e.label_set_id
-;
-CREATE VIEW group_history AS SELECT r.name AS run, r.id AS run_id, d.name AS dataset, g.key AS group_key, m.text AS metric,
-           s.version AS label_set_version, v.value AS value, r.created_at_utc AS created_at_utc, coalesce(e.requested_as, m.text) AS requested_as
-    FROM evaluations e
-    JOIN runs r ON r.id = e.run_id
-    JOIN datasets d ON d.id = r.dataset_id
-    JOIN metrics m ON m.id = e.metric_id
-    JOIN label_sets s ON s.id = e.label_set_id
-    JOIN group_results v ON v.evaluation_id = e.id
-    JOIN groups g ON g.id = v.group_id AND g.dataset_id = r.dataset_id
-;
 CREATE VIEW group_diff AS SELECT d.name AS dataset, rb.name AS baseline, rc.name AS candidate, m.text AS metric,
                s.version AS label_set_version, g.key AS group_key, vb.value AS baseline_value,
                vc.value AS candidate_value, vc.value - vb.value AS delta, coalesce(ec.requested_as, eb.requested_as, m.text) AS requested_as
@@ -253,23 +219,6 @@ CREATE VIEW group_diff AS SELECT d.name AS dataset, rb.name AS baseline, rc.name
         JOIN group_results vc ON vc.evaluation_id = ec.id AND vc.group_id = vb.group_id
         JOIN groups g ON g.id = vb.group_id AND g.dataset_id = rb.dataset_id
 ;
-CREATE TABLE label_sets (
-	id INTEGER NOT NULL, 
-	dataset_id INTEGER NOT NULL, 
-	version INTEGER NOT NULL, 
-	digest TEXT NOT NULL, 
-	n_groups INTEGER NOT NULL, 
-	n_labels INTEGER NOT NULL, 
-	source TEXT, 
-	created_at_utc TEXT NOT NULL, 
-	by_row_number BOOLEAN, 
-	CONSTRAINT pk_label_sets PRIMARY KEY (id), 
-	CONSTRAINT ck_label_sets_counts CHECK (n_groups >= 0 AND n_labels >= 0), 
-	CONSTRAINT ck_label_sets_version_from_1 CHECK (version >= 1), 
-	CONSTRAINT fk_label_sets_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
-	CONSTRAINT uq_label_sets_dataset_id_version UNIQUE (dataset_id, version)
-)
-;
 CREATE TABLE texts (
 	dataset_id INTEGER NOT NULL, 
 	group_id INTEGER NOT NULL, 
@@ -282,4 +231,56 @@ CREATE TABLE texts (
 	CONSTRAINT fk_texts_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id)
 )
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0005')
+CREATE TABLE label_sets (
+	id INTEGER NOT NULL, 
+	dataset_id INTEGER NOT NULL, 
+	version INTEGER NOT NULL, 
+	digest TEXT NOT NULL, 
+	n_groups INTEGER NOT NULL, 
+	n_labels INTEGER NOT NULL, 
+	source TEXT, 
+	created_at_utc TEXT NOT NULL, 
+	by_row_number BOOLEAN, 
+	judge TEXT DEFAULT '' NOT NULL, 
+	CONSTRAINT pk_label_sets PRIMARY KEY (id), 
+	CONSTRAINT ck_label_sets_counts CHECK (n_groups >= 0 AND n_labels >= 0), 
+	CONSTRAINT ck_label_sets_version_from_1 CHECK (version >= 1), 
+	CONSTRAINT fk_label_sets_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
+	CONSTRAINT uq_label_sets_dataset_id_version UNIQUE (dataset_id, version)
+)
+;
+CREATE VIEW run_summary AS SELECT r.name AS run, r.id AS run_id, d.name AS dataset, r.created_at_utc AS created_at_utc,
+           m.text AS metric, s.version AS label_set_version, e.mean AS mean, e.n_groups AS n_groups,
+           e.n_missing AS n_missing, e.n_undefined AS n_undefined, coalesce(e.requested_as, m.text) AS requested_as, s.judge AS judge
+    FROM evaluations e
+    JOIN runs r ON r.id = e.run_id
+    JOIN datasets d ON d.id = r.dataset_id
+    JOIN metrics m ON m.id = e.metric_id
+    JOIN label_sets s ON s.id = e.label_set_id
+;
+CREATE VIEW group_history AS SELECT r.name AS run, r.id AS run_id, d.name AS dataset, g.key AS group_key, m.text AS metric,
+           s.version AS label_set_version, v.value AS value, r.created_at_utc AS created_at_utc, coalesce(e.requested_as, m.text) AS requested_as, s.judge AS judge
+    FROM evaluations e
+    JOIN runs r ON r.id = e.run_id
+    JOIN datasets d ON d.id = r.dataset_id
+    JOIN metrics m ON m.id = e.metric_id
+    JOIN label_sets s ON s.id = e.label_set_id
+    JOIN group_results v ON v.evaluation_id = e.id
+    JOIN groups g ON g.id = v.group_id AND g.dataset_id = r.dataset_id
+;
+CREATE VIEW label_coverage AS SELECT r.name AS run, d.name AS dataset, s.version AS label_set_version,
+               nullif(c.cutoff, 0) AS cutoff, c.judged_share AS judged_share, s.judge AS judge
+        FROM coverages c
+        JOIN runs r ON r.id = c.run_id
+        JOIN datasets d ON d.id = r.dataset_id
+        JOIN label_sets s ON s.id = c.label_set_id
+;
+CREATE VIEW labels AS SELECT d.name AS dataset, s.version AS label_set_version, g.key AS group_key, i.value AS item_key,
+                   CAST(json_extract(l.grades, '$[' || i.key || ']') AS REAL) AS grade, s.judge AS judge
+            FROM label_sets s
+            JOIN datasets d ON d.id = s.dataset_id
+            JOIN groups g ON g.dataset_id = s.dataset_id
+            JOIN label_lists l ON l.label_set_id = s.id AND l.group_id = g.id
+            JOIN json_each(l.item_keys) i
+;
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0006')

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-LATER = {"evaluations": ("requested_as",), "label_sets": ("by_row_number",)}
+LATER = {"evaluations": ("requested_as",), "label_sets": ("by_row_number", "judge")}
 """The last columns of each table that exports of older versions lack: they are read as null."""
 OPTIONAL = ("texts",)
 """Tables that an export has only if it was asked for them."""
@@ -67,7 +67,13 @@ TABLES: dict[str, dict[str, Kind]] = {
     "items": _RUN | {"group_key": Kind.KEY, "rank": Kind.COUNT, "item_key": Kind.KEY, "score": Kind.NUMBER},
     "label_sets": {"dataset": Kind.NAME}
     | _LABEL_SET
-    | {"digest": Kind.TEXT, "source": Kind.TEXT, "n_labels": Kind.COUNT, "by_row_number": Kind.COUNT},
+    | {
+        "digest": Kind.TEXT,
+        "source": Kind.TEXT,
+        "n_labels": Kind.COUNT,
+        "by_row_number": Kind.COUNT,
+        "judge": Kind.TEXT,
+    },
     "labels": {"dataset": Kind.NAME} | _LABEL_SET | {"group_key": Kind.KEY, "item_key": Kind.KEY, "grade": Kind.NUMBER},
     "evaluations": _RUN
     | _LABEL_SET

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import shutil
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 import typer
 
 from ndcg_tracker.cli import options
+from ndcg_tracker.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ndcg_tracker.comparison.inference import CiMethod, TestName
+    from ndcg_tracker.comparison.pair import Missing as MissingName
 
 DEFAULT_COLUMNS = 100
 """The width of a report if standard output is not a terminal."""
@@ -66,6 +73,19 @@ Test = Annotated[
 Ci = Annotated[Interval, typer.Option(help="95% intervals: t, bootstrap (BCa), or betting, which holds at any n.")]
 
 
+class Asked(TypedDict):
+    """What a comparison under one version of the labels and under all of them is asked alike."""
+
+    dataset: str | None
+    metrics: Sequence[str]
+    missing: MissingName
+    test: TestName
+    ci: CiMethod
+    equivalence: float | None
+    judge: str | None
+    cluster: str | None
+
+
 def compare(
     baseline: Baseline,
     candidates: Candidates,
@@ -86,6 +106,15 @@ def compare(
         float | None,
         typer.Option(metavar="MARGIN", help="Test whether delta is within +-MARGIN (TOST).", show_default=False),
     ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VERSION",
+            help="Labels: a version, newest, or all for a row under each.",
+            show_default="the newest that both have",
+        ),
+    ] = None,
+    judge: options.Judge = None,
     missing: MissingGroups = Missing.error,
     top: Annotated[int, typer.Option(min=0, help="How many worst and best groups to show.")] = 10,
     tie_bounds: Annotated[
@@ -101,31 +130,63 @@ def compare(
     Shows the difference, its interval, wins and losses, and the worst and best groups.
 
     The labels are the newest version under which both runs have the metrics (all that they share, unless --metric is
-    given). The first metric decides the worst and best groups and the slices.
+    given). The first metric decides the worst and best groups and the slices. --labels all shows whether the
+    conclusion changes from version to version.
 
     tag:KEY=VALUE in the place of a run is an arm: all runs with that tag, as repeats of one system.
     """
-    from ndcg_tracker.reporting.compare import comparison_as
-
-    with options.tracker() as tracker:
-        result = tracker.compare(
-            baseline,
-            *candidates,
-            dataset=dataset,
-            metrics=metric or (),
-            missing=missing.value,
-            top=top,
-            tie_bounds=tie_bounds,
-            unjudged_bounds=unjudged_bounds,
-            test=test.value,
-            ci=ci.value,
-            equivalence=equivalence,
-            by=by,
-            cluster=cluster,
-        )
-    columns = shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns  # COLUMNS, else those of the terminal
-    width = min(columns, WIDEST)
+    width = min(shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns, WIDEST)  # COLUMNS, else those of the terminal
     color = options.wants_color()
-    options.show(comparison_as(format.plain, *result.comparisons, color=color, width=width, spelled=options.as_option))
-    if not any(comparison.is_comparable for comparison in result.comparisons):
+    asked = Asked(
+        dataset=dataset,
+        metrics=metric or (),
+        missing=missing.value,
+        test=test.value,
+        ci=ci.value,
+        equivalence=equivalence,
+        judge=judge,
+        cluster=cluster,
+    )
+    if labels == "all":
+        if by is not None or tie_bounds:
+            raise InputError(
+                "--by and --tie-bounds need one version of the labels", advice="name it in the place of all"
+            )
+        if unjudged_bounds:
+            raise InputError("--unjudged-bounds needs one version of the labels", advice="name it in the place of all")
+        from ndcg_tracker.reporting.labels import versions_as
+
+        with options.tracker() as tracker:
+            found = tracker.compare_versions(baseline, *candidates, **asked).found
+        comparisons = found.comparisons
+        options.show(versions_as(format.plain, found, color=color, width=width))
+    else:
+        from ndcg_tracker.reporting.compare import comparison_as
+
+        version = _version(labels)
+        with options.tracker() as tracker:
+            comparisons = tracker.compare(
+                baseline,
+                *candidates,
+                **asked,
+                top=top,
+                tie_bounds=tie_bounds,
+                unjudged_bounds=unjudged_bounds,
+                by=by,
+                labels=version,
+            ).comparisons
+        options.show(comparison_as(format.plain, *comparisons, color=color, width=width, spelled=options.as_option))
+    if not any(comparison.is_comparable for comparison in comparisons):
         raise typer.Exit(NOTHING_COMPARABLE)
+
+
+def _version(labels: str | None) -> int | Literal["newest"] | None:
+    """Return the version that --labels names."""
+    if labels is None:
+        return None
+    if labels == "newest":
+        return "newest"
+    if not (labels.isascii() and labels.isdecimal()):
+        advice = "give a number, such as --labels 1, or newest or all"
+        raise InputError(f"--labels {labels!r} is no version", advice=advice)
+    return int(labels)

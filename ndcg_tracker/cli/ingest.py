@@ -90,7 +90,8 @@ def ingest(
         with whole_file(metrics_json, "--metrics-json") as write_metrics, options.tracker() as tracker:
             given = None if labels is None else labels_of(labels, columns=label_columns)
             for path, run_name in zip(files, names, strict=True):
-                details = RunDetails(run_name, dataset, source_name(path), commit, parameters, tags)
+                of_labels = None if labels is None else source_name(labels)
+                details = RunDetails(run_name, dataset, source_name(path), commit, parameters, tags, of_labels)
                 metrics = metric or [DEFAULT_METRIC]
                 result = in_blocks_or_whole(
                     path,

@@ -12,7 +12,7 @@ import typer
 from ndcg_tracker.cli import options
 
 app = typer.Typer(
-    help="The labels of a dataset: add versions, ask which are needed.",
+    help="Versions of labels: add, list, diff, agreement, needed.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -42,10 +42,12 @@ def add_labels(
     item: options.ItemColumn = None,
     label: options.LabelColumn = None,
     columns: options.Header = None,
+    judge: options.Judge = None,
 ) -> None:
     """Store the labels of a file as a dataset's newest version.
 
-    Labels already stored add nothing. An empty label means that the item is unjudged.
+    Labels already stored add nothing. An empty label means that the item is unjudged. Those of a named judge, such as a
+    model, count only where --judge names it.
     """
     from ndcg_tracker.cli.input_files import labels_of
     from ndcg_tracker.ingest.columns import Columns, header_of
@@ -54,13 +56,82 @@ def add_labels(
     found = Columns(group=group, item=item, label=label, header=header_of(columns))
     lists = labels_of(file, reader=reader, columns=found)
     with options.tracker() as tracker:
-        version, is_new = tracker.add_labels(lists, dataset=dataset, source=source_name(file), extend=extend)
+        version, is_new = tracker.add_labels(
+            lists, dataset=dataset, source=source_name(file), judge=judge or "", extend=extend
+        )
         state = "stored" if is_new else "already stored"
+        whose = f" of judge {judge!r}" if judge else ""
         beside = " added to the version before" if extend and is_new and version > 1 else ""
-        options.say(f"{state} as version {version} of dataset {dataset!r}: {lists.n_items} labels{beside}")
+        options.say(f"{state} as version {version} of dataset {dataset!r}: {lists.n_items} labels{whose}{beside}")
         if rescore:
-            rescored = tracker.rescore(dataset=dataset)
+            rescored = tracker.rescore(dataset=dataset, judge=judge)
             options.say(f"rescored {sum(bool(run.metrics) for run in rescored)} of {len(rescored)} runs")
+
+
+@app.command("list")
+def list_labels(
+    dataset: options.Dataset = "default",
+    judge: options.Judge = None,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """List the versions of a dataset's labels, oldest first.
+
+    Shows how many groups, items and labels each has, how often each grade was given, and how many runs are evaluated
+    under it.
+    """
+    from ndcg_tracker.reporting.labels import label_versions_as
+
+    with options.tracker() as tracker:
+        found = tracker.label_versions(dataset, judge=judge)
+    options.show(label_versions_as(format.plain, found, color=options.wants_color()))
+
+
+@app.command("diff")
+def diff_labels(
+    first: Annotated[int, typer.Argument(metavar="VERSION", help="A version of the labels.")],
+    second: Annotated[
+        int | None, typer.Argument(metavar="[OTHER]", help="The version to hold against it.", show_default="newest")
+    ] = None,
+    dataset: options.Dataset = "default",
+    top: Annotated[int, typer.Option(min=0, help="How many changed labels to show.")] = 10,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Compare two versions of a dataset's labels.
+
+    Shows how far they agree where both have a label, which grades became which, and which groups and labels are new or
+    gone.
+    """
+    from ndcg_tracker.reporting.labels import labels_diff_as
+
+    with options.tracker() as tracker:
+        found = tracker.labels_diff(first, second, dataset=dataset, top=top)
+    options.show(labels_diff_as(format.plain, found, color=options.wants_color()))
+
+
+@app.command("agreement")
+def judges_agreement(
+    judge: Annotated[
+        list[str] | None,
+        typer.Option("--judge", metavar="NAME", help="A judge; give one or two.", show_default="the only named one"),
+    ] = None,
+    dataset: options.Dataset = "default",
+    metric: Annotated[
+        str,
+        typer.Option("--metric", "-m", help="By which runs are compared.", callback=options.metric_asked_for),
+    ] = "ndcg@10",
+    top: Annotated[int, typer.Option(min=0, help="How many labels to show whose grades differ.")] = 10,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Show how far two judges agree, and which verdicts turn.
+
+    Holds the newest labels of a named judge against those of the unnamed one, or of two named ones against each other:
+    weighted kappa, grades against grades, and the order of all runs under each.
+    """
+    from ndcg_tracker.reporting.labels import agreement_as
+
+    with options.tracker() as tracker:
+        found = tracker.labels_agreement(*(judge or ()), dataset=dataset, metric=metric, top=top)
+    options.show(agreement_as(format.plain, found, color=options.wants_color()))
 
 
 @app.command("needed")
@@ -79,6 +150,7 @@ def labels_needed(
         ),
     ] = None,
     dataset: options.AnyDataset = None,
+    judge: options.Judge = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.", show_default=False)
     ] = None,
@@ -94,7 +166,9 @@ def labels_needed(
 
     asked = options.metric_asked_for(metric)
     with options.tracker() as tracker, whole_file(output, "--output") as write:
-        needed = tracker.labels_needed(baseline, *candidates, budget=budget, metric=asked, dataset=dataset).needed
+        needed = tracker.labels_needed(
+            baseline, *candidates, budget=budget, metric=asked, dataset=dataset, judge=judge
+        ).needed
         color = output is None and options.wants_color()
         text = needed_as(format.value, needed, color=color, width=shutil.get_terminal_size((100, 0)).columns)
         write(text)
@@ -102,5 +176,6 @@ def labels_needed(
         options.show(text)
     else:
         n_items = f"{len(needed.items)} item{'' if len(needed.items) == 1 else 's'}"
-        words = ("ndcg-track", "labels", "add", output, "--extend", "--rescore", "--dataset", needed.dataset)
+        whose = ("--judge", judge) if judge else ()
+        words = ("ndcg-track", "labels", "add", output, "--extend", "--rescore", "--dataset", needed.dataset, *whose)
         options.say(f"wrote {n_items} to judge; with their grades filled in: {shlex.join(words)}")

@@ -96,6 +96,10 @@ Labels = Annotated[
         show_default=False,
     ),
 ]
+Judge = Annotated[
+    str | None,
+    typer.Option("--judge", metavar="NAME", help="Whose labels, if a judge is named.", show_default=False),
+]
 Names = Annotated[
     list[str] | None,
     typer.Option("--name", help="Name of the run, one per file; else the file's.", show_default=False),

@@ -14,11 +14,15 @@ def rescore(
     every: Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")] = False,
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
+    labels: Annotated[
+        int | None, typer.Option(metavar="VERSION", help="A version of the labels.", show_default="the newest")
+    ] = None,
+    judge: options.Judge = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Evaluate stored runs under newer labels or more metrics.
 
-    The labels are the newest; without --metric, the metrics are those that each run already has.
+    Without --labels, the labels are the newest; without --metric, the metrics are those that each run already has.
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.reporting.report import Column
@@ -26,7 +30,7 @@ def rescore(
     if bool(runs) == every:
         raise InputError("name the runs to rescore, or give --all")
     with options.tracker() as tracker:
-        found = tracker.rescore(runs or (), metrics=metric or (), dataset=dataset)
+        found = tracker.rescore(runs or (), metrics=metric or (), dataset=dataset, labels=labels, judge=judge)
     rows = [
         (
             run.run,

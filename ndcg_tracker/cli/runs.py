@@ -55,11 +55,12 @@ def show_run(run: Run, dataset: options.AnyDataset = None, format: options.Outpu
         return
     details = [(name, _pairs(value) if isinstance(value, dict) else value) for name, value in _details(found).items()]
     details = [(name, value) for name, value in details if value not in (None, "")]
-    names = ("metric", "label_set_version", "mean", "n_groups", "n_missing", "n_undefined")
+    judge = ("judge",) if any(one.judge for one in evaluations) else ()
+    names = ("metric", "label_set_version", *judge, "mean", "n_groups", "n_missing", "n_undefined")
     columns = [Column(name, digits=4 if name == "mean" else None) for name in names]
     rows = [
         (
-            *(format.metric(e.metric, e.requested_as), e.label_set_version, e.mean),
+            *(format.metric(e.metric, e.requested_as), e.label_set_version, *(e.judge for _ in judge), e.mean),
             *(e.n_groups, e.n_missing, e.n_undefined, e.requested_as),
         )
         for e in evaluations
@@ -140,6 +141,7 @@ def _as_object(run: RunRecord, evaluations: list[EvaluationRecord]) -> dict[str,
             {
                 "metric": evaluation.metric,
                 "label_set_version": evaluation.label_set_version,
+                "judge": evaluation.judge,
                 "mean": evaluation.mean,
                 "n_groups": evaluation.n_groups,
                 "n_missing": evaluation.n_missing,

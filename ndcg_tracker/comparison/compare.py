@@ -95,7 +95,10 @@ class PairedResults:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRuns:
-    """Two runs under one label set, as reports name them, and what is known of them beside their results."""
+    """Two runs under one label set, as reports name them, and what is known of them beside their results.
+
+    ``positives_only``: the coverage differs, and no label has grade 0 or below.
+    """
 
     baseline: RunRef
     candidate: RunRef
@@ -103,6 +106,7 @@ class ComparedRuns:
     label_set: LabelSetRef
     coverage: tuple[JudgedShare, ...] = ()
     notes: tuple[Note, ...] = ()
+    positives_only: bool = False
 
 
 def compare_runs(
@@ -129,7 +133,7 @@ def compare_runs(
     top = top if first.shown_only is None else 0  # there are no worst and best groups of what says nothing of quality
     if by is not None and first.no_inference is not None:
         raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
-    coverage = coverage_notes(runs.coverage, bounds_command(runs))
+    coverage = coverage_notes(runs.coverage, bounds_command(runs), positives_only=runs.positives_only)
     if any(one.unjudged is not None for one in results):  # then the bounds stand in the place of the guess
         coverage = [note for note in coverage if note.kind != "fewer_judged"]
     comparison = Comparison(
@@ -170,7 +174,8 @@ def _with_metric_notes(comparison: Comparison) -> Comparison:
 def bounds_command(runs: ComparedRuns) -> tuple[str, ...]:
     """Return the command that says how far unjudged items leave the difference open: of two runs, the first of arms."""
     names = (run.runs[0].name if run.runs else run.name for run in (runs.baseline, runs.candidate))
-    return "ndcg-track", "compare", *names, "--dataset", runs.dataset, "--unjudged-bounds"
+    judge = ("--judge", runs.label_set.judge) if runs.label_set.judge else ()
+    return "ndcg-track", "compare", *names, "--dataset", runs.dataset, *judge, "--unjudged-bounds"
 
 
 def labels_command(dataset: str) -> tuple[str, ...]:

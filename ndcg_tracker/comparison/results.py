@@ -160,10 +160,11 @@ class ItemMove:
 
 @dataclass(frozen=True, slots=True)
 class LabelSetRef:
-    """A version of a dataset's labels and the digest of its content."""
+    """A version of a dataset's labels and the digest of its content; ``judge``: who gave them, "" for no named one."""
 
     version: int
     digest: str
+    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,10 +343,13 @@ def corrected_verdict(verdict: Verdict | None, delta: float | None, p_adjusted: 
     return "improved" if delta > 0 else "regressed"
 
 
-def coverage_notes(coverage: Sequence[JudgedShare], command: tuple[str, ...] = ()) -> list[Note]:
+def coverage_notes(
+    coverage: Sequence[JudgedShare], command: tuple[str, ...] = (), *, positives_only: bool = False
+) -> list[Note]:
     """Return a note for each run that has clearly fewer judged items, with the cutoffs at which it has.
 
-    ``command``: the one that says how far unjudged items leave the difference open.
+    ``command``: the one that says how far unjudged items leave the difference open. ``positives_only``: no label has
+    grade 0 or below, so a better run has more judged items by definition.
 
     >>> coverage_notes([JudgedShare(10, 0.98, 0.975)])
     []
@@ -353,7 +357,11 @@ def coverage_notes(coverage: Sequence[JudgedShare], command: tuple[str, ...] = (
     {'run': 'candidate', 'cutoffs': [10, None]}
     >>> coverage_notes([JudgedShare(10, 0.98, 0.0)])[1]
     Note(kind='none_judged', facts={'run': 'candidate'}, command=())
+    >>> coverage_notes([JudgedShare(10, 0.98, 0.0)], positives_only=True)
+    [Note(kind='positives_only', facts={}, command=())]
     """
+    if positives_only:
+        return [Note("positives_only")]
     found: dict[str, list[int | None]] = {}
     for share in coverage:
         if share.baseline is None or share.candidate is None:

@@ -19,7 +19,7 @@ _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 _NEWEST = """\
 WITH newest AS (
     SELECT run, dataset, metric, label_set_version FROM run_summary
-    WHERE (:dataset = '' OR dataset = :dataset) AND (:metric = '' OR metric = :metric){run}
+    WHERE judge = '' AND (:dataset = '' OR dataset = :dataset) AND (:metric = '' OR metric = :metric){run}
     ORDER BY run_id DESC, label_set_version DESC, metric LIMIT 1
 )
 """
@@ -72,7 +72,7 @@ ORDER BY s.run_id, s.label_set_version""",
 , pair AS (
     SELECT n.dataset, n.metric, b.run AS baseline, n.run AS candidate, max(b.label_set_version) AS label_set_version
     FROM newest n
-    JOIN run_summary b ON b.dataset = n.dataset AND b.metric = n.metric AND b.run = coalesce(
+    JOIN run_summary b ON b.judge = '' AND b.dataset = n.dataset AND b.metric = n.metric AND b.run = coalesce(
         (SELECT a.run FROM run_aliases a WHERE a.dataset = n.dataset
             AND a.alias = coalesce(nullif(ltrim(:baseline, '@'), ''), 'baseline')),
         :baseline)

@@ -11,6 +11,7 @@ from ndcg_tracker.comparison.results import (
     Comparison,
     GroupCounts,
     GroupDelta,
+    LabelSetRef,
     MetricComparison,
     RunRef,
     TieBounds,
@@ -240,8 +241,10 @@ def for_people(comparison: Comparison) -> Comparison:
 
 
 def runs(comparison: Comparison) -> str:
-    """Return which runs were compared, and on what."""
-    return f"{comparison.candidate.name} against {comparison.baseline.name} on {comparison.dataset}"
+    """Return which runs were compared, and on what; labels of a named judge are told wherever a verdict is."""
+    judge = comparison.label_set.judge
+    on = f"{comparison.dataset} (judge {judge!r})" if judge else comparison.dataset
+    return f"{comparison.candidate.name} against {comparison.baseline.name} on {on}"
 
 
 def headline(comparison: Comparison) -> str:
@@ -471,7 +474,7 @@ def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[s
     pairs = [
         *_arms(comparison),
         *(("in neither run", worded(sentence, spelled)) for sentence in _in_neither(comparison)),
-        ("labels", f"version {labels.version}, digest {labels.digest[:12]}"),
+        ("labels", f"version {labels.version}{whose(labels)}, digest {labels.digest[:12]}"),
     ]
     for share in comparison.coverage:
         where = "judged" if share.cutoff is None else f"judged@{share.cutoff}"
@@ -486,6 +489,11 @@ def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[s
                 ("ties", f"{metric.metric}: baseline {_range(effect.baseline)}, candidate {_range(effect.candidate)}")
             )
     return pairs
+
+
+def whose(labels: LabelSetRef) -> str:
+    """Return which judge gave labels, if one is named."""
+    return f" of judge {labels.judge!r}" if labels.judge else ""
 
 
 def _arms(comparison: Comparison) -> list[tuple[str, str]]:

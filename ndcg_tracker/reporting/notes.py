@@ -182,11 +182,20 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "no_mean_of_groups": "shown, not compared: its summary is not a mean of groups, and the tests are about such means",
     "fewer_judged": _fewer_judged,
     "none_judged": "the {run} has no judged item there at all: are its ids spelled as in the labels?".format,
+    "not_under_judge": lambda version, judge, n, metrics: (
+        f"{counted(n, 'run')} {'has' if n == 1 else 'have'} no {metrics[0]} under version {version} of the labels"
+        f"{f' (judge {judge!r})' if judge else ''}: left out; to add them"
+    ),
+    "positives_only": "no label has grade 0: an item without a label is unknown here, not irrelevant",
     "nothing_judged": lambda metrics: (
         f"no judged item counts in either run under {', '.join(metrics)}: are the ids of groups and items spelled as "
         "in the labels? see those with"
     ),
     "newer_labels": "labels version {newest} is newer than version {version}, which both runs share; to use it".format,
+    "not_evaluated": lambda version, runs: (
+        f"no results under version {version} of the labels for {' and '.join(map(repr, runs))} and the baseline "
+        "together; to add them"
+    ),
     "ties": _ties,
     "no_alias": "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with",
     "same_run": "candidate and baseline are one and the same run",

@@ -258,20 +258,27 @@ class LabelReads:
         self._session = session
         self._groups = groups
 
-    def sets(self, dataset_id: int) -> list[LabelSetRecord]:
-        """Return the label sets of a dataset by version."""
+    def sets(self, dataset_id: int, judge: str | None = "") -> list[LabelSetRecord]:
+        """Return the label sets of a judge of a dataset by version; ``judge``: None for those of all."""
         table = schema.label_sets
         query = sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.version)
-        return self._session.records(LabelSetRecord, query)
+        return self._session.records(LabelSetRecord, query if judge is None else query.where(table.c.judge == judge))
 
-    def newest(self, dataset_id: int) -> LabelSetRecord | None:
-        """Return the label set with the highest version, None if the dataset has no labels."""
-        sets = self.sets(dataset_id)
+    def newest(self, dataset_id: int, judge: str | None = "") -> LabelSetRecord | None:
+        """Return the label set with the highest version, None if there are no labels (see ``sets``)."""
+        sets = self.sets(dataset_id, judge)
         return sets[-1] if sets else None
 
     def lists(self, label_set_id: int, group_ids: Index | None = None) -> LabelLists:
         """Return the labels of a label set, of some groups or all, groups by ascending id."""
         return LabelLists(*self._groups.keyed(self._session.bulk.lists(LABEL_LISTS, label_set_id, group_ids)))
+
+    def has_judged_zero(self, label_set_id: int) -> bool:
+        """Return whether any label says that an item is not relevant: grade 0 or below.
+
+        Of 700,000 positive labels it takes 0.09 s; the first other one ends it.
+        """
+        return self._session.bulk.has_grade_up_to(label_set_id, 0.0)
 
     def group_ids(self, label_set_id: int) -> Index:
         """Return the ids, ascending, of the groups that a label set has labels for."""
@@ -293,7 +300,7 @@ class EvaluationReads:
     def history(self, dataset_id: int, metric: str, label_set_id: int | None = None) -> list[HistoryRecord]:
         """Return the evaluations of all runs of a dataset under a metric, by run and label set version.
 
-        Parameters: ``metric``, its canonical text. ``label_set_id`` narrows to one label set.
+        Parameters: ``metric``, its canonical text. ``label_set_id``: one label set; by default all of no named judge.
         """
         runs, evaluations, label_sets = schema.runs, schema.evaluations, schema.label_sets
         query = (
@@ -314,12 +321,11 @@ class EvaluationReads:
             .where(runs.c.dataset_id == dataset_id, schema.metrics.c.text == metric)
             .order_by(runs.c.id, label_sets.c.version)
         )
-        if label_set_id is not None:
-            query = query.where(evaluations.c.label_set_id == label_set_id)
-        return self._session.records(HistoryRecord, query)
+        chosen = label_sets.c.judge == "" if label_set_id is None else evaluations.c.label_set_id == label_set_id
+        return self._session.records(HistoryRecord, query.where(chosen))
 
     def metrics(self, dataset_id: int) -> list[MetricUse]:
-        """Return the metrics that runs of a dataset have, in the order in which they were first used."""
+        """Return the metrics that runs of a dataset have under labels of no named judge, in the order of first use."""
         table, metrics = schema.evaluations, schema.metrics
         query = (
             sa.select(
@@ -329,14 +335,22 @@ class EvaluationReads:
             )
             .join_from(table, metrics)
             .join(schema.runs, schema.runs.c.id == table.c.run_id)
-            .where(schema.runs.c.dataset_id == dataset_id)
+            .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
+            .where(schema.runs.c.dataset_id == dataset_id, schema.label_sets.c.judge == "")
             .group_by(metrics.c.id, metrics.c.text)
             .order_by(sa.func.min(table.c.id))
         )
         return self._session.records(MetricUse, query)
 
+    def runs_by_label_set(self, dataset_id: int) -> dict[int, int]:
+        """Return how many runs of a dataset are evaluated under each label set, by its id."""
+        table = schema.evaluations
+        query = sa.select(table.c.label_set_id, sa.func.count(table.c.run_id.distinct())).join_from(table, schema.runs)
+        query = query.where(schema.runs.c.dataset_id == dataset_id).group_by(table.c.label_set_id)
+        return dict(tuple(row) for row in self._session.rows(query))
+
     def of_group(self, dataset_id: int, metric: str, group_id: int) -> list[GroupValueRecord]:
-        """Return one group in every run of a dataset that has a metric, by run and label set version.
+        """Return one group in every run of a dataset that has a metric, by run and label set version of no named judge.
 
         The value is looked up by its primary key in each evaluation, whatever the number of groups.
         """
@@ -355,7 +369,7 @@ class EvaluationReads:
             .join(schema.metrics, schema.metrics.c.id == table.c.metric_id)
             .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
             .outerjoin(results, of_group)
-            .where(runs.c.dataset_id == dataset_id, schema.metrics.c.text == metric)
+            .where(runs.c.dataset_id == dataset_id, schema.metrics.c.text == metric, schema.label_sets.c.judge == "")
             .order_by(runs.c.id, schema.label_sets.c.version)
         )
         return self._session.records(GroupValueRecord, query)
@@ -566,6 +580,7 @@ def _evaluations() -> Select[Any]:
             schema.metrics.c.text.label("metric"),
             _requested_as(),
             schema.label_sets.c.version.label("label_set_version"),
+            schema.label_sets.c.judge,
         )
         .join_from(table, schema.metrics)
         .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)

@@ -36,7 +36,8 @@ class DatasetCounts:
 class LabelSetRecord:
     """A version of a dataset's labels; ``digest`` is ``LabelLists.digest()``.
 
-    ``by_row_number``: whether items are identified by row numbers, None if unknown.
+    ``by_row_number``: whether items are identified by row numbers, None if unknown. ``judge``: who gave them, "" for
+    the judge that counts unless another is named.
     """
 
     id: int
@@ -48,6 +49,7 @@ class LabelSetRecord:
     source: str | None
     created_at_utc: str
     by_row_number: bool | None
+    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,7 @@ class EvaluationRecord:
     the worst and for the best, None if not computed. ``std_dev``: of the groups' values, None below two
     values. ``n_groups``: the groups in the mean. ``n_missing``: labelled groups that the run lacks. ``n_undefined``:
     groups without a value. ``requested_as``: the text that the metric was first requested as, else its canonical text.
+    ``judge``: who gave the labels.
     """
 
     id: int
@@ -105,6 +108,7 @@ class EvaluationRecord:
     n_undefined: int
     created_at_utc: str
     requested_as: str
+    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True)

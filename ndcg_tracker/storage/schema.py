@@ -134,6 +134,14 @@ label_sets = Table(
         Boolean,
         comment="Whether items are known by row numbers, for want of ids; NULL where older programs did not say.",
     ),
+    Column(
+        "judge",
+        TEXT,
+        nullable=False,
+        server_default="",
+        comment="Who gave the labels: a person, a pool, a model; empty for the judge that counts unless another is "
+        "named.",
+    ),
     UniqueConstraint("dataset_id", "version"),
     CheckConstraint("version >= 1", name="version_from_1"),
     CheckConstraint("n_groups >= 0 AND n_labels >= 0", name="counts"),

@@ -20,6 +20,7 @@ _GROUP = {"group_key": "Id of the group."}
 _METRIC = {"metric": "The metric's canonical text form."}
 _REQUESTED = {"requested_as": "The text that the metric was first requested as, such as lightgbm:ndcg@10."}
 _VERSION = {"label_set_version": "Version of the dataset's labels."}
+_JUDGE = {"judge": "Who gave the labels; empty for the judge that counts unless another is named."}
 _CREATED = {"created_at_utc": "When the run was stored, ISO 8601 in UTC."}
 
 
@@ -42,7 +43,8 @@ VIEWS = (
             "n_missing": "How many groups have labels that the run has no items for.",
             "n_undefined": "How many groups the metric is undefined for.",
         }
-        | _REQUESTED,
+        | _REQUESTED
+        | _JUDGE,
     ),
     View(
         "group_history",
@@ -54,7 +56,8 @@ VIEWS = (
         | _VERSION
         | {"value": "The metric's value for the group; NULL where it is undefined."}
         | _CREATED
-        | _REQUESTED,
+        | _REQUESTED
+        | _JUDGE,
     ),
     View(
         "group_diff",
@@ -88,7 +91,7 @@ VIEWS = (
     View(
         "labels",
         "One row per label of a label set version.",
-        _DATASET | _VERSION | _GROUP | {"item_key": "Id of the judged item.", "grade": "Value of the label."},
+        _DATASET | _VERSION | _GROUP | {"item_key": "Id of the judged item.", "grade": "Value of the label."} | _JUDGE,
     ),
     View(
         "label_coverage",
@@ -99,7 +102,8 @@ VIEWS = (
         | {
             "cutoff": "How many items from the top of each list; NULL for the whole list.",
             "judged_share": "Which share of those items has a label, from 0 to 1.",
-        },
+        }
+        | _JUDGE,
     ),
     View(
         "run_details",

@@ -162,15 +162,19 @@ class LabelWrites:
         self._groups = groups
         self._made = made
 
-    def insert(self, dataset_id: int, labels: LabelLists, source: str | None = None) -> LabelSetRecord:
-        """Store labels as the next version of a dataset's labels and return its record."""
-        label_set_id = self.begin(dataset_id, source, by_row_number=labels.by_row_number)
+    def insert(
+        self, dataset_id: int, labels: LabelLists, source: str | None = None, *, judge: str = ""
+    ) -> LabelSetRecord:
+        """Store labels of a judge as the next version of a dataset's labels and return its record."""
+        label_set_id = self.begin(dataset_id, source, by_row_number=labels.by_row_number, judge=judge)
         self.append(label_set_id, dataset_id, labels)
         return self.finish(label_set_id, labels.digest(), labels.n_groups, labels.n_items)
 
-    def begin(self, dataset_id: int, source: str | None = None, *, by_row_number: bool | None = False) -> int:
+    def begin(
+        self, dataset_id: int, source: str | None = None, *, by_row_number: bool | None = False, judge: str = ""
+    ) -> int:
         """Create the next version of a dataset's labels, still empty, and return the id of the label set."""
-        newest = self._read.labels.newest(dataset_id)
+        newest = self._read.labels.newest(dataset_id, None)
         values: dict[str, Any] = {
             "dataset_id": dataset_id,
             "version": 1 if newest is None else newest.version + 1,
@@ -179,6 +183,7 @@ class LabelWrites:
             "n_labels": 0,
             "source": source,
             "by_row_number": by_row_number,
+            "judge": judge and checked_name("judge", judge),
             "created_at_utc": utc_now(),
         }
         label_set_id = self._session.insert(schema.label_sets, values)

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ndcg_tracker.comparison.compare import ComparedRuns, PairedResults, adjusted_jointly, compare_runs
 from ndcg_tracker.comparison.inference import Chance
+from ndcg_tracker.comparison.labels import VersionsComparison
 from ndcg_tracker.comparison.pair import Missing, pair, places_of_ids
-from ndcg_tracker.comparison.results import Comparison, JudgedShare, LabelSetRef, RunRef, TieBounds, TieEffect
-from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
+from ndcg_tracker.comparison.results import Comparison, JudgedShare, RunRef, TieBounds, TieEffect
+from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.numbers import counted
 from ndcg_tracker.storage.references import ARM
-from ndcg_tracker.tracker.compare import CompareOptions, compared, has_nothing_judged, judged_shares_of, one_by_one
+from ndcg_tracker.tracker.compare import (
+    CompareOptions,
+    compared,
+    has_nothing_judged,
+    holds_positives_only,
+    judged_shares_of,
+    one_by_one,
+)
 from ndcg_tracker.tracker.groups import attribute_values
+from ndcg_tracker.tracker.label_sets import label_set_ref
 from ndcg_tracker.tracker.run_pair import (
     NO_INFERENCE,
     Evaluated,
@@ -63,6 +74,52 @@ def comparisons(
         return tuple(one.comparison for one in compared(tx, baseline, candidates, options))
     found = [compared_arms(tx, each[0], other, options) for other in each[1:]]
     return tuple(found) if len(found) == 1 else adjusted_jointly(found)
+
+
+def compared_versions(
+    tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
+) -> VersionsComparison:
+    """Return the comparison of a run or an arm with each candidate under every version of the labels that has both.
+
+    Without metrics, those that all versions of a candidate have, if any, so that p-values are corrected over the same
+    ones. Parameters and raises: as ``comparisons``.
+    """
+    names = one_by_one(candidates)
+    arms = {name: arm_or_run(tx, name, options.dataset) for name in (baseline, *names)}
+    versions = [one.version for one in tx.labels.sets(arms[baseline].runs[0].dataset_id, options.judge or "")]
+    found: dict[str, dict[int, Comparison]] = {name: {} for name in names}
+    lacking: list[tuple[str, int]] = []
+    for name, version in product(names, versions):
+        try:
+            (found[name][version],) = comparisons(tx, baseline, [name], replace(options, labels=version))
+        except NotComparableError:
+            lacking.append((name, version))
+    if not any(found.values()):
+        comparisons(tx, baseline, candidates, options)  # says why
+    for name, of_name in found.items():
+        texts = [[metric.metric for metric in one.metrics] for one in of_name.values()]
+        shared = [text for text in texts[-1] if all(text in of_version for of_version in texts)] if texts else []
+        for version, one in of_name.items():
+            if shared and len(one.metrics) > len(shared):
+                chosen = replace(options, labels=version, metrics=tuple(map(parse_metric, shared)))
+                (of_name[version],) = comparisons(tx, baseline, [name], chosen)
+    for version in versions:
+        beside = [name for name in found if version in found[name]]
+        if len(beside) > 1:
+            corrected = adjusted_jointly([found[name][version] for name in beside])
+            for name, one in zip(beside, corrected, strict=True):
+                found[name][version] = one
+    every = [one for of_name in found.values() for one in of_name.values()]
+    metrics = list(dict.fromkeys(metric.metric for one in every for metric in one.metrics))
+    notes = []
+    for version in dict.fromkeys(version for _, version in lacking):
+        without = [arms[name] for name, of in lacking if of == version]
+        runs = [run for arm in (arms[baseline], *without) for run in arm.runs]
+        command = rescore_command(runs, metrics, version)
+        notes.append(Note("not_evaluated", {"version": version, "runs": [arm.name for arm in without]}, command))
+    return VersionsComparison(
+        tuple(every), tuple((arms[name].name, version) for name, version in lacking), tuple(notes)
+    )
 
 
 def arm_or_run(tx: ReadTransaction, reference: str, dataset: str | None = None) -> Arm:
@@ -121,7 +178,7 @@ def compared_arms(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: C
             f"run {both[0].name!r} is in {baseline.name!r} and in {candidate.name!r}; an arm needs its own"
         )
     runs = (*baseline.runs, *candidate.runs)
-    sides, metrics, newest = shared_labels(tx, runs, options.metrics)
+    sides, metrics, newest = shared_labels(tx, runs, options.metrics, options.labels, options.judge)
     each = sides[: len(baseline.runs)], sides[len(baseline.runs) :]
     label_set = sides[0].label_set
     shares = [[judged_shares_of(tx, side) for side in arm] for arm in each]
@@ -137,22 +194,25 @@ def compared_arms(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: C
         for metric in metrics
     ]
     notes = [Note("one_repeat", {"run": arm.name}) for arm in (baseline, candidate) if len(arm.runs) == 1]
-    if label_set.version < newest:
+    if options.labels is None and label_set.version < newest:
         facts = {"newest": newest, "version": label_set.version}
-        notes.append(Note("newer_labels", facts, rescore_command(runs, list(map(str, metrics)))))
+        command = rescore_command(runs, list(map(str, metrics)), judge=label_set.judge)
+        notes.append(Note("newer_labels", facts, command))
     slices = None if options.by is None else attribute_values(tx, runs[0], options.by)
     dataset_id = runs[0].dataset_id
+    coverage = tuple(
+        JudgedShare(cutoff, *(_mean_share(of_arm, cutoff) for of_arm in shares))
+        for cutoff in dict.fromkeys(metric.cutoff for metric in metrics)
+    )
     return compare_runs(
         ComparedRuns(
             baseline.ref,
             candidate.ref,
             runs[0].dataset,
-            LabelSetRef(label_set.version, label_set.digest),
-            coverage=tuple(
-                JudgedShare(cutoff, *(_mean_share(of_arm, cutoff) for of_arm in shares))
-                for cutoff in dict.fromkeys(metric.cutoff for metric in metrics)
-            ),
+            label_set_ref(label_set),
+            coverage=coverage,
             notes=tuple(notes),
+            positives_only=holds_positives_only(tx, label_set, coverage),
         ),
         results,
         lambda group_ids: tx.groups.keys(dataset_id, group_ids).to_list(),

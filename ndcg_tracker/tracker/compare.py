@@ -17,11 +17,11 @@ from ndcg_tracker.comparison.results import (
     GroupDelta,
     GroupTieBounds,
     JudgedShare,
-    LabelSetRef,
     RunRef,
+    coverage_notes,
     most_telling,
 )
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.metric import Metric
@@ -31,12 +31,14 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.tracker.explain import item_moves
 from ndcg_tracker.tracker.families import retraining_note
 from ndcg_tracker.tracker.groups import AttributeValues, attribute_values
-from ndcg_tracker.tracker.run_pair import RunPair, Side, paired_results, resolved_pair
+from ndcg_tracker.tracker.label_sets import label_set_ref
+from ndcg_tracker.tracker.run_pair import RunPair, Side, Version, paired_results, resolved_pair
 from ndcg_tracker.tracker.scoring import stored_weights
 from ndcg_tracker.tracker.unjudged import with_unjudged
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import LabelSetRecord
 
 
 MOVES = 3
@@ -50,7 +52,7 @@ class CompareOptions:
 
     ``metrics``: none for all that a candidate shares with the baseline. ``tie_bounds``: look for the groups that ties
     in scores leave open as well, which reads the items of all runs. ``by``: a group attribute to slice by.
-    ``cluster``: one whose values mark groups that depend on each other.
+    ``cluster``: one whose values mark groups that depend on each other. ``labels``, ``judge``: see ``resolved_pair``.
     ``unjudged_bounds``: find how far unjudged items leave every metric open, which reads them, too.
     """
 
@@ -62,7 +64,15 @@ class CompareOptions:
     methods: Methods = T_TEST
     by: str | None = None
     cluster: str | None = None
+    labels: Version = None
+    judge: str | None = None
     unjudged_bounds: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is no version of labels (InputError)."""
+        if self.labels not in (None, "newest") and (isinstance(self.labels, bool) or not isinstance(self.labels, int)):
+            advice = f"give a number, such as {argument('labels', 1)}, or {argument('labels', 'newest')}"
+            raise InputError(f"labels {self.labels!r} is no version", advice=advice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +97,8 @@ def compared(
     others = [tx.runs.resolve(candidate, options.dataset) for candidate in one_by_one(candidates)]
     if not others:
         raise InputError("a comparison needs a candidate", advice="name one after the baseline")
-    each = [compared_pair(tx, resolved_pair(tx, run, other, options.metrics), options) for other in others]
+    pairs = [resolved_pair(tx, run, other, options.metrics, options.labels, options.judge) for other in others]
+    each = [compared_pair(tx, both, options) for both in pairs]
     if len(each) == 1:
         return each
     corrected = adjusted_jointly([one.comparison for one in each])
@@ -122,17 +133,19 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions) -
             return found if clusters is None else [clustered(one, clusters) for one in found]
 
         results = with_unjudged(tx, both, results, results_of, options.methods)
+    coverage = tuple(
+        JudgedShare(cutoff, *(of_run.get(cutoff) for of_run in shares))
+        for cutoff in dict.fromkeys(metric.cutoff for metric in both.metrics)
+    )
     comparison = compare_runs(
         ComparedRuns(
             RunRef(one.name, one.id),
             RunRef(other.name, other.id),
             one.dataset,
-            LabelSetRef(label_set.version, label_set.digest),
-            coverage=tuple(
-                JudgedShare(cutoff, *(of_run.get(cutoff) for of_run in shares))
-                for cutoff in dict.fromkeys(metric.cutoff for metric in both.metrics)
-            ),
+            label_set_ref(label_set),
+            coverage=coverage,
             notes=tuple(both.notes()),
+            positives_only=holds_positives_only(tx, label_set, coverage),
         ),
         results,
         lambda group_ids: tx.groups.keys(both.dataset_id, group_ids).to_list(),
@@ -148,6 +161,11 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions) -
         found, n_open = _open_groups(tx, both, options.top)
         comparison = replace(comparison, tie_groups=found, n_tie_groups=n_open)
     return ComparedPair(both, comparison, results)
+
+
+def holds_positives_only(tx: ReadTransaction, label_set: LabelSetRecord, coverage: Sequence[JudgedShare]) -> bool:
+    """Return whether the coverage of runs differs for a reason: no label says that an item is not relevant."""
+    return bool(coverage_notes(coverage)) and not tx.labels.has_judged_zero(label_set.id)
 
 
 def clustered(results: PairedResults, by: AttributeValues) -> PairedResults:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.errors import InputError, MetricError
+from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.agreement import differences
 from ndcg_tracker.metrics.language.dialects import DIALECTS
@@ -13,6 +13,7 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.tracker.label_sets import numbered_labels
 from ndcg_tracker.tracker.scoring import stored_weights
 
 if TYPE_CHECKING:
@@ -50,9 +51,7 @@ def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int) -> list[Conven
 
     Raises: InputError where the run's dataset has no labels.
     """
-    newest = tx.labels.newest(run.dataset_id)
-    if newest is None:
-        raise InputError(f"dataset {run.dataset!r} has no labels", advice="add them with ndcg-track labels add FILE")
+    newest = numbered_labels(tx, run.dataset_id, run.dataset)
     both = judged(tx.runs.ranking(run.id), tx.labels.lists(newest.id))
     weights = stored_weights(tx, run.dataset_id)
     texts = [f"ndcg@{cutoff}", *(dialect.text(cutoff) for dialect in DIALECTS.values())]

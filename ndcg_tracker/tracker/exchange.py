@@ -65,7 +65,7 @@ def _written(tx: ReadTransaction, runs: Sequence[RunRecord], writer: ExportWrite
         name = of_dataset[0].dataset
         evaluations = {run.id: tx.evaluations.of_run(run.id) for run in of_dataset}
         used = {one.label_set_id for found in evaluations.values() for one in found}
-        label_sets = [one for one in tx.labels.sets(dataset_id) if one.id in used]
+        label_sets = [one for one in tx.labels.sets(dataset_id, None) if one.id in used]
         _write_groups(tx, dataset_id, name, writer)
         for label_set in label_sets:
             _write_labels(tx, name, label_set, writer)
@@ -113,6 +113,7 @@ def _write_labels(tx: ReadTransaction, name: str, label_set: LabelSetRecord, wri
         "source": [label_set.source],
         "n_labels": labels.n_items,
         "by_row_number": [None if is_numbered is None else int(is_numbered)],
+        "judge": label_set.judge,
     }
     writer.add("label_sets", columns | facts, 1)
     rows: dict[str, Column] = {"group_key": _repeated(labels), "item_key": labels.item_keys, "grade": labels.grades}
@@ -304,7 +305,7 @@ def _import_labels(
         dataset = datasets[name]
         is_numbered = row["by_row_number"]
         labels = replace(labels, by_row_number=None if is_numbered is None else bool(is_numbered))
-        settled = add_labels(tx, dataset, labels, row["source"])
+        settled = add_labels(tx, dataset, labels, row["source"], row["judge"] or "")
         found[name, version] = settled.label_set
         here = found[name, version].version
         if settled.is_new and here != version:

@@ -25,7 +25,7 @@ from ndcg_tracker.comparison.pair import pair
 from ndcg_tracker.comparison.results import ItemMove
 from ndcg_tracker.comparison.texts import GroupTexts
 from ndcg_tracker.concurrency import mapped
-from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, argument
+from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions, refuse_what_is_not_split
 from ndcg_tracker.metrics.kernel.mean import REASONS, GroupValues, aligned_weights
 from ndcg_tracker.metrics.language.metric import Metric
@@ -43,6 +43,7 @@ from ndcg_tracker.tracker.explain_parts import (
     subject_of,
 )
 from ndcg_tracker.tracker.groups import attribute_values, group_id
+from ndcg_tracker.tracker.label_sets import numbered_labels
 from ndcg_tracker.tracker.run_pair import RunPair, Side, check_one_dataset, paired_results, rescore_command
 from ndcg_tracker.tracker.scoring import GatheredValues, stored_weights
 from ndcg_tracker.tracker.texts import texts_of
@@ -77,8 +78,10 @@ def explained_pair(
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
     if metric is None:
         metric = _shared_metric(baseline, candidate, evaluations)
-    sets = {record.version: record for record in tx.labels.sets(baseline.dataset_id)}
-    stored = [{one.label_set_version for one in of_run if one.metric == str(metric)} for of_run in evaluations]
+    stored = [
+        {one.label_set_version for one in of_run if one.metric == str(metric) and not one.judge}
+        for of_run in evaluations
+    ]
     without = [
         run for run, version, of_run in zip(runs, versions, stored, strict=True) if version is None and not of_run
     ]
@@ -93,13 +96,10 @@ def explained_pair(
     shared = set() if are_named else stored[0] & stored[1]
     sides = []
     for run, version, of_run, has_metric in zip(runs, versions, evaluations, stored, strict=True):
-        if version is not None and version not in sets:
-            known = ", ".join(map(str, sets)) or "none"
-            raise ReferenceNotFoundError(
-                f"dataset {run.dataset!r} has no version {version} of its labels; there is {known}"
-            )
-        sides.append(Side.of(run, sets[max(shared or has_metric) if version is None else version], of_run))
-    return RunPair(sides[0], sides[1], (metric,), max(sets), are_named)
+        wanted = max(shared or has_metric) if version is None else version
+        sides.append(Side.of(run, numbered_labels(tx, run.dataset_id, run.dataset, wanted), of_run))
+    newest = numbered_labels(tx, baseline.dataset_id, baseline.dataset)
+    return RunPair(sides[0], sides[1], (metric,), newest.version, are_named)
 
 
 def _shared_metric(

@@ -19,7 +19,7 @@ from ndcg_tracker.comparison.explain import (
     labels_of_one,
     with_grades_of,
 )
-from ndcg_tracker.comparison.results import LabelSetRef, RunRef
+from ndcg_tracker.comparison.results import RunRef
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.contributions import Contributions
@@ -30,6 +30,7 @@ from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.tracker.label_sets import label_set_ref
 from ndcg_tracker.tracker.run_pair import RunPair
 from ndcg_tracker.tracker.scoring import GatheredValues, stored_weights
 
@@ -49,8 +50,8 @@ def subject_of(both: RunPair) -> Subject:
         RunRef(one.run.name, one.run.id),
         RunRef(other.run.name, other.run.id),
         one.run.dataset,
-        LabelSetRef(one.label_set.version, one.label_set.digest),
-        LabelSetRef(other.label_set.version, other.label_set.digest),
+        label_set_ref(one.label_set),
+        label_set_ref(other.label_set),
         both.metric.cutoff,
     )
 

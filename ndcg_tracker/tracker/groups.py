@@ -149,7 +149,7 @@ def _recompute_means(tx: WriteTransaction, dataset: DatasetRecord, changed: Inde
 
     concerned = [(run, _resting_on(tx, run, changed)) for run in tx.runs.all(dataset.name)]
     weights = stored_weights(tx, dataset.id)
-    for label_set in tx.labels.sets(dataset.id):
+    for label_set in tx.labels.sets(dataset.id, None):
         labels = None
         for run, evaluations in concerned:
             of_set = [one for one in evaluations if one.label_set_id == label_set.id]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunDetails:
-    """What is kept of a run beside its content."""
+    """What is kept of a run beside its content; ``labels_source``: the file of its labels, None if it is its own."""
 
     name: str
     dataset: str = "default"
@@ -37,6 +37,7 @@ class RunDetails:
     git_commit: str | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
+    labels_source: str | None = None
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def store_run(
     wanted = list(dict.fromkeys(metrics))
     with store.write() as tx:
         dataset = tx.write.datasets.ensure(details.dataset)
-        coming = _Coming(blocks, RunLabels(tx, dataset, labels, details.source))
+        coming = _Coming(blocks, RunLabels(tx, dataset, labels, details.labels_source or details.source))
         run, outcome, moved, scores = _settled_run(tx, dataset, coming, details, wanted, replace)
         label_set, is_new = coming.labels.settled()
         weights = settle_weights(tx, dataset, coming.weights)

@@ -216,25 +216,31 @@ class AddedLabels:
 
 
 def add_labels(
-    tx: WriteTransaction, dataset: DatasetRecord, lists: LabelLists, source: str | None, *, extend: bool = False
+    tx: WriteTransaction,
+    dataset: DatasetRecord,
+    lists: LabelLists,
+    source: str | None,
+    judge: str = "",
+    *,
+    extend: bool = False,
 ) -> AddedLabels:
-    """Return the version that equals some labels, made the newest one where there is none.
+    """Return the version that equals some labels of a judge, made the judge's newest one where there is none.
 
-    ``extend``: together with the newest version. Raises: ConflictError for a grade that contradicts it then.
+    ``extend``: together with that judge's newest. Raises: ConflictError for a grade that contradicts it then.
     """
-    newest = tx.labels.newest(dataset.id)
-    refuse_other_items(newest, lists.by_row_number, dataset)
-    if extend and newest is not None:
+    refuse_other_items(tx.labels.newest(dataset.id, None), lists.by_row_number, dataset)
+    newest = tx.labels.newest(dataset.id, judge) if extend else None
+    if newest is not None:
         lists = _union(tx.labels.lists(newest.id), lists, dataset)
-    known = stored_version(tx, dataset, lists.digest())
+    known = stored_version(tx, dataset, lists.digest(), judge)
     if known is not None:
         return AddedLabels(known, is_new=False)
-    return AddedLabels(tx.write.labels.insert(dataset.id, lists, source), is_new=True)
+    return AddedLabels(tx.write.labels.insert(dataset.id, lists, source, judge=judge), is_new=True)
 
 
-def stored_version(tx: ReadTransaction, dataset: DatasetRecord, digest: str) -> LabelSetRecord | None:
-    """Return the version of a dataset's labels that has this content, None where there is none."""
-    return next((one for one in tx.labels.sets(dataset.id) if one.digest == digest), None)
+def stored_version(tx: ReadTransaction, dataset: DatasetRecord, digest: str, judge: str = "") -> LabelSetRecord | None:
+    """Return the version of a judge's labels that has this content, None where there is none."""
+    return next((one for one in tx.labels.sets(dataset.id, judge) if one.digest == digest), None)
 
 
 def refuse_other_items(newest: LabelSetRecord | None, by_row_number: bool | None, dataset: DatasetRecord) -> None:

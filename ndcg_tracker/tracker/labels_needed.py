@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.comparison.labels_needed import NeededLabels, most_needed
-from ndcg_tracker.comparison.results import LabelSetRef, RunRef
+from ndcg_tracker.comparison.results import RunRef
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.kernel.mean import GroupValues, aligned_weights
 from ndcg_tracker.metrics.kernel.values import group_values
@@ -17,6 +17,7 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.unjudged_bounds import possible_moves, unjudged_items, what_stops
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
+from ndcg_tracker.tracker.label_sets import label_set_ref, numbered_labels
 from ndcg_tracker.tracker.run_pair import check_one_dataset, rescore_command
 from ndcg_tracker.tracker.scoring import stored_weights
 
@@ -28,7 +29,12 @@ if TYPE_CHECKING:
 
 
 def labels_needed(
-    tx: ReadTransaction, baseline: RunRecord, candidates: Sequence[RunRecord], metric: Metric | None, budget: int
+    tx: ReadTransaction,
+    baseline: RunRecord,
+    candidates: Sequence[RunRecord],
+    metric: Metric | None,
+    budget: int,
+    judge: str | None = None,
 ) -> NeededLabels:
     """Return which items to judge next (see ``Tracker.labels_needed``).
 
@@ -41,11 +47,7 @@ def labels_needed(
         raise InputError("what to judge next takes two runs or more", advice="name a candidate after the baseline")
     for candidate in candidates:
         check_one_dataset(baseline, candidate, "judged together")
-    label_set = tx.labels.newest(baseline.dataset_id)
-    if label_set is None:
-        raise InputError(
-            f"dataset {baseline.dataset!r} has no labels", advice="add them with ndcg-track labels add FILE"
-        )
+    label_set = numbered_labels(tx, baseline.dataset_id, baseline.dataset, judge=judge)
     labels, weights = tx.labels.lists(label_set.id), stored_weights(tx, baseline.dataset_id)
     metric = _metric(tx, [baseline, *candidates], metric, np.unique(labels.grades), labels.n_groups)
     one = judged(tx.runs.ranking(baseline.id), labels)
@@ -58,7 +60,7 @@ def labels_needed(
         RunRef(baseline.name, baseline.id),
         tuple(RunRef(candidate.name, candidate.id) for candidate in candidates),
         baseline.dataset,
-        LabelSetRef(label_set.version, label_set.digest),
+        label_set_ref(label_set),
         str(metric),
         len(unjudged),
         most_needed(moves, budget),

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.tracker.label_sets import numbered_labels
 from ndcg_tracker.tracker.labels import KnownLabels, add_labels, label_source
 from ndcg_tracker.tracker.scoring import Scores, StoredMetric, store_scores, stored_weights
 
@@ -32,17 +32,24 @@ class RescoredRun:
     metrics: tuple[StoredMetric, ...]
 
 
-def rescore_runs(tx: WriteTransaction, runs: Sequence[RunRecord], metrics: Sequence[Metric]) -> list[RescoredRun]:
-    """Evaluate stored runs under the newest labels of their dataset, from their stored items.
+def rescore_runs(
+    tx: WriteTransaction,
+    runs: Sequence[RunRecord],
+    metrics: Sequence[Metric],
+    version: int | None = None,
+    judge: str | None = None,
+) -> list[RescoredRun]:
+    """Evaluate stored runs under a version of their dataset's labels, from their stored items.
 
-    ``metrics``: none for those that each run has under any labels.
+    ``metrics``: none for those that each run has under any labels. ``version``: None for the newest of
+    ``judge``.
     """
-    newest: dict[int, _Newest] = {}
+    known: dict[int, _Labels] = {}
     rescored = []
     for run in runs:
-        if run.dataset_id not in newest:
-            newest[run.dataset_id] = _newest(tx, run)
-        of_dataset = newest[run.dataset_id]
+        if run.dataset_id not in known:
+            known[run.dataset_id] = _labels(tx, run, version, judge)
+        of_dataset = known[run.dataset_id]
         label_set = of_dataset.label_set
         evaluations = tx.evaluations.of_run(run.id)
         done = {record.metric for record in evaluations if record.label_set_id == label_set.id}
@@ -69,24 +76,28 @@ def stored_scores(tx: ReadTransaction, run: RunRecord, metrics: Sequence[Metric]
 
 
 @dataclass(frozen=True, slots=True)
-class _Newest:
-    """The newest labels of a dataset, ready for one run after the other, and the weights of its groups."""
+class _Labels:
+    """A version of the labels of a dataset, ready for one run after the other, and the weights of its groups."""
 
     label_set: LabelSetRecord
     labels: Callable[[], KnownLabels]
     weights: GroupWeights | None
 
 
-def _newest(tx: ReadTransaction, run: RunRecord) -> _Newest:
-    label_set = tx.labels.newest(run.dataset_id)
-    if label_set is None:
-        raise InputError(f"dataset {run.dataset!r} has no labels", advice="add them with ndcg-track labels add FILE")
-    return _Newest(label_set, label_source(tx, label_set), stored_weights(tx, run.dataset_id))
+def _labels(tx: ReadTransaction, run: RunRecord, version: int | None, judge: str | None) -> _Labels:
+    label_set = numbered_labels(tx, run.dataset_id, run.dataset, version, judge)
+    return _Labels(label_set, label_source(tx, label_set), stored_weights(tx, run.dataset_id))
 
 
 def add_label_version(
-    tx: WriteTransaction, dataset_name: str, lists: LabelLists, source: str | None, *, extend: bool = False
+    tx: WriteTransaction,
+    dataset_name: str,
+    lists: LabelLists,
+    source: str | None,
+    judge: str = "",
+    *,
+    extend: bool = False,
 ) -> tuple[int, bool]:
-    """Make labels the newest version of a dataset; return the version they are and whether it is new."""
-    labels = add_labels(tx, tx.write.datasets.ensure(dataset_name), lists, source, extend=extend)
+    """Make labels the newest version of a judge; return the version they are and whether it is new."""
+    labels = add_labels(tx, tx.write.datasets.ensure(dataset_name), lists, source, judge, extend=extend)
     return labels.label_set.version, labels.is_new

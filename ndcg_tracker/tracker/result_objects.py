@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.comparison.explain import Explanation
 from ndcg_tracker.comparison.gate_result import Gated
+from ndcg_tracker.comparison.labels import Conclusion, VersionsComparison
 from ndcg_tracker.comparison.labels_needed import NeededLabels
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
@@ -30,6 +31,8 @@ from ndcg_tracker.reporting.explain import (
     explanation_rows,
 )
 from ndcg_tracker.reporting.gate import gate_as, gate_html, gate_object, gate_row, reason
+from ndcg_tracker.reporting.html import reports_html
+from ndcg_tracker.reporting.labels import versions_as, versions_object, versions_reports, versions_rows
 from ndcg_tracker.reporting.labels_needed import NeededFormat, needed_as
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.reporting.rows import as_object
@@ -131,6 +134,49 @@ class ComparisonResult:
 
     def __str__(self) -> str:
         return comparison_as("text", *self.comparisons)
+
+
+@dataclass(frozen=True)
+class VersionsResult:
+    """A baseline compared with its candidates under every version of the labels; notebooks show it as a report.
+
+    ``found``: the typed rows.
+    """
+
+    found: VersionsComparison
+
+    @property
+    def conclusions(self) -> tuple[Conclusion, ...]:
+        """The verdicts on each candidate and metric by version, and whether they change."""
+        return self.found.conclusions
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know, in words."""
+        return in_words(self.found.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track compare --labels all --format json`` prints."""
+        return versions_object(self.found)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per candidate, version and metric."""
+        import pandas as pd
+
+        return pd.DataFrame(versions_rows(self.found))
+
+    def to_html(self) -> str:
+        """Return the report as a piece of HTML, in which ids are text and never markup."""
+        return reports_html(versions_reports(self.found))
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return versions_as("text", self.found)
 
 
 @dataclass(frozen=True)

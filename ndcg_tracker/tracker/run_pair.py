@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.notes import sentence
 from ndcg_tracker.storage.records import MEANS_AGREE
+from ndcg_tracker.tracker.label_sets import numbered_labels
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
@@ -88,34 +89,54 @@ class RunPair:
         version = self.baseline.label_set.version
         if self.are_labels_named or not self.is_same_labels or version >= self.newest_version:
             return []
-        command = rescore_command([side.run for side in self.sides], list(map(str, self.metrics)))
+        judge = self.baseline.label_set.judge
+        command = rescore_command([side.run for side in self.sides], list(map(str, self.metrics)), judge=judge)
         return [Note("newer_labels", {"newest": self.newest_version, "version": version}, command)]
 
 
-def resolved_pair(
-    tx: ReadTransaction, baseline: RunRecord, candidate: RunRecord, metrics: Sequence[Metric] = ()
-) -> RunPair:
-    """Return two runs under the newest label set under which both have the metrics, all they share if none is named.
+Version = int | Literal["newest"] | None
+"""Which labels: a version, the newest, or None for the newest under which both runs have the metrics."""
 
-    Raises: NotComparableError, with the command that fixes it.
+
+def resolved_pair(
+    tx: ReadTransaction,
+    baseline: RunRecord,
+    candidate: RunRecord,
+    metrics: Sequence[Metric] = (),
+    labels: Version = None,
+    judge: str | None = None,
+) -> RunPair:
+    """Return two runs under the labels that were asked for, with the metrics, all they share if none is named.
+
+    ``judge``: whose labels, None for those of no named judge; a version may be of any.
+
+    Raises: NotComparableError, with the command that fixes it; ReferenceNotFoundError for an unknown version.
     """
-    (one, other), found, newest = shared_labels(tx, (baseline, candidate), metrics)
-    return RunPair(one, other, found, newest)
+    (one, other), found, newest = shared_labels(tx, (baseline, candidate), metrics, labels, judge)
+    return RunPair(one, other, found, newest, labels is not None)
 
 
 def shared_labels(
-    tx: ReadTransaction, runs: Sequence[RunRecord], metrics: Sequence[Metric] = ()
+    tx: ReadTransaction,
+    runs: Sequence[RunRecord],
+    metrics: Sequence[Metric] = (),
+    labels: Version = None,
+    judge: str | None = None,
 ) -> tuple[list[Side], tuple[Metric, ...], int]:
-    """Return runs under the newest label set under which all have the metrics, these, and the newest labels' version.
+    """Return runs under the labels that were asked for, the metrics that all have, and the newest labels' version.
 
-    ``metrics``: none for all that the runs share. Raises: NotComparableError, with the command that fixes it.
+    ``metrics``: none for all that the runs share. ``labels``, ``judge`` and raises: see ``resolved_pair``.
     """
     for run in runs[1:]:
         check_one_dataset(runs[0], run, "compared")
     wanted = list(dict.fromkeys(map(str, metrics)))
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
-    label_sets = tx.labels.sets(runs[0].dataset_id)
-    for label_set in reversed(label_sets):
+    label_sets = asked = tx.labels.sets(runs[0].dataset_id, judge or "")
+    if labels is not None or (judge and not label_sets):
+        version = labels if isinstance(labels, int) else None
+        asked = [numbered_labels(tx, runs[0].dataset_id, runs[0].dataset, version, judge)]
+        label_sets = tx.labels.sets(runs[0].dataset_id, asked[0].judge)
+    for label_set in reversed(asked):
         sides = [Side.of(run, label_set, of_run) for run, of_run in zip(runs, evaluations, strict=True)]
         shared = [text for text in sides[0].evaluations if all(text in side.evaluations for side in sides)]
         if shared and set(wanted) <= set(shared):
@@ -123,11 +144,14 @@ def shared_labels(
             return sides, tuple(found), label_sets[-1].version
     what = ", ".join(sorted(wanted)) if wanted else "a metric"
     texts = wanted or list(dict.fromkeys(one.metric for of_run in evaluations for one in of_run))
+    under = "one version" if labels is None else f"version {asked[0].version}"
+    older = None if labels in (None, "newest") or asked == label_sets[-1:] else asked[0].version
+    whose = asked[0].judge if asked else ""
     named = [repr(run.name) for run in runs]
     each = f"runs {', '.join(named[:-1])} and {named[-1]} do not {'both' if len(runs) == 2 else 'all'}"
     raise NotComparableError(
-        f"{each} have {what} under one version of the labels",
-        advice=f"type: {shlex.join(rescore_command(runs, texts))}",
+        f"{each} have {what} under {under} of the labels{f' of judge {whose!r}' if whose else ''}",
+        advice=f"type: {shlex.join(rescore_command(runs, texts, older, whose))}",
     )
 
 
@@ -140,10 +164,14 @@ def check_one_dataset(baseline: RunRecord, candidate: RunRecord, what: str) -> N
         )
 
 
-def rescore_command(runs: Sequence[RunRecord], metrics: Sequence[str]) -> tuple[str, ...]:
-    """Return the command that evaluates runs of one dataset under metrics and the newest labels."""
+def rescore_command(
+    runs: Sequence[RunRecord], metrics: Sequence[str], version: int | None = None, judge: str = ""
+) -> tuple[str, ...]:
+    """Return the command that evaluates runs of one dataset under metrics and a version or a judge's newest labels."""
     words = ("ndcg-track", "rescore", *dict.fromkeys(run.name for run in runs), "--dataset", runs[0].dataset)
-    return (*words, *(word for text in metrics for word in ("--metric", text)))
+    older = () if version is None else ("--labels", str(version))
+    older = ("--judge", judge) if judge and version is None else older
+    return (*words, *(word for text in metrics for word in ("--metric", text)), *older)
 
 
 def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: Missing) -> PairedResults:

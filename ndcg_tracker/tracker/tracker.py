@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.comparison.gate import Scope
     from ndcg_tracker.comparison.inference import CiMethod, TestName
+    from ndcg_tracker.comparison.labels import JudgesAgreement, LabelsDiff, LabelVersion
     from ndcg_tracker.comparison.pair import Missing
     from ndcg_tracker.comparison.report import PairReports
     from ndcg_tracker.ingest.frames import NullScores
@@ -51,8 +52,9 @@ if TYPE_CHECKING:
         GateResult,
         LabelsNeededResult,
         ReportResult,
+        VersionsResult,
     )
-    from ndcg_tracker.tracker.run_pair import RunPair
+    from ndcg_tracker.tracker.run_pair import RunPair, Version
     from ndcg_tracker.tracker.texts import StoredText, TextsAdded
 
 # What answers a question is imported where it is asked: most of a small command's time is its start.
@@ -166,7 +168,9 @@ class Tracker:
         checked_name("run", name)
         checked_name("dataset", dataset)
         source = None if path is None else source_name(path)
-        details = RunDetails(name, dataset, source, git_commit, dict(parameters or {}), dict(tags or {}))
+        labels_path = path_of(labels)
+        of_labels = None if labels_path is None else source_name(labels_path)
+        details = RunDetails(name, dataset, source, git_commit, dict(parameters or {}), dict(tags or {}), of_labels)
         given = Input(
             frame,
             labels,
@@ -212,17 +216,25 @@ class Tracker:
         return self.ingest_stream([table], labels, details, metrics, replace=replace)
 
     def rescore(
-        self, references: Sequence[str] = (), *, metrics: str | Sequence[str] = (), dataset: str | None = None
+        self,
+        references: Sequence[str] = (),
+        *,
+        metrics: str | Sequence[str] = (),
+        dataset: str | None = None,
+        labels: int | None = None,
+        judge: str | None = None,
     ) -> list[RescoredRun]:
         """Evaluate stored runs (none named: all) under the newest labels, from their stored items.
 
-        ``metrics``: text forms; by default the metrics that each run has.
+        ``metrics``: text forms; by default the metrics that each run has. ``labels``: another version of the labels.
+        ``judge``: the newest labels of a named judge. Raises: ReferenceNotFoundError for a run or a version that is not
+        there; InputError for a judge without labels.
         """
         from ndcg_tracker.tracker.rescore import rescore_runs
 
         parsed = parse_metrics(metrics)
         with self.store().write() as tx:
-            return rescore_runs(tx, tx.runs.chosen(references, dataset), parsed)
+            return rescore_runs(tx, tx.runs.chosen(references, dataset), parsed, labels, judge)
 
     def add_labels(
         self,
@@ -230,16 +242,18 @@ class Tracker:
         *,
         dataset: str = DEFAULT_DATASET,
         source: str | None = None,
+        judge: str = "",
         extend: bool = False,
     ) -> tuple[int, bool]:
         """Make labels the newest version of a dataset; return the version and whether it is new.
 
-        ``extend``: they are added to those of the newest version, instead of taking their place.
+        ``judge``: who gave them, such as a model's name; labels of a named judge count only where it is named.
+        ``extend``: they are added to those of the judge's newest version, instead of taking their place.
         """
         from ndcg_tracker.tracker.rescore import add_label_version
 
         with self.store(create=True).write() as tx:
-            return add_label_version(tx, dataset, labels, source, extend=extend)
+            return add_label_version(tx, dataset, labels, source, judge, extend=extend)
 
     def labels_needed(
         self,
@@ -248,6 +262,7 @@ class Tracker:
         budget: int = 100,
         metric: str | None = None,
         dataset: str | None = None,
+        judge: str | None = None,
     ) -> LabelsNeededResult:
         """Return which unjudged items to judge next, those first that could move a difference most.
 
@@ -256,9 +271,10 @@ class Tracker:
         baseline, and an item counts by the difference that it could move most.
 
         Parameters: ``baseline`` and ``candidates``: run references (see ``compare``). ``budget``: how many items at
-        most. ``metric``: by default the first that all runs have and that has such ranges. Returns: the items; ``save``
-        writes them for judges, ``add_labels`` with ``extend`` takes the answers. Raises: ReferenceNotFoundError;
-        InputError for a metric without such ranges and a budget below 1; NotComparableError.
+        most. ``metric``: by default the first that all runs have and that has such ranges. ``judge``: whose labels, by
+        default those of no named judge. Returns: the items; ``save`` writes them for judges, ``add_labels`` with
+        ``extend`` takes the answers. Raises: ReferenceNotFoundError; InputError for a metric without such ranges and a
+        budget below 1; NotComparableError.
         """
         from ndcg_tracker.metrics.language.text import parse_metric
         from ndcg_tracker.tracker.compare import one_by_one
@@ -269,7 +285,49 @@ class Tracker:
         with self.store().read() as tx:
             run = tx.runs.resolve(baseline, dataset)
             others = [tx.runs.resolve(candidate, dataset) for candidate in one_by_one(candidates)]
-            return LabelsNeededResult(labels_needed(tx, run, others, asked, budget))
+            return LabelsNeededResult(labels_needed(tx, run, others, asked, budget, judge))
+
+    def label_versions(self, dataset: str = DEFAULT_DATASET, *, judge: str | None = None) -> list[LabelVersion]:
+        """Return the versions of a dataset's labels, oldest first, with what they hold and how many runs they score.
+
+        ``judge``: only those of one judge ("": of no named one).
+        """
+        from ndcg_tracker.tracker.label_sets import label_versions
+
+        with self.store().read() as tx:
+            return label_versions(tx, dataset, judge)
+
+    def labels_diff(
+        self, first: int, second: int | None = None, *, dataset: str = DEFAULT_DATASET, top: int = 10
+    ) -> LabelsDiff:
+        """Return what differs between two versions of a dataset's labels; by default the second is the newest.
+
+        ``top``: how many labels to keep of those whose grade changed. Raises: ReferenceNotFoundError for a dataset or
+        version that is not there.
+        """
+        from ndcg_tracker.tracker.label_sets import label_sets_diff
+
+        with self.store().read() as tx:
+            return label_sets_diff(tx, dataset, first, second, top=top)
+
+    def labels_agreement(
+        self,
+        *judges: str,
+        dataset: str = DEFAULT_DATASET,
+        metric: str = DEFAULT_METRIC,
+        top: int = 10,
+    ) -> JudgesAgreement:
+        """Return how far two judges agree, by their newest labels, and what becomes of the runs under each.
+
+        Parameters: ``judges``: two; one is held against the unnamed judge; none: the only named one. ``metric``: by
+        which runs are ordered and compared. ``top``: how many labels to keep of those whose grades differ. Raises:
+        InputError where it is not clear which two are meant, or one has no labels.
+        """
+        from ndcg_tracker.tracker.agreement import judges_agreement
+
+        parsed = parse_metric(metric)
+        with self.store().read() as tx:
+            return judges_agreement(tx, dataset, judges, parsed, top=top)
 
     def compare(
         self,
@@ -286,6 +344,8 @@ class Tracker:
         equivalence: float | None = None,
         by: str | None = None,
         cluster: str | None = None,
+        labels: Version = None,
+        judge: str | None = None,
     ) -> ComparisonResult:
         """Compare a baseline with one candidate or several, group by group, under the newest labels that they share.
 
@@ -301,8 +361,9 @@ class Tracker:
         shown to lie (two one-sided t-tests). ``by``: a group attribute (``set_groups``): compare slice by slice as
         well. ``cluster``: a group attribute whose values mark groups that depend on each other, such as those of one
         user or session. ``tag:KEY=VALUE`` in the place of a run is an arm: all runs with that tag, as repeats of one
-        system. Raises: ReferenceNotFoundError; InputError for methods that do not apply and an unknown attribute;
-        NotComparableError, with the command that fixes it.
+        system. ``labels``: a version of the labels, or "newest" (see also ``compare_versions``). ``judge``: whose
+        labels, by default those of no named judge. Raises: ReferenceNotFoundError; InputError for methods that do not
+        apply and an unknown attribute; NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.comparison.inference import Methods
         from ndcg_tracker.tracker.arms import comparisons
@@ -311,10 +372,41 @@ class Tracker:
 
         methods = Methods(test, ci, equivalence)
         parsed = tuple(parse_metrics(metrics))
-        options = CompareOptions(parsed, dataset, missing, top, tie_bounds, methods, by, cluster, unjudged_bounds)
+        by_labels = (cluster, labels, judge, unjudged_bounds)
+        options = CompareOptions(parsed, dataset, missing, top, tie_bounds, methods, by, *by_labels)
         with self.store().read() as tx:
             found = comparisons(tx, baseline, candidates, options)
         return ComparisonResult(found, partial(self._pair_reports, baseline, candidates, options))
+
+    def compare_versions(
+        self,
+        baseline: str,
+        *candidates: str | Sequence[str],
+        dataset: str | None = None,
+        metrics: str | Sequence[str] = (),
+        missing: Missing = "error",
+        test: TestName = "t",
+        ci: CiMethod = "t",
+        equivalence: float | None = None,
+        judge: str | None = None,
+        cluster: str | None = None,
+    ) -> VersionsResult:
+        """Compare a baseline with its candidates under every version of the labels: does the conclusion change?
+
+        Parameters and raises: see ``compare``; the versions are those of ``judge``. Versions under which one of the
+        runs lacks the metrics are named, with the command that adds them.
+        """
+        from ndcg_tracker.comparison.inference import Methods
+        from ndcg_tracker.tracker.arms import compared_versions
+        from ndcg_tracker.tracker.compare import CompareOptions
+        from ndcg_tracker.tracker.result_objects import VersionsResult
+
+        methods = Methods(test, ci, equivalence)
+        options = CompareOptions(
+            tuple(parse_metrics(metrics)), dataset, missing, top=0, methods=methods, judge=judge, cluster=cluster
+        )
+        with self.store().read() as tx:
+            return VersionsResult(compared_versions(tx, baseline, candidates, options))
 
     def _pair_reports(
         self,

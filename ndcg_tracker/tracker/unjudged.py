@@ -57,7 +57,7 @@ def with_unjudged(
 def _before(tx: ReadTransaction, both: RunPair) -> RunPair | None:
     """Return the same runs and metrics under the next older version of the labels that both were evaluated under."""
     evaluations = [tx.evaluations.of_run(side.run.id) for side in both.sides]
-    for label_set in reversed(tx.labels.sets(both.dataset_id)):
+    for label_set in reversed(tx.labels.sets(both.dataset_id, both.baseline.label_set.judge)):
         if label_set.version >= both.baseline.label_set.version:
             continue
         one, other = (

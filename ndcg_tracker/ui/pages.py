@@ -238,7 +238,9 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
     found = tx.runs.with_id(ask.number("run", 0) or missing("run"))
     here = Here.of_run(tx, ask, found)
     evaluations = tx.evaluations.of_run(found.id)
-    chosen = [one for one in evaluations if here.metric is not None and one.metric == here.metric.metric]
+    chosen = [
+        one for one in evaluations if here.metric is not None and one.metric == here.metric.metric and not one.judge
+    ]
     groups, part = [], Part.of(0, 1, "/run", {})
     sort = ask.text("sort") if ask.text("sort") in _GROUP_SORTS else "worst"
     q = ask.text("q") or ""

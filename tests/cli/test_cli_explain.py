@@ -119,7 +119,11 @@ def test_what_cannot_be_explained_is_5(shop: CommandLine, folder: Path) -> None:
             "instead",
         ),
         (["bm25", "dense", "--group", "q11"], "no group 'q11' in dataset 'shop'; did you mean 'q1'?"),
-        (["bm25", "dense", "--labels-candidate", "3"], "dataset 'shop' has no version 3 of its labels; there is 1"),
+        (
+            ["bm25", "dense", "--labels-candidate", "3"],
+            "no version 3 of the labels of dataset 'shop' (it has version 1 alone); see: "
+            "ndcg-track labels list --dataset shop",
+        ),
         (["bm25", "dens", "--dataset", "shops"], "no dataset 'shops'; did you mean 'shop'?"),
     ],
 )

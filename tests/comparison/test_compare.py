@@ -224,7 +224,7 @@ def test_json_has_exactly_the_public_keys() -> None:
         *["notes", "coverage"],
     ]
     assert document["baseline"] == {"name": "bm25", "run_id": 1}
-    assert document["label_set"] == {"version": 3, "digest": "ab" * 16}
+    assert document["label_set"] == {"version": 3, "digest": "ab" * 16, "judge": ""}
     public = ["paired", "only_in_baseline", "only_in_candidate", "undefined"]
     assert list(document["groups"])[:4] == public
     first, second = document["metrics"]
@@ -268,6 +268,12 @@ def test_json_has_exactly_the_public_keys() -> None:
 def test_a_gap_in_judged_items_is_noted(share: JudgedShare, notes: tuple[str, ...]) -> None:
     comparison = compare_runs(replace(SHOP, coverage=(share,)), [results([0.5], [0.5])], names)
     assert tuple(map(note_text, comparison.notes)) == notes
+
+
+def test_a_gap_says_nothing_where_labels_hold_positives_only() -> None:
+    gap = (JudgedShare(10, 0.98, 0.0), JudgedShare(None, 0.5, 0.9))
+    comparison = compare_runs(replace(SHOP, coverage=gap, positives_only=True), [results([0.5], [0.5])], names)
+    assert [note.kind for note in comparison.notes] == ["positives_only"]
 
 
 def test_counts_come_from_the_pairing() -> None:

@@ -48,6 +48,7 @@ SAMPLES = [
     "compare bm25 dense",
     "compare bm25 dense again --by device --equivalence 0.1 --tie-bounds --unjudged-bounds --ci betting",
     "labels needed bm25 dense",
+    "compare bm25 dense --labels all",
     "explain bm25 dense",
     "explain bm25 dense --group q1",
     "explain bm25 dense --labels-baseline 1 --labels-candidate 2",
@@ -61,6 +62,9 @@ SAMPLES = [
     "runs list",
     "runs show bm25",
     "alias list",
+    "labels list --dataset shop",
+    "labels diff 1 2 --dataset shop",
+    "labels agreement --dataset shop",
     "groups list --dataset shop",
     "texts list --dataset shop",
     "metrics list",
@@ -240,7 +244,9 @@ def _shop() -> None:
     newer = {**LABELS, "q1": {"a": 3, "b": 2}, "q2": {"a": 3, "d": 1, "x": 2}}
     write_csv(Path("newer.csv"), labels_frame(newer))
     _done("labels", "add", "newer.csv", "--dataset", "shop")
+    _done("labels", "add", "newer.csv", "--dataset", "shop", "--judge", "gpt")
     _done("rescore", "--all")
+    _done("rescore", "bm25", "dense", "--judge", "gpt")
 
 
 def _done(*words: str) -> None:

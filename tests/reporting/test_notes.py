@@ -63,6 +63,15 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"newest": 3, "version": 1},
         "labels version 3 is newer than version 1, which both runs share; to use it",
     ),
+    "not_evaluated": (
+        {"version": 2, "runs": ["dense", "splade"]},
+        "no results under version 2 of the labels for 'dense' and 'splade' and the baseline together; to add them",
+    ),
+    "not_under_judge": (
+        {"version": 3, "judge": "gpt", "n": 2, "metrics": ["ndcg@10"]},
+        "2 runs have no ndcg@10 under version 3 of the labels (judge 'gpt'): left out; to add them",
+    ),
+    "positives_only": ({}, "no label has grade 0: an item without a label is unknown here, not irrelevant"),
     "ties": (
         {"metrics": [], "low": -0.01, "high": 0.02},
         "ties in scores could change the decision: broken otherwise, delta lies anywhere from -0.0100 to +0.0200",

@@ -154,6 +154,8 @@ def test_label_sets_are_versions(store: Store) -> None:
         assert rx.labels.newest(dataset.id) == second
         assert content(rx.labels.lists(first.id)) == content(labels_of(LABELS))
         assert content(rx.labels.lists(second.id)) == content(labels_of(other))
+        judged_zero = [rx.labels.has_judged_zero(label_set.id) for label_set in (first, second)]
+        assert judged_zero == [any(grade <= 0 for grade in labels_of(one).grades) for one in (LABELS, other)]
 
 
 @pytest.mark.parametrize("few", [0, 500])

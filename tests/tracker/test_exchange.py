@@ -319,6 +319,22 @@ def test_of_labels_in_an_older_export_nobody_knows_how_items_are_known(
     tracker.ingest({"group": ["q", "q"], "score": [2.0, 1.0], "label": [0, 1]}, name="numbered")
     tracker.export_runs(tmp_path / "out")
     path = tmp_path / "out" / "label_sets.parquet"
-    pq.write_table(pq.read_table(path).drop_columns(["by_row_number"]), path)
+    pq.write_table(pq.read_table(path).drop_columns(["by_row_number", "judge"]), path)
     other.import_runs(tmp_path / "out")
     assert other.ingest({"q": {"1": 1.0, "2": 2.0}}, name="ids").metrics[0].mean == 1.0
+
+
+def test_labels_keep_their_judge_and_those_of_an_older_export_have_none(
+    tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path
+) -> None:
+    tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25")
+    tracker.add_labels(labels_of({"q1": {"a": 1}}), judge="gpt")
+    tracker.rescore(judge="gpt")
+    tracker.export_runs(tmp_path / "out")
+    other.import_runs(tmp_path / "out")
+    assert [(one.version, one.judge, one.n_runs) for one in other.label_versions()] == [(1, "", 1), (2, "gpt", 1)]
+    assert other.import_runs(tmp_path / "out").runs[0].n_evaluations == 0
+    path = tmp_path / "out" / "label_sets.parquet"
+    pq.write_table(pq.read_table(path).drop_columns(["judge"]), path)
+    other.import_runs(tmp_path / "out", dataset="older")
+    assert [one.judge for one in other.label_versions("older")] == ["", ""]

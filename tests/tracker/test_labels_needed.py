@@ -211,3 +211,16 @@ def test_where_all_is_judged_nothing_is_asked(tracker: Tracker) -> None:
     needed = tracker.labels_needed("old", "new")
     assert needed.to_frame().to_dict("list") == {"group": [], "item": [], "could_move": []}
     assert str(needed).startswith("new against old on default: no label could move ndcg@10\n")
+
+
+def test_a_named_judge_is_asked_for_what_that_judge_has_not_seen(shop: Tracker, tmp_path: Path) -> None:
+    some = answers(tmp_path, "group,item,label\nq1,x,1\nq2,y,0\n")
+    assert shop.add_labels(some, dataset="shop", judge="ann") == (2, True)
+    found = shop.labels_needed("old", "new", metric="ndcg@3", judge="ann").needed
+    assert (found.label_set.version, found.label_set.judge) == (2, "ann")
+    assert ("q1", "a") in {(one.group, one.item) for one in found.items}
+    more = answers(tmp_path, "group,item,label\nq1,a,0\n")
+    assert shop.add_labels(more, dataset="shop", judge="ann", extend=True) == (3, True)
+    assert shop.labels_needed("old", "new").needed.label_set.version == 1
+    labels = shop.sql("SELECT item_key FROM labels WHERE label_set_version = 3")["item_key"]
+    assert sorted(labels) == ["a", "x", "y"]

@@ -53,7 +53,7 @@ def test_the_dict_has_the_keys_that_are_promised(shop: nt.Tracker) -> None:
     assert found["baseline"] == {"name": "bm25", "run_id": shop.run("bm25")[0].id}
     assert found["candidate"] == {"name": "dense", "run_id": shop.run("dense")[0].id}
     assert found["dataset"] == "shop"
-    assert found["label_set"] == {"version": 1, "digest": labels_of(LABELS).digest()}
+    assert found["label_set"] == {"version": 1, "digest": labels_of(LABELS).digest(), "judge": ""}
     assert list(found["groups"])[:4] == CLI_MD_KEYS["groups"]
     assert set(found["groups"]) - set(CLI_MD_KEYS["groups"]) == {
         "missing",
@@ -358,6 +358,30 @@ def test_fewer_judged_items_are_noted(shop: nt.Tracker) -> None:
         "the baseline has fewer judged items in its top 3: delta may be overstated, which could change the verdict; "
         "to see how far: ndcg-track compare bm25 dense --dataset shop --unjudged-bounds"
     ]
+
+
+POSITIVE: Run = {"q1": {"a": 3, "b": 1}, "q2": {"d": 2}}
+FEWER = (
+    "the candidate has fewer judged items in its top 10: delta may be understated, which could change the verdict; "
+    "to see how far: ndcg-track compare better worse --dataset default --unjudged-bounds"
+)
+
+
+@pytest.mark.parametrize(
+    ("further", "note"),
+    [
+        ({}, "no label has grade 0: an item without a label is unknown here, not irrelevant"),
+        ({"q3": {"e": 0}}, FEWER),
+        ({"q3": {"e": -1}}, FEWER),
+        ({"q1": {"a": 3, "b": 1, "x": 1}}, None),  # no run has more labels than the other
+    ],
+)
+def test_labels_that_hold_positives_only_make_no_gap(tracker: nt.Tracker, further: Run, note: str | None) -> None:
+    better: Run = {"q1": {"a": 2, "b": 1}, "q2": {"d": 1}}
+    worse: Run = {"q1": {"x": 2, "b": 1}, "q2": {"d": 1}}
+    tracker.ingest(frame_of(better), name="better", labels=frame_of({**POSITIVE, **further}, "label"))
+    tracker.ingest(frame_of(worse), name="worse")
+    assert tracker.compare("better", "worse").notes == (() if note is None else (note,))
 
 
 def test_runs_are_named_by_any_reference(shop: nt.Tracker) -> None:

@@ -382,7 +382,10 @@ def test_what_cannot_be_explained(shop: nt.Tracker) -> None:
     )
     with pytest.raises(nt.ReferenceNotFoundError) as no_version:
         shop.explain("bm25", "dense", labels_baseline=7)
-    assert str(no_version.value) == "dataset 'shop' has no version 7 of its labels; there is 1"
+    assert str(no_version.value) == (
+        "no version 7 of the labels of dataset 'shop' (it has version 1 alone); see: "
+        "ndcg-track labels list --dataset shop"
+    )
 
 
 def test_groups_that_cannot_be_explained(shop: nt.Tracker) -> None:

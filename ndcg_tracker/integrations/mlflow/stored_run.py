@@ -54,7 +54,7 @@ def stored_run(
     import pyarrow.parquet as pq
 
     run, evaluations = tracker.run(reference, dataset)
-    version = max((one.label_set_version for one in evaluations), default=0)
+    version = max((one.label_set_version for one in evaluations if not one.judge), default=0)
     chosen = [
         one for one in evaluations if one.label_set_version == version and (metrics is None or one.metric in metrics)
     ]

@@ -262,6 +262,11 @@ class PostgresBulk:
         rows = self._connection.execute(query.encode(), (owner_id,))
         return np.fromiter((row[0] for row in rows), dtype=np.int64)
 
+    def has_grade_up_to(self, label_set_id: int, grade: float) -> bool:
+        """Return whether a label set has a label of this grade or below; it looks no further than the first."""
+        query = b"SELECT EXISTS (SELECT 1 FROM label_lists WHERE label_set_id = %s AND %s >= ANY (grades))"
+        return bool(next(iter(self._connection.execute(query, (label_set_id, grade))))[0])
+
     def insert_results(self, evaluation_id: int, rows: ResultRows) -> None:
         """Give an evaluation its group results: the rows, and their values packed."""
         self._connection.execute(

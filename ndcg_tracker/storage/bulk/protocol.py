@@ -94,6 +94,9 @@ class Bulk(Protocol):
     def list_group_ids(self, table: ListTable, owner_id: int) -> Index:
         """Return the ids, ascending, of the groups that a run or a label set has lists for."""
 
+    def has_grade_up_to(self, label_set_id: int, grade: float) -> bool:
+        """Return whether a label set has a label of this grade or below; it looks no further than the first."""
+
     def insert_results(self, evaluation_id: int, rows: ResultRows) -> None:
         """Give an evaluation its group results: the rows, and their values packed."""
 

@@ -304,6 +304,14 @@ class SqliteBulk:
         query = f"SELECT group_id FROM {table.name} WHERE {table.owner} = ? ORDER BY group_id"
         return np.fromiter((row[0] for row in self._connection.execute(query, (owner_id,))), dtype=np.int64)
 
+    def has_grade_up_to(self, label_set_id: int, grade: float) -> bool:
+        """Return whether a label set has a label of this grade or below; it looks no further than the first."""
+        query = (
+            "SELECT EXISTS (SELECT 1 FROM label_lists l, json_each(l.grades) g "
+            "WHERE l.label_set_id = ? AND g.value <= ?)"
+        )
+        return bool(self._connection.execute(query, (label_set_id, grade)).fetchone()[0])
+
     def insert_results(self, evaluation_id: int, rows: ResultRows) -> None:
         """Give an evaluation its group results: the rows, and their values packed."""
         self._connection.execute(

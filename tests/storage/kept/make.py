@@ -24,6 +24,7 @@ for _folder in (HERE, HERE.parent, HERE.parents[1]):  # pytest puts them there b
     sys.path.append(str(_folder))
 
 from postgres_server import PostgresServer  # noqa: E402
+from rankings_of import labels_of  # noqa: E402
 from restored import content_of, statements_of  # noqa: E402
 
 import ndcg_tracker as nt  # noqa: E402
@@ -85,6 +86,8 @@ def fill(url: str) -> None:
         more = frame(MORE_LABELS, "label")
         tracker.ingest(frame(BETTER, "score"), name="newest", labels=more, **of_shop)
         tracker.add_texts(TEXTS, dataset="shop")
+        tracker.add_labels(labels_of(LABELS), dataset="shop", source="answers.jsonl", judge="modèle 7b")
+        tracker.rescore(["dense"], dataset="shop", metrics="ndcg@10", judge="modèle 7b")
 
 
 def sqlite_dump(path: Path) -> str:
