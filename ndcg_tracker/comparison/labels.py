@@ -175,17 +175,26 @@ def _named(keys: Keys, places: Index) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class VersionVerdict:
+    """What was found under one version of the labels, and whether it stands on low information."""
+
+    version: int
+    verdict: Verdict
+    low_information: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Conclusion:
     """What was found for a metric of a candidate under each version of the labels, oldest first."""
 
     candidate: str
     metric: str
-    verdicts: tuple[tuple[int, Verdict], ...]
+    verdicts: tuple[VersionVerdict, ...]
 
     @property
     def changes(self) -> bool:
         """Whether one version of the labels gives another verdict than the others."""
-        return len({verdict for _, verdict in self.verdicts}) > 1
+        return len({one.verdict for one in self.verdicts}) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,12 +213,12 @@ class VersionsComparison:
     @property
     def conclusions(self) -> tuple[Conclusion, ...]:
         """What was found for each candidate and metric that is tested."""
-        found: dict[tuple[str, str], list[tuple[int, Verdict]]] = {}
+        found: dict[tuple[str, str], list[VersionVerdict]] = {}
         for one in self.comparisons:
             for metric in one.metrics:
                 if metric.verdict is not None:
                     told = found.setdefault((one.candidate.name, metric.metric), [])
-                    told.append((one.label_set.version, metric.verdict))
+                    told.append(VersionVerdict(one.label_set.version, metric.verdict, metric.has_low_information))
         return tuple(Conclusion(*of, tuple(verdicts)) for of, verdicts in found.items())
 
 
@@ -229,6 +238,7 @@ class PairVerdict:
     delta: float | None
     p_adjusted: float | None
     verdict: Verdict | None
+    low_information: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,4 +300,7 @@ def turned_verdicts(
 
 def _corrected(found: Sequence[MetricComparison]) -> list[PairVerdict]:
     each = zip(found, holm([one.p_value for one in found]), strict=True)
-    return [PairVerdict(one.delta, p, corrected_verdict(one.verdict, one.delta, p)) for one, p in each]
+    return [
+        PairVerdict(one.delta, p, corrected_verdict(one.verdict, one.delta, p), one.has_low_information)
+        for one, p in each
+    ]

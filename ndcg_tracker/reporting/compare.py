@@ -227,7 +227,7 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
     table = Table(
         columns("candidate", "metric", "verdict", ">delta", ">p"), rows, names=(0, 1), marks=beside, footnotes=footnotes
     )
-    title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {first.dataset}"
+    title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {_judged_dataset(first)}"
     return Report(title, tables=[table], legend=legend(comparisons, spelled), is_overview=True)
 
 
@@ -242,9 +242,12 @@ def for_people(comparison: Comparison) -> Comparison:
 
 def runs(comparison: Comparison) -> str:
     """Return which runs were compared, and on what; labels of a named judge are told wherever a verdict is."""
+    return f"{comparison.candidate.name} against {comparison.baseline.name} on {_judged_dataset(comparison)}"
+
+
+def _judged_dataset(comparison: Comparison) -> str:
     judge = comparison.label_set.judge
-    on = f"{comparison.dataset} (judge {judge!r})" if judge else comparison.dataset
-    return f"{comparison.candidate.name} against {comparison.baseline.name} on {on}"
+    return f"{comparison.dataset} (judge {judge!r})" if judge else comparison.dataset
 
 
 def headline(comparison: Comparison) -> str:

@@ -15,7 +15,6 @@ from ndcg_tracker.comparison.labels import (
     VersionsComparison,
 )
 from ndcg_tracker.comparison.results import Comparison, LabelSetRef
-from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.reporting.compare import (
     for_people,
     legend,
@@ -177,6 +176,8 @@ def agreement_as(format: Format, found: JudgesAgreement, *, color: bool = False,
 
 def agreement_report(found: JudgesAgreement) -> Report:
     """Return the report of two judges: kappa and grades, the order of the runs under each, and verdicts that turn."""
+    from ndcg_tracker.metrics.language.agreement import familiar_name  # as in ``compare.for_people``
+
     diff, metric = found.diff, familiar_name(found.metric, "")
     first, second = (judge.judge or "unnamed" for judge in (diff.first, diff.second))
     labels = labels_diff_report(diff)
@@ -223,7 +224,8 @@ def agreement_report(found: JudgesAgreement) -> Report:
 
 
 def _pair_cells(found: PairVerdict) -> list[object]:
-    return [delta_cell(found.delta, found.verdict), Painted(_verdict(found.verdict), VERDICT_STYLES.get(found.verdict))]
+    words = _verdict(found.verdict, low=found.low_information)
+    return [delta_cell(found.delta, found.verdict), Painted(words, VERDICT_STYLES.get(found.verdict))]
 
 
 def versions_as(format: Format, found: VersionsComparison, *, color: bool = False, width: int = WIDTH) -> str:
@@ -238,15 +240,7 @@ def versions_as(format: Format, found: VersionsComparison, *, color: bool = Fals
 
 def versions_object(found: VersionsComparison) -> dict[str, Any]:
     """Return the JSON object: the comparison under each version, and whether the conclusions change."""
-    conclusions = [
-        {
-            "candidate": one.candidate,
-            "metric": one.metric,
-            "changes": one.changes,
-            "verdicts": [{"version": version, "verdict": verdict} for version, verdict in one.verdicts],
-        }
-        for one in found.conclusions
-    ]
+    conclusions = [as_object(one) | {"changes": one.changes} for one in found.conclusions]
     lacking = [{"candidate": name, "version": version} for name, version in found.not_evaluated]
     versions = as_object(found.comparisons)
     return {"versions": versions, "conclusions": conclusions, "not_evaluated": lacking, "notes": as_object(found.notes)}
@@ -313,26 +307,28 @@ def _versions_report(of_run: Sequence[Comparison], lacking: Iterable[int], concl
     )
 
 
-def _verdict(verdict: str | None) -> str:
-    return "shown only" if verdict is None else verdict.replace("_", " ")
+def _verdict(verdict: str | None, *, low: bool = False) -> str:
+    words = "shown only" if verdict is None else verdict.replace("_", " ")
+    return words + (" (low information)" if low else "")
 
 
 def _sentence(one: Conclusion) -> str:
     """Return whether the verdict on a metric changes with the labels.
 
-    >>> _sentence(Conclusion("dense", "map", ((1, "no_difference_detected"), (2, "improved"), (3, "improved"))))
-    'map: no difference detected under version 1 of the labels, improved under versions 2 and 3'
-    >>> _sentence(Conclusion("dense", "map", ((1, "improved"), (2, "improved"))))
+    >>> from ndcg_tracker.comparison.labels import VersionVerdict
+    >>> one, two, three = (VersionVerdict(n, "improved") for n in (1, 2, 3))
+    >>> _sentence(Conclusion("dense", "map", (VersionVerdict(1, "no_difference_detected", True), two, three)))
+    'map: no difference detected (low information) under version 1 of the labels, improved under versions 2 and 3'
+    >>> _sentence(Conclusion("dense", "map", (one, two)))
     'map: improved under both versions of the labels'
     """
     of: dict[str, list[int]] = {}
-    for version, verdict in one.verdicts:
-        of.setdefault(_verdict(verdict), []).append(version)
+    for found in one.verdicts:
+        of.setdefault(_verdict(found.verdict, low=found.low_information), []).append(found.version)
     if len(of) == 1:
         n = len(one.verdicts)
         return f"{one.metric}: {next(iter(of))} under {'both' if n == 2 else f'all {n}'} versions of the labels"
-    parts = [f"{verdict} under {_versions(versions)}" for verdict, versions in of.items()]
-    first, *rest = parts
+    first, *rest = [f"{words} under {_versions(versions)}" for words, versions in of.items()]
     return f"{one.metric}: " + ", ".join([f"{first} of the labels", *rest])
 
 

@@ -146,14 +146,14 @@ def test_all_versions_and_what_is_missing(newer: CommandLine) -> None:
             "candidate": "dense",
             "metric": "ndcg@10",
             "changes": False,
-            "verdicts": [{"version": n, "verdict": "no_difference_detected"} for n in (1, 2)],
+            "verdicts": [{"version": n, "verdict": "no_difference_detected", "low_information": True} for n in (1, 2)],
         }
     ]
     assert (found["not_evaluated"], found["notes"]) == ([], [])
     text = newer.done("compare", "bm25", "dense", "--labels", "all").splitlines()
     assert text[:2] == [
         "dense against bm25 on shop, 2 versions of the labels: the conclusion is the same under each",
-        "ndcg@10: no difference detected under both versions of the labels",
+        "ndcg@10: no difference detected (low information) under both versions of the labels",
     ]
     table = csv.DictReader(io.StringIO(newer.done("compare", "bm25", "dense", "--labels", "all", "--format", "csv")))
     assert [row["label_set_version"] for row in table] == ["1", "2"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rankings_of import labels_of
 from small_shop import Run
 
-from ndcg_tracker.comparison.labels import Conclusion, GradeChange, LabelsDiff, labels_diff
+from ndcg_tracker.comparison.labels import Conclusion, GradeChange, LabelsDiff, VersionVerdict, labels_diff
 from ndcg_tracker.comparison.results import LabelSetRef
 
 REFS = LabelSetRef(1, "a"), LabelSetRef(2, "b")
@@ -60,5 +60,10 @@ def test_grades_are_counted_as_a_loop_over_all_pairs_counts_them(old: Run, new: 
 
 
 def test_a_conclusion_changes_where_one_verdict_differs() -> None:
-    assert Conclusion("dense", "AP", ((1, "improved"), (2, "no_difference_detected"))).changes
-    assert not Conclusion("dense", "AP", ((1, "improved"), (2, "improved"))).changes
+    one, same, other = (
+        VersionVerdict(1, "improved"),
+        VersionVerdict(2, "improved", True),
+        VersionVerdict(2, "regressed"),
+    )
+    assert Conclusion("dense", "AP", (one, other)).changes
+    assert not Conclusion("dense", "AP", (one, same)).changes

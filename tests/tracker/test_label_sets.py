@@ -135,4 +135,4 @@ def test_arms_under_every_version(shop: nt.Tracker) -> None:
         version = comparison.label_set.version
         alone = shop.compare("tag:arm=bm25", "tag:arm=dense", metrics="ndcg@10", labels=version).comparisons[0]
         assert comparison.metrics == alone.metrics
-    assert [version for version, _ in found.conclusions[0].verdicts] == [1, 2]
+    assert [one.version for one in found.conclusions[0].verdicts] == [1, 2]
