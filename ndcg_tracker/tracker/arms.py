@@ -69,7 +69,8 @@ def comparisons(
 
     Parameters and raises: as ``compared``, and as ``compared_arms`` where a reference names an arm.
     """
-    each = [arm_or_run(tx, one, options.dataset) for one in (baseline, *one_by_one(candidates))]
+    named = [baseline, *one_by_one(candidates)]
+    each = [arm_or_run(tx, one, options.dataset) for one in named] if any(one.startswith(ARM) for one in named) else []
     if all(len(arm.runs) == 1 for arm in each):
         return tuple(one.comparison for one in compared(tx, baseline, candidates, options))
     found = [compared_arms(tx, each[0], other, options) for other in each[1:]]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from populations import Record, repeats
 
-from ndcg_tracker.comparison.gate import FEWEST_IN_SLICE, population_decision, with_slices
+from ndcg_tracker.comparison.gate import population_decision, with_slices
 from ndcg_tracker.comparison.slices import Slicing
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.reporting.gate import reason
@@ -66,7 +66,7 @@ def test_a_margin_is_a_number() -> None:
 @pytest.mark.parametrize("n_slices", [1, 4, 12])
 def test_slices_that_drop_by_the_margin_fail_rarely(n_slices: int, record_property: Record) -> None:
     """Every slice drops by just its margin: any FAIL is an error, and Holm shares 1% among them."""
-    rng, samples, size = np.random.default_rng(n_slices), repeats(1500), 2 * FEWEST_IN_SLICE
+    rng, samples, size = np.random.default_rng(n_slices), repeats(1500), 120  # enough for t bounds
     by = Slicing("x", [str(number) for number in range(n_slices) for _ in range(size)])
     n_failed = n_within = 0
     for _ in range(samples):
@@ -77,5 +77,5 @@ def test_slices_that_drop_by_the_margin_fail_rarely(n_slices: int, record_proper
         n_within += len(found.slices.of_status("within"))
     record_property(f"a slice fails, {n_slices}", n_failed / samples)
     record_property(f"within, {n_slices}", n_within / samples / n_slices)
-    assert n_failed / samples <= 0.014
-    assert n_within / samples / n_slices <= 0.058
+    assert 0 < n_failed / samples <= 0.014
+    assert 0.03 < n_within / samples / n_slices <= 0.058
