@@ -16,7 +16,7 @@ Kind = Literal[
     "group_not_in_run", "in_one_run_only", "unjudged_items", "no_item_judged", "no_split", "ranking_in_detail",
     "worst_group",
     # history
-    "different_labels", "shown_only", "other_groups", "shared_groups",
+    "different_labels", "shown_only", "other_groups", "shared_groups", "few_runs", "run_scatter", "study",
     # ingest, evaluate and import
     "rank_conflict", "no_score", "no_label", "swapped", "same_content", "alias_moved", "new_labels", "other_version",
     # MLflow

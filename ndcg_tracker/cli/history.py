@@ -22,6 +22,7 @@ Until = Annotated[
     str | None, typer.Option(help="Only runs stored until this time; a date includes that day.", metavar="DATE")
 ]
 Last = Annotated[int | None, typer.Option(min=1, help="Only the newest N.", metavar="N")]
+NewestFirst = Annotated[bool, typer.Option("--newest-first", help="Tell the newest steps first, not the largest.")]
 
 
 def history(
@@ -33,12 +34,13 @@ def history(
     since: Since = None,
     until: Until = None,
     last: Last = None,
+    newest_first: NewestFirst = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Show a metric over runs, and where its mean stepped.
 
     The oldest run comes first; intervals are 95%. Steps are searched among the selected runs, never across versions of
-    the labels; text and Markdown list the newest 40 runs, or as many as --last says.
+    the labels; text and Markdown list the newest 40 runs, or as many as --last says, and the 10 largest steps.
     """
     from ndcg_tracker.errors import ReferenceNotFoundError
     from ndcg_tracker.reporting.history import history_as
@@ -73,4 +75,13 @@ def history(
         for note in found.notes:
             options.say(f"note: {note}")
     notes, color, spelled = of_dataset.notes, options.wants_color(), options.as_option
-    options.show(history_as(format.plain, found.rows, notes=notes, color=color, n_shown=last, spelled=spelled))
+    text = history_as(
+        format.plain,
+        found.rows,
+        notes=notes,
+        color=color,
+        n_shown=last,
+        newest_first=newest_first,
+        spelled=spelled,
+    )
+    options.show(text)

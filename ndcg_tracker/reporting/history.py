@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, cast
 
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.notes import Note
@@ -24,11 +24,15 @@ MOST_PARAMETERS = 6
 """How many parameters that changed a sentence names."""
 VALUE_WIDTH = 40
 """How wide a parameter's value may be in a sentence."""
+MOST_SENTENCES = 10
+"""How many steps and drifts are told in words, the largest unless asked otherwise."""
 
 _CSV_COLUMNS = paths(
     "run run_id created_at_utc metric mean ci_low=ci.0 ci_high=ci.1 step delta p_adjusted git_commit "
     "label_set_version tags parameters step_change step_ci_low=step_ci.0 step_ci_high=step_ci.1 "
-    "step_first=step_between.0 step_last=step_between.1 step_before step_parameters step_possible requested_as"
+    "step_first=step_between.0 step_last=step_between.1 step_before step_parameters step_possible requested_as "
+    "drift_change drift_ci_low=drift_ci.0 drift_ci_high=drift_ci.1 drift_first=drift_between.0 "
+    "drift_last=drift_between.1 drift_runs"
 )
 
 
@@ -41,6 +45,8 @@ class HistoryRow(TypedDict):
     the first one after the step. ``step_before``: the run that this one was compared with; ``step_parameters``: which
     parameters differ from its, as (before, after), None where one run lacks it. ``step_possible``: no step, but what
     looks like one, with the same numbers. ``requested_as``: the text that the metric was asked for by.
+    ``drift_change`` and ``drift_ci``: how far the mean drifted slowly until this run; ``drift_between``: the first and
+    the last run of the drift; ``drift_runs``: how many these are.
     """
 
     run: str
@@ -63,6 +69,10 @@ class HistoryRow(TypedDict):
     step_parameters: NotRequired[Mapping[str, Sequence[object]] | None]
     step_possible: NotRequired[bool]
     requested_as: NotRequired[str]
+    drift_change: NotRequired[float | None]
+    drift_ci: NotRequired[Sequence[float] | None]
+    drift_between: NotRequired[Sequence[str] | None]
+    drift_runs: NotRequired[int | None]
 
 
 def history_as(
@@ -72,14 +82,16 @@ def history_as(
     notes: Sequence[Note] = (),
     color: bool = False,
     n_shown: int | None = None,
+    newest_first: bool = False,
     spelled: Spelling = in_python,
 ) -> str:
     """Return the history in a format, with a line end.
 
     Parameters: ``rows``: oldest run first; several metrics are shown one after the other. ``notes``: what must be known
-    to read them. ``n_shown``: how many runs a table has, by default the newest 40. ``spelled``: how arguments are
-    spelled for people. Text and Markdown show a sparkline of all runs, the change to the run before, and a sentence for
-    each step, however old; JSON and CSV carry all rows as they are, and no notes.
+    to read them. ``n_shown``: how many runs a table has, by default the newest 40. ``newest_first``: the newest steps
+    are told instead of the largest. ``spelled``: how arguments are spelled for people. Text and Markdown show a
+    sparkline of all runs, the change to the run before, and sentences of the steps, however old; JSON and CSV carry all
+    rows as they are, and no notes.
     """
     if format == "json":
         return json_text(rows)
@@ -87,16 +99,21 @@ def history_as(
         return csv_text(list(_CSV_COLUMNS), [_csv_row(row) for row in rows])
     n_shown = TABLE_RUNS if n_shown is None else n_shown
     reports = [
-        _report(metric, [row for row in rows if row["metric"] == metric], n_shown, spelled)
+        _report(metric, [row for row in rows if row["metric"] == metric], n_shown, newest_first, spelled)
         for metric in dict.fromkeys(row["metric"] for row in rows)
     ]
     reports += [Report(notes=[told(note) for note in notes])] if notes else []
     return reports_as(format, reports, color=color, blank_lines=1)
 
 
-def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, spelled: Spelling) -> Report:
+def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first: bool, spelled: Spelling) -> Report:
     newest, before = rows[-n_shown:], [None, *rows][-n_shown - 1 : -1]
     more = worded(f"{argument('format', 'csv')} has all, {argument('last', 'N')} shows as many", spelled)
+    sentences = happened(rows, newest_first=newest_first)
+    n_untold = len(sentences) - MOST_SENTENCES
+    if n_untold > 0:
+        all_told = worded(f"{argument('format', 'json')} has all", spelled)
+        sentences[MOST_SENTENCES:] = [f"{n_untold:,} more; {all_told}"]
     cut = f"the newest {len(newest):,} of {len(rows):,} runs; {more}"
     return Report(
         metric,
@@ -108,8 +125,20 @@ def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, spelled: Spel
             )
         ],
         legend=[cut] if len(newest) < len(rows) else (),
-        remarks=[step_sentence(row) for row in rows if row.get("step_between") is not None],
+        remarks=sentences,
     )
+
+
+def happened(rows: Sequence[HistoryRow], *, newest_first: bool = False) -> list[str]:
+    """Return a sentence for each step and each drift: the largest first, those that are only possible at the end, or
+    all of them the newest first."""
+    told: list[tuple[bool, float, str]] = []
+    for row in reversed(rows):
+        if row.get("step_between") is not None:
+            told.append((bool(row.get("step_possible")), -abs(row.get("step_change") or 0.0), step_sentence(row)))
+        if row.get("drift_between") is not None:
+            told.append((False, -abs(row.get("drift_change") or 0.0), drift_sentence(row)))
+    return [sentence for *_, sentence in (told if newest_first else sorted(told, key=lambda one: one[:2]))]
 
 
 def _asked_for(metric: str, rows: Sequence[HistoryRow]) -> str:
@@ -132,13 +161,16 @@ def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[object]:
     delta = row["delta"] if "delta" in row else None if mean is None or before is None else mean - before
     ci = row["ci"]
     sign = "step" if row.get("step") else "step?" if row.get("step_possible") else ""
-    style: Style | None = None if not sign else "bad" if delta is not None and delta < 0 else "good"
+    way = delta
+    if not sign and row.get("drift_between") is not None:
+        sign, way = "drift", row.get("drift_change")
+    style: Style | None = None if not sign else "bad" if way is not None and way < 0 else "good"
     return [
         row["run"],
         row["created_at_utc"][:16].replace("T", " "),
         points(mean),
         interval(None if ci is None else (ci[0], ci[1])),
-        Painted(points(delta, signed=True), style),
+        Painted(points(delta, signed=True), None if sign == "drift" else style),
         Painted(sign, style),
     ]
 
@@ -178,6 +210,25 @@ def step_sentence(row: HistoryRow) -> str:
     return (
         f"perhaps {sentence}; there are too few groups, or too few that moved, to be sure" if is_possible else sentence
     )
+
+
+def drift_sentence(row: HistoryRow) -> str:
+    """Return what is known of a drift that ends at this run.
+
+    >>> drift_sentence({"run": "r400", "run_id": 400, "created_at_utc": "", "metric": "ndcg@10", "mean": 0.5,
+    ...     "ci": None, "drift_change": -0.031, "drift_ci": (-0.0345, -0.0275), "drift_between": ("r1", "r400"),
+    ...     "drift_runs": 400})
+    'falls by 0.0310 [0.0275, 0.0345] over 400 runs, from r1 to r400, slowly rather than in steps'
+    """
+    change, ci = row.get("drift_change") or 0.0, row.get("drift_ci")
+    sign = -1 if change < 0 else 1
+    size = points(abs(change))
+    if ci is not None:
+        size += f" {interval(cast('tuple[float, float]', tuple(sorted((sign * ci[0], sign * ci[1])))))}"
+    first, last = row.get("drift_between") or (row["run"], row["run"])
+    way = "falls" if change < 0 else "rises"
+    n_runs = row.get("drift_runs") or 0
+    return f"{way} by {size} over {n_runs:,} runs, from {first} to {last}, slowly rather than in steps"
 
 
 def _parameters(row: HistoryRow) -> list[str]:

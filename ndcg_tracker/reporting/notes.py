@@ -214,6 +214,18 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "{run} has results for {n:,} groups, the runs beside it for {n_beside:,}: not compared with them"
     ).format,
     "shared_groups": "steps rest on the {n:,} groups that all runs have results for, of up to {most:,}".format,
+    "few_runs": (
+        "steps allow for the chance of groups, not for that of retraining: it takes {fewest} runs that changed to tell "
+        "it, and there are {n}; repeats of one unchanged system tell it as well"
+    ).format,
+    "run_scatter": lambda sd, own: (
+        f"from run to run the mean scatters by sd {points(sd)}, and groups explain {points(own)} of it: a step is what "
+        "exceeds that"
+    ),
+    "study": (
+        "{n:,} of these {n_runs:,} runs are trials of study {study!r}, whose order says little; whether the best one "
+        "beats the next"
+    ).format,
     "rank_conflict": _rank_conflict,
     "no_score": lambda n: (
         f"{counted(n, 'row')} {'has' if n == 1 else 'have'} no score, and the items count as not retrieved; if a model "

@@ -5,222 +5,39 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Self
 
 import numpy as np
 
-from ndcg_tracker.rankings.types import Floats, Index, Mask
+from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.statistics.betting import betting_p_value
 from ndcg_tracker.statistics.information import information_in
+from ndcg_tracker.statistics.run_scatter import (
+    FEWEST_CHANGES,
+    RunMeans,
+    RunScatter,
+    is_deterministic,
+    scatter_of_series,
+)
+from ndcg_tracker.statistics.step_windows import absolute_t, clearest_place, neighbours_of, windows_of
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
 from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, TTest, checked_weights, paired_t, weighted_t
 
-_QUARTERS = 4
-_ROUNDING = 1e-12
-_BLOCK = 1 << 16
 ALPHA = 0.05
 _SCREEN = 1 - 1e-6  # the screen uses sums of squares; what passes is tested again, exactly
 
 
 @dataclass(frozen=True, slots=True)
-class Windows:
-    """Places of a history, each with how many runs before it (``left``) and from it on (``right``) are compared.
+class Drift:
+    """A slow change of the mean over many runs, which no single run explains.
 
-    int64, shape (n_windows,); place k is between run k - 1 and run k.
+    ``first`` and ``last``: the runs (by place) of the straight line. ``change``: by how much it rises from the one to
+    the other, ``ci``: its 95% interval.
     """
 
-    place: Index
-    left: Index
-    right: Index
-
-    def take(self, rows: Index) -> Self:
-        """Return some of the windows."""
-        return type(self)(self.place[rows], self.left[rows], self.right[rows])
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """Each run compared with the run before it; the first run has no comparison.
-
-    ``changed``: bool, shape (n_runs,), whether any group differs. ``mean``: float64, of the differences. ``t``: of the
-    paired t-test, NaN if undefined: below two groups, and if all differences are equal.
-    """
-
-    changed: Mask
-    mean: Floats
-    t: Floats
-
-
-def neighbours_of(values: Floats, weights: Floats | None) -> Neighbours:
-    """Return how each run differs from the one before, equal to ``paired_t`` and ``weighted_t`` to the bit.
-
-    Parameters: ``values``: float64, shape (n_runs, n_groups). ``weights``: > 0, shape (n_groups,).
-
-    >>> beside = neighbours_of(np.array([[0.5, 0.5], [0.5, 0.5], [0.5, 1.0]]), None)
-    >>> beside.changed.tolist(), beside.mean.tolist(), beside.t.tolist()
-    ([False, False, True], [0.0, 0.0, 0.25], [nan, nan, 1.0])
-    """
-    n_runs, n = values.shape
-    found = Neighbours(np.zeros(n_runs, dtype=np.bool_), np.zeros(n_runs), np.full(n_runs, np.nan))
-    if not n:
-        return found
-    total = float(n) if weights is None else float(weights.sum())
-    for first in range(1, n_runs, max(1, _BLOCK // n)):
-        last = min(n_runs, first + max(1, _BLOCK // n))
-        delta = values[first:last] - values[first - 1 : last - 1]
-        found.changed[first:last] = delta.any(axis=1)
-        mean = (delta if weights is None else weights * delta).sum(axis=1) / total
-        found.mean[first:last] = mean
-        if n < 2:
-            continue
-        delta -= mean[:, None]
-        if weights is None:
-            sd = np.sqrt(np.square(delta, out=delta).sum(axis=1) / (n - 1))
-        else:
-            delta *= weights
-            sd = np.sqrt(n / (n - 1) * np.square(delta, out=delta).sum(axis=1)) / total * np.sqrt(n)
-        varies = sd > _ROUNDING * np.abs(mean)
-        found.t[first:last][varies] = mean[varies] / (sd[varies] / np.sqrt(n))
-    return found
-
-
-def windows_of(n_runs: int, changed: Mask) -> Windows:
-    """Return the windows of 2, 4, 8, ... runs on each side, narrower at the ends of the history.
-
-    Those of 8 runs or more are a quarter of their width apart. ``changed``: bool, shape (n_runs,), which runs differ
-    from the one before; windows with fewer than two of these add nothing to the comparisons of neighbours.
-
-    >>> windows = windows_of(5, np.ones(5, dtype=bool))
-    >>> list(zip(windows.place.tolist(), windows.left.tolist(), windows.right.tolist()))
-    [(1, 1, 2), (2, 2, 2), (3, 2, 2), (4, 2, 1), (1, 1, 4), (2, 2, 3), (3, 3, 2), (4, 4, 1)]
-    """
-    n_changed = np.concatenate([[0], np.cumsum(changed)]).astype(np.int64)
-    found = [np.empty((3, 0), dtype=np.int64)]
-    width = 2
-    while width < 2 * n_runs:
-        step = max(1, width // 4)
-        place = np.arange(step, n_runs, step, dtype=np.int64)
-        left, right = np.minimum(width, place), np.minimum(width, n_runs - place)
-        wide = np.maximum(left, right) > width // 2
-        within = n_changed[place + right] - n_changed[place - left + 1]
-        found.append(np.stack([place, left, right])[:, wide & (within > 1)])
-        width *= 2
-    return Windows(*np.concatenate(found, axis=1))
-
-
-def absolute_t(values: Floats, weights: Floats | None, windows: Windows) -> Floats:
-    """Return |t| over the groups of the mean after each place minus the mean before it.
-
-    Runs are pooled by quarters of a window: from 8 runs on, ``windows_of`` puts windows no closer together.
-
-    Parameters: ``values``: float64, shape (n_runs, n_groups), n_groups >= 2. ``weights``: > 0, shape (n_groups,).
-    ``windows``: of ``windows_of``. Returns: float64, shape (n_windows,): very large for a constant difference, 0 where
-    nothing differs.
-
-    >>> runs = np.array([[0.0, 0.5], [0.5, 0.5], [1.0, 0.5]])
-    >>> absolute_t(runs, None, windows_of(3, np.array([False, True, True]))).round(6).tolist()
-    [1.0, 1.0]
-    """
-    t = np.zeros(windows.place.size)
-    widest = np.maximum(windows.left, windows.right)
-    rows, pooled, width = values, 1, 2
-    while (widest > width // 2).any():
-        while pooled < width // _QUARTERS:
-            rows, pooled = _pooled(rows), 2 * pooled
-        mine = (widest > width // 2) & (widest <= width)
-        whole = (windows.left == width) & (windows.right == width)
-        inner, outer = np.flatnonzero(mine & whole), np.flatnonzero(mine & ~whole)
-        t[inner] = _inner_t(rows, weights, windows.place[inner] // pooled, width // pooled)
-        if outer.size:
-            t[outer] = _t_of_rows(_outer_differences(rows, pooled, windows.take(outer)), weights)
-        width *= 2
-    return t
-
-
-def clearest_place(values: Floats, weights: Floats | None, places: Index) -> int:
-    """Return the place at which the mean of all runs after it differs most clearly from that of all before.
-
-    Parameters: as ``absolute_t``; ``places``: the candidates, ascending, within 1 and n_runs - 1.
-
-    >>> runs = np.array([[0.0, 0.1], [0.1, 0.0], [0.5, 0.7], [0.6, 0.6]])
-    >>> clearest_place(runs, None, np.arange(1, 4))
-    2
-    """
-    differences = values - values[0]
-    scale = np.ones(values.shape[1]) if weights is None else weights
-    before = np.zeros(values.shape[1])
-    total = differences.sum(axis=0)
-    best, at, last = -1.0, int(places[0]), 0
-    n, weight, square = scale.size, float(scale.sum()), float(np.square(scale).sum())
-    for place in places.tolist():
-        before += differences[last:place].sum(axis=0)
-        last = place
-        y = scale * ((total - before) / (len(values) - place) - before / place)
-        t = _t(n, weight, square, y.sum(), np.square(y).sum(), (scale * y).sum(), 1e-300)
-        if float(t) > best:
-            best, at = float(t), place
-    return at
-
-
-def _pooled(rows: Floats) -> Floats:
-    """Return the sums of every two rows; the last may be of one."""
-    whole = len(rows) // 2 * 2
-    sums = np.empty((-(-len(rows) // 2), rows.shape[1]))
-    np.add(rows[:whole:2], rows[1:whole:2], out=sums[: whole // 2])
-    sums[whole // 2 :] = rows[whole:]
-    return sums
-
-
-def _inner_t(rows: Floats, weights: Floats | None, places: Index, reach: int) -> Floats:
-    """Return |t| of ``reach`` rows from each place on, a power of 2, against as many before it."""
-    t = np.empty(places.size)
-    height = max(1, _BLOCK // rows.shape[1])
-    blocks = places // height
-    for block in sorted(set(blocks.tolist())):  # np.unique would import numpy.ma
-        here = np.flatnonzero(blocks == block)
-        first, last = int(places[here[0]]), int(places[here[-1]])
-        sums, length = rows[first - reach : last + reach], 1
-        while length < reach:
-            sums, length = sums[:-length] + sums[length:], 2 * length
-        t[here] = _t_of_rows(sums[reach:] - sums[:-reach], weights)[places[here] - first]
-    return t
-
-
-def _outer_differences(rows: Floats, pooled: int, windows: Windows) -> Floats:
-    """Return the difference of the means of each window, group by group: those that the ends of the history cut."""
-    found = np.empty((windows.place.size, rows.shape[1]))
-    columns = (windows.place.tolist(), windows.left.tolist(), windows.right.tolist())
-    for difference, place, left, right in zip(found, *columns, strict=True):
-        middle = place // pooled
-        before = rows[(place - left) // pooled : middle].sum(axis=0) / left
-        after = rows[middle : -(-(place + right) // pooled)].sum(axis=0) / right
-        np.subtract(after, before, out=difference)
-        difference[np.abs(difference) <= _ROUNDING * np.abs(before)] = 0.0
-    return found
-
-
-def _t_of_rows(rows: Floats, weights: Floats | None) -> Floats:
-    """Return |t| of the differences in each row."""
-    n = rows.shape[1]
-    if weights is None:
-        weight = weight_square = float(n)
-        sums = crossed = np.einsum("ij->i", rows)
-        squares = np.einsum("ij,ij->i", rows, rows)
-    else:
-        weight, weight_square = float(weights.sum()), float(np.square(weights).sum())
-        scaled = rows * weights
-        sums, squares = np.einsum("ij->i", scaled), np.einsum("ij,ij->i", scaled, scaled)
-        crossed = np.einsum("ij,j->i", scaled, weights)
-    return _t(n, weight, weight_square, sums, squares, crossed, 1e-15 * squares + 1e-300)
-
-
-def _t(
-    n: int, weight: float, weight_square: float, sums: Floats, squares: Floats, crossed: Floats, least: Floats | float
-) -> Floats:
-    """Return |t| of weighted differences from the sums of w d, (w d)^2 and w^2 d (see ``weighted_t``)."""
-    mean = sums / weight
-    spread = np.maximum(squares - 2 * mean * crossed + mean * mean * weight_square, least)
-    return np.asarray(np.abs(mean) * weight / np.sqrt(n / (n - 1) * spread))
+    first: int
+    last: int
+    change: float
+    ci: tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +49,8 @@ class Step:
     ``is_step``: whether the mean stepped here. ``is_possible``: whether only the t-test says so, with too little
     information to be trusted. The others are set at steps only: ``first`` and ``last``: the runs (by place) among
     which is the first after the step, both this run if the comparison of neighbours found it; ``change`` and
-    ``change_ci``: the mean of the compared runs minus the mean of those before, with its 95% interval.
+    ``change_ci``: the mean of the compared runs minus the mean of those before, with its 95% interval. ``drift``: set
+    at the last run of one.
     """
 
     delta: float | None
@@ -244,9 +62,38 @@ class Step:
     change: float | None = None
     change_ci: tuple[float, float] | None = None
     is_possible: bool = False
+    drift: Drift | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepsWithScatter:
+    """What happened at each run of a history.
+
+    ``scatter``: by how much runs were held to scatter beyond what their groups explain, None for not at all.
+    ``is_unsure``: whether steps are marked, but too few runs changed to tell, and no repeats did. ``n_changed``: how
+    many runs differ from the one before.
+    """
+
+    steps: tuple[Step, ...]
+    scatter: RunScatter | None = None
+    is_unsure: bool = False
+    n_changed: int = 0
 
 
 def history_steps(values: Floats, weights: Floats | None = None, *, alpha: float = ALPHA) -> tuple[Step, ...]:
+    """Return the steps of ``steps_with_scatter``.
+
+    >>> noise = np.tile([0.1, -0.1], 100)
+    >>> found = history_steps(0.5 + np.array([noise, -noise, noise + 0.1, 0.1 - noise]))
+    >>> [step.is_step for step in found]
+    [False, False, True, False]
+    """
+    return steps_with_scatter(values, weights, alpha=alpha).steps
+
+
+def steps_with_scatter(
+    values: Floats, weights: Floats | None = None, *, repeats: RunScatter | None = None, alpha: float = ALPHA
+) -> StepsWithScatter:
     """Return, for each run of a history, whether the mean stepped there.
 
     Each run is compared with the run before it, and the mean of 2, 4, 8, ... runs with that of as many before them
@@ -261,17 +108,17 @@ def history_steps(values: Floats, weights: Floats | None = None, *, alpha: float
     significant by t and by the betting capital, which is valid for any differences within -1 to 1. A step that is
     significant by t alone is marked as possible, without a guarantee.
 
-    How often a mark is wrong and a step is found: ``tests/statistics/test_steps.py``, and a table in docs/history.md.
+    Where all groups of a run move together by chance, as in trainings with another seed, the t-test over groups sees a
+    step in every run. So a step must also exceed the scatter of the runs (``scatter_of_series``); ``repeats`` tell it
+    where fewer than 8 runs changed. Steps of one sign that a straight line explains better are told as one drift.
+
+    How often a mark is wrong and a step is found: ``tests/statistics/test_steps.py``, ``test_steps_of_retrainings.py``,
+    and tables in docs/history.md and docs/verdicts.md.
 
     Parameters: ``values``: float64, shape (n_runs, n_groups), oldest run first, finite. ``weights``: of the groups,
-    shape (n_groups,). ``alpha``: in (0, 1). Returns: one per run. Raises: ValueError for any other number or shape.
-    Source: Fryzlewicz, "Narrowest significance pursuit", J. Am. Stat. Assoc. 119, 2024; windows of a paired mean
-    instead of its regression.
-
-    >>> noise = np.tile([0.1, -0.1], 100)
-    >>> found = history_steps(0.5 + np.array([noise, -noise, noise + 0.1, 0.1 - noise]))
-    >>> [step.is_step for step in found]
-    [False, False, True, False]
+    shape (n_groups,). ``alpha``: in (0, 1). Returns: one step per run. Raises: ValueError for any other number or
+    shape. Source: Fryzlewicz, "Narrowest significance pursuit", J. Am. Stat. Assoc. 119, 2024; windows of a paired
+    mean instead of its regression.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, not {alpha}")
@@ -281,20 +128,29 @@ def history_steps(values: Floats, weights: Floats | None = None, *, alpha: float
         checked_weights(np.zeros(values.shape[1]), weights)
         values, weights = values[:, weights > 0], weights[weights > 0]
     if not len(values):
-        return ()
-    history = _History(values, weights, alpha)
-    return history.steps()
+        return StepsWithScatter(())
+    history = _History(values, weights, alpha, repeats)
+    steps = history.steps()
+    is_unsure = history.is_unsure and any(step.is_step or step.is_possible for step in steps)
+    return StepsWithScatter(steps, history.known, is_unsure, history.n_changed)
 
 
 class _History:
     """The runs of a history, and the tests of one against the other."""
 
-    def __init__(self, values: Floats, weights: Floats | None, alpha: float) -> None:
+    def __init__(self, values: Floats, weights: Floats | None, alpha: float, repeats: RunScatter | None) -> None:
         self._values, self._weights, self._alpha = values, weights, alpha
         n_runs = len(values)
-        self._neighbours = neighbours_of(values, weights)
-        self._changed = self._neighbours.changed
+        self._neighbours = beside = neighbours_of(values, weights)
+        self._changed = beside.changed
+        self.n_changed = int(self._changed.sum())
+        has_few = self.n_changed < FEWEST_CHANGES and not is_deterministic(self._changed)
+        self.is_unsure = has_few and repeats is None
+        known = repeats if has_few else scatter_of_series(beside.mean, beside.error, self._changed)
+        self.known = self.scatter = known if known is not None and known.beyond and values.shape[1] > 1 else None
+        self._means = RunMeans(np.cumsum(beside.mean), self._changed)
         self._windows = windows_of(n_runs, self._changed)
+        self._t: Floats | None = None
         n_pairs, n_wide = int(self._changed.sum()), self._windows.place.size
         share = alpha / 2 if n_wide else alpha
         self._pair_factor = n_pairs * alpha / share
@@ -302,20 +158,109 @@ class _History:
 
     def steps(self) -> tuple[Step, ...]:
         """Return what happened at each run."""
+        found, marks = self._marks()
+        known = [run for run, step in marks.items() if step.is_step]
+        if self.known is not None and known:  # the runs between these steps say more than all neighbours together
+            self.scatter = self._means.between(self.known, known)
+            again = self._marks()
+            if sum(step.is_step for step in again[1].values()) >= len(known):
+                found, marks = again
+            else:
+                self.scatter = self.known
+        for drift in self._drifts(marks):
+            up = drift.change > 0
+            for run in range(drift.first + 1, drift.last + 1):
+                if run in marks and ((marks[run].change or 0.0) > 0) == up:
+                    del marks[run]
+            found[drift.last] = replace(found[drift.last], drift=drift)
+            if drift.last in marks:
+                marks[drift.last] = replace(marks[drift.last], drift=drift)
+        return tuple(marks.get(run, step) for run, step in enumerate(found))
+
+    def _marks(self) -> tuple[list[Step], dict[int, Step]]:
+        """Return how each run differs from the one before, and the steps."""
         found = [self._beside(run) for run in range(len(self._values))]
         taken: list[tuple[int, int]] = []
         marks: dict[int, Step] = {}
-        significant = list(self._significant(found))
-        for place, left, right, p in sorted(significant, key=lambda window: window[3] >= self._alpha):
-            first, last = place - left + 1, place + right - 1
-            if any(first <= other_last and last >= other_first for other_first, other_last in taken):
-                continue
-            taken.append((first, last))
-            run = place if first == last else self._place(place - left, place + right)
-            test = self._test(self._contrast(place - left, run, place + right))
-            beside, is_step = found[run], p < self._alpha
-            marks[run] = Step(beside.delta, beside.p_value, p, is_step, first, last, test.mean, test.ci, not is_step)
-        return tuple(marks.get(run, step) for run, step in enumerate(found))
+        possible = []
+        for window in self._significant(found, taken):
+            if window[3] < self._alpha:
+                self._take(window, found, taken, marks)
+            else:
+                possible.append(window)
+        for window in possible:
+            self._take(window, found, taken, marks)
+        return found, marks
+
+    def _take(
+        self,
+        window: tuple[int, int, int, float],
+        found: list[Step],
+        taken: list[tuple[int, int]],
+        marks: dict[int, Step],
+    ) -> None:
+        """Mark the step in a window, unless it shares a change of runs with one that is taken."""
+        place, left, right, p = window
+        first, last = place - left + 1, place + right - 1
+        if _overlaps(taken, first, last):
+            return
+        taken.append((first, last))
+        run = place if first == last else self._place(place - left, place + right)
+        test = self._test(self._contrast(place - left, run, place + right))
+        ci = self._interval(test, run, run - place + left, place + right - run)
+        beside, is_step = found[run], p < self._alpha
+        marks[run] = Step(beside.delta, beside.p_value, p, is_step, first, last, test.mean, ci, not is_step)
+
+    def _drifts(self, marks: dict[int, Step]) -> Iterator[Drift]:
+        """Yield what is no series of steps of one sign but a slow drift."""
+        runs = [run for run in sorted(marks) if marks[run].is_step]
+        ends = [0, *runs, len(self._values)]
+        begin = 0
+        for at in range(1, len(runs) + 1):
+            if at == len(runs) or ((marks[runs[at]].change or 0.0) > 0) != ((marks[runs[begin]].change or 0.0) > 0):
+                yield from self._lines(marks, runs[begin:at], ends[begin], ends[at + 1])
+                begin = at
+
+    def _lines(self, marks: dict[int, Step], runs: list[int], first: int, end: int) -> Iterator[Drift]:
+        """Yield the drifts among steps of one sign between two runs: one line, or lines beside a step that stays."""
+        if not runs:
+            return
+        at = max(range(len(runs)), key=lambda place: abs(marks[runs[place]].change or 0.0))
+        tight = ((marks[runs[0]].first or runs[0]) - 1, (marks[runs[-1]].last or runs[-1]) + 1)
+        for begin, stop in ((first, end), tight):
+            if self._means.line_beats_steps(begin, stop, runs):
+                broken = self._means.break_in_line(begin, stop, runs)
+                drift = self._drift(begin, stop)
+                if broken is None and (drift.ci[0] > 0 or drift.ci[1] < 0):
+                    yield drift
+                    return
+                at = at if broken is None else runs.index(broken)
+        yield from self._lines(marks, runs[:at], first, runs[at])
+        yield from self._lines(marks, runs[at + 1 :], runs[at], end)
+
+    def _drift(self, first: int, end: int) -> Drift:
+        """Return the straight line through the runs from ``first`` to before ``end``."""
+        x = np.arange(end - first) - (end - first - 1) / 2
+        rise = x / (x @ x) * (end - first - 1)
+        test = self._test(rise @ self._values[first:end])
+        mean, ci = test.mean or 0.0, test.ci
+        if self.scatter is not None and test.sd is not None:
+            scatter = self.scatter.within(*self._means.about_a_line(first, end))
+            ci = scatter.interval(mean, test.sd / math.sqrt(test.n), test.n, float(rise @ rise))
+        return Drift(first, end - 1, mean, ci or (mean, mean))
+
+    def _scatter_of(self, place: int, left: int, right: int) -> tuple[RunScatter, float] | None:
+        """Return how much the runs of a window scatter, and the share of it in the window's difference."""
+        if self.scatter is None:
+            return None
+        _, share, variance, df = self._means.windows(*(np.array([number]) for number in (place, left, right)))
+        return self.scatter.within(float(variance[0]), float(df[0])), float(share[0])
+
+    def _interval(self, test: TTest, place: int, left: int, right: int) -> tuple[float, float] | None:
+        known = self._scatter_of(place, left, right)
+        if known is None or test.sd is None or test.mean is None:
+            return test.ci
+        return known[0].interval(test.mean, test.sd / math.sqrt(test.n), test.n, known[1])
 
     def _beside(self, run: int) -> Step:
         """Return how a run differs from the one before."""
@@ -323,20 +268,23 @@ class _History:
             return Step(None, None, None, False)
         if not self._changed[run]:
             return Step(0.0, None, None, False)
+        n_groups, mean = self._values.shape[1], float(self._neighbours.mean[run])
         t, p = float(self._neighbours.t[run]), None
-        if not math.isnan(t):
-            p = max(two_sided_p(t, self._values.shape[1] - 1.0), SMALLEST_P_VALUE)
+        if not math.isnan(t) and self.scatter is not None:
+            p = self.scatter.p_value(mean, float(self._neighbours.error[run]), n_groups, 2.0)
+        elif not math.isnan(t):
+            p = max(two_sided_p(t, n_groups - 1.0), SMALLEST_P_VALUE)
         is_possible = p is not None and p * self._pair_factor < self._alpha
         if p is None or is_possible:
             delta = self._contrast(run - 1, run, run + 1)
-            p = self._p_value(delta, self._test(delta), self._pair_factor)
+            p = self._p_value(delta, (run, 1, 1), self._pair_factor)
         p_adjusted = None if p is None else min(1.0, p * self._pair_factor)
-        return Step(float(self._neighbours.mean[run]), p, p_adjusted, False, is_possible=is_possible)
+        return Step(mean, p, p_adjusted, False, is_possible=is_possible)
 
-    def _significant(self, pairs: list[Step]) -> Iterator[tuple[int, int, int, float]]:
+    def _significant(self, pairs: list[Step], taken: list[tuple[int, int]]) -> Iterator[tuple[int, int, int, float]]:
         """Yield place, runs before, runs after and corrected p-value of windows significant by t, the narrowest first.
 
-        If information is low, that p-value may be large.
+        If information is low, that p-value may be large. What overlaps the windows ``taken`` by then is left out.
         """
         alone = [(step.p_adjusted, run) for run, step in enumerate(pairs) if step.p_adjusted is not None]
         for p_adjusted, run in sorted(alone):
@@ -344,8 +292,10 @@ class _History:
                 pairs[run] = replace(pairs[run], is_possible=False)
                 yield run, 1, 1, p_adjusted
         for place, left, right in self._screened():
+            if _overlaps(taken, place - left + 1, place + right - 1):
+                continue
             delta = self._contrast(place - left, place, place + right)
-            p = self._p_value(delta, self._test(delta), self._wide_factor)
+            p = self._p_value(delta, (place, left, right), self._wide_factor)
             if p is not None:
                 yield place, left, right, min(1.0, p * self._wide_factor)
 
@@ -355,12 +305,38 @@ class _History:
         if n_groups < 2 or not self._windows.place.size:
             return []
         critical = two_sided_t(self._alpha / self._wide_factor, n_groups - 1.0) * _SCREEN
-        t = absolute_t(self._values, self._weights, self._windows)
+        if self._t is None:
+            self._t = absolute_t(self._values, self._weights, self._windows)
+        t = self._t
         kept = np.flatnonzero(t >= critical)
+        if self.scatter is not None:
+            t, kept = self._by_runs(t, kept, critical)
         windows = self._windows.take(kept)
         order = np.lexsort((-t[kept], windows.left + windows.right))
         columns = (windows.place[order], windows.left[order], windows.right[order])
         return list(zip(*(column.tolist() for column in columns), strict=True))
+
+    def _by_runs(self, t: Floats, kept: Index, critical: float) -> tuple[Floats, Index]:
+        """Return t of the windows with the scatter of runs in it, and which windows are still significant."""
+        scatter = self.scatter
+        assert scatter is not None
+        windows = self._windows.take(kept)
+        mean, share, variance, df = self._means.windows(windows.place, windows.left, windows.right)
+        error = np.abs(mean) / t[kept]
+        own = np.where(df > scatter.df, variance, scatter.variance)
+        with_runs = np.sqrt(error**2 + np.maximum(0.0, own - scatter.own) * share)
+        lower = np.abs(mean) / np.maximum(np.maximum(with_runs, np.sqrt(own * share)), 1e-300)
+        found, limit = t.copy(), self._alpha / self._wide_factor / _SCREEN
+        found[kept] = lower
+        rows = [
+            row
+            for row in np.flatnonzero(lower >= critical).tolist()
+            if scatter.within(float(variance[row]), float(df[row])).p_value(
+                float(mean[row]), float(error[row]), self._values.shape[1], float(share[row])
+            )
+            < limit
+        ]
+        return found, kept[rows]
 
     def _contrast(self, first: int, place: int, end: int) -> Floats:
         """Return the mean of the runs from a place to an end minus that of those before, group by group."""
@@ -375,14 +351,17 @@ class _History:
     def _test(self, delta: Floats) -> TTest:
         return paired_t(delta) if self._weights is None else weighted_t(delta, self._weights)
 
-    def _p_value(self, delta: Floats, test: TTest, factor: float) -> float | None:
-        """Return the p-value of a difference: by t, or by betting if it is significant and information is low."""
+    def _p_value(self, delta: Floats, window: tuple[int, int, int], factor: float) -> float | None:
+        """Return the p-value of the difference of a window: by t, allowing for the scatter of runs, or by betting if it
+        is significant and information is low."""
+        test = self._test(delta)
         if test.n < 2 or not delta.any():
             return None
-        limit = self._alpha / factor
-        known = information_in(delta, self._weights)
-        if test.p_value is not None and (test.p_value >= limit or not known.is_low_for_one_side):
-            return test.p_value
+        limit, known, p = self._alpha / factor, self._scatter_of(*window), test.p_value
+        if known is not None and test.mean is not None and test.sd is not None:
+            p = known[0].p_value(test.mean, test.sd / math.sqrt(test.n), test.n, known[1])
+        if p is not None and (p >= limit or not information_in(delta, self._weights).is_low_for_one_side):
+            return p
         if float(np.abs(delta).max()) > 1:
             return None
         shares = 1.0 if self._weights is None else self._weights / self._weights.max()
@@ -390,9 +369,14 @@ class _History:
         most = 0.75 * float(max(stakes[delta > 0].sum(), -stakes[delta < 0].sum()))  # no bet stakes more
         if 2 * np.exp(-most) >= limit:
             return 1.0
-        return max(test.p_value or 0.0, betting_p_value(delta, self._weights, alpha=limit))
+        return max(p or 0.0, betting_p_value(delta, self._weights, alpha=limit))
 
     def _place(self, first: int, end: int) -> int:
         """Return the place between two runs at which the mean stepped: where before and after differ most clearly."""
         places = np.flatnonzero(self._changed[first + 1 : end]) + 1
-        return first + clearest_place(self._values[first:end], self._weights, places)
+        beyond = 0.0 if self.scatter is None else self.scatter.beyond
+        return first + clearest_place(self._values[first:end], self._weights, places, beyond)
+
+
+def _overlaps(taken: list[tuple[int, int]], first: int, last: int) -> bool:
+    return any(first <= other_last and last >= other_first for other_first, other_last in taken)

@@ -15,9 +15,11 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.history import HistoryRow
 from ndcg_tracker.reporting.notes import in_words
-from ndcg_tracker.statistics.steps import Step, history_steps
+from ndcg_tracker.statistics.run_scatter import FEWEST_CHANGES, scatter_of_repeats
+from ndcg_tracker.statistics.steps import Step, StepsWithScatter, steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.storage.records import MEANS_AGREE
+from ndcg_tracker.tracker.families import AA_TAG
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +37,9 @@ _COLUMNS = (
     *("run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted"),
     *("git_commit", "label_set_version", "tags", "parameters"),
     *("step_change", "step_ci", "step_between", "step_before", "step_parameters", "step_possible"),
-    "requested_as",
+    *("requested_as", "drift_change", "drift_ci", "drift_between", "drift_runs"),
 )
+STUDY_TAG = "study"
 _ENOUGH = 0.9
 """A run with results for a smaller share of the groups of the others is left out, or it would take them away."""
 
@@ -80,7 +83,7 @@ class HistoryResult:
         return Chart(history(self.rows, self.rows[0]["metric"]))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per run; ``step_between`` holds the names of two runs, both included, and
+        """Return one row per run; ``step_between`` and ``drift_between`` hold the names of two runs, both included, and
         ``step_parameters`` by name what a parameter was before the step and what after it."""
         import pandas as pd
 
@@ -120,9 +123,12 @@ def history_of(
         for version in versions:
             steps |= _differences([record for record in records if record.label_set_version == version])
     elif parsed.shown_only is None:
-        steps = steps_of(tx, dataset_id, text, records, notes)
+        steps = steps_of(tx, dataset, text, records, newest, notes)
     else:
         notes.append(Note("shown_only", {"metric": text, "why": parsed.shown_only}))
+    if all(run.tags.get("stage") == "iteration" for run in details.values()):  # one training's, and no retrainings
+        notes = [note for note in notes if note.kind != "few_runs"]
+    notes += _study(list(details.values()), records, dataset, metric)
     no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
     rows = [_row(record, details, text, steps.get(record.run_id), no_interval, parsed.limits) for record in records]
     return History(tuple(rows), tuple(notes), len(newest), len(runs))
@@ -139,6 +145,8 @@ def _row(
     """Return one run as JSON has it; ``limits``: between which numbers every value lies, if known."""
     run = details[record.run_id]
     step = None if found is None else found.step
+    drift = None if step is None else step.drift
+    begins = details[found.drift_from].name if found is not None and found.drift_from is not None else None
     between, before = None, None
     if found is not None and found.first is not None and found.last is not None:
         between = (details[found.first].name, details[found.last].name)
@@ -170,7 +178,25 @@ def _row(
         "step_parameters": None if before is None else _changed(before.parameters, run.parameters),
         "step_possible": step is not None and step.is_possible,
         "requested_as": record.requested_as,
+        "drift_change": None if drift is None else drift.change,
+        "drift_ci": None if drift is None else limited(drift.ci, change_limits),
+        "drift_between": None if begins is None else (begins, record.run),
+        "drift_runs": None if drift is None else drift.last - drift.first + 1,
     }
+
+
+def _study(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], dataset: str, metric: str) -> tuple[Note, ...]:
+    """Return what to ask instead where most of the runs are trials of one search."""
+    trials: dict[str, list[HistoryRecord]] = {}
+    for run, record in zip(runs, records, strict=True):
+        if STUDY_TAG in run.tags and record.mean is not None:
+            trials.setdefault(str(run.tags[STUDY_TAG]), []).append(record)
+    name, most = max(trials.items(), key=lambda item: len(item[1]), default=("", []))
+    if len(most) < 2 or 2 * len(most) <= len(runs):
+        return ()
+    best, following = sorted(most, key=lambda record: (-float(record.mean or 0.0), record.run_id))[:2]
+    command = ("ndcg-track", "compare", following.run, best.run, "--dataset", dataset, "--metric", metric)
+    return (Note("study", {"n": len(most), "n_runs": len(runs), "study": name}, command),)
 
 
 def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, tuple[object, object]]:
@@ -260,33 +286,47 @@ class FoundStep:
     """What happened at one run, by run id.
 
     ``before``: the run it was compared with. ``first`` and ``last``: the runs between which a step lies.
+    ``drift_from``: the first run of the drift that ends here.
     """
 
     step: Step
     before: int | None = None
     first: int | None = None
     last: int | None = None
+    drift_from: int | None = None
 
 
 def steps_of(
-    tx: ReadTransaction, dataset_id: int, metric: str, records: Sequence[HistoryRecord], notes: list[Note]
+    tx: ReadTransaction,
+    dataset: str,
+    metric: str,
+    records: Sequence[HistoryRecord],
+    newest: Mapping[int, HistoryRecord],
+    notes: list[Note],
 ) -> dict[int, FoundStep]:
     """Return what happened at each of the runs by its id; what could not be compared joins the notes.
 
-    Each run is paired with those under the same version of the labels, whatever stands between them.
+    Each run is paired with those under the same version of the labels, whatever stands between them. ``newest``: the
+    records of all runs of the dataset by id, whose repeats tell how much runs scatter where the history does not.
     """
     found: dict[int, FoundStep] = {}
     for version in dict.fromkeys(record.label_set_version for record in records):
         of_version = [record for record in records if record.label_set_version == version]
         if len(of_version) > 1:
-            found |= _steps_of_version(tx, dataset_id, metric, of_version, notes)
+            found |= _steps_of_version(tx, dataset, metric, of_version, newest, notes)
     return found
 
 
 def _steps_of_version(
-    tx: ReadTransaction, dataset_id: int, metric: str, records: Sequence[HistoryRecord], notes: list[Note]
+    tx: ReadTransaction,
+    dataset: str,
+    metric: str,
+    records: Sequence[HistoryRecord],
+    newest: Mapping[int, HistoryRecord],
+    notes: list[Note],
 ) -> dict[int, FoundStep]:
     """Return what happened at runs under one version of the labels."""
+    dataset_id = tx.datasets.known(dataset).id
     results = tx.evaluations.results_of([record.evaluation_id for record in records])
     weights = tx.groups.weights_by_id(dataset_id) if parse_metric(metric)["weights"] != "none" else None
     if any(not _is_mean(record, each, weights) for record, each in zip(records, results, strict=True)):
@@ -298,12 +338,55 @@ def _steps_of_version(
     if ids is not results[0][0]:
         notes += _notes(records, results, ids, kept)
     runs = [record for record, is_kept in zip(records, kept.tolist(), strict=True) if is_kept]
-    steps = history_steps(values, None if weights is None else weights.weights_of(ids))
+    scale = None if weights is None else weights.weights_of(ids)
+    tested = steps_with_scatter(values, scale)
+    if tested.is_unsure:
+        families = _repeats(tx, dataset, newest, records[0].label_set_version, ids)
+        tested = steps_with_scatter(values, scale, repeats=scatter_of_repeats(families, scale))
+    notes += [note for note in _scatter_notes(tested, dataset) if note not in notes]
     before = [None, *(run.run_id for run in runs)]
-    return {
-        run.run_id: FoundStep(step, last, *(None if at is None else runs[at].run_id for at in (step.first, step.last)))
-        for run, last, step in zip(runs, before, steps, strict=False)
-    }
+    found = {}
+    for run, last, step in zip(runs, before, tested.steps, strict=False):
+        places = (step.first, step.last, None if step.drift is None else step.drift.first)
+        found[run.run_id] = FoundStep(step, last, *(None if at is None else runs[at].run_id for at in places))
+    return found
+
+
+def _repeats(
+    tx: ReadTransaction, dataset: str, newest: Mapping[int, HistoryRecord], version: int, ids: Index
+) -> list[Floats]:
+    """Return the results for these groups of the repeats of each unchanged system: the runs with the same tag aa."""
+    families: dict[str, list[int]] = {}
+    for run in tx.runs.all(dataset):
+        record = newest.get(run.id)
+        is_repeat = AA_TAG in run.tags and run.tags.get("stage") != "iteration"
+        if is_repeat and record is not None and record.label_set_version == version:
+            families.setdefault(str(run.tags[AA_TAG]), []).append(record.evaluation_id)
+    found = []
+    for evaluations in families.values():
+        rows = [_at(ids, results) for results in tx.evaluations.results_of(evaluations)]
+        found.append(np.array([row for row in rows if row is not None]).reshape(-1, ids.size))
+    return found
+
+
+def _at(ids: Index, results: Results) -> Floats | None:
+    """Return the results of these groups, None if one is missing."""
+    known, values = results
+    places = np.minimum(np.searchsorted(known, ids), max(0, known.size - 1))
+    if not known.size or (known[places] != ids).any() or np.isnan(values[places]).any():
+        return None
+    return np.asarray(values[places])
+
+
+def _scatter_notes(tested: StepsWithScatter, dataset: str) -> list[Note]:
+    """Return what must be known of the scatter of runs: that it is unknown, or that it exceeds that of their groups."""
+    if tested.is_unsure:
+        command = ("ndcg-track", "ingest", "FILE", "--dataset", dataset, "--tag", "aa=NAME")
+        return [Note("few_runs", {"n": tested.n_changed, "fewest": FEWEST_CHANGES}, command)]
+    scatter = tested.scatter
+    if scatter is None or scatter.beyond <= scatter.own:
+        return []
+    return [Note("run_scatter", {"sd": scatter.variance**0.5, "own": scatter.own**0.5})]
 
 
 def _notes(records: Sequence[HistoryRecord], results: Sequence[Results], ids: Index, kept: Mask) -> list[Note]:

@@ -608,7 +608,8 @@ class Tracker:
     ) -> pd.DataFrame:
         """Return a metric over the runs of a dataset, oldest first: one row per run, with its 95% interval.
 
-        ``step`` is true at the first run after the mean stepped, ``delta`` the paired difference to the run before.
+        ``step`` is true at the first run after the mean stepped, ``delta`` the paired difference to the run before;
+        ``drift_change`` is set at the last run of a slow drift, over the runs ``drift_between``.
         Parameters: ``tags``, ``branch`` (the tag of this name), ``commit`` (its beginning), ``since``, ``until`` (ISO
         8601, UTC) and ``last`` choose runs; steps are looked for among these. Raises: InputError for a date that is
         none; ReferenceNotFoundError for an unknown dataset.

@@ -12,7 +12,7 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.reporting.charts.history import history as history_chart
-from ndcg_tracker.reporting.history import HistoryRow, step_sentence
+from ndcg_tracker.reporting.history import HistoryRow, happened
 from ndcg_tracker.reporting.notes import note_text
 from ndcg_tracker.reporting.numbers import points
 from ndcg_tracker.reporting.pages.page import themes
@@ -325,7 +325,7 @@ def history(tx: ReadTransaction, ask: Question) -> Answer:
         rows=found.rows[: -RUNS - 1 : -1],
         n_rows=len(found.rows),
         most_steps=MOST_STEPS,
-        steps=[step_sentence(row) for row in found.rows if row.get("step_between") is not None],
+        steps=happened(found.rows),
         notes=[note_text(note) for note in found.notes],
         n_all=found.n_without_filter,
         tag=(ask.texts("tag") or [""])[0],

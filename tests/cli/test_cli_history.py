@@ -124,6 +124,26 @@ def test_a_step_in_every_format(command: CommandLine, folder: Path) -> None:
     assert len(command.rows("history", "--branch", "main", "--commit", "abc")) == 5
 
 
+def test_the_newest_steps_first(command: CommandLine, folder: Path) -> None:
+    nights = []
+    for night, wrong in enumerate([0, 0, 120, 120, 180, 180], 1):
+        frame: dict[str, list[object]] = {"group": [], "item": [], "score": [], "label": []}
+        for query in range(240):
+            frame["group"] += [f"q{query}"] * 2
+            frame["item"] += ["right", "wrong"]
+            frame["score"] += [1.0, 2.0] if query < wrong else [2.0, 1.0]
+            frame["label"] += [1, 0]
+        write_csv(folder / f"night{night}.csv", frame)
+        nights.append(f"night{night}.csv")
+    assert command("ingest", *nights).code == 0
+
+    def told(*options: str) -> list[str]:
+        return [line.split()[3] for line in command.done("history", *options).splitlines() if "stepped" in line]
+
+    assert told() == ["night3", "night5"]
+    assert told("--newest-first") == ["night5", "night3"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -56,13 +56,13 @@ def test_json_and_csv_carry_the_rows_as_they_are() -> None:
     assert history_as("csv", ROWS[2:4]) == (
         "run,run_id,created_at_utc,metric,mean,ci_low,ci_high,step,delta,p_adjusted,git_commit,label_set_version,tags,"
         "parameters,step_change,step_ci_low,step_ci_high,step_first,step_last,step_before,step_parameters,step_possible,"
-        "requested_as\n"
-        "r333,4,2025-01-31T09:30:59Z,ndcg@10,,,,,,,,,,,,,,,,,,,\n"
-        "r4444,5,2025-01-31T09:30:59Z,ndcg@10,0.7,0.69,0.71,true,,,,,,,,,,,,,,,\n"
+        "requested_as,drift_change,drift_ci_low,drift_ci_high,drift_first,drift_last,drift_runs\n"
+        "r333,4,2025-01-31T09:30:59Z,ndcg@10,,,,,,,,,,,,,,,,,,,,,,,,,\n"
+        "r4444,5,2025-01-31T09:30:59Z,ndcg@10,0.7,0.69,0.71,true,,,,,,,,,,,,,,,,,,,,,\n"
     )
     assert history_as("csv", [{**STEP, "requested_as": "map"}]).splitlines()[1] == (
         "r17,3,2025-01-31T09:30:59Z,ndcg@10,0.5,0.49,0.51,true,-0.0123,1e-09,abc1234def,2,branch=main,"
-        "lr=0.3 layers=2,-0.0123,-0.0156,-0.009,r17,r17,r16,lr=0.1->0.3 layers=->2,false,map"
+        "lr=0.3 layers=2,-0.0123,-0.0156,-0.009,r17,r17,r16,lr=0.1->0.3 layers=->2,false,map,,,,,,"
     )
 
 
@@ -162,6 +162,61 @@ def test_a_long_history_shows_its_newest_runs_and_every_step() -> None:
     assert "\n- the newest 40 of 500 runs; format='csv' has all, last=N shows as many\n" in markdown
     assert markdown.count("\n| r") == 41
     assert len(json.loads(history_as("json", rows))) == len(history_as("csv", rows).splitlines()) - 1 == 500
+
+
+DRIFT: HistoryRow = {
+    **row("r9", 0.5),
+    "drift_change": 0.031,
+    "drift_ci": (0.0275, 0.0345),
+    "drift_between": ("r1", "r9"),
+    "drift_runs": 400,
+}
+
+
+def test_a_drift_is_told_in_one_sentence() -> None:
+    text = history_as("text", [DRIFT])
+    assert text.splitlines()[3].split()[-1] == "drift"
+    *_, found = text.split("\n\n")
+    assert " ".join(found.split()) == (
+        "rises by 0.0310 [0.0275, 0.0345] over 400 runs, from r1 to r9, slowly rather than in steps"
+    )
+    both = history_as("text", [{**STEP, **DRIFT, "step": True, "drift_change": -0.031, "drift_ci": (-0.0345, -0.0275)}])
+    assert "falls by 0.0310 [0.0275, 0.0345] over 400 runs" in both
+    assert "stepped down at r9" in both
+    assert [line.split()[-1] for line in both.splitlines()[3:4]] == ["step"]
+    line = history_as("csv", [DRIFT]).splitlines()[1]
+    assert line.endswith(",0.031,0.0275,0.0345,r1,r9,400")
+
+
+def test_the_largest_steps_come_first_and_ten_are_told() -> None:
+    """What is only possible comes after what is sure; time decides on request."""
+    sizes = [0.01 * n * (-1) ** n for n in range(1, 13)]
+    rows: list[HistoryRow] = [
+        {**STEP, "run": f"r{place}", "step_change": size, "step_between": (f"r{place}", f"r{place}"), "step_ci": None}
+        for place, size in enumerate(sizes)
+    ]
+    rows[11] = {**rows[11], "step": False, "step_possible": True}
+    rows[3] = {**rows[3], "step": False, "step_between": None, **{key: DRIFT[key] for key in DRIFT if "drift" in key}}
+
+    def told(newest_first: bool = False) -> list[str]:
+        *_, found = history_as("text", rows, newest_first=newest_first, spelled=as_option).split("\n\n")
+        return [line for line in found.splitlines() if not line.startswith(" ")]
+
+    assert [line.split(" (")[0] for line in told()[:8]] == [
+        *(f"stepped {way} at r{place}" for place, way in zip(range(10, 3, -1), ["down", "up"] * 4, strict=False)),
+        "rises by 0.0310 [0.0275, 0.0345] over 400 runs, from r1 to r9, slowly rather than in steps",
+    ]
+    assert told()[10:] == ["2 more; --format json has all"]
+    assert [line.split(" (")[0] for line in told(newest_first=True)[:3]] == [
+        "perhaps stepped up at r11",
+        "stepped down at r10",
+        "stepped up at r9",
+    ]
+    assert told(newest_first=True)[10:] == ["2 more; --format json has all"]
+    assert "2 more; format='json' has all" in history_as("markdown", rows)
+    assert len(json.loads(history_as("json", rows))) == 12
+    rows[:] = rows[:10]
+    assert len(told()) == 10
 
 
 @given(st.lists(st.none() | st.floats(0, 1), max_size=300), st.integers(1, 70))

@@ -112,6 +112,20 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"n": 98, "most": 100},
         "steps rest on the 98 groups that all runs have results for, of up to 100",
     ),
+    "few_runs": (
+        {"n": 3, "fewest": 8},
+        "steps allow for the chance of groups, not for that of retraining: it takes 8 runs that changed to tell it, "
+        "and there are 3; repeats of one unchanged system tell it as well",
+    ),
+    "run_scatter": (
+        {"sd": 0.00671, "own": 0.002},
+        "from run to run the mean scatters by sd 0.0067, and groups explain 0.0020 of it: a step is what exceeds that",
+    ),
+    "study": (
+        {"n": 1200, "n_runs": 1300, "study": "grid 1"},
+        "1,200 of these 1,300 runs are trials of study 'grid 1', whose order says little; whether the best one beats "
+        "the next",
+    ),
     "rank_conflict": (
         {"n": 3000, "first": "q7"},
         "the rank column contradicts the scores in 3,000 groups (the first: 'q7'); the scores decide, as in trec_eval: "

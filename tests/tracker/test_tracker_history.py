@@ -29,7 +29,8 @@ def test_one_row_per_run_oldest_first(tracker: nt.Tracker) -> None:
     assert list(frame.columns) == [
         "run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted",
         "git_commit", "label_set_version", "tags", "parameters", "step_change", "step_ci", "step_between",
-        "step_before", "step_parameters", "step_possible", "requested_as",
+        "step_before", "step_parameters", "step_possible", "requested_as", "drift_change", "drift_ci", "drift_between",
+        "drift_runs",
     ]  # fmt: skip
     assert list(frame["run"]) == ["b", "a"]
     assert set(frame["metric"]) == {"ndcg@10"}
@@ -240,15 +241,103 @@ def test_runs_are_paired_under_one_version_of_the_labels(tracker: nt.Tracker) ->
     assert report.notes == (
         "runs under different labels are not compared (version 1: 3 runs, version 2: 1 run); to evaluate all "
         "against the newest: ndcg-track rescore --all --dataset default --metric ndcg@10",
+        FEW_RUNS.format(2),
     )
     tracker.rescore()
     report = tracker.history_report("ndcg@10")
-    assert report.notes == ()
+    assert report.notes == (FEW_RUNS.format(3),)
     assert [row["label_set_version"] for row in report.rows] == [2] * 4
     assert report.rows[0]["delta"] is None
     deltas = [row["mean"] - before["mean"] for before, row in pairwise(report.rows)]
     assert [row["delta"] for row in report.rows[1:]] == pytest.approx(deltas)
     assert [row["step"] for row in report.rows] == [False, False, False, True]
+
+
+FEW_RUNS = (
+    "steps allow for the chance of groups, not for that of retraining: it takes 8 runs that changed to tell it, and "
+    "there are {}; repeats of one unchanged system tell it as well: ndcg-track ingest FILE --dataset default --tag "
+    "aa=NAME"
+)
+
+
+def training(seed: int, worse: float = 0.0) -> dict[str, list[object]]:
+    """A model that differs in its seed: how often it has the relevant item on top differs from seed to seed."""
+    rng = np.random.default_rng(seed)
+    is_right = rng.random(N_QUERIES) < np.clip(rng.normal(0.7, 0.08), 0.3, 0.95) - worse
+    scores = [score for right in is_right for score in ([3.0, 2.0, 1.0] if right else [2.0, 3.0, 1.0])]
+    return {**shop_run(False, 1), "score": scores}
+
+
+def test_trainings_of_one_recipe_have_no_step_but_a_note(tracker: nt.Tracker) -> None:
+    for seed in range(16):
+        tracker.ingest(training(seed, 0.6 if seed >= 10 else 0.0), name=f"seed-{seed}")
+    rows = tracker.history_report("ndcg@10", wanted=HistoryFilter(until=tracker.runs()[9].created_at_utc)).rows
+    assert [row["step"] or row["step_possible"] for row in rows] == [False] * 10
+    deltas = [row["delta"] for row in rows[1:]]
+    assert max(abs(delta) for delta in deltas) > 0.03
+    report = tracker.history_report("ndcg@10")
+    assert [row["run"] for row in report.rows if row["step"]] == ["seed-10"]
+    (note,) = report.history.notes
+    assert note.kind == "run_scatter"
+    assert 0.01 < note.facts["sd"] < 0.06
+    assert 0.005 < note.facts["own"] < 0.015
+    assert report.notes[0].startswith("from run to run the mean scatters by sd 0.0")
+
+
+def test_repeats_tell_what_a_short_history_cannot(tracker: nt.Tracker) -> None:
+    """Runs with the tag aa count, shown or not, if they have results for all groups."""
+    for seed in range(5):
+        tracker.ingest(training(seed), name=f"seed-{seed}", tags={"branch": "main"})
+    alone = tracker.history_report("ndcg@10", wanted=HistoryFilter({"branch": "main"}))
+    assert [row["step"] for row in alone.rows] != [False] * 5
+    assert alone.notes == (FEW_RUNS.format(4),)
+    few = {key: column[:30] for key, column in training(99).items()}
+    tracker.ingest(few, name="few", tags={"aa": "v1"}, metrics="ndcg(missing=skip)@10")
+    for seed in range(20, 28):
+        tracker.ingest(training(seed), name=f"again-{seed}", tags={"aa": "v1" if seed < 24 else "v2"})
+    told = tracker.history_report("ndcg@10", wanted=HistoryFilter({"branch": "main"}))
+    assert [row["step"] for row in told.rows] == [False] * 5
+    assert [note.kind for note in told.history.notes] == ["run_scatter"]
+
+
+def test_checkpoints_of_one_training_are_no_retrainings(tracker: nt.Tracker) -> None:
+    for seed in range(4):
+        tracker.ingest(
+            training(seed, 0.3 * (seed > 1)), name=f"iter-{seed}", tags={"training": "t", "stage": "iteration"}
+        )
+    report = tracker.history_report("ndcg@10")
+    assert any(row["step"] for row in report.rows)
+    assert report.notes == ()
+
+
+@pytest.mark.parametrize("n_trials", [3, 2])
+def test_trials_of_a_search_are_better_compared(tracker: nt.Tracker, n_trials: int) -> None:
+    for seed in range(4):
+        tags = {"study": "grid 1" if seed < 3 else "other"} if seed < n_trials else {}
+        tracker.ingest(shop_run(seed == 1, 1 + seed // 2), name=f"trial {seed}", tags=tags)
+    means = {
+        row["run"]: row["mean"] or 0.0 for row in tracker.history_report("ndcg@10").rows if row["run"] != "trial 3"
+    }
+    best, following = sorted(means, key=lambda run: -means[run])[:2]
+    notes = [note for note in tracker.history_report("ndcg@10").notes if "study" in note]
+    assert notes == [
+        "3 of these 4 runs are trials of study 'grid 1', whose order says little; whether the best one beats the next: "
+        f"ndcg-track compare '{following}' '{best}' --dataset default --metric ndcg@10"
+    ] * (n_trials == 3)
+
+
+def test_a_slow_drift_is_one_row(tracker: nt.Tracker) -> None:
+    for number in range(24):
+        rng = np.random.default_rng(number)
+        is_right = rng.random(N_QUERIES) < 0.9 - 0.025 * number
+        scores = [score for right in is_right for score in ([3.0, 2.0, 1.0] if right else [2.0, 3.0, 1.0])]
+        tracker.ingest({**shop_run(False, 1), "score": scores}, name=f"r{number}")
+    frame = tracker.history()
+    assert not frame["step"].any()
+    (row,) = frame[frame["drift_runs"].notna()].to_dict("records")
+    assert (row["run"], row["drift_between"], row["drift_runs"]) == ("r23", ("r0", "r23"), 24)
+    assert row["drift_ci"][0] < row["drift_change"] < row["drift_ci"][1] < 0
+    assert row["drift_change"] == pytest.approx(-0.025 * 23 * (1 - 1 / np.log2(3)), rel=0.2)
 
 
 METRIC = "ndcg(missing=skip, empty=skip)@10"

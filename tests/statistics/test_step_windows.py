@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.statistics.steps import absolute_t, clearest_place, windows_of
+from ndcg_tracker.statistics.step_windows import absolute_t, clearest_place, windows_of
 from ndcg_tracker.statistics.t_test import paired_t, weighted_t
 
 
