@@ -120,6 +120,9 @@ def compare(
     tie_bounds: Annotated[
         bool, typer.Option("--tie-bounds", help="Show the groups whose value depends on tied scores.")
     ] = False,
+    unjudged_bounds: Annotated[
+        bool, typer.Option("--unjudged-bounds", help="Show how far items that nobody judged leave delta open.")
+    ] = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Compare runs group by group, with tests and intervals.
@@ -149,6 +152,8 @@ def compare(
             raise InputError(
                 "--by and --tie-bounds need one version of the labels", advice="name it in the place of all"
             )
+        if unjudged_bounds:
+            raise InputError("--unjudged-bounds needs one version of the labels", advice="name it in the place of all")
         from ndcg_tracker.reporting.labels import versions_as
 
         with options.tracker() as tracker:
@@ -161,7 +166,14 @@ def compare(
         version = _version(labels)
         with options.tracker() as tracker:
             comparisons = tracker.compare(
-                baseline, *candidates, **asked, top=top, tie_bounds=tie_bounds, by=by, labels=version
+                baseline,
+                *candidates,
+                **asked,
+                top=top,
+                tie_bounds=tie_bounds,
+                unjudged_bounds=unjudged_bounds,
+                by=by,
+                labels=version,
             ).comparisons
         options.show(comparison_as(format.plain, *comparisons, color=color, width=width, spelled=options.as_option))
     if not any(comparison.is_comparable for comparison in comparisons):

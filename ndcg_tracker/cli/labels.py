@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -9,14 +12,30 @@ import typer
 from ndcg_tracker.cli import options
 
 app = typer.Typer(
-    help="The versions of a dataset's labels: add, list, diff, agreement.", no_args_is_help=True, rich_markup_mode=None
+    help="Versions of labels: add, list, diff, agreement, needed.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
+
+
+class NeededFormat(StrEnum):
+    """How the items to judge are written."""
+
+    text = "text"
+    json = "json"
+    markdown = "markdown"
+    csv = "csv"
+    quepid = "quepid"
+    elasticsearch = "elasticsearch"
 
 
 @app.command("add")
 def add_labels(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The labels; - is standard input.")],
     dataset: options.Dataset = "default",
+    extend: Annotated[
+        bool, typer.Option("--extend", help="Add them to the newest version, instead of replacing it.")
+    ] = False,
     rescore: Annotated[bool, typer.Option("--rescore", help="Evaluate the stored runs under them, too.")] = False,
     reader: options.Reader = None,
     group: options.GroupColumn = None,
@@ -27,7 +46,8 @@ def add_labels(
 ) -> None:
     """Store the labels of a file as a dataset's newest version.
 
-    Labels already stored add nothing. Those of a named judge, such as a model, count only where --judge names it.
+    Labels already stored add nothing. An empty label means that the item is unjudged. Those of a named judge, such as a
+    model, count only where --judge names it.
     """
     from ndcg_tracker.cli.input_files import labels_of
     from ndcg_tracker.ingest.columns import Columns, header_of
@@ -36,10 +56,13 @@ def add_labels(
     found = Columns(group=group, item=item, label=label, header=header_of(columns))
     lists = labels_of(file, reader=reader, columns=found)
     with options.tracker() as tracker:
-        version, is_new = tracker.add_labels(lists, dataset=dataset, source=source_name(file), judge=judge or "")
+        version, is_new = tracker.add_labels(
+            lists, dataset=dataset, source=source_name(file), judge=judge or "", extend=extend
+        )
         state = "stored" if is_new else "already stored"
         whose = f" of judge {judge!r}" if judge else ""
-        options.say(f"{state} as version {version} of dataset {dataset!r}: {lists.n_items} labels{whose}")
+        beside = " added to the version before" if extend and is_new and version > 1 else ""
+        options.say(f"{state} as version {version} of dataset {dataset!r}: {lists.n_items} labels{whose}{beside}")
         if rescore:
             rescored = tracker.rescore(dataset=dataset, judge=judge)
             options.say(f"rescored {sum(bool(run.metrics) for run in rescored)} of {len(rescored)} runs")
@@ -109,3 +132,50 @@ def judges_agreement(
     with options.tracker() as tracker:
         found = tracker.labels_agreement(*(judge or ()), dataset=dataset, metric=metric, top=top)
     options.show(agreement_as(format.plain, found, color=options.wants_color()))
+
+
+@app.command("needed")
+def labels_needed(
+    baseline: Annotated[
+        str, typer.Argument(metavar="BASELINE", help="A run: name, id, @alias, latest, latest~2 or a unique prefix.")
+    ],
+    candidates: Annotated[
+        list[str], typer.Argument(metavar="CANDIDATE...", help="One or more runs to compare with the baseline.")
+    ],
+    budget: Annotated[int, typer.Option(metavar="N", help="How many items at most.")] = 100,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            "--metric", "-m", help="The metric to settle.", show_default="the first with bounds that all runs have"
+        ),
+    ] = None,
+    dataset: options.AnyDataset = None,
+    judge: options.Judge = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.", show_default=False)
+    ] = None,
+    format: Annotated[NeededFormat, typer.Option("--format", help="How to write the items.")] = NeededFormat.text,
+) -> None:
+    """Say which unjudged items to judge next.
+
+    They are those that could move a difference most. The answers go back with labels add --extend; csv, quepid and
+    elasticsearch have a place for each grade.
+    """
+    from ndcg_tracker.reporting.labels_needed import needed_as
+    from ndcg_tracker.reporting.whole_file import whole_file
+
+    asked = options.metric_asked_for(metric)
+    with options.tracker() as tracker, whole_file(output, "--output") as write:
+        needed = tracker.labels_needed(
+            baseline, *candidates, budget=budget, metric=asked, dataset=dataset, judge=judge
+        ).needed
+        color = output is None and options.wants_color()
+        text = needed_as(format.value, needed, color=color, width=shutil.get_terminal_size((100, 0)).columns)
+        write(text)
+    if output is None:
+        options.show(text)
+    else:
+        n_items = f"{len(needed.items)} item{'' if len(needed.items) == 1 else 's'}"
+        whose = ("--judge", judge) if judge else ()
+        words = ("ndcg-track", "labels", "add", output, "--extend", "--rescore", "--dataset", needed.dataset, *whose)
+        options.say(f"wrote {n_items} to judge; with their grades filled in: {shlex.join(words)}")

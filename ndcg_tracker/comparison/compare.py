@@ -12,15 +12,18 @@ from ndcg_tracker.comparison.pair import Pairing
 from ndcg_tracker.comparison.results import (
     Clusters,
     Comparison,
+    EarlierBounds,
     GroupCounts,
     GroupDelta,
     JudgedShare,
     LabelSetRef,
     MetricComparison,
     NotComparable,
+    PossibleDelta,
     RunRef,
     SliceComparison,
     TieEffect,
+    UnjudgedBounds,
     Verdict,
     corrected_verdict,
     coverage_notes,
@@ -43,6 +46,24 @@ T_TEST = Methods()
 
 
 @dataclass(frozen=True, slots=True)
+class UnjudgedDeltas:
+    """What the results of the paired groups would be with other labels of unjudged items, as far as it is known.
+
+    ``n_items`` and ``n_groups``: see ``UnjudgedBounds``. ``least`` and ``greatest``: float64, shape (n,), the extreme
+    differences of every group. ``condensed``: float64, shape (n,) each, the results of baseline and candidate without
+    unjudged items, NaN where undefined. ``not_supported`` and ``earlier``: see ``UnjudgedBounds``.
+    """
+
+    n_items: int
+    n_groups: int
+    least: Floats | None = None
+    greatest: Floats | None = None
+    condensed: tuple[Floats, Floats] | None = None
+    not_supported: str | None = None
+    earlier: EarlierBounds | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PairedResults:
     """One metric of two runs, ready to be compared.
 
@@ -53,7 +74,7 @@ class PairedResults:
     which numbers any difference lies, None where that is not known. ``nothing_judged``: whether neither run has a
     judged item that the metric counts. ``shown_only``: why the metric is shown and not compared (``no_inference`` is
     a note of it), None where it is compared. ``chance``: the repeats behind arms, or clusters of the paired groups by
-    the attribute ``clustered_by``.
+    the attribute ``clustered_by``. ``unjudged``: None where nobody asked.
     """
 
     metric: str
@@ -69,6 +90,7 @@ class PairedResults:
     shown_only: ShownOnly | None = None
     chance: Chance = GROUPS_ONLY
     clustered_by: str | None = None
+    unjudged: UnjudgedDeltas | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +133,9 @@ def compare_runs(
     top = top if first.shown_only is None else 0  # there are no worst and best groups of what says nothing of quality
     if by is not None and first.no_inference is not None:
         raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
+    coverage = coverage_notes(runs.coverage, bounds_command(runs), positives_only=runs.positives_only)
+    if any(one.unjudged is not None for one in results):  # then the bounds stand in the place of the guess
+        coverage = [note for note in coverage if note.kind != "fewer_judged"]
     comparison = Comparison(
         runs.baseline,
         runs.candidate,
@@ -120,7 +145,7 @@ def compare_runs(
         metrics,
         worst=extreme_groups(first, group_names, top=top, sign=-1),
         best=extreme_groups(first, group_names, top=top, sign=1),
-        notes=(*runs.notes, *coverage_notes(runs.coverage, positives_only=runs.positives_only)),
+        notes=(*runs.notes, *coverage),
         coverage=runs.coverage,
         slices=None if by is None else worst_first(_sliced(first, by)),
         slice_attribute=None if by is None else by.attribute,
@@ -144,6 +169,13 @@ def _with_metric_notes(comparison: Comparison) -> Comparison:
     if unjudged:
         notes.append(Note("nothing_judged", {"metrics": unjudged}, labels_command(comparison.dataset)))
     return replace(comparison, notes=tuple(notes))
+
+
+def bounds_command(runs: ComparedRuns) -> tuple[str, ...]:
+    """Return the command that says how far unjudged items leave the difference open: of two runs, the first of arms."""
+    names = (run.runs[0].name if run.runs else run.name for run in (runs.baseline, runs.candidate))
+    judge = ("--judge", runs.label_set.judge) if runs.label_set.judge else ()
+    return "ndcg-track", "compare", *names, "--dataset", runs.dataset, *judge, "--unjudged-bounds"
 
 
 def labels_command(dataset: str) -> tuple[str, ...]:
@@ -267,7 +299,32 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         variance=variance if inferred else None,
         clusters=None if results.clustered_by is None else Clusters(results.clustered_by, known.n),
         shown_only=results.shown_only,
+        unjudged_bounds=_unjudged_bounds(results, methods),
     )
+
+
+def _unjudged_bounds(results: PairedResults, methods: Methods) -> UnjudgedBounds | None:
+    """Return what unjudged items leave open, each extreme inferred as if it had been found."""
+    known, pairing = results.unjudged, results.pairing
+    if known is None:
+        return None
+
+    def possible(baseline: Floats | None, candidate: Floats | None) -> PossibleDelta | None:
+        if baseline is None or candidate is None:
+            return None
+        kept = np.flatnonzero(~np.isnan(baseline + candidate))
+        groups = replace(pairing, group_ids=pairing.group_ids[kept], baseline=baseline[kept], candidate=candidate[kept])
+        weights = None if results.weights is None else results.weights[kept]
+        of_groups = replace(results, pairing=groups, weights=weights, chance=results.chance.of(kept), unjudged=None)
+        found = _compared(of_groups, methods)
+        return PossibleDelta(found.delta, found.ci, found.p_value, found.p_value, found.verdict)
+
+    least, greatest = (
+        possible(pairing.baseline, None if deltas is None else pairing.baseline + deltas)
+        for deltas in (known.least, known.greatest)
+    )
+    condensed = possible(*known.condensed) if known.condensed is not None else None
+    return UnjudgedBounds(known.n_items, known.n_groups, least, greatest, condensed, known.not_supported, known.earlier)
 
 
 def _before_correction(results: PairedResults, identical: bool, unknown: NotComparable | None) -> Verdict | None:
@@ -301,9 +358,27 @@ def _adjusted(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ..
             p_adjusted=p,
             verdict=corrected_verdict(metric.verdict, metric.delta, p),
             ties_could_change_verdict=_hangs_on_ties(metric, p_values, place),
+            unjudged_bounds=_adjusted_bounds(metric.unjudged_bounds, p_values, place),
         )
         for place, (metric, p) in enumerate(zip(metrics, holm(p_values), strict=True))
     )
+
+
+def _adjusted_bounds(
+    bounds: UnjudgedBounds | None, p_values: Sequence[float | None], place: int
+) -> UnjudgedBounds | None:
+    """Return the bounds with p-values corrected together with those of the other metrics as they are."""
+    if bounds is None:
+        return None
+
+    def adjusted(found: PossibleDelta | None) -> PossibleDelta | None:
+        if found is None:
+            return None
+        p = holm([*p_values[:place], found.p_value, *p_values[place + 1 :]])[place]
+        return replace(found, p_adjusted=p, verdict=corrected_verdict(found.verdict, found.delta, p))
+
+    least, greatest, condensed = map(adjusted, (bounds.least, bounds.greatest, bounds.condensed))
+    return replace(bounds, least=least, greatest=greatest, condensed=condensed)
 
 
 def _hangs_on_ties(metric: MetricComparison, p_values: Sequence[float | None], place: int) -> bool:

@@ -81,6 +81,46 @@ class GroupTieBounds:
 
 
 @dataclass(frozen=True, slots=True)
+class PossibleDelta:
+    """A difference that further labels could make of a metric's, with the p-value and the verdict it would have."""
+
+    delta: float | None
+    ci: tuple[float, float] | None
+    p_value: float | None
+    p_adjusted: float | None
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierBounds:
+    """What an older version of the labels left open: the 95% interval of delta, and its least and greatest value."""
+
+    version: int
+    ci: tuple[float, float] | None
+    least: float | None
+    greatest: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnjudgedBounds:
+    """How far the unjudged items in the first ranks of either run leave the difference of one metric open.
+
+    ``n_items``: how many they are, in ``n_groups`` of the paired groups. ``least`` and ``greatest``: over all grades
+    in use that they may have. ``condensed``: where they are taken out of both lists. ``not_supported``: why ``least``
+    and ``greatest`` are not known, None where they are: "measure", an axis and its value, or "grades" and how many.
+    ``earlier``: under the version of the labels before, None where the runs have not been evaluated under one.
+    """
+
+    n_items: int
+    n_groups: int
+    least: PossibleDelta | None = None
+    greatest: PossibleDelta | None = None
+    condensed: PossibleDelta | None = None
+    not_supported: str | None = None
+    earlier: EarlierBounds | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RunRef:
     """A run as reports name it: its name and its id in the database; or an arm, which has ``runs`` and no id."""
 
@@ -174,7 +214,8 @@ class MetricComparison:
     runs, else None. ``clusters``: of dependent groups, None where nobody asked. ``ties_could_change_verdict``: whether
     another order of items of equal score could give another verdict.
     ``shown_only``: why the metric is shown and not compared, None where it is compared; it has no verdict then, and
-    ``baseline`` and ``candidate`` are what was stored. A number that is undefined is None.
+    ``baseline`` and ``candidate`` are what was stored. ``unjudged_bounds``: None where nobody asked. A number that is
+    undefined is None.
     """
 
     metric: str
@@ -205,6 +246,7 @@ class MetricComparison:
     variance: VarianceParts | None = None
     clusters: Clusters | None = None
     ties_could_change_verdict: bool = False
+    unjudged_bounds: UnjudgedBounds | None = None
 
     @property
     def has_low_information(self) -> bool:
@@ -301,10 +343,13 @@ def corrected_verdict(verdict: Verdict | None, delta: float | None, p_adjusted: 
     return "improved" if delta > 0 else "regressed"
 
 
-def coverage_notes(coverage: Sequence[JudgedShare], *, positives_only: bool = False) -> list[Note]:
+def coverage_notes(
+    coverage: Sequence[JudgedShare], command: tuple[str, ...] = (), *, positives_only: bool = False
+) -> list[Note]:
     """Return a note for each run that has clearly fewer judged items, with the cutoffs at which it has.
 
-    ``positives_only``: no label has grade 0 or below, so a better run has more judged items by definition.
+    ``command``: the one that says how far unjudged items leave the difference open. ``positives_only``: no label has
+    grade 0 or below, so a better run has more judged items by definition.
 
     >>> coverage_notes([JudgedShare(10, 0.98, 0.975)])
     []
@@ -324,7 +369,7 @@ def coverage_notes(coverage: Sequence[JudgedShare], *, positives_only: bool = Fa
         gap = share.baseline - share.candidate
         if abs(gap) >= COVERAGE_GAP:
             found.setdefault("candidate" if gap > 0 else "baseline", []).append(share.cutoff)
-    notes = [Note("fewer_judged", {"run": run, "cutoffs": cutoffs}) for run, cutoffs in found.items()]
+    notes = [Note("fewer_judged", {"run": run, "cutoffs": cutoffs}, command) for run, cutoffs in found.items()]
     shares = {
         "baseline": [share.baseline for share in coverage],
         "candidate": [share.candidate for share in coverage],

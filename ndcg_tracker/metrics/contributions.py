@@ -92,7 +92,8 @@ def contributions(judged: Judged, metric: Metric) -> Contributions:
     kept = _kept(judged, metric, grades)
     ranks = np.zeros(ranking.n_items, dtype=np.int64)
     weights = np.zeros(ranking.n_items)
-    ranks[kept], weights[kept] = _ranks_and_weights(judged, metric, kept, worth)
+    longest = int(np.diff(judged.ranking.offsets).max(initial=0))
+    ranks[kept], weights[kept] = ranks_and_weights(judged, metric, kept, worth, rank_weights(metric, longest))
     groups = _places_on_axis(judged)[group_codes(ranking.offsets)]
     terms = worth * weights
     if metric.measure == "ndcg":
@@ -128,8 +129,14 @@ def _kept(judged: JudgedRanking, metric: Metric, grades: Floats) -> Index:
     return np.flatnonzero(kept)
 
 
-def _ranks_and_weights(judged: JudgedRanking, metric: Metric, kept: Index, worth: Floats) -> tuple[Index, Floats]:
-    """Return rank and weight of each row that is kept: int64 and float64, shape of ``kept``."""
+def ranks_and_weights(
+    judged: JudgedRanking, metric: Metric, kept: Index, worth: Floats, weight_of_rank: Floats
+) -> tuple[Index, Floats]:
+    """Return rank and weight of each row that a metric keeps: int64 and float64, shape of ``kept``.
+
+    Parameters: ``kept``: int64, ascending rows of the ranking. ``worth``: float64, shape (n_items,), by which ties are
+    broken for worst and best. ``weight_of_rank``: float64, entry r for rank r; behind the cutoff a rank weighs 0.
+    """
     ranking = judged.ranking
     with np.errstate(over="ignore"):  # what single precision cannot hold is infinite there, as in the kernel
         scores = ranking.scores.astype(np.float32) if metric["score_type"] == "f32" else ranking.scores
@@ -142,8 +149,8 @@ def _ranks_and_weights(judged: JudgedRanking, metric: Metric, kept: Index, worth
     lengths = np.diff(np.append(begins, kept.size))
     span = np.cumsum(starts) - 1
     tied = np.flatnonzero(lengths[span] > 1)
-    weight_of_rank = rank_weights(metric, int(np.diff(list_start).max(initial=0)))
     if metric.cutoff is not None:
+        weight_of_rank = weight_of_rank.copy()
         weight_of_rank[metric.cutoff + 1 :] = 0.0
     if metric["ties"] == "average":
         first = ranks[begins]

@@ -28,6 +28,7 @@ from ndcg_tracker.reporting.numbers import UNDEFINED, counted, interval, p_text,
 from ndcg_tracker.reporting.report import WIDTH, Format, Report, Table, columns, marks
 from ndcg_tracker.reporting.rows import as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.reporting.terminal import Painted
+from ndcg_tracker.reporting.unjudged import unjudged_tables
 from ndcg_tracker.statistics.equivalence import Equivalence
 from ndcg_tracker.statistics.information import FEW_FOR_ONE_SIDE
 
@@ -71,6 +72,13 @@ _CSV_COLUMNS = {
     ),
     **_SLICE_COLUMNS,
     **paths("requested_as in_neither=groups.in_neither not_comparable shown_only"),
+    **paths(
+        "n_unjudged=unjudged_bounds.n_items least_delta=unjudged_bounds.least.delta "
+        "least_p_adjusted=unjudged_bounds.least.p_adjusted least_verdict=unjudged_bounds.least.verdict "
+        "greatest_delta=unjudged_bounds.greatest.delta greatest_p_adjusted=unjudged_bounds.greatest.p_adjusted "
+        "greatest_verdict=unjudged_bounds.greatest.verdict condensed_delta=unjudged_bounds.condensed.delta "
+        "condensed_verdict=unjudged_bounds.condensed.verdict"
+    ),
 }
 
 
@@ -161,7 +169,7 @@ def _metric_shape(metric: MetricComparison) -> Mapping[str, object]:
         "ties_could_change_verdict",
         "standard_error",
         "df",
-        *(name for name in ("equivalence", "variance", "clusters") if getattr(metric, name) is None),
+        *(name for name in ("equivalence", "variance", "clusters", "unjudged_bounds") if getattr(metric, name) is None),
     )
     known = fields_of(metric, *hidden) | told
     return {"tie_bounds" if key == "tie_effect" else key: known[key] for key in known} | {"tie_bounds": bounds}
@@ -191,7 +199,7 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
     return Report(
         headline(comparison),
         findings=findings if len(compared) > 1 and len(shown) == 1 else (),
-        tables=[_metric_table(comparison, shown), *_equivalence_tables(comparison)],
+        tables=[_metric_table(comparison, shown), *_equivalence_tables(comparison), *unjudged_tables(comparison)],
         legend=legend(shown, spelled),
         facts=[paired, *facts(comparison, spelled), *_canonical_names(comparison, stored)],
         notes=[told(note) for note in comparison.notes],

@@ -27,13 +27,13 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([_cell(name) for name in names])
-    writer.writerows([_cell(value) for value in row] for row in rows)
+    writer.writerow([safe_cell(name) for name in names])
+    writer.writerows([safe_cell(value) for value in row] for row in rows)
     return buffer.getvalue()
 
 
-def _cell(value: object) -> str:
-    """Return what one value is written as."""
+def safe_cell(value: object) -> str:
+    """Return what one value is written as, which no spreadsheet runs and no terminal obeys."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -106,7 +106,10 @@ def _fewer_judged(run: str, cutoffs: Sequence[int | None]) -> str:
     places = ["whole lists" if cutoff is None else f"top {cutoff}" for cutoff in cutoffs]
     listed = " and ".join(filter(None, [", ".join(places[:-1]), places[-1]]))
     effect = "understated" if run == "candidate" else "overstated"
-    return f"the {run} has fewer judged items in its {listed}: delta may be {effect}, which could change the verdict"
+    return (
+        f"the {run} has fewer judged items in its {listed}: delta may be {effect}, which could change the verdict; "
+        "to see how far"
+    )
 
 
 def _same_difference(n: int, has_p: bool) -> str:

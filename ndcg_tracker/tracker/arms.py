@@ -169,6 +169,10 @@ def compared_arms(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: C
         raise InputError(
             f"{argument('tie_bounds')} shows the groups of single runs", advice="leave it out, or name two runs"
         )
+    if options.unjudged_bounds:
+        raise InputError(
+            f"{argument('unjudged_bounds')} takes single runs, not arms", advice="leave it out, or name two runs"
+        )
     both = [run for run in candidate.runs if run.id in {one.id for one in baseline.runs}]
     if both:
         raise InputError(

@@ -34,6 +34,7 @@ from ndcg_tracker.tracker.groups import AttributeValues, attribute_values
 from ndcg_tracker.tracker.label_sets import label_set_ref
 from ndcg_tracker.tracker.run_pair import RunPair, Side, Version, paired_results, resolved_pair
 from ndcg_tracker.tracker.scoring import stored_weights
+from ndcg_tracker.tracker.unjudged import with_unjudged
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
@@ -52,6 +53,7 @@ class CompareOptions:
     ``metrics``: none for all that a candidate shares with the baseline. ``tie_bounds``: look for the groups that ties
     in scores leave open as well, which reads the items of all runs. ``by``: a group attribute to slice by.
     ``cluster``: one whose values mark groups that depend on each other. ``labels``, ``judge``: see ``resolved_pair``.
+    ``unjudged_bounds``: find how far unjudged items leave every metric open, which reads them, too.
     """
 
     metrics: tuple[Metric, ...] = ()
@@ -64,6 +66,7 @@ class CompareOptions:
     cluster: str | None = None
     labels: Version = None
     judge: str | None = None
+    unjudged_bounds: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what is no version of labels (InputError)."""
@@ -123,6 +126,13 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions) -
     ]
     if clusters is not None:
         results = [clustered(one, clusters) for one in results]
+    if options.unjudged_bounds:
+
+        def results_of(older: RunPair) -> list[PairedResults]:
+            found = [paired_results(tx, older, metric, options.missing) for metric in older.metrics]
+            return found if clusters is None else [clustered(one, clusters) for one in found]
+
+        results = with_unjudged(tx, both, results, results_of, options.methods)
     coverage = tuple(
         JudgedShare(cutoff, *(of_run.get(cutoff) for of_run in shares))
         for cutoff in dict.fromkeys(metric.cutoff for metric in both.metrics)

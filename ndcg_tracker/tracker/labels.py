@@ -216,10 +216,22 @@ class AddedLabels:
 
 
 def add_labels(
-    tx: WriteTransaction, dataset: DatasetRecord, lists: LabelLists, source: str | None, judge: str = ""
+    tx: WriteTransaction,
+    dataset: DatasetRecord,
+    lists: LabelLists,
+    source: str | None,
+    judge: str = "",
+    *,
+    extend: bool = False,
 ) -> AddedLabels:
-    """Return the version that equals some labels of a judge, made the judge's newest one where there is none."""
+    """Return the version that equals some labels of a judge, made the judge's newest one where there is none.
+
+    ``extend``: together with that judge's newest. Raises: ConflictError for a grade that contradicts it then.
+    """
     refuse_other_items(tx.labels.newest(dataset.id, None), lists.by_row_number, dataset)
+    newest = tx.labels.newest(dataset.id, judge) if extend else None
+    if newest is not None:
+        lists = _union(tx.labels.lists(newest.id), lists, dataset)
     known = stored_version(tx, dataset, lists.digest(), judge)
     if known is not None:
         return AddedLabels(known, is_new=False)

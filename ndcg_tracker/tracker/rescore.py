@@ -90,8 +90,14 @@ def _labels(tx: ReadTransaction, run: RunRecord, version: int | None, judge: str
 
 
 def add_label_version(
-    tx: WriteTransaction, dataset_name: str, lists: LabelLists, source: str | None, judge: str = ""
+    tx: WriteTransaction,
+    dataset_name: str,
+    lists: LabelLists,
+    source: str | None,
+    judge: str = "",
+    *,
+    extend: bool = False,
 ) -> tuple[int, bool]:
     """Make labels the newest version of a judge; return the version they are and whether it is new."""
-    labels = add_labels(tx, tx.write.datasets.ensure(dataset_name), lists, source, judge)
+    labels = add_labels(tx, tx.write.datasets.ensure(dataset_name), lists, source, judge, extend=extend)
     return labels.label_set.version, labels.is_new

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ndcg_tracker.comparison.explain import Explanation
 from ndcg_tracker.comparison.gate_result import Gated
 from ndcg_tracker.comparison.labels import Conclusion, VersionsComparison
+from ndcg_tracker.comparison.labels_needed import NeededLabels
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
 from ndcg_tracker.reporting.compare import (
@@ -32,7 +33,9 @@ from ndcg_tracker.reporting.explain import (
 from ndcg_tracker.reporting.gate import gate_as, gate_html, gate_object, gate_row, reason
 from ndcg_tracker.reporting.html import reports_html
 from ndcg_tracker.reporting.labels import versions_as, versions_object, versions_reports, versions_rows
+from ndcg_tracker.reporting.labels_needed import NeededFormat, needed_as
 from ndcg_tracker.reporting.notes import in_words
+from ndcg_tracker.reporting.rows import as_object
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -279,6 +282,44 @@ class GateResult:
 
     def __str__(self) -> str:
         return gate_as("text", self.gated)
+
+
+@dataclass(frozen=True)
+class LabelsNeededResult:
+    """What to judge next; notebooks and ``print`` show it as a table.
+
+    ``needed``: the typed rows.
+    """
+
+    needed: NeededLabels
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track labels needed --format json`` prints."""
+        found: dict[str, Any] = as_object(self.needed)
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per item: group, item, and how far its grade could move the mean difference."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_dict()["items"], columns=["group", "item", "could_move"])
+
+    def save(self, path: str | os.PathLike[str], format: NeededFormat = "csv") -> None:
+        """Write the items for judges, as a file that ``labels add`` reads once grades are filled in.
+
+        ``format``: "csv", "quepid" or "elasticsearch", or one without a place for grades. Raises: InputError where it
+        cannot be written.
+        """
+        from ndcg_tracker.reporting.whole_file import whole_file
+
+        with whole_file(os.fspath(path), "path") as write:
+            write(needed_as(format, self.needed))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return needed_as("text", self.needed)
 
 
 @dataclass(frozen=True)

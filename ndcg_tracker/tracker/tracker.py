@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         ComparisonResult,
         ExplanationResult,
         GateResult,
+        LabelsNeededResult,
         ReportResult,
         VersionsResult,
     )
@@ -236,16 +237,55 @@ class Tracker:
             return rescore_runs(tx, tx.runs.chosen(references, dataset), parsed, labels, judge)
 
     def add_labels(
-        self, labels: LabelLists, *, dataset: str = DEFAULT_DATASET, source: str | None = None, judge: str = ""
+        self,
+        labels: LabelLists,
+        *,
+        dataset: str = DEFAULT_DATASET,
+        source: str | None = None,
+        judge: str = "",
+        extend: bool = False,
     ) -> tuple[int, bool]:
         """Make labels the newest version of a dataset; return the version and whether it is new.
 
         ``judge``: who gave them, such as a model's name; labels of a named judge count only where it is named.
+        ``extend``: they are added to those of the judge's newest version, instead of taking their place.
         """
         from ndcg_tracker.tracker.rescore import add_label_version
 
         with self.store(create=True).write() as tx:
-            return add_label_version(tx, dataset, labels, source, judge)
+            return add_label_version(tx, dataset, labels, source, judge, extend=extend)
+
+    def labels_needed(
+        self,
+        baseline: str,
+        *candidates: str | Sequence[str],
+        budget: int = 100,
+        metric: str | None = None,
+        dataset: str | None = None,
+        judge: str | None = None,
+    ) -> LabelsNeededResult:
+        """Return which unjudged items to judge next, those first that could move a difference most.
+
+        Items without a label in the newest version, among the first ranks of a run, each with the range of the mean
+        difference over its grades, all others being as they are. Of several candidates, each is compared with the
+        baseline, and an item counts by the difference that it could move most.
+
+        Parameters: ``baseline`` and ``candidates``: run references (see ``compare``). ``budget``: how many items at
+        most. ``metric``: by default the first that all runs have and that has such ranges. ``judge``: whose labels, by
+        default those of no named judge. Returns: the items; ``save`` writes them for judges, ``add_labels`` with
+        ``extend`` takes the answers. Raises: ReferenceNotFoundError; InputError for a metric without such ranges and a
+        budget below 1; NotComparableError.
+        """
+        from ndcg_tracker.metrics.language.text import parse_metric
+        from ndcg_tracker.tracker.compare import one_by_one
+        from ndcg_tracker.tracker.labels_needed import labels_needed
+        from ndcg_tracker.tracker.result_objects import LabelsNeededResult
+
+        asked = None if metric is None else parse_metric(metric)
+        with self.store().read() as tx:
+            run = tx.runs.resolve(baseline, dataset)
+            others = [tx.runs.resolve(candidate, dataset) for candidate in one_by_one(candidates)]
+            return LabelsNeededResult(labels_needed(tx, run, others, asked, budget, judge))
 
     def label_versions(self, dataset: str = DEFAULT_DATASET, *, judge: str | None = None) -> list[LabelVersion]:
         """Return the versions of a dataset's labels, oldest first, with what they hold and how many runs they score.
@@ -298,6 +338,7 @@ class Tracker:
         missing: Missing = "error",
         top: int = 10,
         tie_bounds: bool = False,
+        unjudged_bounds: bool = False,
         test: TestName = "t",
         ci: CiMethod = "t",
         equivalence: float | None = None,
@@ -312,16 +353,17 @@ class Tracker:
         unique prefix), the candidates one by one or in lists. ``metrics``: text forms; by default all that both have.
         ``missing``: what to do with groups that have a result in one run only: "error" refuses, "zero" counts 0 there,
         "intersect" leaves them out, "skip" leaves out labelled groups that neither run has as well. ``top``: how many
-        worst and best groups to keep. ``tie_bounds``: list the groups that ties in scores leave open. ``test``: where
-        p-values come from, "t" (paired t-test), "permutation" (sign flips) or "wilcoxon" (tests symmetry, not the
-        mean). ``ci``: where the 95% intervals come from, "t", "bootstrap" or "betting". ``equivalence``: a margin,
-        within which delta is to be shown to lie (two one-sided t-tests). ``by``: a group attribute (``set_groups``):
-        compare slice by slice as well. ``cluster``: a group attribute whose values mark groups that depend on each
-        other, such as those of one user or session. ``labels``: a version of the labels, or "newest" (see also
-        ``compare_versions``). ``judge``: whose labels, by default those of no named judge. ``tag:KEY=VALUE`` in the
-        place of a run is an arm: all runs with that tag, as repeats of one system. Raises: ReferenceNotFoundError;
-        InputError for methods that do not apply and an unknown attribute; NotComparableError, with the command that
-        fixes it.
+        worst and best groups to keep. ``tie_bounds``: list the groups that ties in scores leave open.
+        ``unjudged_bounds``: find the least and the greatest difference over all grades of the unjudged items in the
+        first ranks of either run, and the difference without them. ``test``: where p-values come from, "t" (paired
+        t-test), "permutation" (sign flips) or "wilcoxon" (tests symmetry, not the mean). ``ci``: where the 95%
+        intervals come from, "t", "bootstrap" or "betting". ``equivalence``: a margin, within which delta is to be
+        shown to lie (two one-sided t-tests). ``by``: a group attribute (``set_groups``): compare slice by slice as
+        well. ``cluster``: a group attribute whose values mark groups that depend on each other, such as those of one
+        user or session. ``tag:KEY=VALUE`` in the place of a run is an arm: all runs with that tag, as repeats of one
+        system. ``labels``: a version of the labels, or "newest" (see also ``compare_versions``). ``judge``: whose
+        labels, by default those of no named judge. Raises: ReferenceNotFoundError; InputError for methods that do not
+        apply and an unknown attribute; NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.comparison.inference import Methods
         from ndcg_tracker.tracker.arms import comparisons
@@ -330,7 +372,8 @@ class Tracker:
 
         methods = Methods(test, ci, equivalence)
         parsed = tuple(parse_metrics(metrics))
-        options = CompareOptions(parsed, dataset, missing, top, tie_bounds, methods, by, cluster, labels, judge)
+        by_labels = (cluster, labels, judge, unjudged_bounds)
+        options = CompareOptions(parsed, dataset, missing, top, tie_bounds, methods, by, *by_labels)
         with self.store().read() as tx:
             found = comparisons(tx, baseline, candidates, options)
         return ComparisonResult(found, partial(self._pair_reports, baseline, candidates, options))

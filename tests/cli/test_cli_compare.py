@@ -186,7 +186,8 @@ labels     version 1, digest 2f5ce8d7bd46
 judged@10  baseline 73.3%, candidate 75.0%
 
 note: the baseline has fewer judged items in its top 10: delta may be overstated, which could change
-      the verdict
+      the verdict; to see how far:
+      ndcg-track compare bm25 dense --dataset shop --unjudged-bounds
 
 worst groups in ndcg@10
 group  baseline  candidate    delta  of which  rank         item
@@ -203,7 +204,8 @@ def test_the_report_to_the_letter(shop: CommandLine, monkeypatch: pytest.MonkeyP
     assert shop.done("compare", "bm25", "dense", "--top", "1") == REPORT
     monkeypatch.setenv("COLUMNS", "500")
     wide = shop.done("compare", "bm25", "dense", "--top", "1")
-    assert wide.replace("which could change the verdict", "which could change\n      the verdict") == REPORT
+    folded = wide.replace("which could change the verdict", "which could change\n      the verdict")
+    assert folded.replace("to see how far: ", "to see how far:\n      ") == REPORT
     monkeypatch.setenv("COLUMNS", "60")
     narrow = shop.done("compare", "bm25", "dense", "--top", "1")
     assert "\ngroup  baseline  candidate    delta\n    of which  rank         item\nq5 " in narrow
@@ -246,3 +248,18 @@ def test_runs_without_a_judged_item_end_in_5_with_the_report(command: CommandLin
         == "nothing_judged"
     )
     assert command("gate", "dense", "--baseline", "bm25", "--margin", "0.01").code == 5
+
+
+def test_unjudged_bounds_are_shown_on_request(shop: CommandLine) -> None:
+    found = shop.rows("compare", "bm25", "dense", "--unjudged-bounds")["metrics"][0]["unjudged_bounds"]
+    assert found["least"]["delta"] < found["greatest"]["delta"]
+    text = shop.done("compare", "bm25", "dense", "--unjudged-bounds")
+    assert f"\nwhat unjudged items leave open in ndcg@10: {found['n_items']} items in " in text
+    assert "fewer judged items" not in text
+    printed = shop.done("compare", "bm25", "dense", "--unjudged-bounds", "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(printed))
+    assert (float(row["least_delta"]), row["greatest_verdict"]) == (
+        found["least"]["delta"],
+        found["greatest"]["verdict"],
+    )
+    assert "\n| least |" in shop.done("compare", "bm25", "dense", "--unjudged-bounds", "--format", "markdown")

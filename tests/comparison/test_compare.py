@@ -249,14 +249,16 @@ def test_json_has_exactly_the_public_keys() -> None:
             JudgedShare(10, 0.98, 0.87),
             (
                 "the candidate has fewer judged items in its top 10: delta may be understated, "
-                "which could change the verdict",
+                "which could change the verdict; to see how far: "
+                "ndcg-track compare bm25 dense --dataset shop --unjudged-bounds",
             ),
         ),
         (
             JudgedShare(None, 0.5, 0.9),
             (
                 "the baseline has fewer judged items in its whole lists: delta may be overstated, "
-                "which could change the verdict",
+                "which could change the verdict; to see how far: "
+                "ndcg-track compare bm25 dense --dataset shop --unjudged-bounds",
             ),
         ),
         (JudgedShare(10, 0.98, 0.975), ()),

@@ -48,7 +48,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "fewer_judged": (
         {"run": "candidate", "cutoffs": [10, 3, None]},
         "the candidate has fewer judged items in its top 10, top 3 and whole lists: delta may be understated, which "
-        "could change the verdict",
+        "could change the verdict; to see how far",
     ),
     "none_judged": (
         {"run": "baseline"},

@@ -355,12 +355,16 @@ def test_fewer_judged_items_are_noted(shop: nt.Tracker) -> None:
     assert share["baseline"] == pytest.approx((1 + 2 / 3 + 1 / 2 + 1 + 1 / 2) / 5)
     assert share["candidate"] == pytest.approx((1 + 1 + 1 / 2 + 1 / 2) / 4)
     assert found["notes"] == [
-        "the baseline has fewer judged items in its top 3: delta may be overstated, which could change the verdict"
+        "the baseline has fewer judged items in its top 3: delta may be overstated, which could change the verdict; "
+        "to see how far: ndcg-track compare bm25 dense --dataset shop --unjudged-bounds"
     ]
 
 
 POSITIVE: Run = {"q1": {"a": 3, "b": 1}, "q2": {"d": 2}}
-FEWER = "the candidate has fewer judged items in its top 10: delta may be understated, which could change the verdict"
+FEWER = (
+    "the candidate has fewer judged items in its top 10: delta may be understated, which could change the verdict; "
+    "to see how far: ndcg-track compare better worse --dataset default --unjudged-bounds"
+)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,325 @@
+"""How far the items that nobody judged leave open the difference of two runs: its extremes, group by group.
+
+Every item without a label in the first ranks of either run may have any grade in use, or none of any worth, as now.
+Items behind the cutoff could enlarge the ideal as well; they are taken as they are, without worth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ndcg_tracker.metrics.contributions import ranks_and_weights
+from ndcg_tracker.metrics.kernel.cumulated import level_gains
+from ndcg_tracker.metrics.kernel.gains import rank_weights
+from ndcg_tracker.metrics.kernel.graded_list import level_counts
+from ndcg_tracker.metrics.kernel.lists import Lists
+from ndcg_tracker.metrics.language.axes import gain_table
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings.grouping import group_codes, group_sums
+from ndcg_tracker.rankings.join import JudgedRanking, matching_rows, places_of
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.padded import similar_groups
+from ndcg_tracker.rankings.ranking import GroupedItems
+from ndcg_tracker.rankings.types import Floats, Index
+
+SUMS = ("cg", "dcg", "P", "RBP")
+"""The measures that add up what each item is worth at its rank: every item may be graded on its own."""
+SHARES = ("ndcg", "R")
+"""The measures that divide such a sum by what the ideal order has of it."""
+FIRSTS = ("RR", "Success")
+"""The measures that the best placed relevant item decides."""
+
+_AXES = {
+    "unjudged": ("zero",),
+    "depth": ("all",),
+    "round": ("none",),
+    "ties": ("item_desc", "item_asc", "input", "average"),
+    "graded": ("False",),
+    "relative": ("False",),
+}
+_AXES_OF_SHARES = {"ideal": ("judged",), "ideal_cut": ("cutoff", "none"), "ideal_order": ("gain",)}
+_ROUNDS = 100
+_NEVER = -1e300
+_MOST_COUNTS = 1 << 24
+"""Labels are counted by group and grade: up to so many counts, 0.1 GB."""
+
+
+@dataclass(frozen=True)
+class UnjudgedItems:
+    """The items without label in the first ranks of two runs, under one metric.
+
+    ``gains``: float64, ascending, from 0: what an item may gain. ``counts``: int64, shape (n_gains - 1, n_groups), how
+    many labels of each group gain at least each of them but 0, no row where the measure divides by no ideal.
+    ``groups``: int64, ascending, shape (n,), the group of each item. ``baseline`` and ``candidate``: float64, shape
+    (n,), the weight of its rank in each run, 0 beyond the cutoff. ``keys``: its id. ``ideal``: float64, entry r for the
+    sum of the weights of r ranks of the ideal order, None where there is none.
+    """
+
+    metric: Metric
+    gains: Floats
+    counts: Index
+    groups: Index
+    baseline: Floats
+    candidate: Floats
+    keys: Keys
+    ideal: Floats | None
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups were asked for."""
+        return int(self.counts.shape[1])
+
+    @cached_property
+    def offsets(self) -> Index:
+        """Which items each group has: int64, shape (n_groups + 1,)."""
+        return np.searchsorted(self.groups, np.arange(self.n_groups + 1))
+
+    @cached_property
+    def ideals(self) -> Floats:
+        """The ideal of each group as it is: float64, shape (n_groups,); 1 where the measure divides by none."""
+        if self.ideal is None:
+            return np.ones(self.n_groups)
+        reached: Floats = self.ideal[np.minimum(self.counts, self.ideal.size - 1)]
+        return np.asarray(np.diff(self.gains) @ reached)
+
+
+def what_stops(metric: Metric, grades: Floats, n_groups: int = 1) -> str | None:
+    """Return what leaves a metric without bounds over unjudged items, None where nothing does.
+
+    That is "measure", an axis with its value, or "grades" with their number, where there are very many. Parameters:
+    ``grades``: float64, those in use; ``n_groups``: how many groups there are.
+
+    >>> from ndcg_tracker.metrics.language.text import parse_metric
+    >>> [what_stops(parse_metric(text), np.array([0.0, 1.0])) for text in ("ndcg@10", "AP", "ndcg(unjudged=drop)@5")]
+    [None, 'measure', 'unjudged=drop']
+    """
+    if metric.measure not in (*SUMS, *SHARES, *FIRSTS):
+        return "measure"
+    allowed = dict(_AXES)
+    if metric.measure == "ndcg":
+        allowed |= _AXES_OF_SHARES
+        if not metric["gain"].startswith("{"):  # then the ideal order is the same
+            allowed["ideal_order"] = ("gain", "label")
+        if metric["empty_when"] == "labels_sum_0" and (metric["gain"] not in ("linear", "exp2") or (grades < 0).any()):
+            return "empty_when=labels_sum_0"
+    if min((gain_table(metric["gain"]) or {}).values(), default=0.0) < 0:
+        return f"gain={metric['gain']}"
+    if (grades < 0).any():
+        allowed["negative"] = ("zero",)
+    if metric.measure in SHARES and grades.size * n_groups > _MOST_COUNTS:
+        return f"grades={grades.size}"
+    stopping = next((axis for axis, values in allowed.items() if metric[axis] not in values), None)
+    return None if stopping is None else f"{stopping}={metric[stopping]}"
+
+
+def unjudged_items(baseline: JudgedRanking, candidate: JudgedRanking, metric: Metric, groups: Keys) -> UnjudgedItems:
+    """Return the items without label among the first ranks of either run, in some groups.
+
+    Parameters: two runs with the same labels; ``metric``: one that ``what_stops`` does not stop; ``groups``: distinct
+    ids. Raises: MetricError for a label that an axis refuses.
+    """
+    lists = Lists(baseline, [metric])
+    grades = lists.level_grades(metric)
+    if metric.measure in ("cg", "dcg", "ndcg"):
+        worth = level_gains(lists, metric, grades)
+    else:
+        worth = (grades >= float(metric["rel"])).astype(np.float64)
+    gains = np.unique(np.append(np.maximum(worth, 0.0), 0.0))
+    counts = np.zeros((0, len(groups)), dtype=np.int64)
+    if metric.measure in SHARES and gains.size > 1:
+        of_levels = level_counts(lists.levels.codes, baseline.labels.offsets, grades.size)
+        best_first = np.argsort(-worth)
+        n_levels = np.searchsorted(-worth[best_first], -gains[1:], "right")  # so many levels gain at least so much
+        at_least = np.cumsum(of_levels[best_first], axis=0)[n_levels - 1]
+        places = places_of(groups, baseline.labels.group_keys)
+        counts = np.where(places >= 0, at_least[:, places], 0)
+    one, other = (_listed(side, metric, groups) for side in (baseline, candidate))
+    of_groups, weights, keys = _matched(one, other)
+    ideal = None
+    if metric.measure in SHARES:
+        longest = int(counts.max(initial=0)) + int(np.bincount(of_groups, minlength=1).max())
+        is_cut = metric.measure == "ndcg" and metric["ideal_cut"] == "cutoff" and metric.cutoff is not None
+        longest = min(longest, metric.cutoff or longest) if is_cut else longest
+        ideal = np.cumsum(_weight_of_rank(metric, longest, of_ideal=True))
+    return UnjudgedItems(metric, gains, counts, of_groups, weights[0], weights[1], keys, ideal)
+
+
+def _weight_of_rank(metric: Metric, n_ranks: int, *, of_ideal: bool = False) -> Floats:
+    """Return the weight of each rank: float64, shape (n_ranks + 1,), entry r for rank r, entry 0 being 0."""
+    if metric.measure in ("cg", "dcg", "ndcg"):
+        return rank_weights(metric, n_ranks)
+    ranks = np.arange(n_ranks + 1, dtype=np.float64)
+    weights = (ranks > 0).astype(np.float64)
+    if metric.measure == "P":
+        weights /= float(metric.cutoff or 1)
+    elif metric.measure == "RBP":
+        weights *= (1 - float(metric["p"])) * float(metric["p"]) ** np.maximum(ranks - 1, 0)
+    elif metric.measure == "RR":
+        weights[1:] /= ranks[1:]
+    if metric.cutoff is not None and not of_ideal:
+        weights[metric.cutoff + 1 :] = 0.0
+    return weights
+
+
+def _listed(judged: JudgedRanking, metric: Metric, groups: Keys) -> tuple[GroupedItems, Index]:
+    """Return the unjudged items of a run that have a weight (their numbers), and the place of each of its groups."""
+    ranking = judged.ranking
+    every = np.arange(ranking.n_items)
+    longest = int(np.diff(ranking.offsets).max(initial=0))
+    _, weights = ranks_and_weights(judged, metric, every, np.zeros(every.size), _weight_of_rank(metric, longest))
+    weights[judged.rows] = 0.0
+    places = places_of(ranking.group_keys, groups)
+    rows = np.flatnonzero(weights)
+    rows = rows[places[np.searchsorted(ranking.offsets, rows, "right") - 1] >= 0]
+    offsets = np.searchsorted(rows, ranking.offsets)
+    return GroupedItems(ranking.group_keys, offsets, ranking.item_keys.take(rows), weights[rows]), places
+
+
+def _matched(
+    one: tuple[GroupedItems, Index], other: tuple[GroupedItems, Index]
+) -> tuple[Index, tuple[Floats, Floats], Keys]:
+    """Return the items of both runs, those of either being one: their groups, ascending, weights and ids."""
+    (items, places), (others, other_places) = one, other
+    rows, other_rows = matching_rows(items, others)
+    alone = np.ones(others.n_items, dtype=np.bool_)
+    alone[other_rows] = False
+    further = np.flatnonzero(alone)
+    groups = np.concatenate([places[group_codes(items.offsets)], other_places[group_codes(others.offsets)[further]]])
+    baseline = np.concatenate([items.numbers, np.zeros(further.size)])
+    candidate = np.concatenate([np.zeros(items.n_items), others.numbers[further]])
+    candidate[rows] = others.numbers[other_rows]
+    order = np.argsort(groups, kind="stable")
+    keys = Keys.joined([items.item_keys, others.item_keys.take(further)]).take(order)
+    return groups[order], (baseline[order], candidate[order]), keys
+
+
+def extreme_deltas(items: UnjudgedItems, baseline: Floats, candidate: Floats) -> tuple[Floats, Floats]:
+    """Return the least and the greatest difference of each group over all grades of its unjudged items.
+
+    Sharp per group: some grades attain each, and none exceed them. Where a measure divides by an ideal, the greatest is
+    that of (DCG of the candidate - DCG of the baseline) / ideal. It does not separate by item, for the ideal moves,
+    too; but for a fixed lambda the maximum of difference - lambda x ideal separates by gain: the ideal depends on the
+    numbers of items that gain at least so much alone, and for given numbers the items with the largest differences of
+    weights gain most. Lambda is found by Dinkelbach's iteration (Management Science 13(7), 1967).
+
+    Parameters: ``baseline`` and ``candidate``: float64, shape (n_groups,), the values as they are. Returns: float64 of
+    the same shape.
+    """
+    delta = candidate - baseline
+    if items.metric.measure in FIRSTS:
+        return -_greatest_first(items, candidate, baseline, -1), _greatest_first(items, baseline, candidate, 1)
+    weights = items.candidate - items.baseline
+    if items.ideal is None:
+        most = items.gains[-1]
+        lost, won = (group_sums(items.groups, most * np.maximum(w, 0.0), items.n_groups) for w in (-weights, weights))
+        return delta - lost, delta + won
+    return -_greatest(items, -weights, -delta), _greatest(items, weights, delta)
+
+
+def possible_moves(items: UnjudgedItems, baseline: Floats, candidate: Floats) -> Floats:
+    """Return how far each unjudged item alone could move the difference of its group: float64, shape (n,).
+
+    The range of the difference over all grades of the item, the others being as they are. Parameters: see
+    ``extreme_deltas``.
+    """
+    groups, metric = items.groups, items.metric
+    delta = (candidate - baseline)[groups]
+    weights = items.candidate - items.baseline
+    if items.gains.size == 1:
+        return np.zeros(groups.size)
+    if metric.measure in FIRSTS:
+        moved = np.maximum(candidate[groups], items.candidate) - np.maximum(baseline[groups], items.baseline)
+        return np.abs(moved - delta)
+    if items.ideal is None:
+        return np.asarray(items.gains[-1] * np.abs(weights))
+    ideals = items.ideals[groups]
+    known, last = delta * ideals, items.ideal.size - 1
+    low, high = delta.copy(), delta.copy()
+    for step, gain, count in zip(np.diff(items.gains), items.gains[1:], items.counts, strict=True):
+        count = count[groups]
+        ideals = ideals + step * (items.ideal[np.minimum(count + 1, last)] - items.ideal[np.minimum(count, last)])
+        found = (known + gain * weights) / ideals
+        low, high = np.minimum(low, found), np.maximum(high, found)
+    return np.asarray(high - low)
+
+
+def _greatest_first(items: UnjudgedItems, low: Floats, high: Floats, sign: int) -> Floats:
+    """Return the greatest difference where one item decides: further ones could only raise the other side."""
+    found = high - low
+    if items.gains.size > 1:
+        lower, higher = (items.baseline, items.candidate)[::sign]
+        moved = np.maximum(high[items.groups], higher) - np.maximum(low[items.groups], lower)
+        np.maximum.at(found, items.groups, moved)
+    return found
+
+
+def _greatest(items: UnjudgedItems, weights: Floats, delta: Floats) -> Floats:
+    found = delta.copy()
+    ideals, lengths, offsets = items.ideals, np.diff(items.offsets), items.offsets
+    order = np.lexsort((-weights, items.groups))
+    if items.gains.size == 1 or items.ideal is None:
+        return found
+    for groups in similar_groups(lengths):
+        width = int(lengths[groups[-1]])
+        places = offsets[groups][:, None] + np.arange(width)
+        inside = np.arange(width) < lengths[groups][:, None]
+        sums = np.zeros((groups.size, width + 1))
+        sums[:, 1:] = np.cumsum(np.where(inside, weights[order.take(places, mode="clip")], 0.0), axis=1)
+        sums[:, 1:][~inside] = _NEVER
+        steps, counts = _merged(items.gains, items.counts[:, groups])
+        known = delta[groups] * ideals[groups]
+        share = np.where(ideals[groups] > 0, delta[groups], -1.0)
+        for _ in range(_ROUNDS):
+            gained, ideal = _best_counts(sums, counts, steps, items.ideal, share)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                better = np.where(ideal > 0, (known + gained) / ideal, -np.inf)
+            risen = better > share + 1e-15
+            if not risen.any():
+                break
+            share = np.where(risen, better, share)
+        found[groups] = np.maximum(found[groups], share)
+    return found
+
+
+def _merged(gains: Floats, counts: Index) -> tuple[Floats, Index]:
+    """Return by how much gains are above the ones below, and their counts, those of equal count as one.
+
+    Items of the best grades reach all of these gains or none. Parameters: see ``UnjudgedItems``. Returns: float64 and
+    int64, shape (n_steps, n_groups), 0 after a group's last step.
+    """
+    last = np.ones(counts.shape, dtype=np.bool_)
+    last[:-1] = counts[1:] != counts[:-1]
+    level, group = np.nonzero(last)
+    at = (np.cumsum(last, axis=0) - 1)[level, group]
+    tops = np.zeros((int(at.max(initial=0)) + 2, counts.shape[1]))
+    merged = np.zeros((tops.shape[0] - 1, counts.shape[1]), dtype=np.int64)
+    tops[at + 1, group] = gains[level + 1]
+    merged[at, group] = counts[level, group]
+    return np.diff(np.maximum.accumulate(tops, axis=0), axis=0), merged
+
+
+def _best_counts(sums: Floats, counts: Index, steps: Floats, ideal_of: Floats, share: Floats) -> tuple[Floats, Floats]:
+    """Return difference and ideal of the grades that maximise difference - share x ideal: float64, shape (n_groups,).
+
+    Parameters: ``sums``: shape (n_groups, width + 1), the largest sum of n weights, very low where there are no n
+    items; ``counts`` and ``steps``: see ``_merged``.
+
+    Of the items that reach a gain, some reach the next one: the numbers fall from gain to gain, and the best number
+    for each is found after those below it.
+    """
+    numbers = np.arange(sums.shape[1])
+    best = gained = ideal = np.zeros_like(sums)
+    for step, count in zip(steps, counts, strict=True):
+        highest = np.maximum.accumulate(best[:, ::-1], axis=1)[:, ::-1]
+        at = np.where(best >= highest, numbers, sums.shape[1])
+        at = np.minimum.accumulate(at[:, ::-1], axis=1)[:, ::-1]  # so many items of the gain below do best
+        step = step[:, None]
+        here = step * ideal_of[np.minimum(count[:, None] + numbers, ideal_of.size - 1)]
+        gained = np.take_along_axis(gained, at, axis=1) + step * sums
+        ideal = np.take_along_axis(ideal, at, axis=1) + here
+        best = highest + (step * sums - share[:, None] * here)
+    row, chosen = np.arange(best.shape[0]), best.argmax(axis=1)
+    return gained[row, chosen], ideal[row, chosen]
