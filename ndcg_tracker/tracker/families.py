@@ -30,11 +30,16 @@ def family_of(run: RunRecord, runs: Sequence[RunRecord]) -> list[RunRecord]:
     training (``stage=iteration``) are no repeats.
     """
     if AA_TAG in run.tags:
-        return [one for one in runs if one.tags.get(AA_TAG) == run.tags[AA_TAG] and not _is_checkpoint(one)]
+        return tagged(str(run.tags[AA_TAG]), runs)
     if not SEEDS & run.parameters.keys() or _is_checkpoint(run):
         return []
     recipe = _recipe(run)
     return [one for one in runs if not _is_checkpoint(one) and SEEDS & one.parameters.keys() and _recipe(one) == recipe]
+
+
+def tagged(aa: str, runs: Sequence[RunRecord]) -> list[RunRecord]:
+    """Return the runs with the tag ``aa=NAME`` that are no checkpoints."""
+    return [run for run in runs if AA_TAG in run.tags and str(run.tags[AA_TAG]) == aa and not _is_checkpoint(run)]
 
 
 def retraining_note(tx: ReadTransaction, both: RunPair, first: MetricComparison) -> Note | None:

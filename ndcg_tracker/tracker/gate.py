@@ -38,7 +38,7 @@ from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.equivalence import checked_margin
 from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.tracker.compare import CompareOptions, compared_pair
-from ndcg_tracker.tracker.families import AA_TAG, family_of
+from ndcg_tracker.tracker.families import AA_TAG, family_of, tagged
 from ndcg_tracker.tracker.groups import attribute_values, attributes_of
 from ndcg_tracker.tracker.run_pair import RunPair, Side, rescore_command, resolved_pair
 
@@ -379,7 +379,7 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
         where = f"with {argument('repeats')}"
     else:
         aa, every = question.aa, tx.runs.all(baseline.dataset)
-        family = family_of(baseline, every) if aa is None else [run for run in every if run.tags.get(AA_TAG) == aa]
+        family = family_of(baseline, every) if aa is None else tagged(aa, every)
         if not family and aa is None:
             raise InputError(
                 f"{argument('margin', 'auto')} needs at least {FEWEST_REPEATS} runs of one unchanged system, and "
