@@ -58,6 +58,7 @@ COMMANDS = (
     "labels list",
     "labels diff 1",
     "labels agreement",
+    "labels needed bm25 dense",
     "groups set {files}/groups.csv",
     "groups list",
     "db upgrade",
