@@ -145,7 +145,9 @@ def reason(decision: GateDecision) -> str:
 
 
 def _of_slices(slices: GateSlices) -> str:
-    """Return which slices fail, and which are not shown to lie within their margin."""
+    """Return which slices fail, and which are not shown to lie within their margin; or that none is judged."""
+    if not slices.rows:
+        return f"no slice by {slices.attribute} has {FEWEST_IN_SLICE} groups, so none was judged"
     clauses = []
     fails, is_open = slices.of_status("fails"), slices.of_status("open")
     if fails:

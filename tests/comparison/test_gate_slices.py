@@ -79,3 +79,11 @@ def test_slices_that_drop_by_the_margin_fail_rarely(n_slices: int, record_proper
     record_property(f"within, {n_slices}", n_within / samples / n_slices)
     assert 0 < n_failed / samples <= 0.014
     assert 0.03 < n_within / samples / n_slices <= 0.058
+
+
+def test_that_no_slice_is_judged_is_told() -> None:
+    by = Slicing("city", [str(number) for number in range(600)])
+    found = with_slices(population_decision(WHOLE, 0.01), WHOLE, by, 0.05, is_strict=True)
+    assert found.slices is not None
+    assert (found.decision, found.slices.rows, found.slices.n_small) == ("pass", (), 600)
+    assert reason(found).endswith("; no slice by city has 25 groups, so none was judged")
