@@ -236,6 +236,7 @@ class _ArmResults:
     group_ids: Index
     values: Floats
     absent: Index
+    absent_in_all: Index
 
     @classmethod
     def of(
@@ -246,7 +247,7 @@ class _ArmResults:
         missing: Missing,
         weights_of: GroupWeightsById | None,
     ) -> _ArmResults:
-        """Return what is stored; ``absent``: the groups that one of the runs does not have, and counts as 0."""
+        """Return what is stored; ``absent``: groups that a run lacks and counts as 0; ``absent_in_all``: that all lack."""
         text = str(metric)
         records = [side.evaluations[text] for side in arm]
         found = [tx.evaluations.results(record.id) for record in records]
@@ -270,12 +271,15 @@ class _ArmResults:
                 joint=": ",
             )
         values[:, partly] = np.nan_to_num(values[:, partly]) if missing == "zero" else np.nan
-        absent = np.empty(0, dtype=np.int64)
+        absent, absent_in_all = np.empty(0, dtype=np.int64), ids
         for side, record in zip(arm, records, strict=True):
+            of_run = ids[:0]
             if record.n_missing and metric["missing"] in ("zero", "empty"):
-                absent = np.union1d(absent, np.setdiff1d(ids, tx.runs.group_ids(side.run.id), assume_unique=True))
+                of_run = np.setdiff1d(ids, tx.runs.group_ids(side.run.id), assume_unique=True)
+            absent = np.union1d(absent, of_run)
+            absent_in_all = np.intersect1d(absent_in_all, of_run, assume_unique=True)
         sides = [Evaluated.of(record, one, weights_of) for record, one in zip(records, found, strict=True)]
-        return cls(sides, ids, values, absent)
+        return cls(sides, ids, values, absent, absent_in_all)
 
     def at(self, group_ids: Index) -> Floats:
         """Return the results of each run for these groups, 0 where there is none."""
@@ -295,7 +299,7 @@ def _paired(
     pairing = pair(
         *(one.group_ids, one.values.mean(axis=0), other.group_ids, other.values.mean(axis=0)),
         missing=missing,
-        in_neither=np.intersect1d(one.absent, other.absent, assume_unique=True),
+        in_neither=np.intersect1d(one.absent_in_all, other.absent_in_all, assume_unique=True),
         metric=text,
     )
     ids = pairing.group_ids

@@ -132,8 +132,11 @@ class GateQuestion:
                 advice=f"name the attribute that makes them with {argument('by')}",
                 joint=": ",
             )
-        if self.by is not None and self.scope == "set":
-            raise InputError(f"{argument('by')} belongs to {argument('scope', 'population')}", advice="leave it out")
+        for given, name in ((self.by, "by"), (self.cluster, "cluster")):
+            if given is not None and self.scope == "set":
+                raise InputError(
+                    f"{argument(name)} belongs to {argument('scope', 'population')}", advice="leave it out"
+                )
         if self.by is not None and self.slice_margin is None:
             raise InputError(
                 f"{argument('by')} needs {argument('slice_margin')}: how large a drop a slice is allowed, in absolute "

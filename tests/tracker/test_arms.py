@@ -201,6 +201,17 @@ def test_groups_that_a_run_of_an_arm_lacks(ltr: nt.Tracker) -> None:
     assert ltr.compare("rules", "tag:recipe=small", missing="zero", **options).comparisons[0].groups.paired == 40
 
 
+def test_groups_that_no_run_of_either_arm_has(ltr: nt.Tracker) -> None:
+    for arm, groups in (("left", (1, 2)), ("left", (1, 3)), ("right", (1, 2)), ("right", (1, 4))):
+        frame = {"group": [f"q{number:02}" for number in groups], "item": ["a"] * 2, "score": [1.0] * 2}
+        ltr.ingest(frame, name=f"{arm}-{groups[1]}", dataset="ltr", tags={"side": arm})
+    counts = ltr.compare("tag:side=left", "tag:side=right").comparisons[0].groups
+    assert (counts.paired, counts.in_neither) == (40, 36)
+    assert (counts.missing_in_baseline, counts.missing_in_candidate) == (39, 39)
+    counts = ltr.compare("tag:side=left", "tag:side=right", missing="skip").comparisons[0].groups
+    assert (counts.paired, counts.missing_in_baseline) == (4, 3)
+
+
 def test_groups_of_one_user_depend_on_each_other(ltr: nt.Tracker) -> None:
     result = ltr.compare("old-0", "new-0", cluster="user")
     users = np.array([number // 4 if number < 38 else number for number in range(40)])
@@ -281,6 +292,7 @@ def test_slices_at_the_gate(ltr: nt.Tracker) -> None:
             {"by": "device", "slice_margin": 0.1, "scope": "set", "margin": None},
             "by= belongs to scope='population'; leave it out",
         ),
+        ({"cluster": "user", "scope": "set", "margin": None}, "cluster= belongs to scope='population'; leave it out"),
         (
             {"by": "device", "slice_margin": -0.1},
             "the margin of slices must be a number 0 or more, not -0.1; give it in absolute points, such as 0.01",
