@@ -247,7 +247,7 @@ class _ArmResults:
         missing: Missing,
         weights_of: GroupWeightsById | None,
     ) -> _ArmResults:
-        """Return what is stored; ``absent``: groups that a run lacks and counts as 0; ``absent_in_all``: that none has."""
+        """Return what is stored; ``absent``: groups that some run lacks; ``absent_in_all``: groups that all lack."""
         text = str(metric)
         records = [side.evaluations[text] for side in arm]
         found = [tx.evaluations.results(record.id) for record in records]
