@@ -42,8 +42,8 @@ class SliceDecision:
     """One slice at the gate.
 
     ``value``: of the attribute, None for the groups without one. ``n``: its groups. ``delta``: their (weighted) mean
-    difference. ``lower``: its bound at 95%; ``upper``: at 1 - ``alpha``, the share of FAIL's level that Holm gives this
-    slice. ``status``: "fails" if upper lies below -margin, "within" if lower lies above it, else "open".
+    difference. ``lower``: its bound at 95%; ``upper``: at 1 - ``alpha``, the share of FAIL's level that Holm's method
+    gives this slice. ``status``: "fails" if upper lies below -margin, "within" if lower lies above it, else "open".
     """
 
     value: str | None
@@ -130,7 +130,7 @@ class GateDecision:
             return "inconclusive" if by < -self.margin else self.decision
         if self.lower is not None and self.lower + by > -self.margin:
             return "pass"
-        is_below = self.delta + by < self.fail_below or not self.fail_below
+        is_below = self.delta + by < self.fail_below
         return "fail" if self.upper is not None and self.upper + by < 0 and is_below else "inconclusive"
 
 
@@ -208,8 +208,8 @@ def population_decision(
     often FAIL may strike where nothing differs, in (0, .5); ``spent_alpha`` for repeated gating. ``limits``: between
     which numbers any difference lies, if known: no bound lies beyond. ``chance``: clusters of the groups. ``runs``: how
     trainings of one system differ, if known: all bounds then cover another training of both as well, and a drop within
-    the margin is no FAIL. Raises: InputError for another margin; ValueError
-    for any other number or shape. Source: Schuirmann 1987 (one of the two tests); ICH E9, 1998, section 3.3.2.
+    the margin is no FAIL. Raises: InputError for another margin; ValueError for any other number or shape. Source:
+    Schuirmann 1987 (one of the two tests); ICH E9, 1998, section 3.3.2.
 
     >>> clear = np.tile([0.125, -0.125, 0.0], 1000)
     >>> population_decision(clear, 0.01).decision, population_decision(clear - 0.03, 0.01).decision
@@ -230,11 +230,10 @@ def population_decision(
         return GateDecision("inconclusive", "population", margin, 0, None)
     if not delta.any():
         return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
-    found = bounds_of(delta, weights, fail_alpha, limits=limits, chance=chance, runs=runs)
+    found = bounds_of(test, delta, weights, fail_alpha, limits=limits, chance=chance, runs=runs)
     passes = found.lower is not None and found.lower > -margin
-    is_below = runs is None or test.mean < -margin
-    fails = not passes and found.upper is not None and found.upper < 0 and is_below
     fail_below = 0.0 if runs is None else -margin
+    fails = not passes and found.upper is not None and found.upper < 0 and test.mean < fail_below
     is_known = passes or fails or runs is not None or found.known.of_clusters
     n_needed, purpose = (None, None) if is_known else groups_needed(test, found.known, margin, fail_alpha)
     return GateDecision(
@@ -278,6 +277,7 @@ class Bounds:
 
 
 def bounds_of(
+    test: TTest,
     delta: Floats,
     weights: Floats | None,
     fail_alpha: float = FAIL_ALPHA,
@@ -288,13 +288,14 @@ def bounds_of(
 ) -> Bounds:
     """Return the bounds that a gate decides by: below at 95%, above at 1 - ``fail_alpha``.
 
-    Parameters: as ``population_decision``; ``delta``: not empty, and not all 0. ``weights``: > 0.
+    Parameters: ``test``: of the differences, by ``chance``. ``delta``: not empty, and not all 0. ``weights``: > 0. The
+    rest as ``population_decision``.
 
-    >>> found = bounds_of(np.tile([0.125, -0.125, 0.0], 100), None)
+    >>> delta = np.tile([0.125, -0.125, 0.0], 100)
+    >>> found = bounds_of(GROUPS_ONLY.test(delta, None)[0], delta, None)
     >>> found.lower_method, round(found.lower, 4)
     ('t', -0.0097)
     """
-    test, _ = chance.test(delta, weights)
     known = chance.information(delta, weights)
     if runs is not None:
         test = with_runs(test, runs)
@@ -318,7 +319,7 @@ def _widened(bound: float, test: TTest, runs: RunVariance | None, level: float) 
     """Return a bound that covers groups, made to cover another training as well."""
     if runs is None or test.mean is None:
         return bound
-    of_runs = quantile(level, runs.k - 1.0) * math.sqrt(2 * runs.component)
+    of_runs = quantile(level, runs.n_runs - 1.0) * math.sqrt(2 * runs.component)
     return test.mean + math.copysign(math.hypot(bound - test.mean, of_runs), bound - test.mean)
 
 
@@ -362,15 +363,15 @@ def with_slices(
         mean = float(np.average(of_slice[0], weights=of_slice[1]))
         if places.size >= FEWEST_IN_SLICE:
             test, _ = of_slice[2].test(of_slice[0], of_slice[1])
-            found.append((_standing(test, mean, margin), value, mean, of_slice))
+            found.append((_standing(test, mean, margin), value, test, mean, of_slice))
     found.sort(key=lambda one: (one[0], one[1] is None, one[1] or ""))
     rows, is_open = [], False
-    for number, (_, value, mean, (own, w, own_chance)) in enumerate(found):
+    for number, (_, value, test, mean, (own, w, own_chance)) in enumerate(found):
         share = alpha / (len(found) - number)
         if not own.any():
             rows.append(SliceDecision(value, own.size, 0.0, 0.0, 0.0, share, "within"))
             continue
-        bounds = bounds_of(own, w, share, limits=limits, chance=own_chance, runs=runs)
+        bounds = bounds_of(test, own, w, share, limits=limits, chance=own_chance, runs=runs)
         is_open = is_open or bounds.upper is None or bounds.upper >= -margin
         is_within = bounds.lower is not None and bounds.lower > -margin
         status: SliceStatus = "within" if is_within else "open" if is_open else "fails"

@@ -423,7 +423,7 @@ def _interval_name(metric: MetricComparison) -> str:
 
 def _test_name(metric: MetricComparison) -> str:
     if metric.variance is not None or metric.clusters is not None:
-        return f"its t-test ({metric.df:.1f} degrees of freedom)"
+        return "its t-test"
     return _TESTS.get(metric.test, metric.test)
 
 
@@ -515,14 +515,16 @@ def _arms(comparison: Comparison) -> list[tuple[str, str]]:
             found.append(
                 (
                     "variance",
-                    f"{metric.metric}: {share} from the runs, the rest from the groups; the interval is "
+                    f"{metric.metric}: {share} from the runs, the rest from the groups, {parts.df:.1f} degrees of "
+                    "freedom; the interval is "
                     f"±{points(parts.half_width)}, with twice the runs about ±{wider[0]}, with twice the groups about "
                     f"±{wider[1]}",
                 )
             )
     first = comparison.metrics[0]
     if first.clusters is not None:
-        found.append(("clusters", f"{first.clusters.n:,} by {first.clusters.attribute} of {counted(first.n, 'group')}"))
+        of = f"{first.clusters.n:,} by {first.clusters.attribute} of {counted(first.n, 'group')}"
+        found.append(("clusters", f"{of}; {first.df:.1f} degrees of freedom"))
     return found
 
 

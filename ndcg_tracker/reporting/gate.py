@@ -152,10 +152,10 @@ def _of_slices(slices: GateSlices) -> str:
     fails, is_open = slices.of_status("fails"), slices.of_status("open")
     if fails:
         bounds = ", ".join(
-            f"{_slice_name(slices, row)} at most {row.upper:.4g} with {_percent(1 - row.alpha)} confidence"
+            f"{_slice_name(slices, row)} (at most {row.upper:.4g} with {_percent(1 - row.alpha)} confidence)"
             for row in fails[:SLICES_NAMED]
         )
-        clauses.append(f"but below {_negative(slices.margin)} is {bounds}{_more(fails)}")
+        clauses.append(f"but below {_negative(slices.margin)}: {bounds}{_more(fails)}")
     if is_open:
         named = ", ".join(_slice_name(slices, row) for row in is_open[:SLICES_NAMED]) + _more(is_open)
         clauses.append(f"not shown to be above {_negative(slices.margin)}: {named}")

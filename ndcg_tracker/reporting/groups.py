@@ -29,7 +29,7 @@ def delta_cell(delta: float | None, verdict: Verdict | None) -> Painted:
 
 def slice_tables(comparison: Comparison) -> list[Table]:
     """Return the slices, the worst first, one table; none where nobody asked. Of many, the middle is left out."""
-    slices, attribute = comparison.slices, comparison.slice_attribute
+    slices, attribute, first = comparison.slices, comparison.slice_attribute, comparison.metrics[0]
     if slices is None or attribute is None:
         return []
     found, n_hidden = list(slices), len(slices) - 2 * SLICES_SHOWN
@@ -44,22 +44,23 @@ def slice_tables(comparison: Comparison) -> list[Table]:
     table = Table(
         (Column("", attribute, right=False), *columns(*_NUMBERS)),
         [_slice_cells(row) for row in found],
-        f"{comparison.metrics[0].metric} by {attribute}: {', '.join(moved) or 'no difference detected'} "
+        f"{first.metric} by {attribute}: {', '.join(moved) or 'no difference detected'} "
         f"({counted(len(slices), 'slice')})",
         marks=[marks(_slice_footnotes(row), footnotes) for row in found],
-        legend=_slice_legend(slices),
+        legend=_slice_legend(slices, is_paired=first.variance is None and first.clusters is None),
         n_below=3,
     )
     return [replace(table, footnotes=footnotes)]
 
 
-def _slice_legend(slices: Sequence[SliceComparison]) -> list[str]:
-    """Return how to read the table of slices, and how many are not in it."""
+def _slice_legend(slices: Sequence[SliceComparison], *, is_paired: bool) -> list[str]:
+    """Return how to read the table of slices, and how many are not in it; ``is_paired``: by plain paired t-tests."""
     lines = []
     n_tested = sum(row.p_value is not None for row in slices)
     if n_tested:
         holm = f", Holm-corrected over {counted(n_tested, 'slice')}" if n_tested > 1 else ""
-        lines.append(f"p, which decides: paired t-test{holm}; q, for listing: Benjamini-Hochberg")
+        test = "paired t-test" if is_paired else "t-test, as above"
+        lines.append(f"p, which decides: {test}{holm}; q, for listing: Benjamini-Hochberg")
     if any(row.value is None for row in slices):
         lines.append(f"{NO_VALUE}: the groups without this attribute")
     n_hidden = len(slices) - 2 * SLICES_SHOWN

@@ -145,11 +145,11 @@ def _rank_conflict(n: int, first: str) -> str:
     )
 
 
-def _retraining(sd: float, runs: int, families: Sequence[str], seeds: int | None) -> str:
+def _retraining(sd: float, n_runs: int, families: Sequence[str], n_seeds: int | None) -> str:
     of = " and ".join(families)
-    decide = "" if seeds is None else f"; {counted(seeds, 'seed')} a side would decide"
+    decide = "" if n_seeds is None else f"; {counted(n_seeds, 'seed')} a side would decide"
     return (
-        f"trainings of {of} differ by sd {sd:.4f} ({counted(runs, 'run')}), and the interval covers groups, not "
+        f"trainings of {of} differ by sd {sd:.4f} ({counted(n_runs, 'run')}), and the interval covers groups, not "
         f"trainings{decide}"
     )
 
@@ -215,8 +215,8 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     ).format,
     "shared_groups": "steps rest on the {n:,} groups that all runs have results for, of up to {most:,}".format,
     "few_runs": (
-        "steps allow for the chance of groups, not for that of retraining: it takes {fewest} runs that changed to tell "
-        "it, and there are {n}; repeats of one unchanged system tell it as well"
+        "steps allow for chance in the groups, but not in training: estimating that takes {fewest} runs that changed, "
+        "and there are {n}; repeats of one unchanged system do as well"
     ).format,
     "run_scatter": lambda sd, own: (
         f"from run to run the mean scatters by sd {points(sd)}, and groups explain {points(own)} of it: a step is what "

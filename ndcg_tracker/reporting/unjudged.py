@@ -13,8 +13,8 @@ from ndcg_tracker.reporting.terminal import Painted
 _COLUMNS = columns("labels", ">delta", ">95% interval", ">p", "verdict")
 _LEGEND = (
     "least, greatest: over all grades in use of the unjudged items in the first ranks of either run",
-    "items behind the cutoff, which could enlarge the ideal, too, are left as they are",
-    "p may be higher or lower in between than at either",
+    "unjudged items beyond the cutoff could enlarge the ideal as well; they are left out",
+    "between least and greatest p may be higher or lower than at either",
 )
 _CONDENSED = "condensed: unjudged items taken out of both lists"
 

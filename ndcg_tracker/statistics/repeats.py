@@ -39,12 +39,12 @@ class VarianceParts:
 
 @dataclass(frozen=True, slots=True)
 class RunVariance:
-    """How the runs of one system differ: ``k`` of them, the variance of their means, what of it the residuals explain.
+    """How ``n_runs`` runs of one system differ: the variance of their means, and what of it the residuals explain.
 
     The residuals are those of run by group: they shrink with more groups, and a comparison of groups has them already.
     """
 
-    k: int
+    n_runs: int
     means: float = 0.0
     residual: float = 0.0
 
@@ -73,7 +73,7 @@ class RunVariance:
     @property
     def part(self) -> float:
         """Its part of the variance of a difference."""
-        return self.component / self.k
+        return self.component / self.n_runs
 
 
 def with_runs(test: TTest, runs: RunVariance, *, level: float = 0.95) -> TTest:
@@ -89,7 +89,7 @@ def with_runs(test: TTest, runs: RunVariance, *, level: float = 0.95) -> TTest:
         return test
     groups = test.standard_error**2
     variance = groups + 2 * runs.component
-    df = _df(variance, [(groups, test.df), (2 * runs.means, runs.k - 1)])
+    df = _df(variance, [(groups, test.df), (2 * runs.means, runs.n_runs - 1)])
     return t_test(test.n, test.mean, test.sd, math.sqrt(variance), df, level=level)
 
 
@@ -126,7 +126,7 @@ def crossed_t(
     variance = groups + sum(arm.part for arm in arms)
     if not variance:
         return plain, None
-    df = _df(variance, [(groups, n - 1), *((arm.means / arm.k, arm.k - 1) for arm in arms)])
+    df = _df(variance, [(groups, n - 1), *((arm.means / arm.n_runs, arm.n_runs - 1) for arm in arms)])
     test = t_test(n, plain.mean, plain.sd, math.sqrt(variance), df, level=level)
     return test, VarianceParts(
         groups,
@@ -151,14 +151,14 @@ def _half_width(variance: float, df: float, level: float) -> float:
 
 def _with_twice_the_runs(groups: float, n: int, arms: tuple[RunVariance, RunVariance], level: float) -> float:
     """Return about how wide half the interval would be with twice the runs: an arm of one run stays as it is."""
-    groups = max(0.0, groups - sum(arm.residual / arm.k for arm in arms) / 2)
+    groups = max(0.0, groups - sum(arm.residual / arm.n_runs for arm in arms) / 2)
     variance = groups + sum(arm.part for arm in arms) / 2
-    df = _df(variance, [(groups, n - 1), *((arm.means / (2 * arm.k), 2 * arm.k - 1) for arm in arms)])
+    df = _df(variance, [(groups, n - 1), *((arm.means / (2 * arm.n_runs), 2 * arm.n_runs - 1) for arm in arms)])
     return _half_width(variance, df, level)
 
 
 def _with_twice_the_groups(groups: float, n: int, arms: tuple[RunVariance, RunVariance], level: float) -> float:
     """Return about how wide half the interval would be with twice the groups."""
     variance = groups / 2 + sum(arm.part for arm in arms)
-    own = ((max(arm.component, arm.means - arm.residual / 2) / arm.k, arm.k - 1) for arm in arms)
+    own = ((max(arm.component, arm.means - arm.residual / 2) / arm.n_runs, arm.n_runs - 1) for arm in arms)
     return _half_width(variance, _df(variance, [(groups / 2, 2 * n - 1), *own]), level)

@@ -113,11 +113,11 @@ def scatter_of_repeats(families: Sequence[Floats], weights: Floats | None = None
     (0.01, 0.0, 2.0)
     """
     parts = [RunVariance.of(values, weights) for values in families if len(values) > 1 and values.shape[1] > 1]
-    df = sum(part.k - 1 for part in parts)
+    df = sum(part.n_runs - 1 for part in parts)
     if not df:
         return None
-    variance = sum((part.k - 1) * part.means for part in parts) / df
-    own = sum((part.k - 1) * part.residual for part in parts) / df
+    variance = sum((part.n_runs - 1) * part.means for part in parts) / df
+    own = sum((part.n_runs - 1) * part.residual for part in parts) / df
     return RunScatter(variance, own, float(df))
 
 

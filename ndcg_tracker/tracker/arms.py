@@ -1,4 +1,4 @@
-"""Arms: all runs with one tag, compared as the repeats of one system."""
+"""Comparisons of runs and arms, an arm being all runs with one tag: the repeats of one system."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from ndcg_tracker.reporting.numbers import counted
 from ndcg_tracker.storage.references import ARM
 from ndcg_tracker.tracker.compare import (
     CompareOptions,
+    asked_attributes,
     compared,
     has_nothing_judged,
     holds_positives_only,
     judged_shares_of,
     one_by_one,
 )
-from ndcg_tracker.tracker.groups import attribute_values
 from ndcg_tracker.tracker.label_sets import label_set_ref
 from ndcg_tracker.tracker.run_pair import (
     NO_INFERENCE,
@@ -149,8 +149,8 @@ def arm_or_run(tx: ReadTransaction, reference: str, dataset: str | None = None) 
         )
     if len(runs) < FEWEST_RUNS:
         raise InputError(
-            f"arm {reference!r} has one run, {runs[0].name!r}, and needs {FEWEST_RUNS} or more: the same training with "
-            f"other seeds, each with this tag; to compare the one run, name it"
+            f"arm {reference!r} has one run, {runs[0].name!r}, and needs {FEWEST_RUNS} or more",
+            advice="give further trainings this tag, or name the one run to compare it",
         )
     return Arm(reference, tuple(runs))
 
@@ -176,7 +176,8 @@ def compared_arms(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: C
     both = [run for run in candidate.runs if run.id in {one.id for one in baseline.runs}]
     if both:
         raise InputError(
-            f"run {both[0].name!r} is in {baseline.name!r} and in {candidate.name!r}; an arm needs its own"
+            f"run {both[0].name!r} is in {baseline.name!r} and in {candidate.name!r}",
+            advice="give each arm its own runs",
         )
     runs = (*baseline.runs, *candidate.runs)
     sides, metrics, newest = shared_labels(tx, runs, options.metrics, options.labels, options.judge)
@@ -199,7 +200,7 @@ def compared_arms(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: C
         facts = {"newest": newest, "version": label_set.version}
         command = rescore_command(runs, list(map(str, metrics)), judge=label_set.judge)
         notes.append(Note("newer_labels", facts, command))
-    slices = None if options.by is None else attribute_values(tx, runs[0], options.by)
+    slices, _ = asked_attributes(tx, runs[0], options)
     dataset_id = runs[0].dataset_id
     coverage = tuple(
         JudgedShare(cutoff, *(_mean_share(of_arm, cutoff) for of_arm in shares))

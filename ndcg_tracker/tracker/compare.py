@@ -38,7 +38,7 @@ from ndcg_tracker.tracker.unjudged import with_unjudged
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
-    from ndcg_tracker.storage.records import LabelSetRecord
+    from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
 
 
 MOVES = 3
@@ -98,21 +98,32 @@ def compared(
     if not others:
         raise InputError("a comparison needs a candidate", advice="name one after the baseline")
     pairs = [resolved_pair(tx, run, other, options.metrics, options.labels, options.judge) for other in others]
-    each = [compared_pair(tx, both, options) for both in pairs]
+    attributes = asked_attributes(tx, run, options)
+    each = [compared_pair(tx, both, options, attributes) for both in pairs]
     if len(each) == 1:
         return each
     corrected = adjusted_jointly([one.comparison for one in each])
     return [replace(one, comparison=comparison) for one, comparison in zip(each, corrected, strict=True)]
 
 
-def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions) -> ComparedPair:
-    """Return the comparison of two runs under one label set."""
+Attributes = tuple[AttributeValues | None, AttributeValues | None]
+"""The attribute to slice by, and the one that makes clusters, None where nobody asked."""
+
+
+def asked_attributes(tx: ReadTransaction, run: RunRecord, options: CompareOptions) -> Attributes:
+    """Return the attributes of groups that a comparison needs (InputError where no group has one)."""
+    slices, clusters = (
+        None if name is None else attribute_values(tx, run, name) for name in (options.by, options.cluster)
+    )
+    return slices, clusters
+
+
+def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, attributes: Attributes) -> ComparedPair:
+    """Return the comparison of two runs under one label set; ``attributes``: see ``asked_attributes``."""
     one, other = both.baseline.run, both.candidate.run
-    slices = None if options.by is None else attribute_values(tx, one, options.by)
-    clusters = None
-    if options.cluster is not None:
+    slices, clusters = attributes
+    if clusters is not None:
         options.methods.check_t_only("clusters of groups")
-        clusters = attribute_values(tx, one, options.cluster)
     label_set = both.baseline.label_set
     shares = [judged_shares_of(tx, side) for side in both.sides]
     results = [

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ndcg_tracker.comparison.results import MetricComparison
 from ndcg_tracker.notes import Note
 
@@ -31,22 +33,22 @@ def family_of(run: RunRecord, runs: Sequence[RunRecord]) -> list[RunRecord]:
     """
     if AA_TAG in run.tags:
         return tagged(str(run.tags[AA_TAG]), runs)
-    if not SEEDS & run.parameters.keys() or _is_checkpoint(run):
+    if not SEEDS & run.parameters.keys() or is_checkpoint(run):
         return []
     recipe = _recipe(run)
-    return [one for one in runs if not _is_checkpoint(one) and SEEDS & one.parameters.keys() and _recipe(one) == recipe]
+    return [one for one in runs if not is_checkpoint(one) and SEEDS & one.parameters.keys() and _recipe(one) == recipe]
 
 
 def tagged(aa: str, runs: Sequence[RunRecord]) -> list[RunRecord]:
     """Return the runs with the tag ``aa=NAME`` that are no checkpoints."""
-    return [run for run in runs if AA_TAG in run.tags and str(run.tags[AA_TAG]) == aa and not _is_checkpoint(run)]
+    return [run for run in runs if AA_TAG in run.tags and str(run.tags[AA_TAG]) == aa and not is_checkpoint(run)]
 
 
 def retraining_note(tx: ReadTransaction, both: RunPair, first: MetricComparison) -> Note | None:
     """Return the note that an interval over groups does not cover other trainings, with how much those differ.
 
     None where no family of 3 runs or more is known, or its runs do not differ. ``first``: the comparison of the first
-    metric. ``seeds``: how many trainings a side would find a true difference of this size with 80% power, None where
+    metric. ``n_seeds``: how many trainings a side would find a true difference of this size with 80% power, None where
     more of them would not.
     """
     sides = [side.run for side in both.sides]
@@ -64,16 +66,16 @@ def retraining_note(tx: ReadTransaction, both: RunPair, first: MetricComparison)
     if not families:
         return None
     known = list(families.values())
-    variance = sum(map(_variance, (means for _, means in known))) / len(known)
+    variance = float(np.mean([np.var(means, ddof=1) for _, means in known]))
     if not variance > 0:
         return None
     return Note(
         "retraining",
         {
             "sd": math.sqrt(variance),
-            "runs": sum(len(means) for _, means in known),
+            "n_runs": sum(len(means) for _, means in known),
             "families": [name for name, _ in known],
-            "seeds": None if len(known) < len(sides) else _seeds(first, variance),
+            "n_seeds": None if len(known) < len(sides) else _seeds(first, variance),
         },
     )
 
@@ -84,14 +86,10 @@ def _seeds(metric: MetricComparison, variance: float) -> int | None:
     return max(2, seeds) if seeds <= MOST_SEEDS else None
 
 
-def _variance(values: Sequence[float]) -> float:
-    mean = math.fsum(values) / len(values)
-    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
-
-
 def _recipe(run: RunRecord) -> dict[str, Any]:
     return {name: value for name, value in run.parameters.items() if name not in SEEDS}
 
 
-def _is_checkpoint(run: RunRecord) -> bool:
+def is_checkpoint(run: RunRecord) -> bool:
+    """Return whether a run is a training that was not finished yet."""
     return run.tags.get("stage") == "iteration"

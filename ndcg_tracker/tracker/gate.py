@@ -37,7 +37,7 @@ from ndcg_tracker.reporting.notes import command_line, sentence
 from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.equivalence import checked_margin
 from ndcg_tracker.statistics.repeats import RunVariance
-from ndcg_tracker.tracker.compare import CompareOptions, compared_pair
+from ndcg_tracker.tracker.compare import CompareOptions, asked_attributes, compared_pair
 from ndcg_tracker.tracker.families import AA_TAG, family_of, tagged
 from ndcg_tracker.tracker.groups import attribute_values, attributes_of
 from ndcg_tracker.tracker.run_pair import RunPair, Side, rescore_command, resolved_pair
@@ -231,9 +231,8 @@ def _decided(
     """Return the decision; the group results of both runs are read once."""
     runs = basis.runs
     baseline, candidate = (side.run for side in runs.sides)
-    compared = compared_pair(
-        tx, runs, CompareOptions(missing=question.missing, top=question.top, cluster=question.cluster)
-    )
+    options = CompareOptions(missing=question.missing, top=question.top, cluster=question.cluster)
+    compared = compared_pair(tx, runs, options, asked_attributes(tx, baseline, options))
     comparison, (results,) = compared.comparison, compared.results
     if not comparison.is_comparable and comparison.metrics[0].not_comparable == "nothing_judged":
         raise _nothing_judged(baseline, candidate, question.metric)

@@ -19,7 +19,7 @@ from ndcg_tracker.statistics.run_scatter import FEWEST_CHANGES, scatter_of_repea
 from ndcg_tracker.statistics.steps import Step, StepsWithScatter, steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.storage.records import MEANS_AGREE
-from ndcg_tracker.tracker.families import AA_TAG
+from ndcg_tracker.tracker.families import AA_TAG, is_checkpoint
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -359,7 +359,7 @@ def _repeats(
     families: dict[str, list[int]] = {}
     for run in tx.runs.all(dataset):
         record = newest.get(run.id)
-        is_repeat = AA_TAG in run.tags and run.tags.get("stage") != "iteration"
+        is_repeat = AA_TAG in run.tags and not is_checkpoint(run)
         if is_repeat and record is not None and record.label_set_version == version:
             families.setdefault(str(run.tags[AA_TAG]), []).append(record.evaluation_id)
     found = []

@@ -28,7 +28,7 @@ def test_a_gain_does_not_hide_a_segment_that_falls() -> None:
     assert (found.slices.n_small, found.slices.of_whole) == (2, "pass")
     worst = found.slices.rows[0]
     assert worst.upper is not None
-    told = f"; but below -0.05 is country='nl' at most {worst.upper:.4g} with 99.6667% confidence"
+    told = f"; but below -0.05: country='nl' (at most {worst.upper:.4g} with 99.6667% confidence)"
     assert reason(found) == reason(whole) + told
     assert as_object(found)["slices"]["rows"][0]["status"] == "fails"
 

@@ -45,3 +45,4 @@ def test_the_price_of_a_rule_that_counts_only(record_property: Record) -> None:
     assert 0.1 < (error_rate("asymmetric", 100, record_property) or 0.0) < 0.13
     assert MOST < (error_rate("asymmetric", 200, record_property) or 0.0) < 0.1
     assert (error_rate("asymmetric", 500, record_property) or 1.0) <= MOST
+    assert (error_rate("asymmetric", 1000, record_property) or 1.0) <= MOST

@@ -25,7 +25,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "bm25 is one run: how much another training would differ is not in the interval",
     ),
     "retraining": (
-        {"sd": 0.00671, "runs": 40, "families": ["aa=old", "the recipe of new-0"], "seeds": 3},
+        {"sd": 0.00671, "n_runs": 40, "families": ["aa=old", "the recipe of new-0"], "n_seeds": 3},
         "trainings of aa=old and the recipe of new-0 differ by sd 0.0067 (40 runs), and the interval covers groups, "
         "not trainings; 3 seeds a side would decide",
     ),
@@ -114,8 +114,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "few_runs": (
         {"n": 3, "fewest": 8},
-        "steps allow for the chance of groups, not for that of retraining: it takes 8 runs that changed to tell it, "
-        "and there are 3; repeats of one unchanged system tell it as well",
+        "steps allow for chance in the groups, but not in training: estimating that takes 8 runs that changed, and "
+        "there are 3; repeats of one unchanged system do as well",
     ),
     "run_scatter": (
         {"sd": 0.00671, "own": 0.002},

@@ -20,8 +20,8 @@ least        -0.2500  [-0.3750, -0.1250]   <1e-4  regressed
 greatest     +0.5000  [+0.2500, +0.7500]  0.0250  improved
 condensed    +0.0000                   -       -  identical
 least, greatest: over all grades in use of the unjudged items in the first ranks of either run
-items behind the cutoff, which could enlarge the ideal, too, are left as they are
-p may be higher or lower in between than at either
+unjudged items beyond the cutoff could enlarge the ideal as well; they are left out
+between least and greatest p may be higher or lower than at either
 condensed: unjudged items taken out of both lists
 """
 
@@ -52,5 +52,5 @@ def test_the_table_to_the_letter(full_comparison: Comparison) -> None:
 def test_what_is_not_open_and_what_is_not_known(full_comparison: Comparison, bounds: UnjudgedBounds, told: str) -> None:
     text = shown(full_comparison, bounds)
     assert told in text
-    assert ("behind the cutoff" in text) is (bounds.least is not None)
+    assert ("beyond the cutoff" in text) is (bounds.least is not None)
     assert ("condensed: " in text) is (bounds.condensed is not None)

@@ -77,9 +77,9 @@ def test_two_arms(ltr: nt.Tracker) -> None:
     assert "moves" not in found["worst"][0]
     text = str(result)
     assert text.startswith("tag:recipe=new against tag:recipe=old on ltr: ")
-    assert "95% interval: t over groups and runs, crossed; p: its t-test (" in text
+    assert "95% interval: t over groups and runs, crossed; p: its t-test\n" in text
     assert "tag:recipe=old: 3 runs (old-0, old-1, old-2)" in text
-    assert "from the runs, the rest from the groups; the interval is ±" in " ".join(text.split())
+    assert "degrees of freedom; the interval is ±" in " ".join(text.split())
 
 
 def test_an_arm_against_a_run(ltr: nt.Tracker) -> None:
@@ -104,7 +104,7 @@ def test_an_arm_against_a_run(ltr: nt.Tracker) -> None:
         (
             ("old-1", "tag:recipe=old"),
             {},
-            "run 'old-1' is in 'old-1' and in 'tag:recipe=old'; an arm needs its own",
+            "run 'old-1' is in 'old-1' and in 'tag:recipe=old'; give each arm its own runs",
         ),
         (
             ("tag:recipe=old", "tag:recipe=new"),
@@ -149,8 +149,8 @@ def test_an_arm_of_one_run_or_of_two_datasets_is_none(ltr: nt.Tracker) -> None:
     with pytest.raises(InputError) as refusal:
         ltr.compare("old-0", "tag:recipe=rules")
     assert str(refusal.value) == (
-        "arm 'tag:recipe=rules' has one run, 'rules', and needs 2 or more: the same training with other seeds, each "
-        "with this tag; to compare the one run, name it"
+        "arm 'tag:recipe=rules' has one run, 'rules', and needs 2 or more; give further trainings this tag, or name "
+        "the one run to compare it"
     )
     frame = {"group": ["x"], "item": ["a"], "label": [1], "score": [1.0]}
     ltr.ingest(frame, name="other", dataset="other", tags={"recipe": "old"})
@@ -238,16 +238,16 @@ def test_a_comparison_of_single_trainings_says_what_it_does_not_cover(ltr: nt.Tr
     means = [values(ltr, *recipe).mean(axis=1) for recipe in (OLD, NEW)]
     assert note.facts["sd"] == pytest.approx(np.mean([mean.var(ddof=1) for mean in means]) ** 0.5)
     assert note.facts["families"] == ["the recipe of old-0", "the recipe of new-1"]
-    assert note.facts["runs"] == 6
+    assert note.facts["n_runs"] == 6
     assert not any(one.kind == "retraining" for one in ltr.compare("rules", "rules").comparisons[0].notes)
     one_side = ltr.compare("rules", "new-1").comparisons[0]
-    assert [one.facts["seeds"] for one in one_side.notes if one.kind == "retraining"] == [None]
+    assert [one.facts["n_seeds"] for one in one_side.notes if one.kind == "retraining"] == [None]
 
 
 def test_a_gate_learns_from_runs_that_differ_in_the_seed_alone(ltr: nt.Tracker) -> None:
     found = ltr.gate("new-0", baseline="old-0", margin="auto", dry_run=True).to_dict()
     assert found["learned_margin"]["runs"] == list(OLD)
-    assert found["learned_margin"]["run_variance"]["k"] == 3
+    assert found["learned_margin"]["run_variance"]["n_runs"] == 3
     assert not any("trainings of" in note for note in found["notes"])
     with pytest.raises(InputError, match=r"there are 2 with the parameters of 'old-0' but for the seed, beside the "):
         ltr.gate("old-1", baseline="old-0", margin="auto", dry_run=True)

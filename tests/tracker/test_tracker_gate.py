@@ -401,7 +401,7 @@ def test_a_margin_is_learned_from_repeats(repeated: nt.Tracker) -> None:
     expected = learned_margin(names, means)
     by_tag = repeated.gate("noisy", baseline="@prod", margin="auto", aa="base").to_dict()
     known = by_tag["learned_margin"].pop("run_variance")
-    assert known["k"] == 4
+    assert known["n_runs"] == 4
     assert known["means"] == pytest.approx(expected.sd**2)
     assert 0 < known["residual"] < known["means"]
     assert (by_tag["margin"], {**by_tag["learned_margin"], "run_variance": None}) == (

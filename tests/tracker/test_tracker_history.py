@@ -254,9 +254,8 @@ def test_runs_are_paired_under_one_version_of_the_labels(tracker: nt.Tracker) ->
 
 
 FEW_RUNS = (
-    "steps allow for the chance of groups, not for that of retraining: it takes 8 runs that changed to tell it, and "
-    "there are {}; repeats of one unchanged system tell it as well: ndcg-track ingest FILE --dataset default --tag "
-    "aa=NAME"
+    "steps allow for chance in the groups, but not in training: estimating that takes 8 runs that changed, and there "
+    "are {}; repeats of one unchanged system do as well: ndcg-track ingest FILE --dataset default --tag aa=NAME"
 )
 
 
