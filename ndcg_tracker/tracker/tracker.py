@@ -370,10 +370,19 @@ class Tracker:
         from ndcg_tracker.tracker.compare import CompareOptions
         from ndcg_tracker.tracker.result_objects import ComparisonResult
 
-        methods = Methods(test, ci, equivalence)
-        parsed = tuple(parse_metrics(metrics))
-        by_labels = (cluster, labels, judge, unjudged_bounds)
-        options = CompareOptions(parsed, dataset, missing, top, tie_bounds, methods, by, *by_labels)
+        options = CompareOptions(
+            metrics=tuple(parse_metrics(metrics)),
+            dataset=dataset,
+            missing=missing,
+            top=top,
+            tie_bounds=tie_bounds,
+            methods=Methods(test, ci, equivalence),
+            by=by,
+            cluster=cluster,
+            labels=labels,
+            judge=judge,
+            unjudged_bounds=unjudged_bounds,
+        )
         with self.store().read() as tx:
             found = comparisons(tx, baseline, candidates, options)
         return ComparisonResult(found, partial(self._pair_reports, baseline, candidates, options))
