@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import repeat
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ndcg_tracker.arrow_ids import keys_of_arrow
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.ingest.columns import IDS, Refused
 from ndcg_tracker.ingest.numbers import Ranks, rank_of
 from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces, Places, RowPlaces, WrongValueError, shown
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM
+from ndcg_tracker.rankings.grouping import first_codes
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.types import Bytes, Floats, Index
+from ndcg_tracker.rankings.types import Floats, Index
 
 _LISTS = (list, tuple, np.ndarray)
 _OBJECT = np.dtype(object)
+_ASCII = 127
+_FEWER = 8  # so many times as many values as rows are not worth looking at
+Number = TypeVar("Number", bound=np.generic)
 _ONE_FOR_ALL = ("group", "weight")
 
 
@@ -27,46 +33,47 @@ class Collected:
     """Grows a table chunk by chunk from Arrow arrays.
 
     ``places`` says what a wrong value's row is called; ``nan_is_null``: the roles in which NaN means null instead of
-    being one of the wrong values.
+    being one of the wrong values. ``dictionaries_are_distinct``: whether the values of Arrow dictionaries are known to
+    be distinct, so that nobody need look.
     """
 
-    def __init__(self, places: Places, *, nan_is_null: Container[str] = ()) -> None:
+    def __init__(
+        self, places: Places, *, nan_is_null: Container[str] = (), dictionaries_are_distinct: bool = False
+    ) -> None:
         self._places = places
         self._nan_is_null = nan_is_null
-        self._groups = _GrowingKeys()
-        self._items = _GrowingKeys()
+        self._keys_of = partial(_keys_of, dictionary_is_distinct=dictionaries_are_distinct)
+        self._groups: list[Keys] = []
+        self._items: list[Keys] = []
         self._lengths: list[Index] = []
         self._numbers: dict[str, list[Floats]] = {}
         self._ranks: list[Ranks] = []
         self.n_rows = 0
 
     def add(self, columns: dict[str, Any]) -> None:
-        """Add rows: per role an Arrow array of equal length, ids as string or binary, numbers as float64, ranks
-        as int32.
+        """Add rows: per role an Arrow array of equal length, ids as string, binary or int64 or in a dictionary, numbers
+        as float64, ranks as int32.
 
-        Groups may be in a dictionary. Raises: what ``places`` makes of an id that is null and of a number that is NaN
+        Raises: what ``places`` makes of an id that is null and of a number that is NaN
         or infinite.
         """
         groups = columns["group"]
         if not len(groups):
             return
         self._refuse_null_ids(groups, "group")
-        if hasattr(groups, "dictionary"):
-            codes = _view(groups.indices, np.int32)
-            firsts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
-            known = _GrowingKeys()
-            known.add(groups.dictionary)
-            self._groups.add_keys(known.keys().take(codes[firsts]))
-            self._lengths.append(np.diff(firsts, append=codes.size))
-        else:
+        if str(groups.type).endswith(("string", "binary")):
             import pyarrow.compute as pc  # it takes a while, and CSV does without
 
             runs = pc.run_end_encode(groups)
-            self._groups.add(runs.values)
+            self._groups.append(self._keys_of(runs.values))
             self._lengths.append(np.diff(_view(runs.run_ends, np.int32), prepend=0).astype(np.int64))
+        else:
+            keys, lengths = _spans(self._keys_of(groups))
+            self._groups.append(keys)
+            self._lengths.append(lengths)
         if "item" in columns:
             self._refuse_null_ids(columns["item"], "item")
-            self._items.add(columns["item"])
+            self._items.append(self._keys_of(columns["item"]))
         for role in ("score", "label", "weight"):
             if role in columns:
                 self._numbers.setdefault(role, []).append(self._finite(columns[role], role))
@@ -76,17 +83,16 @@ class Collected:
 
     def rows(self) -> Rows:
         """Return the table; the collection is empty afterwards, so that nothing is held twice."""
-        lengths = np.concatenate(self._lengths) if self._lengths else np.zeros(0, dtype=np.int64)
-        numbers = {role: np.concatenate(self._numbers.pop(role)) for role in list(self._numbers)}
-        items = self._items.keys() if self._items.n_keys or not self.n_rows else None
+        lengths = _joined(self._lengths) if self._lengths else np.zeros(0, dtype=np.int64)
+        numbers = {role: _joined(self._numbers.pop(role)) for role in list(self._numbers)}
         return Rows(
-            self._groups.keys(),
+            _joined_keys(self._groups),
             lengths,
-            items,
+            _joined_keys(self._items) if self._items or not self.n_rows else None,
             numbers.get("score"),
             numbers.get("label"),
             numbers.get("weight"),
-            np.concatenate(self._ranks) if self._ranks else None,
+            _joined(self._ranks) if self._ranks else None,
         )
 
     def _refuse_null_ids(self, array: Any, role: str) -> None:
@@ -106,43 +112,45 @@ class Collected:
         return values
 
 
-class _GrowingKeys:
-    """A column of ids that grows by Arrow arrays."""
+def _joined(parts: list[NDArray[Number]]) -> NDArray[Number]:
+    """Return the parts of a column in one, and leave none of them behind; one alone is not copied."""
+    whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    parts.clear()
+    return whole
 
-    def __init__(self) -> None:
-        self._data: list[Bytes] = []
-        self._offsets: list[Index] = []
-        self._n_bytes = 0
-        self.n_keys = 0
 
-    def add(self, array: Any) -> None:
-        """Add the ids of a string, large_string, binary or large_binary array without nulls."""
-        if not len(array):
-            return
-        wide = str(array.type).startswith("large_")
-        _, offset_buffer, data_buffer = array.buffers()
-        dtype = np.int64 if wide else np.int32
-        every_offset = np.frombuffer(offset_buffer, dtype=dtype)
-        offsets = every_offset[array.offset : array.offset + len(array) + 1].astype(np.int64)
-        data = np.zeros(0, dtype=np.uint8) if data_buffer is None else np.frombuffer(data_buffer, dtype=np.uint8)
-        self.add_keys(Keys(data, offsets))
+def _joined_keys(parts: list[Keys]) -> Keys:
+    """Return the parts of a column of ids in one (see ``_joined``)."""
+    whole = parts[0] if len(parts) == 1 else Keys.joined(parts)
+    parts.clear()
+    return whole
 
-    def add_keys(self, keys: Keys) -> None:
-        """Add the ids of a column."""
-        start, end = int(keys.offsets[0]), int(keys.offsets[-1])
-        if end > start:
-            self._data.append(keys.data[start:end])
-        self._offsets.append(keys.offsets[1:] + (self._n_bytes - start))
-        self._n_bytes += end - start
-        self.n_keys += len(keys)
 
-    def keys(self) -> Keys:
-        """Return all ids as one column; nothing is left here."""
-        offsets = np.concatenate([np.zeros(1, dtype=np.int64), *self._offsets])
-        self._offsets.clear()
-        data = np.concatenate(self._data) if self._data else np.zeros(0, dtype=np.uint8)
-        self._data.clear()
-        return Keys(data, offsets)
+def _spans(keys: Keys) -> tuple[Keys, Index]:
+    """Return the ids of a column, spans of equal ids once, and how long each span is."""
+    numbers, n_rows = keys.numbers, len(keys)
+    if numbers is None:
+        later = np.arange(1, n_rows)
+        starts = np.append(True, ~keys.equal(later, keys, later - 1))
+    else:
+        starts = np.append(True, numbers[1:] != numbers[:-1])
+    if 2 * np.count_nonzero(starts) > n_rows:  # in no order: a row is a span, which takes no memory
+        return keys, np.broadcast_to(np.int64(1), n_rows)
+    firsts = np.flatnonzero(starts)
+    return keys.take(firsts), np.diff(firsts, append=n_rows)
+
+
+def _keys_of(array: Any, *, dictionary_is_distinct: bool) -> Keys:
+    """Return the ids of an Arrow array without nulls, as ``id_array`` gives it."""
+    if hasattr(array, "dictionary"):
+        import pyarrow as pa
+
+        keys = keys_of_arrow(array.dictionary)
+        codes = _view(array.indices.cast(pa.int32()), np.int32)
+        if dictionary_is_distinct or first_codes(keys)[1].size == len(keys):
+            return Keys.from_numbers(codes, keys)
+        return keys.take(codes)
+    return Keys.from_numbers(_view(array, np.int64)) if str(array.type) == "int64" else keys_of_arrow(array)
 
 
 def _view(array: Any, dtype: type[np.generic]) -> Any:
@@ -174,7 +182,7 @@ def converted(arrays: Mapping[str, Any], names: Mapping[str, str], places: Place
 
 
 def id_array(array: Any, name: str, places: Places, first_row: int) -> Any:
-    """Return an Arrow array of ids as valid UTF-8 strings; whole numbers become their decimal text.
+    """Return an Arrow array of ids as valid UTF-8 strings, alone or in a dictionary, or as 64-bit whole numbers.
 
     Parameters: ``array``, an Arrow array; ``name``, its column's name; ``first_row``, the row its first value stands
     in. Raises: what ``places`` makes of a type that holds no ids and of bytes that are no UTF-8.
@@ -182,9 +190,19 @@ def id_array(array: Any, name: str, places: Places, first_row: int) -> Any:
     import pyarrow as pa
 
     if pa.types.is_dictionary(array.type):
+        values = array.dictionary
+        if str(values.type).endswith("string") and not values.null_count and len(values) <= _FEWER * len(array):
+            data = values.buffers()[2]
+            if data is None or not (np.frombuffer(data, dtype=np.uint8) > _ASCII).any():
+                return array
         array = _decoded(array)
     kind = array.type
-    if pa.types.is_integer(kind) or pa.types.is_null(kind):
+    if pa.types.is_integer(kind):
+        try:
+            return array.cast(pa.int64())
+        except pa.ArrowInvalid:
+            return array.cast(pa.string())
+    if pa.types.is_null(kind):
         return array.cast(pa.string())
     if kind in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary()):
         text = array
@@ -195,7 +213,7 @@ def id_array(array: Any, name: str, places: Places, first_row: int) -> Any:
         what = f"column {shown(name)} holds {kind}; ids are text or whole numbers"
         raise places.whole(what, advice=advice, joint=": ")
     data = text.buffers()[2]
-    if data is not None and (np.frombuffer(data, dtype=np.uint8) > 127).any():
+    if data is not None and (np.frombuffer(data, dtype=np.uint8) > _ASCII).any():
         _check_utf8(text, places, first_row)
     return text
 
@@ -305,8 +323,8 @@ def has_lists(kinds: Iterable[Any]) -> bool:
 def unfolded(arrays: Mapping[str, Any], names: Mapping[str, str], places: Places) -> tuple[dict[str, Any], Index]:
     """Return Arrow arrays of one value per item, made of arrays that hold lists, and each row's number of items.
 
-    Parameters: ``arrays``: by role, of equal length, some with lists; ``group`` holds ids as text. A list of numbers
-    that is null is as many nulls. The groups come back in a dictionary. Raises: what ``places`` makes of a row whose
+    Parameters: ``arrays``: by role, of equal length, some with lists; ``group`` holds ids as ``id_array`` gives them. A list of
+    numbers that is null is as many nulls. Groups of text come back in a dictionary. Raises: what ``places`` makes of a row whose
     lists are not of one length, naming its group, and of a column that cannot be unfolded.
     """
     import pyarrow as pa
@@ -338,7 +356,8 @@ def unfolded(arrays: Mapping[str, Any], names: Mapping[str, str], places: Places
     found_arrays: dict[str, Any] = {}
     for role, array in arrays.items():
         if role == "group":
-            found_arrays[role] = pa.DictionaryArray.from_arrays(codes, array)
+            is_text = str(array.type).endswith(("string", "binary"))
+            found_arrays[role] = pa.DictionaryArray.from_arrays(codes, array) if is_text else array.take(codes)
         elif role in of_lists:
             found_arrays[role] = _elements(array, given[role], rows)
         else:
@@ -366,7 +385,10 @@ def _is_list(kind: Any) -> bool:
     ).startswith(("list_view<", "large_list_view<"))
 
 
-def _unequal(lengths: Mapping[str, int], names: Mapping[str, str], group: str | bytes, refused: Refused) -> Exception:
+def _unequal(
+    lengths: Mapping[str, int], names: Mapping[str, str], group: str | bytes | int, refused: Refused
+) -> Exception:
+    group = str(group) if isinstance(group, int) else group
     listed = ", ".join(f"{shown(names[role])} {length if length >= 0 else 'null'}" for role, length in lengths.items())
     what = f"the lists of group {shown(group)} differ in length ({listed})"
     return refused(what, advice="give one value per item in each")
@@ -417,7 +439,7 @@ class ArrowCsv:
 
         Raises: DoubtfulError for lines of another number of columns and for what is not a finite number.
         """
-        collected = Collected(NoPlaces())
+        collected = Collected(NoPlaces(), dictionaries_are_distinct=True)
         for table in mapped(self._table, blocks):
             for batch in () if table is None else table.to_batches():
                 collected.add({role: batch.column(name) for role, name in self._columns.items()})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Literal
@@ -26,7 +26,7 @@ from ndcg_tracker.ingest.columns import (
 )
 from ndcg_tracker.ingest.places import Places, RowPlaces, shown
 from ndcg_tracker.ingest.rows import Rows, with_ranks_as_scores
-from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_table
+from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_blocks, ranked_table
 from ndcg_tracker.rankings.ranking import LabelLists
 
 NullScores = Literal["error", "not_retrieved"]
@@ -59,6 +59,21 @@ def read_frame(
     >>> read_frame({"q": {"a": 1.0, "b": 2.0}}).ranking.item_keys.to_list()
     ['b', 'a']
     """
+    return ranked_table(*_run_rows(frame, columns, labels_apart=labels_apart, null_scores=null_scores))
+
+
+def frame_blocks(
+    frame: object, columns: Columns, *, labels_apart: bool, null_scores: NullScores
+) -> Iterator[RankedTable]:
+    """Return what ``read_frame`` returns in blocks of whole groups.
+
+    Raises: what ``read_frame`` raises, at once for a table of one block and at any block for a larger one.
+    """
+    blocks = ranked_blocks(*_run_rows(frame, columns, labels_apart=labels_apart, null_scores=null_scores))
+    return chain([next(blocks)], blocks)
+
+
+def _run_rows(frame: object, columns: Columns, *, labels_apart: bool, null_scores: NullScores) -> tuple[Rows, Places]:
     if null_scores not in ("error", "not_retrieved"):
         raise InputError(
             f"{argument('null_scores', null_scores)} is unknown",
@@ -66,7 +81,7 @@ def read_frame(
         )
     wanted = RUN_APART if labels_apart else RUN_TABLE
     opened = _opened(frame, "score")
-    return ranked_table(_rows(opened, columns, wanted, null_scores), opened.places)
+    return _rows(opened, columns, wanted, null_scores), opened.places
 
 
 def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS) -> LabelLists:
@@ -87,7 +102,7 @@ class _Opened:
     """A frame whose columns can be had: ``column`` returns the Arrow array of a place, for a role.
 
     ``nan_is_null``: the roles in which NaN is null. ``is_plain``: whether the columns are ours, whatever others are
-    called.
+    called. ``dictionaries_are_distinct``: whether this is known of those in the columns.
     """
 
     header: list[str]
@@ -95,6 +110,7 @@ class _Opened:
     nan_is_null: frozenset[str] = frozenset()
     places: Places = field(default_factory=RowPlaces)
     is_plain: bool = False
+    dictionaries_are_distinct: bool = False
 
 
 _NOT_SCORES = frozenset(NUMBERS) - {"score"}
@@ -103,7 +119,7 @@ _NOT_SCORES = frozenset(NUMBERS) - {"score"}
 def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullScores = "error") -> Rows:
     import pyarrow as pa
 
-    from ndcg_tracker.ingest.arrow import Collected, converted
+    from ndcg_tracker.ingest.arrow import Collected, converted, has_lists
 
     places = frame.places
     names = (DEFAULT_COLUMNS if frame.is_plain else columns).names(frame.header, wanted, places.whole)
@@ -112,9 +128,11 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
     if null_scores == "error" and "score" in arrays:
         _refuse_nan_scores(arrays["score"], places)
     nan_is_null = frame.nan_is_null | ({"score"} if null_scores == "not_retrieved" else frozenset())
-    collected = Collected(places, nan_is_null=nan_is_null)
-    table = pa.table(list(arrays.values()), names=list(arrays))
-    for batch in table.to_batches(max_chunksize=_BATCH):
+    table = pa.table(list(arrays.values()), names=list(arrays)).unify_dictionaries()
+    of_lists = has_lists(table.schema.types)
+    are_distinct = frame.dictionaries_are_distinct and not of_lists
+    collected = Collected(places, nan_is_null=nan_is_null, dictionaries_are_distinct=are_distinct)
+    for batch in table.to_batches(max_chunksize=_BATCH if of_lists else None):
         parts = {role: batch.column(role) for role in names}
         collected.add(converted(parts, names, places, collected.n_rows))
     rows = collected.rows()
@@ -178,7 +196,12 @@ def _opened(frame: object, number: str) -> _Opened:
     if pandas is not None and isinstance(frame, pandas.DataFrame):
         columns: Any = frame
         header = [_name(column) for column in columns.columns]
-        return _Opened(header, lambda place, role: _array(columns.iloc[:, place], header[place], role), _NOT_SCORES)
+        return _Opened(
+            header,
+            lambda place, role: _array(columns.iloc[:, place], header[place], role),
+            _NOT_SCORES,
+            dictionaries_are_distinct=True,
+        )
     if type(frame).__module__.partition(".")[0] == "ranx" and hasattr(frame, "to_dict"):
         frame = frame.to_dict()  # a Run or Qrels: its own dict is one of numba, slow to go through
     if type(frame).__name__ == "LazyFrame":

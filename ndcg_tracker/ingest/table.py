@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ndcg_tracker.concurrency import mapped
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.numbers import NO_RANK, Ranks
 from ndcg_tracker.ingest.places import KEEP_ONE, LinePlaces, Places, shown
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.notes import Note
+from ndcg_tracker.rankings.grouping import Grouping, group_ranges, grouped_spans
 from ndcg_tracker.rankings.keys import BLOCK, Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking, Run, run_of_groups
 from ndcg_tracker.rankings.sorting import descending_order
 from ndcg_tracker.rankings.types import Floats, Index, Mask
 from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights, single_means
 
+Number = TypeVar("Number", bound=np.generic)
 LONGEST_ID = 2000  # bytes; beyond 2.7 kB a Postgres index refuses an id
+
+
+_BLOCK_ROWS = 1 << 19  # of a table that is ranked in blocks
 
 
 def no_row(refused: Refused) -> Exception:
@@ -125,20 +132,20 @@ class RankedTable:
 
 @dataclass(frozen=True, slots=True)
 class _Grouped:
-    """Rows brought together group by group; ``order`` has the source row of each place, None if nothing moved."""
+    """Rows brought together group by group; ``rows`` are the source rows at each place."""
 
     keys: Keys
     offsets: Index
     items: Keys
-    order: Index | None
+    rows: Index | slice
 
-    def arranged(self, values: Floats) -> Floats:
+    def arranged(self, values: NDArray[Number]) -> NDArray[Number]:
         """Return a column of the source in the order of the groups."""
-        return values if self.order is None else values[self.order]
+        return values[self.rows]
 
     def source_row(self, place: int) -> int:
         """Return the source row that stands at a place."""
-        return place if self.order is None else int(self.order[place])
+        return place + int(self.rows.start) if isinstance(self.rows, slice) else int(self.rows[place])
 
 
 def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> RankedTable:
@@ -149,35 +156,63 @@ def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> Ranked
     has a NUL byte, of two rows for one (group, item), of a table without any row or any score, and of a weight that
     is empty or negative.
     """
-    table = _grouped_rows(rows, places)
+    grouping = _grouping(rows, places)
     if rows.scores is None and not is_part:
         raise places.whole("there are no scores; a run needs one per item")
-    given = np.full(rows.n_rows, np.nan) if rows.scores is None else rows.scores
+    return _ranked(rows, _grouped(rows, grouping), places, is_part=is_part)
+
+
+def ranked_blocks(rows: Rows, places: Places) -> Iterator[RankedTable]:
+    """Yield what ``ranked_table`` returns in blocks of whole groups, which take less memory and several cores.
+
+    Raises: what ``ranked_table`` raises.
+    """
+    grouping = _grouping(rows, places)
+    ranges = list(group_ranges(grouping.offsets, _BLOCK_ROWS))
+    if rows.scores is None or len(ranges) == 1:
+        yield ranked_table(rows, places)
+        return
+    any_score = False
+    try:
+        for block in mapped(lambda part: _ranked(rows, _grouped(rows, grouping, *part), places, is_part=True), ranges):
+            any_score |= block.run.n_items > 0
+            yield block
+            del block  # not to be held while the next one is made
+    except InputError:
+        ranked_table(rows, places)  # of several errors, that of the first row
+        raise
+    if not any_score:
+        raise no_score(places.whole)
+
+
+def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> RankedTable:
+    scores = np.full(len(table.items), np.nan) if rows.scores is None else table.arranged(rows.scores)
+    n_rows = scores.size
     weights = None if rows.weights is None else _group_weights(table, rows.weights, places)
     labels = None
     if rows.grades is not None:
         judged = _without_nulls(table, table.arranged(rows.grades))
         labels = LabelLists(*judged, by_row_number=rows.items is None) if judged[3].size else None
-    keys, offsets, items, scores = _without_nulls(table, table.arranged(given))
+    keys, offsets, items, scores = _without_nulls(table, scores)
     if not scores.size and not is_part:
         raise no_score(places.whole)
     run = run_of_groups(keys, offsets, items, scores)
     if rows.items is not None:
         _refuse_duplicates(table, places, run, labels)
     notes: list[Note] = []
-    if rows.ranks is not None and scores.size == rows.n_rows:
-        ranks = rows.ranks if table.order is None else rows.ranks[table.order]
+    if rows.ranks is not None and scores.size == n_rows:
         is_descending = isinstance(run, Ranking)
+        ranks = table.arranged(rows.ranks)
         conflict = rank_conflict(table.keys, table.offsets, ranks, scores, is_descending=is_descending)
         notes += [] if conflict is None else [conflict]
-    if scores.size < rows.n_rows:
-        notes.append(Note("no_score", {"n": rows.n_rows - scores.size}))
+    if scores.size < n_rows:
+        notes.append(Note("no_score", {"n": n_rows - scores.size}))
     return RankedTable(run, labels, weights, rows.items is None, tuple(notes))
 
 
 def label_lists(rows: Rows, places: Places) -> LabelLists:
     """Return the labels of a table; rows without grade are unjudged and left out (raises: see ``ranked_table``)."""
-    table = _grouped_rows(rows, places)
+    table = _grouped(rows, _grouping(rows, places))
     if rows.grades is None:
         raise places.whole("there are no labels; a labels file needs a grade per item")
     labels = LabelLists(*_without_nulls(table, table.arranged(rows.grades)), by_row_number=rows.items is None)
@@ -188,49 +223,55 @@ def label_lists(rows: Rows, places: Places) -> LabelLists:
     return labels
 
 
-def _grouped_rows(rows: Rows, places: Places) -> _Grouped:
+def _grouping(rows: Rows, places: Places) -> Grouping:
     if not rows.n_rows:
         raise no_row(places.whole)
-    _check_ids(rows.span_keys, "group", places, rows.span_starts)
+    _check_ids(rows.span_keys, "group", places, rows)
     if rows.items is not None:
         _check_ids(rows.items, "item", places, None)
-    code_of: dict[bytes, int] = {}
-    span_codes = np.array([code_of.setdefault(key, len(code_of)) for key in rows.span_keys.to_bytes_list()])
-    keys = rows.span_keys if len(code_of) == span_codes.size else Keys.from_bytes(list(code_of))
-    lengths = np.zeros(len(code_of), dtype=np.int64)
-    np.add.at(lengths, span_codes, rows.span_lengths)
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    order = None
-    if (np.diff(span_codes) < 0).any():
-        order = np.argsort(np.repeat(span_codes, rows.span_lengths), kind="stable")
+    return grouped_spans(rows.span_keys, rows.span_lengths)
+
+
+def _grouped(rows: Rows, grouping: Grouping, first: int = 0, last: int | None = None) -> _Grouped:
+    """Return the rows of some groups, from ``first`` to ``last`` (exclusive; None: to the end)."""
+    offsets = grouping.offsets[first : None if last is None else last + 1]
+    keys = grouping.keys.slice(first, first + offsets.size - 1)
+    span = slice(int(offsets[0]), int(offsets[-1]))
+    offsets = offsets - offsets[0]
+    source = span if grouping.rows is None else grouping.rows[span]
     if rows.items is None:
-        numbers = Keys.from_row_numbers(np.arange(1, int(lengths.max()) + 1))
-        items = numbers.take(np.arange(int(offsets[-1])) - np.repeat(offsets[:-1], lengths))
+        items = Keys.from_numbers(np.arange(1, int(offsets[-1]) + 1) - np.repeat(offsets[:-1], np.diff(offsets)))
     else:
-        items = rows.items if order is None else rows.items.take(order)
-    return _Grouped(keys, offsets, items, order)
+        items = rows.items.slice(span.start, span.stop) if isinstance(source, slice) else rows.items.take(source)
+    return _Grouped(keys, offsets, items, source)
 
 
-def _check_ids(keys: Keys, role: str, places: Places, rows: Index | None) -> None:
-    """Refuse ids that are empty, too long or contain NUL; ``rows`` has the row of each id, None for its own number."""
+def _check_ids(keys: Keys, role: str, places: Places, spans: Rows | None) -> None:
+    """Refuse ids that are empty, too long or contain NUL; ``spans``: those whose ids they are, None for single rows."""
+    if keys.numbers is not None and (keys.dictionary is None or not _bad_id(keys.dictionary, role)):
+        return
+    found = _bad_id(keys, role)
+    if found is not None:
+        at, what, advice = found
+        raise places.error(at if spans is None else int(spans.span_starts[at]), what, advice=advice)
+
+
+def _bad_id(keys: Keys, role: str) -> tuple[int, str, str] | None:
+    """Return the place of an id that is empty, too long or contains NUL, what is wrong with it and what to do."""
     lengths = keys.lengths
     if not len(keys):
-        return
-    bad, what, advice = -1, "", ""
+        return None
     if int(lengths.min()) < 1:
-        bad, what = int(np.argmin(lengths)), f"the {role} id is empty; every row needs one"
-    elif int(lengths.max()) > LONGEST_ID:
+        return int(np.argmin(lengths)), f"the {role} id is empty; every row needs one", ""
+    if int(lengths.max()) > LONGEST_ID:
         bad = int(np.argmax(lengths > LONGEST_ID))
-        what, advice = f"the {role} id has {lengths[bad]} bytes", f"shorten it to {LONGEST_ID} or fewer"
-    else:
-        start, end = int(keys.offsets[0]), int(keys.offsets[-1])
-        data = keys.data[start:end]
-        if not data.all():
-            at = start + int(np.argmin(data))
-            bad = int(np.searchsorted(keys.offsets, at, side="right")) - 1
-            what, advice = f"the {role} id has a NUL byte", "write the file again without it"
-    if bad >= 0:
-        raise places.error(bad if rows is None else int(rows[bad]), what, advice=advice)
+        return bad, f"the {role} id has {lengths[bad]} bytes", f"shorten it to {LONGEST_ID} or fewer"
+    start, end = int(keys.offsets[0]), int(keys.offsets[-1])
+    data = keys.data[start:end]
+    if data.all():
+        return None
+    bad = int(np.searchsorted(keys.offsets, start + int(np.argmin(data)), side="right")) - 1
+    return bad, f"the {role} id has a NUL byte", "write the file again without it"
 
 
 def _without_nulls(table: _Grouped, numbers: Floats) -> tuple[Keys, Index, Keys, Floats]:
@@ -275,8 +316,8 @@ def _refuse_duplicates(table: _Grouped, places: Places, *lists: GroupedItems | N
     hashes = in_order.pair_hashes[order]
     same = hashes[1:] == hashes[:-1]
     suspects = np.sort(order[np.append(same, False) | np.insert(same, 0, False)])
-    if table.order is not None:
-        suspects = suspects[np.argsort(table.order[suspects], kind="stable")]
+    if not isinstance(table.rows, slice):
+        suspects = suspects[np.argsort(table.rows[suspects], kind="stable")]
     first_at: dict[tuple[int, bytes], int] = {}
     for place in suspects.tolist():
         group, row = int(np.searchsorted(table.offsets, place, "right")) - 1, table.source_row(place)

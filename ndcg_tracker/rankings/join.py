@@ -99,6 +99,10 @@ def judged(ranking: Ranking, labels: LabelLists) -> JudgedRanking: ...
 def judged(ranking: UnsortedRanking, labels: LabelLists) -> JudgedUnsorted: ...
 
 
+@overload
+def judged(ranking: Run, labels: LabelLists) -> Judged: ...
+
+
 def judged(ranking: Run, labels: LabelLists) -> Judged:
     """Return the run joined with the labels on (group, item).
 
@@ -130,7 +134,8 @@ def places_of(wanted: Keys, keys: Keys) -> Index:
     if keys.is_same(wanted):
         return np.arange(len(wanted))
     one_group = (np.array([len(wanted)]), np.array([len(keys)]))
-    found = hash_partners(wanted.hashes(), one_group[0], keys.hashes(), one_group[1])
+    hashes, other_hashes = wanted.join_hashes(keys)
+    found = hash_partners(hashes, one_group[0], other_hashes, one_group[1])
     known = np.flatnonzero(found >= 0)
     found[known[~wanted.equal(known, keys, found[known])]] = -1
     return found
@@ -154,9 +159,8 @@ def _matching_rows(items: GroupedItems, others: GroupedItems, other_groups: Inde
         low, high = items.offsets[[first, last]]
         groups = slice(first, last)
         other_rows = segment_rows(starts[groups], other_lengths[groups])
-        partners = hash_partners(
-            items.pair_hashes[low:high], lengths[groups], others.pair_hashes[other_rows], other_lengths[groups]
-        )
+        hashes, other_hashes = items.item_keys.slice(low, high).join_hashes(others.item_keys.take(other_rows))
+        partners = hash_partners(hashes, lengths[groups], other_hashes, other_lengths[groups])
         rows = np.flatnonzero(partners >= 0)
         found_rows, found_others = rows + low, other_rows[partners[rows]]
         same = items.item_keys.equal(found_rows, others.item_keys, found_others)

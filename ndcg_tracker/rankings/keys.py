@@ -1,4 +1,4 @@
-"""Ids as one column of UTF-8 bytes, and vectorised operations on them."""
+"""Ids as one column, of UTF-8 bytes or of whole numbers, and vectorised operations on them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.rankings.types import Bytes, Hash, Index, Mask
+from ndcg_tracker.rankings.types import Bytes, Hash, Index, Mask, Numbers
 
 BLOCK = 1 << 16
 """How many rows are processed at a time, so that temporaries stay in the cache."""
@@ -23,6 +23,8 @@ _WORD = 8
 _MASKS = np.array([(1 << (8 * n_bytes)) - 1 for n_bytes in range(_WORD + 1)], dtype=np.uint64)
 """For each number of bytes, the word with that many bytes set."""
 _WORDS = 2
+_MANY = 64  # from so many on numbers are written side by side
+_ZERO, _MINUS = ord("0"), ord("-")
 _DIGITS = 16
 
 
@@ -49,22 +51,99 @@ def _unaligned_words(data: Bytes) -> Hash:
     return np.ndarray((data.size - _WORD + 1,), dtype="<u8", buffer=data, strides=(1,))
 
 
+def decimal_texts(numbers: Numbers) -> Keys:
+    """Return whole numbers as their decimal text.
+
+    >>> decimal_texts(np.array([10, -3, 0])).to_list()
+    ['10', '-3', '0']
+    """
+    parts, lengths = [np.empty(0, dtype=np.uint8)], np.empty(numbers.size, dtype=np.int64)
+    for first in range(0, numbers.size, BLOCK):
+        block = numbers[first : first + BLOCK].astype(np.int64)
+        negative = block < 0
+        rest = np.abs(block).view(np.uint64)  # the least number is its own absolute value, and right without its sign
+        n_places = len(str(int(rest.max())))
+        digits = np.empty((block.size, n_places + 1), dtype=np.uint8)
+        for place in range(n_places, 0, -1):
+            shorter = rest // np.uint64(10)
+            digits[:, place] = rest - shorter * np.uint64(10)
+            rest = shorter
+        written = digits[:, 1:].astype(np.bool_)
+        np.logical_or.accumulate(written, axis=1, out=written)
+        written[:, -1] = True
+        n_digits = np.count_nonzero(written, axis=1)
+        digits += np.uint8(_ZERO)
+        column = np.arange(n_places + 1)
+        width = n_digits + negative
+        if negative.any():
+            at = np.flatnonzero(negative)
+            digits[at, n_places - n_digits[at]] = _MINUS
+        parts.append(digits[column > (n_places - width)[:, None]])
+        lengths[first : first + block.size] = width
+    offsets = np.zeros(numbers.size + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return Keys(np.concatenate(parts), offsets)
+
+
 class Keys:
     """A column of ids, held as Arrow holds strings: all bytes in a row, and where each id begins.
 
     ``data``: uint8, the UTF-8 bytes of all ids. ``offsets``: int64, shape (n + 1,), ascending; id ``i`` is
     ``data[offsets[i]:offsets[i + 1]]``. Ids are compared as bytes, never as locale text, and contain no NUL.
 
+    Ids that come as whole numbers stay numbers until their text is asked for. ``numbers``: int64 or int32, shape (n,),
+    None for ids that are text. They are the ids themselves, written in decimal, or, where there is a ``dictionary``,
+    the places of the ids among its distinct ones.
+
     >>> keys = Keys.from_strings(["d2", "d10"])
     >>> len(keys), keys[1], keys.to_list()
     (2, 'd10', ['d2', 'd10'])
+    >>> Keys.from_numbers(np.array([7, -1])).to_list(), Keys.from_numbers(np.array([1, 0]), keys).to_list()
+    (['7', '-1'], ['d10', 'd2'])
     """
 
-    __slots__ = ("data", "offsets")
+    __slots__ = ("_text", "dictionary", "numbers")
 
     def __init__(self, data: Bytes, offsets: Index) -> None:
-        self.data = data
-        self.offsets = offsets
+        self._text: tuple[Bytes, Index] | None = (data, offsets)
+        self.numbers: Numbers | None = None
+        self.dictionary: Keys | None = None
+
+    @classmethod
+    def from_numbers(cls, numbers: Numbers, dictionary: Keys | None = None) -> Keys:
+        """Return the column of these whole numbers, or of the ids that stand at these places of a dictionary."""
+        column = cls.__new__(cls)
+        column._text, column.numbers, column.dictionary = None, numbers, dictionary
+        return column
+
+    @property
+    def data(self) -> Bytes:
+        """The UTF-8 bytes of all ids."""
+        return self._as_text()[0]
+
+    @property
+    def offsets(self) -> Index:
+        """Where each id begins, and where the last one ends."""
+        return self._as_text()[1]
+
+    def _as_text(self) -> tuple[Bytes, Index]:
+        if self._text is None:
+            assert self.numbers is not None
+            if self.dictionary is not None:
+                text = self.dictionary.take(self.numbers)
+            elif self.numbers.size < _MANY:
+                text = Keys.from_bytes([b"%d" % number for number in self.numbers.tolist()])
+            else:
+                text = decimal_texts(self.numbers)
+            self._text = text.data, text.offsets
+        return self._text
+
+    def like_numbers(self, other: Keys) -> bool:
+        """Return whether the ids of both columns are equal just where their numbers are."""
+        if self.numbers is None or other.numbers is None:
+            return False
+        one, two = self.dictionary, other.dictionary
+        return one is two or (one is not None and two is not None and one.is_same(two))
 
     @classmethod
     def from_strings(cls, strings: Iterable[str]) -> Keys:
@@ -79,23 +158,22 @@ class Keys:
         return cls(np.frombuffer(b"".join(ids), dtype=np.uint8), offsets)
 
     @classmethod
-    def from_row_numbers(cls, numbers: NDArray[np.int64]) -> Keys:
-        """Return the column of these integers in decimal."""
-        return cls.from_bytes([b"%d" % number for number in numbers.tolist()])
-
-    @classmethod
     def joined(cls, columns: Sequence[Keys]) -> Keys:
         """Return several columns one after the other.
 
         >>> Keys.joined([Keys.from_strings(["a"]), Keys.from_strings(["b", ""])]).to_list()
         ['a', 'b', '']
         """
+        numbers = [column.numbers for column in columns if column.numbers is not None]
+        if numbers and all(column.like_numbers(columns[0]) for column in columns):
+            every: Numbers = np.concatenate(numbers, dtype=np.int64) if len(numbers) > 1 else numbers[0]
+            return cls.from_numbers(every, columns[0].dictionary)
         lengths = np.concatenate([np.zeros(1, dtype=np.int64), *(column.lengths for column in columns)])
         data = [column.data[column.offsets[0] : column.offsets[-1]] for column in columns]
         return cls(np.concatenate([np.empty(0, dtype=np.uint8), *data]), np.cumsum(lengths))
 
     def __len__(self) -> int:
-        return self.offsets.size - 1
+        return self.offsets.size - 1 if self.numbers is None else self.numbers.size
 
     def __getitem__(self, row: int) -> str:
         return self.bytes_at(row).decode()
@@ -105,6 +183,9 @@ class Keys:
 
     def bytes_at(self, row: int) -> bytes:
         """Return the UTF-8 bytes of one id."""
+        if self.numbers is not None:
+            number = int(self.numbers[row])
+            return b"%d" % number if self.dictionary is None else self.dictionary.bytes_at(number)
         return self.data[self.offsets[row] : self.offsets[row + 1]].tobytes()
 
     def to_bytes_list(self) -> list[bytes]:
@@ -118,6 +199,8 @@ class Keys:
 
     def to_list(self) -> list[str]:
         """Return all ids as Python strings."""
+        if self.numbers is not None and self.dictionary is None:
+            return list(map(str, self.numbers.tolist()))
         return [key.decode() for key in self.to_bytes_list()]
 
     @property
@@ -127,10 +210,17 @@ class Keys:
 
     def slice(self, start: int, stop: int) -> Keys:
         """Return the ids ``start`` to ``stop`` (exclusive) without copying their bytes."""
+        if self.numbers is not None:
+            part = Keys.from_numbers(self.numbers[start:stop], self.dictionary)
+            if self._text is not None:
+                part._text = self._text[0], self._text[1][start : stop + 1]
+            return part
         return Keys(self.data, self.offsets[start : stop + 1])
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Keys:
         """Return the ids at ``rows``, copied."""
+        if self.numbers is not None:
+            return Keys.from_numbers(self.numbers[rows], self.dictionary)
         starts = self.offsets[:-1][rows]
         lengths = self.offsets[1:][rows] - starts
         offsets = np.zeros(rows.size + 1, dtype=np.int64)
@@ -186,6 +276,10 @@ class Keys:
         (True, False)
         """
         out = np.empty(len(self), dtype=np.uint64)
+        if self._text is None and len(self) > BLOCK:  # the text of a block is made, and forgotten again
+            for first in range(0, len(self), BLOCK):
+                out[first : first + BLOCK] = self.slice(first, min(first + BLOCK, len(self))).hashes(seed)
+            return out
         start_value = mixed(np.array([seed], dtype=np.int64).view(np.uint64) + _FNV)[0]
         for first in range(0, len(self), BLOCK):
             starts = self.offsets[first : min(first + BLOCK, len(self)) + 1]
@@ -206,6 +300,26 @@ class Keys:
             out[first : first + block.size] = block
         return out
 
+    def join_hashes(self, other: Keys) -> tuple[Hash, Hash]:
+        """Return a 64-bit hash of each id of two columns, for finding ids that are in both: equal ids hash equally.
+
+        They are computed quickly and hold for this pair alone: where the columns have numbers or short ids, different
+        ids have different hashes.
+
+        >>> one, two = Keys.from_strings(["x", "yy"]).join_hashes(Keys.from_strings(["yy"]))
+        >>> bool(one[1] == two[0])
+        True
+        """
+        if self.numbers is not None and other.numbers is not None and self.like_numbers(other):
+            one, two = (given.astype(np.int64, copy=False).view(np.uint64) for given in (self.numbers, other.numbers))
+            return one * _MULTIPLIER, two * _MULTIPLIER
+        if all(int(keys.lengths.max(initial=0)) <= _WORD for keys in (self, other)):
+            one, two = (keys.words(keys.offsets[:-1], keys.lengths) for keys in (self, other))
+            one *= _MULTIPLIER
+            two *= _MULTIPLIER
+            return one, two
+        return self.hashes(), other.hashes()
+
     def equal(self, rows: Index, other: Keys, other_rows: Index) -> Mask:
         """Return where ``self[rows]`` and ``other[other_rows]`` are the same bytes: bool, shape of ``rows``."""
         same = np.empty(rows.size, dtype=np.bool_)
@@ -215,6 +329,8 @@ class Keys:
         return same
 
     def _equal(self, rows: Index, other: Keys, other_rows: Index) -> Mask:
+        if self.numbers is not None and other.numbers is not None and self.like_numbers(other):
+            return np.asarray(self.numbers[rows] == other.numbers[other_rows])
         starts, other_starts = self.offsets[rows], other.offsets[other_rows]
         lengths = self.offsets[rows + 1] - starts
         same: Mask = lengths == other.offsets[other_rows + 1] - other_starts
@@ -234,6 +350,10 @@ class Keys:
         """
         if len(self) != len(other):
             return False
+        if self is other:
+            return True
+        if self.numbers is not None and other.numbers is not None and self.like_numbers(other):
+            return self.numbers is other.numbers or np.array_equal(self.numbers, other.numbers)
         for first in range(0, len(self), BLOCK):  # columns that differ usually differ in the first block
             some, others = (keys.slice(first, min(first + BLOCK, len(self))) for keys in (self, other))
             mine, theirs = (keys.data[keys.offsets[0] : keys.offsets[-1]] for keys in (some, others))

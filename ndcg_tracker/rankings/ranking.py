@@ -53,6 +53,9 @@ class GroupedItems:
 
     def has_duplicates(self) -> bool:
         """Return whether some (group, item) appears in two rows."""
+        numbers = self.item_keys.numbers
+        if numbers is not None:
+            return repeats_within_groups(numbers, self.offsets)
         if not repeats_within_groups(self.pair_hashes, self.offsets):
             return False
         order = np.argsort(self.pair_hashes, kind="stable")
@@ -150,7 +153,7 @@ def _by_group(group_keys: Keys, item_keys: Keys | None, numbers: Floats) -> tupl
     rows = grouping.rows
     if item_keys is None:
         within = np.arange(numbers.size) - np.repeat(grouping.offsets[:-1], np.diff(grouping.offsets))
-        item_keys = Keys.from_row_numbers(within + 1)
+        item_keys = Keys.from_numbers(within + 1)
     elif rows is not None:
         item_keys = item_keys.take(rows)
     return grouping.keys, grouping.offsets, item_keys, numbers if rows is None else numbers[rows]

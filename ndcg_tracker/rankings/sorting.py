@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.padded import group_columns, group_matrices
-from ndcg_tracker.rankings.types import Hash, Index, Mask
+from ndcg_tracker.rankings.types import Index, Mask
 
 _FEW = 8  # up to this many numbers are sorted by comparing each with each
 _LAST = np.iinfo(np.int64).max
-_LARGEST = np.iinfo(np.uint64).max
 _WORD = 8
 
 
@@ -121,17 +120,17 @@ def repeats_before(values: NDArray[Any], offsets: Index) -> Mask:
     return repeats
 
 
-def repeats_within_groups(hashes: Hash, offsets: Index) -> bool:
-    """Return whether some hash appears twice in a group.
+def repeats_within_groups(numbers: NDArray[np.integer[Any]], offsets: Index) -> bool:
+    """Return whether some number appears twice in a group.
 
     >>> repeats_within_groups(np.array([5, 7, 7, 7], dtype=np.uint64), np.array([0, 2, 3, 4]))
     False
     """
     for block in group_matrices(offsets):
-        found = block.taken(hashes)
+        found = block.taken(numbers)
         if block.span is not None:
             found = found.copy()
-        block.fill_behind(found, _LARGEST)
+        block.fill_behind(found, np.iinfo(found.dtype).max)
         found.sort(axis=1)
         if block.repeats(found).any():
             return True
@@ -147,6 +146,8 @@ def id_order(keys: Keys, rows: Index, offsets: Index) -> Index:
     >>> id_order(Keys.from_strings(["b", "a", "ab", "c"]), np.array([0, 1, 2, 3]), np.array([0, 3, 4])).tolist()
     [1, 2, 0, 3]
     """
+    if keys.numbers is not None:  # no more text than these need
+        keys, rows = keys.take(rows), np.arange(rows.size)
     order = np.arange(rows.size)
     starts, ends = keys.offsets[rows], keys.offsets[rows + 1]
     places, bounds, done = order.copy(), offsets, 0  # places not yet in order, in spans of ids that are equal so far

@@ -14,6 +14,9 @@ Index = NDArray[np.int64]
 Hash = NDArray[np.uint64]
 """Hashes of ids."""
 
+Numbers = NDArray[np.int64] | NDArray[np.int32]
+"""Ids that are whole numbers."""
+
 Mask = NDArray[np.bool_]
 """Which of some rows."""
 

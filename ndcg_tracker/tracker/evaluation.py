@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
-from ndcg_tracker.concurrency import reading_ahead
+from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.ingest.columns import ONE_TABLE, Columns, header_of
-from ndcg_tracker.ingest.frames import NullScores, read_frame, read_label_frame
+from ndcg_tracker.ingest.frames import NullScores, frame_blocks, read_label_frame
 from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.ingest.reading import in_blocks_or_whole, may_have_columns, read_labels
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
-from ndcg_tracker.metrics.kernel.mean import GroupResults
+from ndcg_tracker.metrics.kernel.mean import GroupResults, GroupValues
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import metric_texts, parse_metrics
 from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import Judged, judged
 from ndcg_tracker.rankings.keys import KeyIndex
-from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.rankings.ranking import LabelLists, Run
+from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.tracker.defaults import GROUP, LABEL, SCORE, OwnName
@@ -203,8 +203,8 @@ class Input:
                 kind = type(self.frame).__name__
                 raise InputError(f"{argument(name)} is for files, and this is a {kind}", advice="leave it out")
             columns = names.columns(*of_run)
-            table = read_frame(self.frame, columns, labels_apart=labels is not None, null_scores=self.null_scores)
-            return use([table], labels)
+            blocks = frame_blocks(self.frame, columns, labels_apart=labels is not None, null_scores=self.null_scores)
+            return use(blocks, labels)
         if self.null_scores != "error":
             raise InputError(
                 f"{argument('null_scores')} is for frames: in a file null is not retrieved and NaN is an error"
@@ -256,24 +256,28 @@ def evaluate_blocks(
     weights: list[GroupWeights] = []
     notes: list[Note] = []
     has_labels = False
-    with nullcontext(blocks) if isinstance(blocks, list) else reading_ahead(blocks) as read:
-        for block in read:
+
+    def pairs() -> Iterator[tuple[Run, LabelLists]]:
+        nonlocal has_labels
+        for block in blocks:
             refuse_row_numbers(block, labels)
             has_labels |= block.labels is not None
-            of_block = (block.labels or NO_LABELS) if held is None else held.of(block.run.group_keys)
-            both = judged(block.run, of_block)
-            matches.add(both)
-            values.add(group_values(both, parsed))
             if block.weights is not None:
                 weights.append(block.weights)
-            notes += block.notes
-            del block, of_block, both  # not to be held while the next block is read
-    if held is None and not has_labels:
-        raise NoLabelsError
-    for rest in () if held is None else held.rest():
-        both = judged(NO_ITEMS, rest)
-        matches.add(both)
-        values.add(group_values(both, parsed))
+            notes.extend(block.notes)
+            yield block.run, (block.labels or NO_LABELS) if held is None else held.of(block.run.group_keys)
+            del block  # not to be held while the next one is read
+        if held is None and not has_labels:
+            raise NoLabelsError
+        yield from () if held is None else ((NO_ITEMS, rest) for rest in held.rest())
+
+    def scored(pair: tuple[Run, LabelLists]) -> tuple[_Match, list[GroupValues]]:
+        both: Judged = judged(*pair)
+        return _Match.of(both), group_values(both, parsed)
+
+    for match, of_block in mapped(scored, pairs()):
+        matches.add(match)
+        values.add(of_block)
     found = in_words([*matches.notes(), *joined_notes(notes, has_labels=has_labels)])
     order = values.order(held.places if held is not None else lambda keys: np.arange(len(keys)))
     return Evaluation(texts, tuple(values.results(joined_weights(weights) if weights else None, order)), found)
@@ -323,6 +327,40 @@ def fitting(blocks: Iterable[RankedTable], labels: LabelLists | None) -> Iterato
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """How much of some groups of a run and their labels meet; ``of_run`` and ``of_labels`` are a few of them."""
+
+    any_group: bool
+    any_item: bool
+    whole_grades: bool
+    whole_scores: bool
+    of_run: list[str]
+    of_labels: list[str]
+
+    @classmethod
+    def of(cls, both: Judged) -> _Match:
+        """Return the match of a run and its labels."""
+        of_run, of_labels = (
+            keys.slice(0, min(len(keys), _N_SHOWN + 1)).to_list()
+            for keys in (both.ranking.group_keys, both.labels.group_keys)
+        )
+        whole_grades = _all_whole(both.labels.grades)
+        return cls(
+            bool(((both.run_groups >= 0) & (both.label_groups >= 0)).any()),
+            both.rows.size > 0,
+            whole_grades,
+            _all_whole(both.ranking.scores),
+            of_run,
+            of_labels,
+        )
+
+
+def _all_whole(numbers: Floats) -> bool:
+    """Return whether all numbers are whole; the first ones usually decide."""
+    return all(bool((some == np.rint(some)).all()) for some in (numbers[:_N_FIRST], numbers))
+
+
 class _Matches:
     """How much of a run and its labels meet, part by part."""
 
@@ -332,16 +370,14 @@ class _Matches:
         self._of_run: list[str] = []
         self._of_labels: list[str] = []
 
-    def add(self, both: Judged) -> None:
+    def add(self, match: _Match) -> None:
         """Take groups that were not taken before."""
-        self._any_item |= both.rows.size > 0
-        if (both.labels.grades % 1 != 0).any():
-            self._any_fraction = True
-        if self._any_fraction:
-            self._all_whole &= bool((both.ranking.scores % 1 == 0).all())
-        self._any_group |= bool(((both.run_groups >= 0) & (both.label_groups >= 0)).any())
-        for found, keys in ((self._of_run, both.ranking.group_keys), (self._of_labels, both.labels.group_keys)):
-            found += keys.slice(0, min(len(keys), _N_SHOWN + 1 - len(found))).to_list()
+        self._any_item |= match.any_item
+        self._any_fraction |= not match.whole_grades
+        self._all_whole &= match.whole_scores
+        self._any_group |= match.any_group
+        for found, some in ((self._of_run, match.of_run), (self._of_labels, match.of_labels)):
+            found += some[: _N_SHOWN + 1 - len(found)]
 
     def notes(self) -> list[Note]:
         """Return what is to be said where no item has a label. Raises: InputError where no group has one."""
@@ -358,6 +394,7 @@ class _Matches:
 
 
 _N_SHOWN = 3
+_N_FIRST = 64
 
 
 def _some(ids: Sequence[str]) -> str:

@@ -204,13 +204,6 @@ def test_frames_do_not_change() -> None:
     assert ranking.scores.tolist() == [3.0, 2.0, 1.0]
 
 
-def test_the_table_does_not_change_with_the_frame() -> None:
-    scores = np.array([3.0, 2.0])
-    ranking = read_frame({"group": ["q", "q"], "score": scores}).ranking
-    scores[:] = 0
-    assert ranking.scores.tolist() == [3.0, 2.0]
-
-
 @settings(deadline=None)
 @given(st.dictionaries(st.tuples(ids, ids), st.tuples(numbers, st.none() | numbers), min_size=1, max_size=9))
 def test_tables_come_back_the_same(rows: dict[tuple[str, str], tuple[float, float | None]]) -> None:

@@ -36,7 +36,7 @@ def test_the_first_id_that_comes_again_is_found_whatever_the_hashes(
 def test_a_million_groups_take_little_memory() -> None:
     seen = SeenGroups()
     for first in range(0, 1_000_000, 10_000):
-        keys = Keys.from_row_numbers(np.arange(first, first + 10_000))
+        keys = Keys.from_numbers(np.arange(first, first + 10_000))
         assert seen.first_repeat(keys) == -1
         seen.add(keys)
     assert seen.first_repeat(Keys.from_strings(["1000000", "999999"])) == 1

@@ -22,7 +22,7 @@ def test_many_runs_of_all_lengths() -> None:
     rng = np.random.default_rng(1)
     runs = [rng.permutation(2 * size)[:size] for size in rng.integers(1, 60, 400)]
     rows = np.concatenate(runs)
-    keys = Keys.from_row_numbers(np.arange(200) + 999_999_950)  # of nine and of ten digits
+    keys = Keys.from_numbers(np.arange(200) + 999_999_950)  # of nine and of ten digits
     offsets = np.cumsum([0, *map(len, runs)])
     names = keys.to_list()
     found = rows[id_order(keys, rows, offsets)]

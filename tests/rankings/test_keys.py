@@ -51,7 +51,7 @@ HASHES = [17665956581633026203, 4828445820716346004, 15448191662167592142]
 
 
 def test_hashes_of_many_ids_do_not_collide() -> None:
-    hashes = Keys.from_row_numbers(np.arange(300_000)).hashes()
+    hashes = Keys.from_numbers(np.arange(300_000)).hashes()
     assert np.unique(hashes).size == hashes.size
 
 
@@ -86,8 +86,8 @@ def test_take_of_more_ids_than_a_block_has() -> None:
 
 
 def test_columns_that_differ_late_are_not_the_same() -> None:
-    keys = Keys.from_row_numbers(np.arange(70_000))
+    keys = Keys.from_numbers(np.arange(70_000))
     other = np.arange(70_000)
-    assert keys.is_same(Keys.from_row_numbers(other))
+    assert keys.is_same(Keys.from_numbers(other))
     other[-1] = 12_345
-    assert not keys.is_same(Keys.from_row_numbers(other))
+    assert not keys.is_same(Keys.from_numbers(other))

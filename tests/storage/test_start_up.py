@@ -26,7 +26,7 @@ from ndcg_tracker.rankings.ranking import Ranking
 from ndcg_tracker.storage.store import Store
 numbers = np.arange(200_000.0)[::-1]
 ranking = Ranking(
-    Keys.from_strings(["a", "b"]), np.array([0, 100_000, 200_000]), Keys.from_row_numbers(np.arange(200_000)), numbers
+    Keys.from_strings(["a", "b"]), np.array([0, 100_000, 200_000]), Keys.from_numbers(np.arange(200_000)), numbers
 )
 with Store.open(sys.argv[1]) as store:
     with store.write() as tx:

@@ -113,7 +113,7 @@ def test_more_lists_than_one_block_or_fetch(store: Store, monkeypatch: pytest.Mo
     monkeypatch.setattr("ndcg_tracker.storage.bulk.sqlite._BLOCK_BYTES", 100)
     numbers = np.random.default_rng(0).normal(size=2000)
     groups = Keys.from_strings([f"g{row // 3}" for row in range(2000)])
-    ranking = Ranking.from_rows(groups, Keys.from_row_numbers(np.arange(2000)), numbers)
+    ranking = Ranking.from_rows(groups, Keys.from_numbers(np.arange(2000)), numbers)
     with store.write() as tx:
         stored = tx.write.runs.insert(tx.write.datasets.ensure("shop").id, "many", ranking)
     with store.read() as rx:
