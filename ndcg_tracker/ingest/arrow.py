@@ -323,9 +323,9 @@ def has_lists(kinds: Iterable[Any]) -> bool:
 def unfolded(arrays: Mapping[str, Any], names: Mapping[str, str], places: Places) -> tuple[dict[str, Any], Index]:
     """Return Arrow arrays of one value per item, made of arrays that hold lists, and each row's number of items.
 
-    Parameters: ``arrays``: by role, of equal length, some with lists; ``group`` holds ids as ``id_array`` gives them. A list of
-    numbers that is null is as many nulls. Groups of text come back in a dictionary. Raises: what ``places`` makes of a row whose
-    lists are not of one length, naming its group, and of a column that cannot be unfolded.
+    Parameters: ``arrays``: by role, of equal length, some with lists; ``group`` holds ids as ``id_array`` gives them. A
+    list of numbers that is null is as many nulls. Groups of text come back in a dictionary. Raises: what ``places``
+    makes of a row whose lists are not of one length, naming its group, and of a column that cannot be unfolded.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

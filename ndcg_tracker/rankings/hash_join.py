@@ -12,10 +12,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.rankings.keys import MULTIPLIER
+from ndcg_tracker.rankings.padded import GroupMatrix, similar_groups
 from ndcg_tracker.rankings.types import Hash, Index
 
 _SLOTS = 4  # more cost memory, fewer cost rounds
 _BITS = 64
+_FEW, _FEW_AT_MOST = 4, 16  # other rows per group, on average and at most, up to which comparing is faster
+
+
+def partners_of(hashes: Hash, lengths: Index, other_hashes: Hash, other_lengths: Index) -> tuple[Index, Index]:
+    """Return the rows, ascending, whose hash the other side has in the same group, and the other row of each.
+
+    Parameters: see ``hash_partners``; no hash appears twice in a group. Where the other side has few rows, each is
+    compared with all of its group, which NumPy does several times as fast as it fills and searches a hash table.
+
+    >>> one, other = np.array([7, 5, 7], dtype=np.uint64), np.array([5, 7], dtype=np.uint64)
+    >>> [found.tolist() for found in partners_of(one, np.array([2, 1]), other, np.array([2, 0]))]
+    [[0, 1], [1, 0]]
+    """
+    if other_hashes.size <= _FEW * lengths.size and other_lengths.max(initial=0) <= _FEW_AT_MOST:
+        return _compared(hashes, lengths, other_hashes, other_lengths)
+    partners = hash_partners(hashes, lengths, other_hashes, other_lengths)
+    rows = np.flatnonzero(partners >= 0)
+    return rows, partners[rows]
+
+
+def _compared(hashes: Hash, lengths: Index, other_hashes: Hash, other_lengths: Index) -> tuple[Index, Index]:
+    """Return what ``partners_of`` does by comparing each row of the other side with all rows of its group."""
+    starts, other_starts = (np.cumsum(counts) - counts for counts in (lengths, other_lengths))
+    found = [np.zeros((2, 0), dtype=np.int64)]
+    for groups in similar_groups(np.where(other_lengths > 0, lengths, 0)):
+        block = GroupMatrix(starts[groups][:, None], lengths[groups][:, None])
+        matrix, sizes, width = block.taken(hashes), lengths[groups], block.shape[1]
+        n_others, low, other_low = other_lengths[groups], starts[groups], other_starts[groups]
+        for done in range(int(n_others.max())):
+            if done:
+                left = np.flatnonzero(n_others > done)
+                matrix, sizes, n_others = matrix[left], sizes[left], n_others[left]
+                low, other_low = low[left], other_low[left]
+            at = np.flatnonzero(matrix == other_hashes[other_low + done][:, None])
+            group = at // width
+            place = at - group * width
+            if not block.is_full:
+                inside = np.flatnonzero(place < sizes[group])
+                group, place = group[inside], place[inside]
+            found.append(np.stack([low[group] + place, other_low[group] + done]))
+    rows, partners = np.concatenate(found, axis=1)
+    order = np.argsort(rows)
+    return rows[order], partners[order]
 
 
 def hash_partners(hashes: Hash, lengths: Index, other_hashes: Hash, other_lengths: Index) -> Index:

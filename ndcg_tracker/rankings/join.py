@@ -8,8 +8,9 @@ from typing import overload
 
 import numpy as np
 
+from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.rankings.grouping import group_ranges, segment_rows
-from ndcg_tracker.rankings.hash_join import hash_partners
+from ndcg_tracker.rankings.hash_join import hash_partners, partners_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking, Run, UnsortedRanking
 from ndcg_tracker.rankings.types import Index
@@ -134,10 +135,11 @@ def places_of(wanted: Keys, keys: Keys) -> Index:
     if keys.is_same(wanted):
         return np.arange(len(wanted))
     one_group = (np.array([len(wanted)]), np.array([len(keys)]))
-    hashes, other_hashes = wanted.join_hashes(keys)
+    hashes, other_hashes, is_sure = wanted.join_hashes(keys)
     found = hash_partners(hashes, one_group[0], other_hashes, one_group[1])
-    known = np.flatnonzero(found >= 0)
-    found[known[~wanted.equal(known, keys, found[known])]] = -1
+    if not is_sure:
+        known = np.flatnonzero(found >= 0)
+        found[known[~wanted.equal(known, keys, found[known])]] = -1
     return found
 
 
@@ -151,24 +153,30 @@ def _matching_rows(items: GroupedItems, others: GroupedItems, other_groups: Inde
     if _is_same_list(items, others):
         rows = np.arange(items.n_items)
         return rows, rows
-    found, others_found = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     lengths = np.diff(items.offsets)
     starts = others.offsets[other_groups]
     other_lengths = np.where(other_groups < 0, 0, others.offsets[other_groups + 1] - starts)
-    for first, last in group_ranges(items.offsets):
-        low, high = items.offsets[[first, last]]
-        groups = slice(first, last)
-        other_rows = segment_rows(starts[groups], other_lengths[groups])
-        hashes, other_hashes = items.item_keys.slice(low, high).join_hashes(others.item_keys.take(other_rows))
-        partners = hash_partners(hashes, lengths[groups], other_hashes, other_lengths[groups])
-        rows = np.flatnonzero(partners >= 0)
-        found_rows, found_others = rows + low, other_rows[partners[rows]]
-        same = items.item_keys.equal(found_rows, others.item_keys, found_others)
-        if not same.all():
-            found_rows, found_others = found_rows[same], found_others[same]
-        found.append(found_rows)
-        others_found.append(found_others)
-    return np.concatenate(found), np.concatenate(others_found)
+
+    def matched(groups: tuple[int, int]) -> tuple[Index, Index]:
+        span = slice(*groups)
+        low, high = items.offsets[list(groups)]
+        other_rows = segment_rows(starts[span], other_lengths[span])
+        mine = items.item_keys.slice(low, high)
+        first, n_rows = int(other_rows[0]) if other_rows.size else 0, other_rows.size
+        in_a_row = n_rows > 0 and int(other_rows[-1]) - first == n_rows - 1 and bool((np.diff(starts[span]) >= 0).all())
+        theirs = others.item_keys.slice(first, first + n_rows) if in_a_row else others.item_keys.take(other_rows)
+        hashes, other_hashes, is_sure = mine.join_hashes(theirs)
+        rows, partners = partners_of(hashes, lengths[span], other_hashes, other_lengths[span])
+        if not is_sure:
+            same = mine.equal(rows, theirs, partners)
+            if not same.all():
+                rows, partners = rows[same], partners[same]
+        return rows + low, other_rows[partners]
+
+    nothing = np.zeros(0, dtype=np.int64)
+    found = [(nothing, nothing), *mapped(matched, list(group_ranges(items.offsets)))]
+    rows, other_rows = (np.concatenate(side) for side in zip(*found, strict=True))
+    return rows, other_rows
 
 
 def _is_same_list(items: GroupedItems, others: GroupedItems) -> bool:

@@ -300,25 +300,41 @@ class Keys:
             out[first : first + block.size] = block
         return out
 
-    def join_hashes(self, other: Keys) -> tuple[Hash, Hash]:
-        """Return a 64-bit hash of each id of two columns, for finding ids that are in both: equal ids hash equally.
+    def join_hashes(self, other: Keys) -> tuple[Hash, Hash, bool]:
+        """Return a 64-bit hash of each id of two columns, and whether different ids are sure to have different ones.
 
-        They are computed quickly and hold for this pair alone: where the columns have numbers or short ids, different
-        ids have different hashes.
+        They find ids that are in both, are computed quickly, and hold for this pair alone: equal ids hash equally.
+        Those of numbers and of short ids are sure.
 
-        >>> one, two = Keys.from_strings(["x", "yy"]).join_hashes(Keys.from_strings(["yy"]))
-        >>> bool(one[1] == two[0])
-        True
+        >>> one, two, is_sure = Keys.from_strings(["x", "yy"]).join_hashes(Keys.from_strings(["yy"]))
+        >>> bool(one[1] == two[0]), is_sure
+        (True, True)
         """
         if self.numbers is not None and other.numbers is not None and self.like_numbers(other):
-            one, two = (given.astype(np.int64, copy=False).view(np.uint64) for given in (self.numbers, other.numbers))
-            return one * _MULTIPLIER, two * _MULTIPLIER
-        if all(int(keys.lengths.max(initial=0)) <= _WORD for keys in (self, other)):
-            one, two = (keys.words(keys.offsets[:-1], keys.lengths) for keys in (self, other))
-            one *= _MULTIPLIER
-            two *= _MULTIPLIER
-            return one, two
-        return self.hashes(), other.hashes()
+            return self.numbers.astype(np.uint64) * _MULTIPLIER, other.numbers.astype(np.uint64) * _MULTIPLIER, True
+        mine = self.single_words()
+        theirs = None if mine is None else other.single_words()
+        if mine is None or theirs is None:
+            return self.hashes(), other.hashes(), False
+        mine *= _MULTIPLIER
+        theirs *= _MULTIPLIER
+        return mine, theirs, True
+
+    def single_words(self) -> Hash | None:
+        """Return the bytes of each id as one little-endian word, None where an id is too long: different ids differ.
+
+        >>> Keys.from_strings(["a", "b", "a"]).single_words().tolist()
+        [97, 98, 97]
+        """
+        offsets = self.offsets
+        words = np.empty(len(self), dtype=np.uint64)
+        for first in range(0, len(self), BLOCK):
+            bounds = offsets[first : first + BLOCK + 1]
+            lengths = np.diff(bounds)
+            if int(lengths.max()) > _WORD:
+                return None
+            words[first : first + lengths.size] = self.words(bounds[:-1], lengths)
+        return words
 
     def equal(self, rows: Index, other: Keys, other_rows: Index) -> Mask:
         """Return where ``self[rows]`` and ``other[other_rows]`` are the same bytes: bool, shape of ``rows``."""

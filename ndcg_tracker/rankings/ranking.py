@@ -53,9 +53,9 @@ class GroupedItems:
 
     def has_duplicates(self) -> bool:
         """Return whether some (group, item) appears in two rows."""
-        numbers = self.item_keys.numbers
-        if numbers is not None:
-            return repeats_within_groups(numbers, self.offsets)
+        codes = self.item_keys.single_words() if self.item_keys.numbers is None else self.item_keys.numbers
+        if codes is not None:
+            return repeats_within_groups(codes, self.offsets)
         if not repeats_within_groups(self.pair_hashes, self.offsets):
             return False
         order = np.argsort(self.pair_hashes, kind="stable")
