@@ -52,7 +52,7 @@ class Collected:
 
     def add(self, columns: dict[str, Any]) -> None:
         """Add rows: per role an Arrow array of equal length, ids as string, binary or int64 or in a dictionary, numbers
-        as float64, ranks as int32.
+        as float64 or int64, ranks as int32.
 
         Raises: what ``places`` makes of an id that is null and of a number that is NaN
         or infinite.
@@ -101,6 +101,8 @@ class Collected:
             raise self._places.error(self.n_rows + row, f"the {role} id is empty; every row needs one")
 
     def _finite(self, array: Any, role: str) -> Floats:
+        if str(array.type) == "int64" and not array.null_count:
+            return np.asarray(_view(array, np.int64))
         values: Floats = array.to_numpy(zero_copy_only=False) if array.null_count else _view(array, np.float64)
         wrong = np.isinf(values) if role in self._nan_is_null else ~np.isfinite(values)
         if array.null_count:
@@ -219,7 +221,7 @@ def id_array(array: Any, name: str, places: Places, first_row: int) -> Any:
 
 
 def number_array(array: Any, name: str, role: str, places: Places) -> Any:
-    """Return an Arrow array of numbers as float64.
+    """Return an Arrow array of numbers as float64, or as int64 where it is that.
 
     Raises: what ``places`` makes of a type that holds no numbers. Labels may be true or false.
     """
@@ -237,6 +239,8 @@ def number_array(array: Any, name: str, role: str, places: Places) -> Any:
         )
     if pa.types.is_decimal(kind):
         array = array.cast(pa.string())  # Arrow's own way to double may miss the nearest one
+    if kind == pa.int64() and not array.null_count and role != "weight":
+        return array  # doubles are made of it block by block
     return array.cast(pa.float64(), safe=False)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,6 @@ from ndcg_tracker.rankings.sorting import descending_order
 from ndcg_tracker.rankings.types import Floats, Index, Mask
 from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights, single_means
 
-Number = TypeVar("Number", bound=np.generic)
 LONGEST_ID = 2000  # bytes; beyond 2.7 kB a Postgres index refuses an id
 
 
@@ -139,9 +138,9 @@ class _Grouped:
     items: Keys
     rows: Index | slice
 
-    def arranged(self, values: NDArray[Number]) -> NDArray[Number]:
-        """Return a column of the source in the order of the groups."""
-        return values[self.rows]
+    def arranged(self, values: Floats) -> Floats:
+        """Return a column of the source in the order of the groups, as doubles."""
+        return values[self.rows].astype(np.float64, copy=False)
 
     def source_row(self, place: int) -> int:
         """Return the source row that stands at a place."""
@@ -202,7 +201,7 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
     notes: list[Note] = []
     if rows.ranks is not None and scores.size == n_rows:
         is_descending = isinstance(run, Ranking)
-        ranks = table.arranged(rows.ranks)
+        ranks = rows.ranks[table.rows]
         conflict = rank_conflict(table.keys, table.offsets, ranks, scores, is_descending=is_descending)
         notes += [] if conflict is None else [conflict]
     if scores.size < n_rows:

@@ -102,10 +102,11 @@ class Keys:
     (['7', '-1'], ['d10', 'd2'])
     """
 
-    __slots__ = ("_text", "dictionary", "numbers")
+    __slots__ = ("_text", "_words", "dictionary", "numbers")
 
     def __init__(self, data: Bytes, offsets: Index) -> None:
         self._text: tuple[Bytes, Index] | None = (data, offsets)
+        self._words: Hash | None = None
         self.numbers: Numbers | None = None
         self.dictionary: Keys | None = None
 
@@ -113,7 +114,7 @@ class Keys:
     def from_numbers(cls, numbers: Numbers, dictionary: Keys | None = None) -> Keys:
         """Return the column of these whole numbers, or of the ids that stand at these places of a dictionary."""
         column = cls.__new__(cls)
-        column._text, column.numbers, column.dictionary = None, numbers, dictionary
+        column._text, column._words, column.numbers, column.dictionary = None, None, numbers, dictionary
         return column
 
     @property
@@ -215,7 +216,10 @@ class Keys:
             if self._text is not None:
                 part._text = self._text[0], self._text[1][start : stop + 1]
             return part
-        return Keys(self.data, self.offsets[start : stop + 1])
+        part = Keys(self.data, self.offsets[start : stop + 1])
+        if self._words is not None:
+            part._words = self._words[start:stop]
+        return part
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Keys:
         """Return the ids at ``rows``, copied."""
@@ -316,9 +320,7 @@ class Keys:
         theirs = None if mine is None else other.single_words()
         if mine is None or theirs is None:
             return self.hashes(), other.hashes(), False
-        mine *= _MULTIPLIER
-        theirs *= _MULTIPLIER
-        return mine, theirs, True
+        return mine * _MULTIPLIER, theirs * _MULTIPLIER, True
 
     def single_words(self) -> Hash | None:
         """Return the bytes of each id as one little-endian word, None where an id is too long: different ids differ.
@@ -326,6 +328,8 @@ class Keys:
         >>> Keys.from_strings(["a", "b", "a"]).single_words().tolist()
         [97, 98, 97]
         """
+        if self._words is not None:
+            return self._words
         offsets = self.offsets
         words = np.empty(len(self), dtype=np.uint64)
         for first in range(0, len(self), BLOCK):
@@ -334,6 +338,7 @@ class Keys:
             if int(lengths.max()) > _WORD:
                 return None
             words[first : first + lengths.size] = self.words(bounds[:-1], lengths)
+        self._words = words
         return words
 
     def equal(self, rows: Index, other: Keys, other_rows: Index) -> Mask:
