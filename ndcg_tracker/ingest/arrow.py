@@ -18,7 +18,7 @@ from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces, Places, RowPlace
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM
 from ndcg_tracker.rankings.grouping import first_codes
-from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.keys import BLOCK, Keys
 from ndcg_tracker.rankings.types import Floats, Index
 
 _LISTS = (list, tuple, np.ndarray)
@@ -61,16 +61,9 @@ class Collected:
         if not len(groups):
             return
         self._refuse_null_ids(groups, "group")
-        if str(groups.type).endswith(("string", "binary")):
-            import pyarrow.compute as pc  # it takes a while, and CSV does without
-
-            runs = pc.run_end_encode(groups)
-            self._groups.append(self._keys_of(runs.values))
-            self._lengths.append(np.diff(_view(runs.run_ends, np.int32), prepend=0).astype(np.int64))
-        else:
-            keys, lengths = _spans(self._keys_of(groups))
-            self._groups.append(keys)
-            self._lengths.append(lengths)
+        keys, lengths = _text_spans(groups) if _is_text(groups) else _spans(self._keys_of(groups))
+        self._groups.append(keys)
+        self._lengths.append(lengths)
         if "item" in columns:
             self._refuse_null_ids(columns["item"], "item")
             self._items.append(self._keys_of(columns["item"]))
@@ -126,6 +119,26 @@ def _joined_keys(parts: list[Keys]) -> Keys:
     whole = parts[0] if len(parts) == 1 else Keys.joined(parts)
     parts.clear()
     return whole
+
+
+def _is_text(array: Any) -> bool:
+    return str(array.type).endswith(("string", "binary"))
+
+
+def _text_spans(array: Any) -> tuple[Keys, Index]:
+    """Return what ``_spans`` does for an Arrow array of text; in no order, its values go into a dictionary."""
+    import pyarrow.compute as pc  # it takes a while, and CSV does without
+
+    n_rows = len(array)
+    some = array[: min(n_rows, BLOCK)]
+    if 2 * len(pc.run_end_encode(some).values) > len(some) and n_rows > len(some):
+        coded = array.dictionary_encode()
+        return Keys.from_numbers(_view(coded.indices, np.int32), keys_of_arrow(coded.dictionary)), np.broadcast_to(
+            np.int64(1), n_rows
+        )
+    runs = pc.run_end_encode(array)
+    lengths = np.diff(_view(runs.run_ends, np.int32), prepend=0).astype(np.int64)
+    return keys_of_arrow(runs.values), lengths
 
 
 def _spans(keys: Keys) -> tuple[Keys, Index]:
@@ -360,8 +373,7 @@ def unfolded(arrays: Mapping[str, Any], names: Mapping[str, str], places: Places
     found_arrays: dict[str, Any] = {}
     for role, array in arrays.items():
         if role == "group":
-            is_text = str(array.type).endswith(("string", "binary"))
-            found_arrays[role] = pa.DictionaryArray.from_arrays(codes, array) if is_text else array.take(codes)
+            found_arrays[role] = pa.DictionaryArray.from_arrays(codes, array) if _is_text(array) else array.take(codes)
         elif role in of_lists:
             found_arrays[role] = _elements(array, given[role], rows)
         else:

@@ -24,8 +24,8 @@ class Rows:
 
     ``span_keys`` and ``span_lengths``: the group ids, each span of equal ids once, and the number of rows in each.
     ``items``: one id per row, None for items known by their row's number within its group. ``scores``, ``grades``,
-    ``weights``: float64 (of frames perhaps int64), one per row, finite, NaN for null; None for an absent column. ``ranks``: int32, one per row,
-    ``NO_RANK`` for none; None where they are not looked at.
+    ``weights``: float64, of frames perhaps int64, one per row, finite, NaN for null; None for an absent column.
+    ``ranks``: int32, one per row, ``NO_RANK`` for none; None where they are not looked at.
     """
 
     span_keys: Keys

@@ -168,6 +168,8 @@ def ranked_blocks(rows: Rows, places: Places) -> Iterator[RankedTable]:
     """
     grouping = _grouping(rows, places)
     ranges = list(group_ranges(grouping.offsets, _BLOCK_ROWS))
+    if grouping.rows is not None and rows.items is not None and rows.items.numbers is None:
+        rows.items.single_words()  # of short ids they are what is brought together, not the text
     if rows.scores is None or len(ranges) == 1:
         yield ranked_table(rows, places)
         return

@@ -85,6 +85,14 @@ def decimal_texts(numbers: Numbers) -> Keys:
     return Keys(np.concatenate(parts), offsets)
 
 
+def _spelled(words: Hash) -> Keys:
+    """Return the ids whose bytes are these little-endian words (see ``Keys.single_words``)."""
+    letters = np.ascontiguousarray(words, dtype="<u8").view(np.uint8).reshape(-1, _WORD)
+    offsets = np.zeros(words.size + 1, dtype=np.int64)
+    np.cumsum(np.count_nonzero(letters, axis=1), out=offsets[1:])
+    return Keys(letters[letters > 0], offsets)
+
+
 class Keys:
     """A column of ids, held as Arrow holds strings: all bytes in a row, and where each id begins.
 
@@ -117,6 +125,12 @@ class Keys:
         column._text, column._words, column.numbers, column.dictionary = None, None, numbers, dictionary
         return column
 
+    @classmethod
+    def _from_words(cls, words: Hash) -> Keys:
+        column = cls.__new__(cls)
+        column._text, column._words, column.numbers, column.dictionary = None, words, None, None
+        return column
+
     @property
     def data(self) -> Bytes:
         """The UTF-8 bytes of all ids."""
@@ -129,8 +143,10 @@ class Keys:
 
     def _as_text(self) -> tuple[Bytes, Index]:
         if self._text is None:
-            assert self.numbers is not None
-            if self.dictionary is not None:
+            if self.numbers is None:
+                assert self._words is not None
+                text = _spelled(self._words)
+            elif self.dictionary is not None:
                 text = self.dictionary.take(self.numbers)
             elif self.numbers.size < _MANY:
                 text = Keys.from_bytes([b"%d" % number for number in self.numbers.tolist()])
@@ -174,7 +190,9 @@ class Keys:
         return cls(np.concatenate([np.empty(0, dtype=np.uint8), *data]), np.cumsum(lengths))
 
     def __len__(self) -> int:
-        return self.offsets.size - 1 if self.numbers is None else self.numbers.size
+        if self.numbers is not None:
+            return self.numbers.size
+        return self._words.size if self._text is None and self._words is not None else self.offsets.size - 1
 
     def __getitem__(self, row: int) -> str:
         return self.bytes_at(row).decode()
@@ -216,15 +234,19 @@ class Keys:
             if self._text is not None:
                 part._text = self._text[0], self._text[1][start : stop + 1]
             return part
+        if self._text is None and self._words is not None:
+            return Keys._from_words(self._words[start:stop])
         part = Keys(self.data, self.offsets[start : stop + 1])
         if self._words is not None:
             part._words = self._words[start:stop]
         return part
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Keys:
-        """Return the ids at ``rows``, copied."""
+        """Return the ids at ``rows``, copied, or their words where they are known: then the text can wait."""
         if self.numbers is not None:
             return Keys.from_numbers(self.numbers[rows], self.dictionary)
+        if self._words is not None:
+            return Keys._from_words(self._words[rows])
         starts = self.offsets[:-1][rows]
         lengths = self.offsets[1:][rows] - starts
         offsets = np.zeros(rows.size + 1, dtype=np.int64)
