@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.keys import Keys, decimal_texts
 
 ids = st.lists(
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
@@ -91,3 +91,61 @@ def test_columns_that_differ_late_are_not_the_same() -> None:
     assert keys.is_same(Keys.from_numbers(other))
     other[-1] = 12_345
     assert not keys.is_same(Keys.from_numbers(other))
+
+
+whole_numbers = st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-20, 20), max_size=30)
+
+
+@st.composite
+def columns(draw: st.DrawFn) -> tuple[Keys, list[str]]:
+    """Draw a column in one of its forms, and its ids."""
+    form = draw(st.sampled_from(["text", "numbers", "dictionary", "words"]))
+    if form == "numbers":
+        numbers = draw(whole_numbers)
+        return Keys.from_numbers(np.array(numbers, dtype=np.int64)), [str(number) for number in numbers]
+    strings = draw(ids)
+    keys = Keys.from_strings(strings)
+    if form == "dictionary":
+        distinct = sorted(set(strings))
+        codes = np.array([distinct.index(string) for string in strings], dtype=np.int32)
+        return Keys.from_numbers(codes, Keys.from_strings(distinct)), strings
+    if form == "words" and keys.single_words() is not None:
+        return keys.take(np.arange(len(keys))), strings
+    return keys, strings
+
+
+@given(columns(), st.data())
+def test_every_form_of_a_column_is_its_text(column: tuple[Keys, list[str]], data: st.DataObject) -> None:
+    keys, strings = column
+    text = Keys.from_strings(strings)
+    rows = np.array(data.draw(st.lists(st.integers(0, len(strings) - 1)) if strings else st.just([])), dtype=np.int64)
+    start, stop = sorted(data.draw(st.tuples(st.integers(0, len(strings)), st.integers(0, len(strings)))))
+    assert len(keys) == len(strings)
+    assert keys.take(rows).to_list() == [strings[row] for row in rows]
+    assert keys.slice(start, stop).to_list() == strings[start:stop]
+    assert keys.slice(start, stop).take(np.arange(stop - start)).to_list() == strings[start:stop]
+    assert [keys.bytes_at(row) for row in range(len(keys))] == [string.encode() for string in strings]
+    assert keys.to_list() == strings
+    assert keys.hashes().tolist() == text.hashes().tolist()
+    assert keys.byte_ranks().tolist() == text.byte_ranks().tolist()
+    assert keys.is_same(text)
+    assert text.is_same(keys)
+    assert bytes(keys.data[keys.offsets[0] : keys.offsets[-1]]) == "".join(strings).encode()
+
+
+@given(columns(), columns())
+def test_columns_of_any_form_meet_on_their_text(one: tuple[Keys, list[str]], other: tuple[Keys, list[str]]) -> None:
+    (keys, strings), (others, other_strings) = one, other
+    pairs = [(i, j) for i in range(len(strings)) for j in range(len(other_strings))]
+    rows, other_rows = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
+    same = [strings[i] == other_strings[j] for i, j in pairs]
+    assert keys.equal(rows, others, other_rows).tolist() == same
+    hashes, other_hashes, _ = keys.join_hashes(others)
+    assert (hashes[rows] == other_hashes[other_rows]).tolist() == same
+    assert keys.is_same(others) == (strings == other_strings)
+    assert Keys.joined([keys, others]).to_list() == strings + other_strings
+
+
+@given(whole_numbers, st.sampled_from([1, 100]))
+def test_decimal_texts(numbers: list[int], times: int) -> None:
+    assert decimal_texts(np.array(numbers * times, dtype=np.int64)).to_list() == [str(one) for one in numbers * times]
