@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,6 +131,14 @@ def _streamed_rows(run: Run) -> tuple[str, bool]:
     return f"SQLite {megabytes(peaks[0])}, Postgres {megabytes(peaks[1])}", max(peaks) < 1024
 
 
+def _little_more(workload: str, name: str, without: str, limit: float) -> Figure:
+    def figure(run: Run) -> tuple[str, bool]:
+        ratio = run.ratio("files", workload, without, name)
+        return f"{short(ratio)}x ({duration(run.value('files', workload, name))})", ratio <= limit
+
+    return figure
+
+
 def _below(name: str, limit: float) -> Figure:
     def figure(run: Run) -> tuple[str, bool]:
         seconds = run.value("commands", "", name)
@@ -146,15 +154,63 @@ def _permutation(run: Run) -> tuple[str, bool]:
     return words + ("the same p" if same else "ANOTHER p"), ratio >= 20 and same
 
 
+def _by_ids(workload: str, goal: float) -> Figure:
+    return _times("kernel", workload, _BY_IDS, "pytrec_eval", goal)
+
+
+def _frames(cases: Sequence[tuple[str, str, str]], peer: str, goal: float) -> Figure:
+    def figure(run: Run) -> tuple[str, bool]:
+        ratios = {
+            f"{form}, {order}": run.ratio("frames", f"{workload} {form} {order}", "ndcg_tracker", peer)
+            for workload, form, order in cases
+        }
+        return "; ".join(f"{case} {short(ratio)}x" for case, ratio in ratios.items()), min(ratios.values()) >= goal
+
+    return figure
+
+
+def _beyond(workload: str, form: str) -> Figure:
+    def figure(run: Run) -> tuple[str, bool]:
+        sizes = [
+            [
+                run.value("frames", f"{workload} {form} {order}", "ndcg_tracker", what)
+                for what in ("beyond_mb", "frame_mb")
+            ]
+            for order in ("ordered", "shuffled")
+        ]
+        words = ", ".join(megabytes(beyond) for beyond, _ in sizes)
+        return f"{words} (the frame {megabytes(sizes[0][1])})", all(beyond <= frame for beyond, frame in sizes)
+
+    return figure
+
+
+def _both_orders(workload: str, *forms: str) -> list[tuple[str, str, str]]:
+    return [(workload, form, order) for form in forms for order in ("ordered", "shuffled")]
+
+
 _INGESTS = ("ingest, SQLite", "ingest, Postgres")
 _GOALS: tuple[tuple[str, str, Figure], ...] = (
     ("kernel, W1", ">= 100x pytrec_eval", _kernel("w1", 100)),
     ("kernel, W2", ">= 12x pytrec_eval", _kernel("w2", 12)),
     ("kernel, W4", ">= 20x pytrec_eval", _kernel("w4", 20)),
     ("kernel, W1 and W2", ">= 10x ranx `evaluate`", _ranx),
+    ("kernel joined by ids, W1", ">= 20x pytrec_eval", _by_ids("w1", 20)),
+    ("kernel joined by ids, W2", ">= 8x pytrec_eval", _by_ids("w2", 8)),
+    ("kernel joined by ids, W4", ">= 10x pytrec_eval", _by_ids("w4", 10)),
+    ("frame, W2", ">= 2.5x polars", _frames(_both_orders("w2", "int64", "categories"), "polars", 2.5)),
+    ("frame, W2", ">= 1.5x polars", _frames(_both_orders("w2", "Arrow strings", "object strings"), "polars", 1.5)),
+    ("frame, W4", ">= 3x polars", _frames([("w4", "int64", "ordered")], "polars", 3)),
+    ("frame, W4", ">= 2.5x polars", _frames([("w4", "int64", "shuffled")], "polars", 2.5)),
+    ("frame, W4", "memory <= the frame's", _beyond("w4", "int64")),
+    ("two frames, W2", ">= 2x polars", _frames(_both_orders("w2", "two frames"), "polars", 2)),
+    ("nested dicts, W1", "> 1x pytrec_eval", _frames([("w1", "nested dicts", "shuffled")], "pytrec_eval", 1)),
+    ("nested dicts, W2", "> 1x pytrec_eval", _frames([("w2", "nested dicts", "shuffled")], "pytrec_eval", 1)),
     ("`evaluate`, W1", ">= 5x trec_eval", _times("files", "w1", "evaluate --per-group", _TREC, 5)),
     ("`evaluate`, W2", ">= 5x trec_eval", _times("files", "w2", "evaluate --per-group", _TREC, 5)),
+    ("`evaluate`, W1", ">= 1.3x polars", _times("files", "w1", "evaluate --per-group", "polars", 1.3)),
+    ("`evaluate`, W2", ">= 1.3x polars", _times("files", "w2", "evaluate --per-group", "polars", 1.3)),
     ("`evaluate`, W4", ">= 3x pytrec_eval", _times("files", "w4", "evaluate", "pytrec_eval", 3)),
+    ("`evaluate --per-group`, W4", "<= 1.5x of without", _little_more("w4", "evaluate --per-group", "evaluate", 1.5)),
     ("`ingest`, W1, SQLite", ">= 2.5x trec_eval", _times("files", "w1", "ingest, SQLite", _TREC, 2.5)),
     ("`ingest`, W1, Postgres", ">= 1.5x trec_eval", _times("files", "w1", "ingest, Postgres", _TREC, 1.5)),
     ("`evaluate`, W3", "< 0.5 s more than the interpreter", _small("evaluate")),

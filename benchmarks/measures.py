@@ -11,10 +11,13 @@ from functools import partial
 from pathlib import Path
 
 from contenders import CONTENDERS, Call, Contender, ndcg_track
+from frames import CONTENDERS as FRAME_CONTENDERS
+from frames import left_out
+from kernel_entry import TIES
 from kernels import KERNELS
 from machine import Postgres
 from phases import Phase, Task, kept, worked
-from processes import DATA, HERE, Sample, TaskError, Worker, done, measured, read_into_cache
+from processes import DATA, HERE, Figures, Sample, TaskError, Worker, done, measured, read_into_cache
 
 OURS = "evaluate"
 GROWTH = (1, 3, 10)
@@ -155,6 +158,46 @@ def kernels(choice: Choice, workload: str) -> Phase:
     return Phase("kernel", workload, f"{workload.upper()}, in memory", kept_tasks, opened, closed)
 
 
+def frames(choice: Choice, workload: str, form: str, order: str) -> Phase:
+    """Return the phase of workers that hold a frame."""
+    tasks = [
+        Task(
+            name, str(evaluate.__doc__), None, "ndcg_tracker", TIES,
+            "same" if name in ("ndcg_tracker", "pytrec_eval") else "ties in input order",
+            left_out(name, form) or choice.without(name, module),
+        )
+        for name, (evaluate, module) in FRAME_CONTENDERS.items()
+    ]  # fmt: skip
+    workers: list[Worker] = []
+
+    def opened(phase: Phase) -> None:
+        done([sys.executable, str(HERE / "workloads.py"), workload])
+        for task in phase.tasks:
+            if task.left_out:
+                continue
+            command = [choice.python(task.name), str(HERE / "frames.py"), task.name, workload, form, order]
+            measure = started(task, command, workers)
+            if measure is None:
+                continue
+            figures = dict(workers[-1].first["figures"])  # type: ignore[call-overload]
+            task.measure = partial(_with_figures, measure, figures)
+            if task.name == "ndcg_tracker":
+                phase.references["ndcg_tracker"] = dict(workers[-1].first["means"])  # type: ignore[call-overload]
+
+    def closed(_: Phase) -> None:
+        for worker in workers:
+            worker.close()
+
+    title = f"{workload.upper()}, {form}, {order}"
+    return Phase(
+        "frames", f"{workload} {form} {order}", title, kept(tasks, choice.only, ("ndcg_tracker",)), opened, closed
+    )
+
+
+def _with_figures(measure: Callable[[int], Sample], figures: Figures, round_: int) -> Sample:
+    return replace(measure(round_), figures=figures)
+
+
 def started(task: Task, command: list[str], workers: list[Worker]) -> Callable[[int], Sample] | None:
     """Start a worker for a task and return what measures it; the task is left out where it does not start."""
     try:
@@ -217,4 +260,5 @@ def all_modules() -> list[tuple[str, str]]:
     """Return the modules that contenders need, each with its distribution."""
     both = [*CONTENDERS.values(), *KERNELS.values()]
     found = {one.needs: one.distribution or one.needs for one in both if one.needs}
+    found |= {module: module for _, module in FRAME_CONTENDERS.values() if module not in found}
     return sorted(found.items())

@@ -6,6 +6,7 @@
     python benchmarks/run.py --from run.json --docs        # no measuring: the pages from a run that was kept
 
 Sections: files (whole processes, from a TREC run and its qrels to the numbers of every group), kernel (in memory),
+frames (what Python users hold),
 commands (ours, on stored runs), housekeeping, growth (1, 3 and 10 times W1), tricks (the same work with and without
 each trick of ours). Within a section and workload every round runs everything once, in an order of its own; the figures
 are medians. This program loads no more than the standard library: a child's peak memory would count what its parent
@@ -25,14 +26,15 @@ from pathlib import Path
 from typing import Any
 
 from chart import svg
+from frames import CASES, QUICK_CASES
 from machine import Postgres, described, trec_eval_version, versions
-from measures import Choice, all_modules, files, growth, kernels
+from measures import Choice, all_modules, files, frames, growth, kernels
 from our_measures import commands, housekeeping, tricks
 from phases import Phase, note, rows_of
 from processes import DATA, ROOT, TaskError
 from tables import markdown, rewrite
 
-SECTIONS = ("files", "kernel", "commands", "housekeeping", "growth", "tricks")
+SECTIONS = ("files", "kernel", "frames", "commands", "housekeeping", "growth", "tricks")
 PAGE, CHART = ROOT / "docs" / "performance.md", ROOT / "docs" / "images" / "benchmark.svg"
 
 
@@ -67,6 +69,10 @@ def phases(arguments: argparse.Namespace, choice: Choice) -> Iterator[Phase]:
             yield from (files(choice, workload) for workload in arguments.workloads or ("w1", "w2", "w3", "w4"))
         elif section == "kernel":
             yield from (kernels(choice, workload) for workload in arguments.workloads or ("w1", "w2", "w4"))
+        elif section == "frames":
+            cases = QUICK_CASES if arguments.quick else CASES
+            chosen = arguments.workloads or [workload for workload, _, _ in cases]
+            yield from (frames(choice, *case) for case in cases if case[0] in chosen)
         elif section == "commands":
             yield commands(choice)
         elif section == "housekeeping":

@@ -70,6 +70,33 @@ def trick_table(phase: Phase) -> str:
     return table(["trick", "with ", "without ", "ratio ", "peaks ", "what"], lines) + _left_out(phase)
 
 
+def frames_table(phases: Sequence[Phase]) -> str:
+    """Return one row per form of a frame: our time, how many times as long the others take, and the memory."""
+    names = list(dict.fromkeys(row["name"] for phase in phases for row in phase["rows"]))
+    ours, *others = names
+    lines = []
+    for phase in phases:
+        rows = {row["name"]: row for row in phase["rows"] if "seconds" in row}
+        if ours not in rows:
+            continue
+        first = rows[ours]
+        line = [str(phase["title"]), duration(first["seconds"])]
+        line += [f"{short(rows[name]['seconds'] / first['seconds'])}x" if name in rows else "" for name in others]
+        sizes = ("beyond_mb", "frame_mb")
+        line.append(", ".join(megabytes(first[name]) for name in sizes) if sizes[0] in first else "")
+        lines.append(
+            [*line, "; ".join(f"{name} {row['check']}" for name, row in rows.items() if row["check"] != "same")]
+        )
+    headings = [
+        "frame",
+        "time ",
+        *[f"{name} takes " for name in others],
+        "memory beyond the frame, the frame ",
+        "means",
+    ]
+    return table(headings, lines)
+
+
 def _left_out(phase: Phase) -> str:
     absent = [f"{row['name']} ({row['left_out']})" for row in phase["rows"] if "seconds" not in row]
     return f"\n\nLeft out: {'; '.join(absent)}." if absent else ""
@@ -131,6 +158,8 @@ def blocks(results: Mapping[str, Any]) -> dict[str, str]:
         section, workload = phase["section"], phase["workload"]
         if section in ("files", "kernel"):
             found[f"{section} {workload}"] = peer_table(phase)
+        elif section == "frames":
+            found["frames"] = frames_table([one for one in results["phases"] if one["section"] == "frames"])
         elif section == "growth":
             found["growth"] = growth_table(phase)
         elif section == "tricks":

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import chain, islice
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -85,7 +86,7 @@ def reading_ahead(blocks: Iterable[T]) -> Iterator[Iterable[T]]:
 def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     """Yield ``function(item)`` for every item, in order, holding few more items than there are cores.
 
-    A list of one item needs no thread.
+    One item needs no thread.
 
     Raises: the errors of the function, in the order of the items, and of the iterable.
 
@@ -93,9 +94,13 @@ def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     [3, 2]
     """
     n_workers = min(_n_cores(), MOST_WORKERS)
-    if n_workers < 2 or (isinstance(items, list) and len(items) < 2):
-        yield from map(function, items)
+    rest = iter(items)
+    first = list(islice(rest, 2 if n_workers > 1 else 0))
+    if len(first) < 2:
+        yield from map(function, chain(first, rest))
         return
+    items = chain(first, rest)
+    del first
     with ThreadPoolExecutor(n_workers) as workers:
         under_way: deque[Future[R]] = deque()
         try:

@@ -45,6 +45,22 @@ def rows(results: dict[str, Any], section: str) -> dict[str, dict[str, Any]]:
     return {row["name"]: row for row in phase["rows"]}
 
 
+def test_frames_of_several_forms_stand_in_one_table(tmp_path: Path) -> None:
+    results, printed = run(tmp_path, "--sections", "frames", "--only", "ndcg_tracker", "polars", "pytrec_eval")
+    checks = {
+        phase["title"]: {row["name"]: row["check"] for row in phase["rows"] if "check" in row}
+        for phase in results["phases"]
+    }
+    assert checks == {
+        "TINY, categories, shuffled": {"ndcg_tracker": "same", "polars": "ties in input order"},
+        "TINY, two frames, ordered": {"ndcg_tracker": "same", "polars": "ties in input order"},
+        "TINY, nested dicts, shuffled": {"ndcg_tracker": "same", "pytrec_eval": "same"},
+    }
+    first = results["phases"][0]["rows"][0]
+    assert first["frame_mb"] > 0
+    assert all(f"| {title} |" in printed for title in checks)
+
+
 def test_tools_find_the_same_means_and_stand_in_the_tables(tmp_path: Path) -> None:
     options = ("--sections", "files", "kernel", "--only", "evaluate", "ingest, SQLite", "pytrec_eval", "trec_eval")
     results, printed = run(tmp_path, *options, "--chart", "chart.svg")
