@@ -186,9 +186,9 @@ def test_only_what_stands_between_the_marks_of_a_page_is_rewritten(module: Any, 
 def test_the_page_has_a_place_for_every_part_of_a_run() -> None:
     parts = [f"files w{number}" for number in (1, 2, 3, 4)] + [f"kernel w{number}" for number in (1, 2, 4)]
     text = PAGE.read_text(encoding="utf-8")
-    for part in [*parts, "machine", "goals", "commands", "growth", "housekeeping", "tricks"]:
+    for part in [*parts, "machine", "goals", "frames", "commands", "growth", "housekeeping", "tricks"]:
         assert text.count(f"<!-- benchmark: {part} -->") == 1
-    assert text.count("<!-- /benchmark -->") == 13
+    assert text.count("<!-- /benchmark -->") == 14
 
 
 def test_repeated_files_have_groups_of_their_own(module: Any, tmp_path: Path) -> None:
