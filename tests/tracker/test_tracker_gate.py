@@ -25,6 +25,8 @@ from ndcg_tracker.storage.records import DecisionRecord
 from ndcg_tracker.tracker.gate import ROUNDS
 from ndcg_tracker.tracker.run_pair import NO_INFERENCE
 
+pytestmark = pytest.mark.both_engines
+
 LONG = os.environ.get("NDCG_TEST_LONG") == "1"
 Record = Callable[[str, object], None]
 N_GROUPS = 240
