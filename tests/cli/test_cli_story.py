@@ -7,8 +7,6 @@ from random import Random
 import pytest
 from command_line import CommandLine
 
-pytestmark = pytest.mark.both_engines
-
 BROKEN = 27
 KINDS = ("tent", "lamp", "chair", "shoe")
 N_QUERIES = 200
