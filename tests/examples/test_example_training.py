@@ -13,9 +13,6 @@ import ndcg_tracker as nt
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-RUN = "import runpy, sys; del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
-
-
 @pytest.fixture
 def printed(tmp_path: Path, preloaded_programs: Path) -> Callable[..., str]:
     """Returns what an example prints, run in a folder of its own by a Python that has begun."""
@@ -24,7 +21,7 @@ def printed(tmp_path: Path, preloaded_programs: Path) -> Callable[..., str]:
         environment = {key: value for key, value in os.environ.items() if key != "NDCG_TRACK_DB"}
         environment["PYTHONPATH"] = str(EXAMPLES.parent)
         done = subprocess.run(
-            [preloaded_programs / "preloaded-python", "-W", "error", "-c", RUN, EXAMPLES / name, *arguments],
+            [preloaded_programs / "preloaded-python", "-W", "error", EXAMPLES / name, *arguments],
             cwd=tmp_path,
             env=environment,
             capture_output=True,
