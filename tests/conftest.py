@@ -1,5 +1,6 @@
 """Databases for the tests: a fresh SQLite file or a fresh database of a real Postgres."""
 
+import atexit
 import gc
 import itertools
 import os
@@ -7,19 +8,23 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
 from postgres_server import PostgresServer
 from preloaded import Preloaded
 from sqlalchemy import make_url
-from thorough import examples
+from thorough import LONG, examples
 
 from ndcg_tracker.storage.store import upgrade
 
 _MEMORY = Path("/dev/shm")
 _ROOM = 3 << 30
 _TEMPLATE = "with the newest schema"
+_TESTS = Path(__file__).parent
+_ENGINES = ("sqlite", "postgres")
+_ABOVE_ENGINES = {"cli", "integrations", "tracker", "ui"}
 
 
 def _in_memory() -> Path | None:
@@ -46,7 +51,31 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_unconfigure() -> None:
-    gc.unfreeze()  # else some libraries complain at the end that their objects are still there
+    atexit.register(gc.unfreeze)  # else some libraries complain at the end that their objects are still there
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let the engines take turns above storage: a test runs on SQLite or on Postgres, as the sum of its name says.
+
+    The nightly run tries each on both, as does who names a test (``FILE::TEST``); so does the suite where a module is
+    marked with ``both_engines``: what writes, and what speaks of engines.
+    """
+    if LONG or any("::" in argument for argument in config.args):
+        return
+    left_out = [item for item in items if _is_the_turn_of_another_engine(item)]
+    config.hook.pytest_deselected(items=left_out)
+    kept = set(items).difference(left_out)
+    items[:] = [item for item in items if item in kept]
+
+
+def _is_the_turn_of_another_engine(item: pytest.Item) -> bool:
+    case = getattr(item, "callspec", None)
+    within = item.path.relative_to(_TESTS).parts[0] in _ABOVE_ENGINES and not item.get_closest_marker("both_engines")
+    if not within or case is None or "database_url" not in case.params:
+        return False
+    others = sorted(number for number in case.indices.items() if number[0] != "database_url")
+    name = f"{item.nodeid.partition('[')[0]} {others}"
+    return bool(case.params["database_url"] != _ENGINES[crc32(name.encode()) % 2])
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -102,7 +131,7 @@ def sqlite_url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'ndcg-track.db'}"
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=_ENGINES)
 def database_url(request: pytest.FixtureRequest) -> str:
     """The URL of a fresh database: the test runs once on SQLite and once on Postgres."""
     url: str = request.getfixturevalue(f"{request.param}_url")

@@ -122,7 +122,7 @@ def _begun(link: socket.socket, others: set[socket.socket]) -> int | None:
     while len(said) < int.from_bytes(size, "big") and (part := link.recv(1 << 16)):
         said += part
     program, arguments, folder, environment = marshal.loads(said)
-    if "mlflow" in arguments:
+    if "mlflow" in arguments or "MLFLOW_TRACKING_URI" in environment:
         _import_mlflow()
     child = os.fork()
     if not child:
@@ -138,7 +138,7 @@ def _begun(link: socket.socket, others: set[socket.socket]) -> int | None:
 
 
 def _import_mlflow() -> None:
-    """Import what push and pull need, which takes two seconds: once."""
+    """Import what push, pull and scripts need, which takes two seconds: once."""
     os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"  # it begins, or not, with the import
     import mlflow
     import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
@@ -188,18 +188,20 @@ def _ndcg_track(arguments: list[str]) -> None:
 
 
 def _python(arguments: list[str]) -> None:
-    """Run ``preloaded-python [-W error] -c SCRIPT ARGUMENTS``."""
+    """Run ``preloaded-python [-W error] (-c SCRIPT | FILE) ARGUMENTS``."""
     if arguments[:2] == ["-W", "error"]:
         warnings.simplefilter("error")
         arguments = arguments[2:]
-    option, script, *rest = arguments
-    if option != "-c":
-        raise SystemExit(f"{option} is not understood here")
-    sys.argv = ["-c", *rest]
-    sys.path[:0] = ["", *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     main = ModuleType("__main__")
+    if arguments[0] == "-c":
+        script, name, folder = arguments.pop(1), "<string>", ""
+    else:
+        name = main.__file__ = arguments[0]
+        script, folder = Path(name).read_text(encoding="utf-8"), str(Path(name).resolve().parent)
+    sys.argv = arguments
+    sys.path[:0] = [folder, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     sys.modules["__main__"] = main
-    exec(compile(script, "<string>", "exec"), main.__dict__)
+    exec(compile(script, name, "exec"), main.__dict__)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from command_line import CommandLine
 
 from ndcg_tracker.storage.upkeep.handshake import newest_revision
 
+pytestmark = pytest.mark.both_engines
+
 
 def test_upgrade_makes_the_schema_once(database_url: str, capsys: pytest.CaptureFixture[str]) -> None:
     command = CommandLine(database_url, capsys)

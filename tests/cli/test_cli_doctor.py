@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
 from command_line import CommandLine, Program
+
+pytestmark = pytest.mark.both_engines
 
 
 def test_a_table_for_people_and_rows_for_programs(command: CommandLine, folder: Path) -> None:

@@ -10,6 +10,8 @@ from stored_rows import row_counts
 
 from ndcg_tracker.storage.store import upgrade
 
+pytestmark = pytest.mark.both_engines
+
 QUERIES = [
     "SELECT run, dataset, metric, label_set_version, mean, n_groups, n_missing, n_undefined FROM run_summary",
     "SELECT run, group_key, value FROM group_history ORDER BY run, group_key",

@@ -3,7 +3,7 @@
 import os
 import re
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,20 +13,25 @@ import ndcg_tracker as nt
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-def printed(name: str, folder: Path, *arguments: str) -> str:
-    """Return what an example prints, run in a folder of its own."""
-    environment = {key: value for key, value in os.environ.items() if key != "NDCG_TRACK_DB"}
-    environment["PYTHONPATH"] = str(EXAMPLES.parent)
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(EXAMPLES / name), *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+@pytest.fixture
+def printed(tmp_path: Path, preloaded_programs: Path) -> Callable[..., str]:
+    """Returns what an example prints, run in a folder of its own by a Python that has begun."""
+
+    def run(name: str, *arguments: str) -> str:
+        environment = {key: value for key, value in os.environ.items() if key != "NDCG_TRACK_DB"}
+        environment["PYTHONPATH"] = str(EXAMPLES.parent)
+        done = subprocess.run(
+            [preloaded_programs / "preloaded-python", "-W", "error", EXAMPLES / name, *arguments],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    return run
 
 
 def means(folder: Path) -> dict[str, float]:
@@ -43,8 +48,8 @@ def test_an_example_is_short(name: str) -> None:
     assert len((EXAMPLES / name).read_text(encoding="utf-8").splitlines()) <= 40
 
 
-def test_lightgbm(tmp_path: Path) -> None:
-    text = printed("lightgbm_training.py", tmp_path)
+def test_lightgbm(tmp_path: Path, printed: Callable[..., str]) -> None:
+    text = printed("lightgbm_training.py")
     stored = means(tmp_path)
     curve = re.findall(r"^(trees/iter-\d+) +(0\.\d+)$", text, re.MULTILINE)
     assert [run for run, _ in curve] == [run for run in stored if run.startswith("trees/")]
@@ -55,8 +60,8 @@ def test_lightgbm(tmp_path: Path) -> None:
     assert f"trees against stumps on default: ndcg@10 improved by {gain:.4f}\n" in text
 
 
-def test_xgboost(tmp_path: Path) -> None:
-    text = printed("xgboost_training.py", tmp_path)
+def test_xgboost(tmp_path: Path, printed: Callable[..., str]) -> None:
+    text = printed("xgboost_training.py")
     stored = means(tmp_path)
     assert list(stored) == [*(f"ranker/iter-00{number}" for number in (10, 20, 30, 40)), "ranker"]
     curve = [(int(iteration), float(mean)) for iteration, mean in re.findall(r"^ +(\d+) (0\.\d+)$", text, re.MULTILINE)]
@@ -65,8 +70,8 @@ def test_xgboost(tmp_path: Path) -> None:
     assert f"ranker against ranker/iter-0010 on default: ndcg@10 improved by {gain:.4f}\n" in text
 
 
-def test_catboost(tmp_path: Path) -> None:
-    text = printed("catboost_training.py", tmp_path)
+def test_catboost(tmp_path: Path, printed: Callable[..., str]) -> None:
+    text = printed("catboost_training.py")
     *iterations, final = means(tmp_path).items()
     curve = re.findall(r"^ *(ranker/iter-\d+) +(0\.\d+)", text, re.MULTILINE)
     assert curve == [(run, f"{round(mean, 4)}") for run, mean in iterations]
@@ -77,8 +82,8 @@ def test_catboost(tmp_path: Path) -> None:
     assert int(last[2]) // 20 == len(curve)
 
 
-def test_scikit_learn(tmp_path: Path) -> None:
-    text = printed("sklearn_search.py", tmp_path)
+def test_scikit_learn(tmp_path: Path, printed: Callable[..., str]) -> None:
+    text = printed("sklearn_search.py")
     stored = means(tmp_path)
     found = re.findall(r"max_leaf_nodes': (\d+)} +(0\.\d+)$", text, re.MULTILINE)
     assert [leaves for leaves, _ in found] == ["2", "8", "16"]
@@ -88,8 +93,8 @@ def test_scikit_learn(tmp_path: Path) -> None:
     assert f"ndcg@10 improved by {stored['trees'] - stored['ridge']:.4f}\n" in text
 
 
-def test_retrained_models(tmp_path: Path) -> None:
-    text = printed("retrained_models.py", tmp_path, "12")
+def test_retrained_models(printed: Callable[..., str]) -> None:
+    text = printed("retrained_models.py", "12")
     assert re.search(r"^12 trainings: mean ndcg@10 0\.\d{4}, sd 0\.00\d\d$", text, re.MULTILINE)
     assert "  trainings of aa=ranker differ by sd 0.00" in text
     assert "compare of arms of four: a difference in 0 of 1 pairs\n" in text

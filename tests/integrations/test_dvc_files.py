@@ -34,8 +34,7 @@ class Repository:
         self.environment = {**kept, **people, **{name: str(folder) for name in own}, "DVC_NO_ANALYTICS": "1"}
         self("git", "init", "-q")
         self.dvc("init", "-q")
-        self.dvc("config", "core.analytics", "false")
-        self.dvc("config", "core.check_update", "false")
+        (self.folder / ".dvc" / "config").write_text("[core]\n    analytics = false\n    check_update = false\n")
         write_csv(self.folder / "labels.csv", labels_of_ranks(N_GROUPS))
         self.store("base", BASE)
         self.track("alias set prod base")

@@ -49,6 +49,7 @@ WITHOUT_OTHERS = [
     word for name in ("anyio", "hydra_pytest", "hypothesispytest", "platformdirs") for word in ("-p", f"no:{name}")
 ]
 """Plugins that other libraries bring and no test here uses; half a second of each start."""
+AS_FORKED = ("-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning")
 STRICT = ("-W", "error", "-o", "junit_family=xunit2")
 
 
@@ -87,19 +88,24 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def gates(tmp_path: Path, database: str) -> Callable[..., Outcome]:
-    """Runs tests in a process of its own, which finds the plugin by the entry point of the installed package."""
+def gates(tmp_path: Path, database: str, preloaded_programs: Path) -> Callable[..., Outcome]:
+    """Runs tests in a process of its own, which finds the plugin by the entry point of the installed package.
 
-    def run(*arguments: str, **variables: str) -> Outcome:
+    ``cold``: it starts as a user's does, and is not forked.
+    """
+
+    def run(*arguments: str, cold: bool = False, **variables: str) -> Outcome:
         (tmp_path / "test_gates.py").write_text(GATES, encoding="utf-8")
         summary = tmp_path / "summary.md"
         others = ("NDCG_TRACK", "PYTEST", "CI")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(others)}
         repository = str(Path(nt.__file__).parents[1])
+        forked = [preloaded_programs / "preloaded-python", "-c", "import sys, pytest; sys.exit(pytest.main())"]
         done = subprocess.run(
             [
-                sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *WITHOUT_OTHERS, "-rs",
-                "--junitxml=reports/report.xml", "-o", "junit_family=xunit1", "test_gates.py", *arguments,
+                *([sys.executable, "-m", "pytest"] if cold else forked),
+                "-p", "no:cacheprovider", *WITHOUT_OTHERS, "-rs", "--junitxml=reports/report.xml",
+                "-o", "junit_family=xunit1", "test_gates.py", *arguments, *([] if cold else AS_FORKED),
             ],
             cwd=tmp_path,
             env={**kept, "PYTHONPATH": repository, "GITHUB_STEP_SUMMARY": str(summary), **variables},
@@ -116,7 +122,7 @@ def gates(tmp_path: Path, database: str) -> Callable[..., Outcome]:
 
 
 def test_three_answers(gates: Callable[..., Outcome], database: str) -> None:
-    found = gates("-k", "not asked and not wanted", NDCG_TRACK_DB=database, CI="true")
+    found = gates("-k", "not asked and not wanted", cold=True, NDCG_TRACK_DB=database, CI="true")
     assert found.code == 1
     assert "4 failed, 3 passed, 1 skipped" in found.output
     assert "FAIL: worse must not replace base on default" in found.output

@@ -78,15 +78,23 @@ def stored_everywhere(url: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def look_at_ids(
-    tally: Tally, url: str, folder: Path, run: dict[str, Any], explained_groups: Sequence[str], *, rotate: bool = False
+    tally: Tally,
+    url: str,
+    folder: Path,
+    run: dict[str, Any],
+    explained_groups: Sequence[str],
+    *,
+    turn: int | None = None,
 ) -> None:
     """Print everything that shows ids, and hold the exact forms to what was stored.
 
-    ``rotate``: each command in one format, the next one in the next; no format asks which engine it was.
+    ``turn``: each command in one format only, the next one in the next, and the first in the one of that number.
     """
     texts = set(HOSTILE_TEXTS)
     for place, format in enumerate(_FORMATS):
-        for words in [*_commands("one", "two")][place :: len(_FORMATS)] if rotate else _commands("one", "two"):
+        for number, words in enumerate(_commands("one", "two")):
+            if turn is not None and (turn + number - place) % len(_FORMATS):
+                continue
             if words[-1] == _WIDE and len(explained_groups) < len(texts) and format != "csv":
                 continue  # a table of three hundred columns takes its time
             _command(tally, url, format, words, folder)
@@ -170,9 +178,8 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
         run, _ = stored_everywhere(url)
         texts = HOSTILE_TEXTS
         names = texts if setting.size == "full" else texts[5 :: len(texts) // _N_NAMES_QUICK]
-        look_at_ids(
-            tally, url, folder, run, names, rotate=setting.size == "quick" and engine == "postgres" and not LONG
-        )
+        is_quick = setting.size == "quick" and not LONG  # then the engines print each command in different formats
+        look_at_ids(tally, url, folder, run, names, turn=2 * (engine == "postgres") if is_quick else None)
         n_names = look_at_names(tally, url, folder, names)
         look_at_refusals(tally, url)
         if engine == "postgres":

@@ -13,6 +13,7 @@ import psycopg
 from migrated import REBUILDING, SECOND, folder_with, migrate, rows_of
 from restored import as_kept, content_of, differing, expected_content, kept_revisions, restore
 from stored_samples import add_run
+from thorough import LONG
 
 from ndcg_tracker.exchange import LATER, OPTIONAL
 from ndcg_tracker.rankings.keys import Keys
@@ -84,7 +85,8 @@ def _walked(setting: Setting, engine: str) -> Outcome:
 def _kept(setting: Setting, engine: str) -> Outcome:
     wrong = [] if kept_revisions() == revisions.known_revisions() else ["not every revision is kept"]
     n_rows = 0
-    for revision in kept_revisions():
+    tried = kept_revisions() if setting.size == "full" or LONG else kept_revisions()[:1]  # it meets every migration
+    for revision in tried:
         with database(setting, engine, upgraded=False) as url:
             restore(url, revision)
             before = _checksums(url)
@@ -94,7 +96,7 @@ def _kept(setting: Setting, engine: str) -> Outcome:
             n_rows += sum(map(len, found.values()))
             wrong += [f"{revision}: {text}" for text in differing(found, expected)]
             wrong += [f"{revision}: {text}" for text in [*_changes(url, before), *storage.check(url)]]
-    what = f"kept databases of {', '.join(kept_revisions())} upgraded; the rows of every view and a comparison"
+    what = f"kept databases of {', '.join(tried)} upgraded; the rows of every view and a comparison"
     figure = f"{n_rows} rows shown, {len(wrong)} differences"
     return Outcome(8, what, engine_name(engine), "0 differences", figure, not wrong, "; ".join(wrong[:5]))
 

@@ -14,12 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
-from command_line import Printed, Program
+from command_line import Printed
 from postgres_server import PostgresServer
 
 from ndcg_tracker.cli.app import run as run_command
 from ndcg_tracker.storage.store import check, upgrade
 
+from .forked import Forked
+from .programs import cold, ended
 from .proxy import PLACES, AtByte, AtCommit, Direction, Fault, Proxy
 from .report import Outcome, Setting
 
@@ -72,11 +74,14 @@ class Tally:
 
 
 class Ingests:
-    """Ingests of one and the same run by the real program, each into a dataset of its own, through a proxy."""
+    """Ingests of one and the same run by the real program, each into a dataset of its own, through a proxy.
 
-    def __init__(self, server: PostgresServer, folder: Path) -> None:
+    ``forked``: it does not start from cold, for no fault comes that early.
+    """
+
+    def __init__(self, server: PostgresServer, folder: Path, *, forked: bool) -> None:
         self.server = server
-        self._program = Program(folder)
+        self._forked = forked
         self._folder = folder
         for name, column, modulus in (("run.csv", "score", 7), ("labels.csv", "label", 3)):
             rows = [f"q{group},i{item},{item % modulus}" for group in range(N_GROUPS) for item in range(N_ITEMS)]
@@ -97,7 +102,8 @@ class Ingests:
 
     def _ingest(self, proxy: Proxy, dataset: str) -> Printed:
         place = f"127.0.0.1:{proxy.port}/{DATABASE}?sslmode=disable&gssencmode=disable"
-        return self._program("--db", f"postgresql://ndcg:{PASSWORD}@{place}", *self._words(dataset))
+        words = ["--db", f"postgresql://ndcg:{PASSWORD}@{place}", *self._words(dataset)]
+        return ended(Forked(self._folder, *words) if self._forked else cold(self._folder, *words))
 
     def _words(self, dataset: str) -> list[str]:
         files = [str(self._folder / name) for name in ("run.csv", "labels.csv")]
@@ -195,7 +201,7 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
     server = PostgresServer()  # one of its own: it is stopped
     try:
         server.start()
-        ingests = Ingests(server, setting.folder)
+        ingests = Ingests(server, setting.folder, forked=setting.size == "quick")
         n = N_POINTS[setting.size]
         yield _killed(ingests, n)
         with ThreadPoolExecutor(1) as starter:  # a server dies with the thread that has started it

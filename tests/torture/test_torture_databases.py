@@ -6,6 +6,7 @@ import pytest
 from all_commands import all_commands
 from command_line import Printed
 from postgres_server import PostgresServer
+from thorough import LONG
 
 from . import drift, handshakes, migrations, postgres_faults
 from .handshakes import COMMANDS, NEEDING_EXTRAS, WITHOUT_DATABASE, conditions, untrue
@@ -13,7 +14,7 @@ from .report import Setting
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
-@pytest.mark.parametrize("row", [migrations, drift, handshakes])
+@pytest.mark.parametrize("row", [migrations, handshakes, *([drift] if LONG else [])])  # drift: test_schema_drift.py too
 def test_a_row(row: object, engine: str, tmp_path: Path, postgres_server: PostgresServer) -> None:
     found = list(row.outcomes(Setting("quick", tmp_path, postgres_server, (engine,))))  # type: ignore[attr-defined]
     assert found

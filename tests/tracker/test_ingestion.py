@@ -16,6 +16,8 @@ import ndcg_tracker as nt
 from ndcg_tracker.ingest.reading import stream_run
 from ndcg_tracker.tracker.ingest import RunDetails
 
+pytestmark = pytest.mark.both_engines
+
 NEW_LABELS: Run = {**LABELS, "q5": {"h": 2}}
 
 

@@ -27,6 +27,8 @@ from ndcg_tracker.reporting.notes import note_text
 from ndcg_tracker.tracker import labels as labels_module
 from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
 
+pytestmark = pytest.mark.both_engines
+
 METRICS = ("ndcg@10", "AP", "catboost:NDCG:top=3;type=Exp")
 VIEWS = ("run_summary", "group_history", "items", "labels", "label_coverage")
 Weights = dict[str, float]

@@ -9,6 +9,8 @@ from small_shop import BM25, DENSE, frame_of, labels_frame
 import ndcg_tracker as nt
 from ndcg_tracker.tracker.defaults import database_location
 
+pytestmark = pytest.mark.both_engines
+
 
 def test_the_location_is_given_or_named_by_the_environment_or_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NDCG_TRACK_DB", raising=False)

@@ -25,6 +25,8 @@ from ndcg_tracker.storage.records import DecisionRecord
 from ndcg_tracker.tracker.gate import ROUNDS
 from ndcg_tracker.tracker.run_pair import NO_INFERENCE
 
+pytestmark = pytest.mark.both_engines
+
 LONG = os.environ.get("NDCG_TEST_LONG") == "1"
 Record = Callable[[str, object], None]
 N_GROUPS = 240
@@ -550,15 +552,16 @@ def test_a_hundred_harmless_runs_with_and_without_a_budget(sqlite_url: str, reco
         tracker.ingest(frame_of_ranks([2] * N_GROUPS), name="base", labels=labels_of_ranks(N_GROUPS))
         for alias in failed:
             tracker.set_alias(alias, "base")
-        for number in range(100):
+        n_runs = 100 if LONG else 50
+        for number in range(n_runs):
             name = f"run{number}"
             tracker.ingest(frame_of_ranks(harmless(rng)), name=name)
             for alias, budget in (("@plain", None), ("@budget", 0.05)):
                 result = tracker.gate(name, baseline=alias, margin=0.01, alpha_budget=budget)
                 failed[alias] += result.decision == "fail"
-        assert len(decisions(tracker)) == 200
-    record_property("false FAILs of 100", float(failed["@plain"]))
-    record_property("false FAILs of 100 with a budget", float(failed["@budget"]))
+        assert len(decisions(tracker)) == 2 * n_runs
+    record_property(f"false FAILs of {n_runs}", float(failed["@plain"]))
+    record_property(f"false FAILs of {n_runs} with a budget", float(failed["@budget"]))
     assert 1 <= failed["@plain"] <= 5
     assert failed["@budget"] == 0
 
