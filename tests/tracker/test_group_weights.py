@@ -9,6 +9,8 @@ import ndcg_tracker as nt
 from ndcg_tracker.reporting.notes import sentence
 from ndcg_tracker.tracker.run_pair import NO_INFERENCE
 
+pytestmark = pytest.mark.both_engines
+
 METRIC = "ndcg(weights=group)@10"
 LABELS = {"q1": {"a": 1.0}, "q2": {"c": 1.0}}
 FULL = {**frame_of({"q1": {"a": 2.0, "b": 1.0}, "q2": {"c": 1.0}}), "weight": [2.0, 2.0, 6.0]}

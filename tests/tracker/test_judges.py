@@ -10,6 +10,8 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 import ndcg_tracker as nt
 from ndcg_tracker.tracker.result_objects import ComparisonResult
 
+pytestmark = pytest.mark.both_engines
+
 GPT: Run = {"q1": {"a": 0, "b": 3, "c": 0}, "q2": {"a": 2, "d": 2}, "q3": {"e": 1}, "q5": {"x": 1}}
 NO_JUDGE = (
     "dataset 'default' has no labels of judge 'human', but those of the unnamed judge, judge 'gpt'; choose with judge="

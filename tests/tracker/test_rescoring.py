@@ -7,6 +7,8 @@ from stored_rows import row_counts
 
 import ndcg_tracker as nt
 
+pytestmark = pytest.mark.both_engines
+
 NEW_LABELS: Run = {**LABELS, "q2": {"a": 3, "d": 1, "x": 2}}
 
 

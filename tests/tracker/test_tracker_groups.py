@@ -11,6 +11,8 @@ from stored_rows import row_counts
 import ndcg_tracker as nt
 from ndcg_tracker.tracker.groups import GroupRecord, GroupsSet
 
+pytestmark = pytest.mark.both_engines
+
 WEIGHTED = "ndcg(weights=group)@10"
 METRICS = ["ndcg@10", WEIGHTED, "lightgbm:ndcg@3"]
 WEIGHTS = {"q1": 1.0, "q2": 4.0, "q3": 2.5, "q5": 0.1}

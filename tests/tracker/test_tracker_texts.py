@@ -17,6 +17,8 @@ from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.storage.store import upgrade
 from ndcg_tracker.tracker.texts import StoredText, TextsAdded
 
+pytestmark = pytest.mark.both_engines
+
 HOSTILE = "</script><script>alert(1)</script>\x1b[2J\u202e"
 TEXTS: dict[str, list[Any]] = {
     "group": ["q1", None, None, "q1", "q2"],
