@@ -40,4 +40,4 @@ def keys_of_arrow(array: Any) -> Keys:
     dtype = np.int64 if str(array.type).startswith("large_") else np.int32
     offsets = np.frombuffer(offset_buffer, dtype=dtype)[array.offset : array.offset + len(array) + 1].astype(np.int64)
     data = np.zeros(0, dtype=np.uint8) if data_buffer is None else np.frombuffer(data_buffer, dtype=np.uint8)
-    return Keys(data[offsets[0] : offsets[-1]], offsets - offsets[0])
+    return Keys(data, offsets)

@@ -185,9 +185,14 @@ class Keys:
         if numbers and all(column.like_numbers(columns[0]) for column in columns):
             every: Numbers = np.concatenate(numbers, dtype=np.int64) if len(numbers) > 1 else numbers[0]
             return cls.from_numbers(every, columns[0].dictionary)
-        lengths = np.concatenate([np.zeros(1, dtype=np.int64), *(column.lengths for column in columns)])
-        data = [column.data[column.offsets[0] : column.offsets[-1]] for column in columns]
-        return cls(np.concatenate([np.empty(0, dtype=np.uint8), *data]), np.cumsum(lengths))
+        offsets = np.zeros(sum(map(len, columns)) + 1, dtype=np.int64)
+        data, n_done = [np.empty(0, dtype=np.uint8)], 0
+        for column in columns:
+            bounds = column.offsets
+            data.append(column.data[bounds[0] : bounds[-1]])
+            np.add(bounds[1:], offsets[n_done] - bounds[0], out=offsets[n_done + 1 : n_done + bounds.size])
+            n_done += bounds.size - 1
+        return cls(np.concatenate(data), offsets)
 
     def __len__(self) -> int:
         if self.numbers is not None:
