@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -140,19 +140,7 @@ def w2() -> Table:
 
 def w3() -> Table:
     """Return the first 50 groups of W1."""
-    whole, n_groups = table("w1"), 50
-    n_rows, n_labels = int(whole.offsets[n_groups]), int(np.searchsorted(whole.label_groups, n_groups))
-    return Table(
-        "",
-        "",
-        whole.groups[:n_groups],
-        whole.offsets[: n_groups + 1],
-        whole.items[:n_rows],
-        whole.scores[:n_rows],
-        whole.label_groups[:n_labels],
-        whole.label_items[:n_labels],
-        whole.grades[:n_labels],
-    )
+    return _first_of(table("w1"), 50, 1_000)
 
 
 def w4() -> Table:
@@ -228,6 +216,47 @@ def trec_files(name: str) -> tuple[Path, Path]:
         _replace(qrels, lambda part: _write_qrels(part, made))
         _replace(run, lambda part: _write_run(part, made, name))
     return run, qrels
+
+
+def fleet_files(n_runs: int) -> tuple[list[Path], Path]:
+    """Return the TREC runs of a fleet and the qrels they share: 1,000 groups of W1, their first 100 items.
+
+    The runs rank the same items, each by scores with noise of its own.
+    """
+    folder = DATA / "fleet"
+    runs, qrels = [folder / f"run{number:03}.run" for number in range(n_runs)], folder / "fleet.qrels"
+    left = [number for number, path in enumerate(runs) if not path.exists()]
+    if left or not qrels.exists():
+        folder.mkdir(exist_ok=True)
+        base = _first_of(table("w1"), 5_000, 20)
+        _replace(qrels, lambda part: _write_qrels(part, base))
+        groups = np.repeat(np.arange(base.groups.size), np.diff(base.offsets))
+        for number in left:
+            noise = np.random.default_rng(number).normal(0.0, 0.5, base.scores.size)
+            scores = (base.scores + noise).round(6) + 0.0
+            order = np.lexsort((-scores, groups))
+            made = replace(base, items=base.items[order], scores=scores[order])
+            _replace(runs[number], lambda part, made=made: _write_run(part, made, "fleet"))
+    return runs, qrels
+
+
+def _first_of(whole: Table, n_groups: int, n_ranks: int) -> Table:
+    """Return the first groups of a workload, and of each the first items and all labels."""
+    lengths = np.minimum(np.diff(whole.offsets[: n_groups + 1]), n_ranks)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    rows = np.arange(offsets[-1]) + np.repeat(whole.offsets[:n_groups] - offsets[:-1], lengths)
+    labels = slice(0, int(np.searchsorted(whole.label_groups, n_groups)))
+    return Table(
+        whole.group_prefix,
+        whole.item_prefix,
+        whole.groups[:n_groups],
+        offsets,
+        whole.items[rows],
+        whole.scores[rows],
+        whole.label_groups[labels],
+        whole.label_items[labels],
+        whole.grades[labels],
+    )
 
 
 def parquet_files(name: str) -> tuple[Path, Path]:

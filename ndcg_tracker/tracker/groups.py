@@ -157,8 +157,8 @@ def _recompute_means(tx: WriteTransaction, dataset: DatasetRecord, changed: Inde
                 continue
             labels = labels or label_source(tx, label_set)
             scores = stored_scores(tx, run, [parse_metric(one.metric) for one in of_set], labels())
-            for one, (result, worst, best) in zip(of_set, scores.results(weights), strict=True):
-                tx.write.evaluations.set_means(one.id, result.mean, (worst.mean, best.mean))
+            for one, (result, tie_bounds) in zip(of_set, scores.results(weights), strict=True):
+                tx.write.evaluations.set_means(one.id, result.mean, tie_bounds)
     return sum(len(evaluations) for _, evaluations in concerned)
 
 
