@@ -33,6 +33,7 @@ _parsed_numbers = json.JSONDecoder(parse_int=float).decode  # a float, because t
 
 
 _ROWS_PER_STATEMENT = 100
+_ROWS_PER_FETCH = 256
 _BLOCK_BYTES = BLOCK_ITEMS * 10
 
 
@@ -144,7 +145,10 @@ def parsed_number_lists(texts: Sequence[bytes], *, arrow: bool) -> Floats:
     >>> parsed_number_lists([b"[2.5,-0]", b"[]", b"[3]"], arrow=False).tolist()
     [2.5, -0.0, 3.0]
     """
-    inner = b",".join([text[1:-1] for text in texts if len(text) > len("[]")])
+    inner = b",".join(texts)
+    if b"[]" in inner:
+        inner = b",".join([text for text in texts if len(text) > len("[]")])
+    inner = inner.translate(None, b"[]")
     if not (arrow and inner):
         return np.array(_parsed_numbers(f"[{inner.decode()}]"), dtype=np.float64)
     return _parsed_doubles(_split_text(inner, ","))
@@ -301,10 +305,10 @@ class SqliteBulk:
         )
         parts: list[tuple[Keys, Index, Floats]] = []
         found: list[int] = []
-        for rows in _blocks(cursor):
-            found.extend(row[0] for row in rows)
-            keys, offsets = parsed_key_lists([row[1] for row in rows])
-            numbers = parsed_number_lists([row[2] for row in rows], arrow=self._arrow.pays(int(offsets[-1])))
+        for ids, key_texts, number_texts in _blocks(cursor):
+            found += ids
+            keys, offsets = parsed_key_lists(key_texts)
+            numbers = parsed_number_lists(number_texts, arrow=self._arrow.pays(int(offsets[-1])))
             parts.append((keys, offsets, numbers))
         return joined_lists(parts, np.array(found, dtype=np.int64))
 
@@ -402,18 +406,21 @@ def _nan_for_inf(values: Floats) -> Floats:
     return np.where(np.isinf(values), np.nan, values)
 
 
-def _blocks(cursor: sqlite3.Cursor) -> Iterator[list[tuple[int, bytes, bytes]]]:
-    """Yield the rows in blocks of about equal size in bytes."""
-    rows: list[tuple[int, bytes, bytes]] = []
+def _blocks(cursor: sqlite3.Cursor) -> Iterator[tuple[list[int], list[bytes], list[bytes]]]:
+    """Yield the three columns in blocks of about equal size in bytes."""
+    ids: list[int] = []
+    keys: list[bytes] = []
+    numbers: list[bytes] = []
     size = 0
-    for row in cursor:
-        rows.append(row)
-        size += len(row[1]) + len(row[2])
+    while rows := cursor.fetchmany(_ROWS_PER_FETCH):
+        for column, place in ((ids, 0), (keys, 1), (numbers, 2)):
+            column.extend([row[place] for row in rows])
+        size += sum(map(len, keys[-len(rows) :])) + sum(map(len, numbers[-len(rows) :]))
         if size >= _BLOCK_BYTES:
-            yield rows
-            rows, size = [], 0
-    if rows:
-        yield rows
+            yield ids, keys, numbers
+            ids, keys, numbers, size = [], [], [], 0
+    if ids:
+        yield ids, keys, numbers
 
 
 def _parameters(columns: list[list[Any]], n_together: int) -> Iterator[list[Any]]:
