@@ -144,8 +144,7 @@ def _recompute_means(tx: WriteTransaction, dataset: DatasetRecord, changed: Inde
     """Take the stored means again that rest on the weight of a group that has changed, and return how many."""
     # not for every comparison that is sliced by an attribute
     from ndcg_tracker.tracker.labels import label_source
-    from ndcg_tracker.tracker.rescore import stored_scores
-    from ndcg_tracker.tracker.scoring import stored_weights
+    from ndcg_tracker.tracker.scoring import stored_scores, stored_weights
 
     concerned = [(run, _resting_on(tx, run, changed)) for run in tx.runs.all(dataset.name)]
     weights = stored_weights(tx, dataset.id)

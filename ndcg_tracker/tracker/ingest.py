@@ -17,8 +17,7 @@ from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.tracker.labels import HeldLabels, RunLabels, label_source
-from ndcg_tracker.tracker.rescore import stored_scores
-from ndcg_tracker.tracker.scoring import Scores, StoredMetric, settle_weights, store_scores
+from ndcg_tracker.tracker.scoring import Scores, StoredMetric, settle_weights, store_scores, stored_scores
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction

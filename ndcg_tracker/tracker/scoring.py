@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.write import WriteTransaction
+    from ndcg_tracker.tracker.labels import KnownLabels
 
 
 TieBounds = tuple[float | None, float | None]
@@ -156,6 +157,16 @@ class Scores:
         """Return the mean judged share by cutoff, where there is one (see ``judged_shares``)."""
         shares = {cutoff: np.concatenate(parts) for cutoff, parts in self._shares.items() if parts}
         return {cutoff: plain_mean(of_groups) for cutoff, of_groups in shares.items() if of_groups.size}
+
+
+def stored_scores(tx: ReadTransaction, run: RunRecord, metrics: Sequence[Metric], labels: KnownLabels) -> Scores:
+    """Return what metrics say of a stored run, read from its stored items a block at a time."""
+    scores = Scores(metrics)
+    for ranking in tx.runs.ranking_blocks(run):
+        scores.add(judged(ranking, labels.of(ranking.group_keys)))
+    scores.add_missing(labels.rest())
+    scores.arrange(labels.places)
+    return scores
 
 
 def store_scores(
