@@ -55,7 +55,6 @@ def ingest(
     jobs: Annotated[
         int | None,
         typer.Option(
-            min=1,
             metavar="N",
             help="How many files to read and score at a time; one is stored after the other.",
             show_default="the cores, at most 4",
@@ -82,6 +81,8 @@ def ingest(
         raise InputError("--scores is for one file, but several are given", advice="ingest them one by one")
     if metrics_json is not None and len(files) > 1:
         raise InputError("--metrics-json is for one run, but several files are given", advice="ingest them one by one")
+    if jobs is not None and jobs < 1:
+        raise InputError(f"--jobs {jobs} would read nothing", advice="give how many files to read at a time, 1 or more")
     names = run_names(files, name)
     tags, parameters = options.pairs(tag, "--tag"), options.pairs(param, "--param")
     of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that
