@@ -11,7 +11,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import chain, islice, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -425,6 +425,8 @@ def _blocks(cursor: sqlite3.Cursor) -> Iterator[tuple[list[int], list[bytes], li
 
 def _parameters(columns: list[list[Any]], n_together: int) -> Iterator[list[Any]]:
     """Yield the parameters of one statement after the other, each with ``n_together`` rows."""
-    rows = zip(*columns, strict=True)
-    while batch := list(islice(rows, n_together)):
-        yield list(chain.from_iterable(batch))
+    flat: list[Any] = [None] * (len(columns) * len(columns[0]))
+    for place, column in enumerate(columns):
+        flat[place :: len(columns)] = column
+    n_parameters = n_together * len(columns)
+    return (flat[first : first + n_parameters] for first in range(0, len(flat), n_parameters))
