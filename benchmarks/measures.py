@@ -98,7 +98,7 @@ def _once(choice: Choice, one: Contender, call: Call, *further: str) -> Sample:
     """Run a contender once, with a fresh database if it stores; the sample then says how large that became."""
     if not one.stores:
         return measured(one.command(call), one.read, choice.limit)
-    with _database(choice, one.stores) as (url, megabytes):
+    with fresh_database(choice, one.stores) as (url, megabytes):
         if one.ready:
             done(ndcg_track(call.python, "--db", url, "db", "upgrade"))
         sample = measured([*one.command(replace(call, database=url)), *further], one.read, choice.limit)
@@ -106,7 +106,7 @@ def _once(choice: Choice, one: Contender, call: Call, *further: str) -> Sample:
 
 
 @contextmanager
-def _database(choice: Choice, engine: str) -> Iterator[tuple[str, Callable[[], float]]]:
+def fresh_database(choice: Choice, engine: str) -> Iterator[tuple[str, Callable[[], float]]]:
     """Yield the URL of a database that is not there yet (Postgres: empty), and what weighs it."""
     if engine == "postgres":
         assert choice.postgres is not None

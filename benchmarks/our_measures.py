@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from contenders import ndcg_track
-from measures import Choice, removed, started
+from measures import Choice, fresh_database, removed, started
 from phases import Phase, Task, kept
-from processes import DATA, HERE, Sample, Worker, done, measured
+from processes import DATA, HERE, Sample, Worker, done, measured, read_into_cache
 from tricks import WHOLE, WITHIN
 
 
@@ -121,6 +122,52 @@ def housekeeping(choice: Choice, rounds: int) -> Phase:
         Task("rescore 100 runs", "`ndcg-track rescore --all` under a new metric: W1's groups, 100 items each", rescore),
     ]
     return Phase("housekeeping", "", "housekeeping", kept(tasks, choice.only), opened, closed)
+
+
+def fleet(choice: Choice) -> Phase:
+    """Return the phase of many runs at once: files ingested by one command, and stored runs rescored."""
+    workload = "tiny" if choice.quick else "fleet"
+    n_files, n_rescored = (3, 3) if choice.quick else (100, 400)
+    of_rescored, folder = choice.folder / "fleet.db", DATA / f"{workload}-runs"
+    files = [str(folder / f"run{number:03}.run") for number in range(n_files)]
+    metrics = ("--metric", "ndcg@10", "--metric", "ndcg@100", "--format", "csv")
+
+    def ingest(engine: str, *jobs: str) -> Callable[[int], Sample]:
+        def measure(_: int) -> Sample:
+            with fresh_database(choice, engine) as (url, megabytes):
+                done(ndcg_track(sys.executable, "--db", url, "db", "upgrade"))
+                words = ("ingest", *files, "--labels", str(folder / "qrels.txt"), *metrics, *jobs)
+                sample = measured(ndcg_track(sys.executable, "--db", url, *words), limit=choice.limit)
+                figures = {"database_mb": megabytes(), "seconds_a_file": sample.seconds / n_files}
+                return replace(sample, figures=figures)
+
+        return measure
+
+    def rescore(round_: int) -> Sample:
+        words = ("rescore", "--all", "--metric", f"ndcg@{20 + round_}", "--format", "csv")  # one that no run has yet
+        sample = measured(ndcg_track(sys.executable, "--db", str(of_rescored), *words), limit=choice.limit)
+        return replace(sample, figures={"database_mb": of_rescored.stat().st_size / 1e6})
+
+    def opened(phase: Phase) -> None:
+        done([sys.executable, str(HERE / "workloads.py"), f"{workload}-{n_files}"])
+        for path in files:
+            read_into_cache(Path(path))
+        if any(task.name.startswith("rescore") for task in phase.tasks):
+            done([sys.executable, str(HERE / "prepared.py"), "runs", str(of_rescored), workload, str(n_rescored), "20"])
+
+    no_postgres = "" if choice.postgres is not None else choice.no_postgres
+    what = "`ndcg-track ingest` of 100 files of 100,000 items each, two metrics"
+    tasks = [
+        Task("ingest, SQLite", what, ingest("sqlite")),
+        Task("ingest --jobs 1, SQLite", "the same, one file after the other", ingest("sqlite", "--jobs", "1")),
+        Task("ingest, Postgres", what, ingest("postgres"), left_out=no_postgres),
+        Task(
+            "ingest --jobs 1, Postgres", "the same, one file after the other", ingest("postgres", "--jobs", "1"),
+            left_out=no_postgres,
+        ),
+        Task("rescore 400 runs", "`ndcg-track rescore --all` of 400 such runs under a new metric, SQLite", rescore),
+    ]  # fmt: skip
+    return Phase("fleet", "", "many runs at once", kept(tasks, choice.only), opened, lambda _: removed(of_rescored))
 
 
 def tricks(choice: Choice) -> Phase:

@@ -6,11 +6,10 @@
     python benchmarks/run.py --from run.json --docs        # no measuring: the pages from a run that was kept
 
 Sections: files (whole processes, from a TREC run and its qrels to the numbers of every group), kernel (in memory),
-frames (what Python users hold),
-commands (ours, on stored runs), housekeeping, growth (1, 3 and 10 times W1), tricks (the same work with and without
-each trick of ours). Within a section and workload every round runs everything once, in an order of its own; the figures
-are medians. This program loads no more than the standard library: a child's peak memory would count what its parent
-holds.
+frames (what Python users hold), commands (ours, on stored runs), housekeeping, fleet (many runs at once), growth
+(1, 3 and 10 times W1), tricks (the same work with and without each trick of ours). Within a section and workload every
+round runs everything once, in an order of its own; the figures are medians. This program loads no more than the
+standard library: a child's peak memory would count what its parent holds.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ from chart import svg
 from frames import CASES, QUICK_CASES
 from machine import Postgres, described, trec_eval_version, versions
 from measures import Choice, all_modules, files, frames, growth, kernels
-from our_measures import commands, housekeeping, tricks
+from our_measures import commands, fleet, housekeeping, tricks
 from phases import Phase, note, rows_of
 from processes import DATA, ROOT, TaskError
 from tables import markdown, rewrite
 
-SECTIONS = ("files", "kernel", "frames", "commands", "housekeeping", "growth", "tricks")
+SECTIONS = ("files", "kernel", "frames", "commands", "housekeeping", "fleet", "growth", "tricks")
 PAGE, CHART = ROOT / "docs" / "performance.md", ROOT / "docs" / "images" / "benchmark.svg"
 
 
@@ -77,6 +76,8 @@ def phases(arguments: argparse.Namespace, choice: Choice) -> Iterator[Phase]:
             yield commands(choice)
         elif section == "housekeeping":
             yield housekeeping(choice, arguments.rounds)
+        elif section == "fleet":
+            yield fleet(choice)
         elif section == "tricks":
             yield tricks(choice)
         else:
@@ -93,7 +94,7 @@ def measured(arguments: argparse.Namespace) -> dict[str, Any]:
     if trec_eval:
         tools["trec_eval"] = trec_eval_version(trec_eval)
     postgres, no_postgres = None, "its section was not requested"
-    if {"files", "growth"} & set(arguments.sections):
+    if {"files", "fleet", "growth"} & set(arguments.sections):
         try:
             postgres = Postgres(sys.executable, arguments.postgres)
         except TaskError as failure:

@@ -2,10 +2,11 @@
 
 W1: 6,980 groups of 1,000 items with ids like MS MARCO's, 1 to 4 relevant items per group. W2: 30,000 groups of about
 120 items, a grade from 0 to 4 on every one. W3: the first 50 groups of W1. W4: 1,000,000 groups of 20 items, binary.
-``BENCHMARK_DATA`` names another folder for them.
+A fleet: many runs of the first 5,000 groups of W1, 20 items each. ``BENCHMARK_DATA`` names another folder for them.
 
     python benchmarks/workloads.py w1 w3     # writes the files of W1 and W3 to benchmarks/data
     python benchmarks/workloads.py w1x10     # files of 10 times W1's groups, for growth
+    python benchmarks/workloads.py fleet-100 # 100 runs of a fleet, in a folder of their own
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -140,19 +141,7 @@ def w2() -> Table:
 
 def w3() -> Table:
     """Return the first 50 groups of W1."""
-    whole, n_groups = table("w1"), 50
-    n_rows, n_labels = int(whole.offsets[n_groups]), int(np.searchsorted(whole.label_groups, n_groups))
-    return Table(
-        "",
-        "",
-        whole.groups[:n_groups],
-        whole.offsets[: n_groups + 1],
-        whole.items[:n_rows],
-        whole.scores[:n_rows],
-        whole.label_groups[:n_labels],
-        whole.label_items[:n_labels],
-        whole.grades[:n_labels],
-    )
+    return _first_of(table("w1"), 50, 1_000)
 
 
 def w4() -> Table:
@@ -180,6 +169,11 @@ def w4() -> Table:
     )
 
 
+def fleet() -> Table:
+    """Return the first 5,000 groups of W1, 20 items each, as one of many runs that are stored together."""
+    return _first_of(table("w1"), 5_000, 20)
+
+
 def tiny() -> Table:
     """Return 40 groups of 30 items with grades from 0 to 2 on about every third item, for the tests."""
     random = np.random.default_rng(0)
@@ -200,7 +194,7 @@ def tiny() -> Table:
     )
 
 
-WORKLOADS: dict[str, Callable[[], Table]] = {"w1": w1, "w2": w2, "w3": w3, "w4": w4, "tiny": tiny}
+WORKLOADS: dict[str, Callable[[], Table]] = {"w1": w1, "w2": w2, "w3": w3, "w4": w4, "fleet": fleet, "tiny": tiny}
 
 
 def table(name: str) -> Table:
@@ -228,6 +222,47 @@ def trec_files(name: str) -> tuple[Path, Path]:
         _replace(qrels, lambda part: _write_qrels(part, made))
         _replace(run, lambda part: _write_run(part, made, name))
     return run, qrels
+
+
+def fleet_files(name: str, n_runs: int) -> tuple[list[Path], Path]:
+    """Return the TREC runs of a fleet and the qrels they share: a workload's items in orders of their own.
+
+    Each run has the workload's scores with other noise.
+    """
+    folder = DATA / f"{name}-runs"
+    runs, qrels = [folder / f"run{number:03}.run" for number in range(n_runs)], folder / "qrels.txt"
+    left = [number for number, path in enumerate(runs) if not path.exists()]
+    if left or not qrels.exists():
+        folder.mkdir(exist_ok=True)
+        base = table(name)
+        _replace(qrels, lambda part: _write_qrels(part, base))
+        groups = np.repeat(np.arange(base.groups.size), np.diff(base.offsets))
+        for number in left:
+            noise = np.random.default_rng(number).normal(0.0, 0.1 * base.scores.std(), base.scores.size)
+            scores = (base.scores + noise).round(6) + 0.0
+            order = np.lexsort((-scores, groups))
+            made = replace(base, items=base.items[order], scores=scores[order])
+            _replace(runs[number], partial(_write_run, made=made, tag=name))
+    return runs, qrels
+
+
+def _first_of(whole: Table, n_groups: int, n_ranks: int) -> Table:
+    """Return the first groups of a workload, and of each the first items and all labels."""
+    lengths = np.minimum(np.diff(whole.offsets[: n_groups + 1]), n_ranks)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    rows = np.arange(offsets[-1]) + np.repeat(whole.offsets[:n_groups] - offsets[:-1], lengths)
+    labels = slice(0, int(np.searchsorted(whole.label_groups, n_groups)))
+    return Table(
+        whole.group_prefix,
+        whole.item_prefix,
+        whole.groups[:n_groups],
+        offsets,
+        whole.items[rows],
+        whole.scores[rows],
+        whole.label_groups[labels],
+        whole.label_items[labels],
+        whole.grades[labels],
+    )
 
 
 def parquet_files(name: str) -> tuple[Path, Path]:
@@ -296,4 +331,8 @@ def _plain(stored: NDArray[Any]) -> Any:
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or ["w1", "w2", "w3", "w4"]:
+        if "-" in chosen:
+            workload, _, number = chosen.partition("-")
+            fleet_files(workload, int(number))
+            continue
         sys.stdout.write(f"{' '.join(str(path) for path in trec_files(chosen))}\n")

@@ -83,17 +83,17 @@ def reading_ahead(blocks: Iterable[T]) -> Iterator[Iterable[T]]:
         ahead.stop()
 
 
-def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-    """Yield ``function(item)`` for every item, in order, holding few more items than there are cores.
+def mapped(function: Callable[[T], R], items: Iterable[T], n_workers: int | None = None) -> Iterator[R]:
+    """Yield ``function(item)`` for every item, in order, holding few more items than there are workers.
 
-    One item needs no thread.
+    One item needs no thread. ``n_workers``: None for as many as there are cores, or ``MOST_WORKERS``.
 
     Raises: the errors of the function, in the order of the items, and of the iterable.
 
     >>> list(mapped(abs, [-3, 2]))
     [3, 2]
     """
-    n_workers = min(_n_cores(), MOST_WORKERS)
+    n_workers = n_workers or min(n_cores(), MOST_WORKERS)
     rest = iter(items)
     first = list(islice(rest, 2 if n_workers > 1 else 0))
     if len(first) < 2:
@@ -115,7 +115,7 @@ def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
                 future.cancel()
 
 
-def _n_cores() -> int:
+def n_cores() -> int:
     """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

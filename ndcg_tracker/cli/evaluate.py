@@ -111,13 +111,15 @@ def _means(found: list[tuple[str, Evaluation]], format: options.OutputFormat) ->
 
 
 def _per_group(found: list[tuple[str, Evaluation]], format: options.OutputFormat) -> str:
-    from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.reporting.formats import columns_as
     from ndcg_tracker.reporting.report import Column
 
-    rows = []
-    for name, evaluation in found:
-        keys = evaluation.results[0].group_keys.to_list()
-        values = [result.values.tolist() for result in evaluation.results]
-        rows += [(name, *row) for row in zip(keys, *values, strict=True)]
+    names = [name for name, evaluation in found for _ in range(len(evaluation.results[0].group_keys))]
+    groups = [key for _, evaluation in found for key in evaluation.results[0].group_keys.to_list()]
+    values = [
+        [value for _, evaluation in found for value in evaluation.results[place].values.tolist()]
+        for place in range(len(found[0][1].texts))
+    ]
     metrics = [Column(text, digits=4) for text in found[0][1].texts]
-    return rows_as(format.plain, [Column("run"), Column("group"), *metrics], rows, color=options.wants_color())
+    columns = [Column("run"), Column("group"), *metrics]
+    return columns_as(format.plain, columns, [names, groups, *values], color=options.wants_color())

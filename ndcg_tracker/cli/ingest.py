@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from contextlib import ExitStack, closing
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,6 +52,14 @@ def ingest(
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
     stream: options.Stream = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="How many files to read and score at a time; one is stored after the other.",
+            show_default="the cores, at most 4",
+        ),
+    ] = None,
     metrics_json: options.MetricsJson = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
@@ -58,18 +67,22 @@ def ingest(
 
     Each file is stored in one transaction. Storing the same run again is fine and adds nothing.
     """
-    from ndcg_tracker.cli.input_files import in_blocks_or_whole, labels_of, run_names
+    from ndcg_tracker.cli.input_files import in_blocks_or_whole, labels_of, read_ahead, run_names
+    from ndcg_tracker.concurrency import MOST_WORKERS, n_cores
     from ndcg_tracker.ingest.columns import Columns, header_of
-    from ndcg_tracker.ingest.reading import may_have_columns
+    from ndcg_tracker.ingest.reading import may_have_columns, read_run
     from ndcg_tracker.reporting.json import metrics_json as metrics_text
     from ndcg_tracker.reporting.whole_file import whole_file
     from ndcg_tracker.tracker.defaults import DEFAULT_METRIC
-    from ndcg_tracker.tracker.ingest import RunDetails, source_name
+    from ndcg_tracker.tracker.evaluation import parsed_metrics
+    from ndcg_tracker.tracker.ingest import ReadyRun, RunDetails, ready_run, source_name
 
     if scores is not None and len(files) > 1:
         raise InputError("--scores is for one file, but several are given", advice="ingest them one by one")
     if metrics_json is not None and len(files) > 1:
         raise InputError("--metrics-json is for one run, but several files are given", advice="ingest them one by one")
+    if jobs is not None and jobs < 1:
+        raise InputError(f"--jobs {jobs} would read nothing", advice="give how many files to read at a time, 1 or more")
     names = run_names(files, name)
     tags, parameters = options.pairs(tag, "--tag"), options.pairs(param, "--param")
     of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that
@@ -87,21 +100,37 @@ def ingest(
     commit = git_commit if git_commit is not None else _head()
     results: list[IngestResult] = []
     try:
-        with whole_file(metrics_json, "--metrics-json") as write_metrics, options.tracker() as tracker:
+        with (
+            whole_file(metrics_json, "--metrics-json") as write_metrics,
+            options.tracker() as tracker,
+            ExitStack() as stack,
+        ):
             given = None if labels is None else labels_of(labels, columns=label_columns)
-            for path, run_name in zip(files, names, strict=True):
+            metrics = metric or [DEFAULT_METRIC]
+
+            def ready(path: str) -> ReadyRun:
+                table = read_run(path, reader=reader, columns=run_columns, labels_apart=given is not None)
+                return ready_run(table, given, parsed_metrics(metrics))
+
+            n_jobs = 1 if stream else jobs or min(n_cores(), MOST_WORKERS)
+            coming = stack.enter_context(closing(read_ahead(files, n_jobs, ready)))
+            for path, run_name, ahead in zip(files, names, coming, strict=True):
                 of_labels = None if labels is None else source_name(labels)
                 details = RunDetails(run_name, dataset, source_name(path), commit, parameters, tags, of_labels)
-                metrics = metric or [DEFAULT_METRIC]
-                result = in_blocks_or_whole(
-                    path,
-                    stream=stream,
-                    reader=reader,
-                    columns=run_columns,
-                    scores=scores,
-                    labels_apart=given is not None,
-                    use=partial(tracker.ingest_stream, labels=given, details=details, metrics=metrics, replace=replace),
-                )
+                store = partial(tracker.ingest_stream, labels=given, details=details, metrics=metrics, replace=replace)
+                if ahead is not None:
+                    with ahead.in_turn() as run:
+                        result = store([run.table], scores=run.scores)
+                else:
+                    result = in_blocks_or_whole(
+                        path,
+                        stream=stream,
+                        reader=reader,
+                        columns=run_columns,
+                        scores=scores,
+                        labels_apart=given is not None,
+                        use=store,
+                    )
                 for note in result.notes:
                     options.say(f"note: {result.run}: {note}")
                 results.append(result)

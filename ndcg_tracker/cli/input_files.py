@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Generator, Iterable, Sequence
 
+    from ndcg_tracker.errors import NdcgTrackerWarning
     from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.rankings.ranking import LabelLists
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _SECONDS_BETWEEN = 0.2
+_of_thread = threading.local()  # the warnings of a file that is read ahead of its turn
 
 
 def in_blocks_or_whole(
@@ -47,6 +51,57 @@ def in_blocks_or_whole(
             labels_apart=labels_apart,
             progress=progress,
         )
+
+
+@dataclass
+class Ahead(Generic[T]):
+    """A file that was read ahead of its turn: what came of it, or its error, and the warnings before that."""
+
+    found: T | None = None
+    error: BaseException | None = None
+    warnings: list[NdcgTrackerWarning] = field(default_factory=list)
+
+    @contextmanager
+    def in_turn(self) -> Iterator[T]:
+        """Give what came of it, once the warnings are told. Raises: its error."""
+        from ndcg_tracker.errors import warn
+
+        with _warnings_as_notes():
+            for warning in self.warnings:
+                warn(warning)
+            if self.error is not None:
+                raise self.error
+            assert self.found is not None
+            yield self.found
+
+
+def read_ahead(paths: Sequence[str], n_jobs: int, read: Callable[[str], T]) -> Generator[Ahead[T] | None]:
+    """Yield what came of each file, up to ``n_jobs`` of which are read at a time while those before are in use.
+
+    None stands for a file that is to be read in its turn: a large one, of which no more than blocks are to be held,
+    and what is no file. With less than two jobs or files every one is.
+    """
+    if n_jobs < 2 or len(paths) < 2:
+        yield from (None for _ in paths)
+        return
+    from ndcg_tracker.concurrency import mapped
+    from ndcg_tracker.ingest.reading import fits_into_memory
+
+    def ahead(path: str) -> Ahead[T] | None:
+        if not fits_into_memory(path):
+            return None
+        found = Ahead[T]()
+        _of_thread.warnings = found.warnings
+        try:
+            found.found = read(path)
+        except BaseException as error:  # raised again when it is the file's turn
+            found.error = error
+        finally:
+            del _of_thread.warnings
+        return found
+
+    with _warnings_as_notes():
+        yield from mapped(ahead, paths, n_jobs)
 
 
 def run_names(paths: Sequence[str], given: Sequence[str] | None, *, of_stdin: str | None = None) -> list[str]:
@@ -104,6 +159,8 @@ def _warnings_as_notes() -> Iterator[None]:
         def tell(message: Warning | str, category: type[Warning], *rest: Any, **named: Any) -> None:
             if not isinstance(message, NdcgTrackerWarning):
                 show(message, category, *rest, **named)
+            elif (kept := getattr(_of_thread, "warnings", None)) is not None:
+                kept.append(message)
             elif message.message not in told:
                 told.add(message.message)
                 say(f"note: {worded(message.message, spelled)}")

@@ -281,6 +281,14 @@ def is_large(path: str) -> bool:
         return False
 
 
+def fits_into_memory(path: str) -> bool:
+    """Return whether a run is a file of at most a block or so, which is read whole."""
+    try:
+        return path != "-" and Path(path).is_file() and not is_large(path)
+    except (OSError, ValueError):
+        return False
+
+
 def _group_blocks(
     source: Source, reader: str, columns: Columns, wanted: Wanted, n_rows: int | None, *, is_small: bool
 ) -> Iterable[GroupBlock]:

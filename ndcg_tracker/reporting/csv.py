@@ -8,12 +8,16 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from itertools import islice
 
+from ndcg_tracker.reporting.cells import EachOnce, are_plain
 from ndcg_tracker.reporting.json import json_text
 from ndcg_tracker.reporting.terminal import visible
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
 _FORMULA_SIGNS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # a spreadsheet takes the full-width ones too
+_FIRST_LETTERS = frozenset((*_FORMULA_SIGNS, " "))
+_ROWS_AT_ONCE = 1 << 16
 
 
 def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -25,11 +29,43 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     >>> csv_text(["group", "delta"], [["=1+1", -0.5], ["-7", None]])
     "group,delta\\n'=1+1,-0.5\\n-7,\\n"
     """
+    coming = iter(rows)
+    parts = iter(lambda: list(islice(coming, _ROWS_AT_ONCE)), [])
+    return _csv(names, (tuple(zip(*part, strict=True)) for part in parts))
+
+
+def csv_of_columns(names: Sequence[str], columns: Sequence[Sequence[object]]) -> str:
+    """Return columns as CSV (see ``csv_text``).
+
+    >>> csv_of_columns(["group", "value"], [["q", "r"], [0.5, None]])
+    'group,value\\nq,0.5\\nr,\\n'
+    """
+    blocks = range(0, len(columns[0]), _ROWS_AT_ONCE)
+    return _csv(names, ([column[first : first + _ROWS_AT_ONCE] for column in columns] for first in blocks))
+
+
+def _csv(names: Sequence[str], blocks: Iterable[Sequence[Sequence[object]]]) -> str:
+    """Return blocks of columns as CSV."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([safe_cell(name) for name in names])
-    writer.writerows([safe_cell(value) for value in row] for row in rows)
+    written = [EachOnce(safe_cell) for _ in names]
+    for columns in blocks:
+        found = [_safe_column(column, once) for column, once in zip(columns, written, strict=True)]
+        rows = zip(*(cells for cells, _ in found), strict=True)
+        if len(found) > 1 and all(is_bare for _, is_bare in found):  # the writer looks at each letter
+            buffer.writelines(",".join(cells) + "\n" for cells in rows)
+        else:
+            writer.writerows(rows)
     return buffer.getvalue()
+
+
+def _safe_column(column: Sequence[object], once: EachOnce[str]) -> tuple[Sequence[str], bool]:
+    """Return ``safe_cell`` of each value of a column, and whether none of them needs quotes for sure."""
+    if are_plain(column) and _FIRST_LETTERS.isdisjoint({text[:1] for text in column}):
+        joined = "".join(column)
+        return column, "," not in joined and '"' not in joined
+    return once.of(column), set(map(type, column)) == {float}
 
 
 def safe_cell(value: object) -> str:

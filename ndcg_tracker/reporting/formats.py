@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ndcg_tracker.reporting.csv import csv_text
+from ndcg_tracker.reporting.csv import csv_of_columns, csv_text
 from ndcg_tracker.reporting.json import json_rows
 from ndcg_tracker.reporting.markdown import reports_markdown, table_markdown
 from ndcg_tracker.reporting.report import WIDTH, Column, Format, Report, Table
@@ -46,7 +46,7 @@ def rows_as(
     ]
     """
     described = [column if isinstance(column, Column) else Column(column) for column in columns]
-    table = Table(described, [list(row) for row in rows])
+    table = Table(described, list(rows))
     if format == "json":
         return json_rows(table.distinct_names, table.rows)
     if format == "csv":
@@ -54,3 +54,18 @@ def rows_as(
     if format == "markdown":
         return table_markdown(table)
     return table_text(table, color=color, cell_width=cell_width)
+
+
+def columns_as(
+    format: Format, columns: Sequence[Column], values: Sequence[Sequence[object]], *, color: bool = False
+) -> str:
+    """Return columns of values in a format (see ``rows_as``).
+
+    >>> print(columns_as("csv", [Column("group"), Column("AP")], [["q", "r"], [0.5, None]]), end="")
+    group,AP
+    q,0.5
+    r,
+    """
+    if format == "csv":
+        return csv_of_columns(Table(columns, []).distinct_names, values)
+    return rows_as(format, columns, zip(*values, strict=True), color=color)

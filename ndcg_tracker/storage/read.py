@@ -18,6 +18,7 @@ from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import BLOCK_ITEMS, LABEL_LISTS, RANKED_LISTS, Bulk, Lists, unpacked
 from ndcg_tracker.storage.bulk.sqlite import ArrowChoice, SqliteBulk
+from ndcg_tracker.storage.known_groups import KnownGroups
 from ndcg_tracker.storage.records import (
     AliasRecord,
     CoverageRecord,
@@ -430,7 +431,7 @@ class GroupReads:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._known: dict[int, tuple[Index, Keys]] = {}
+        self._known: dict[int, KnownGroups] = {}
 
     def all(self, dataset_id: int) -> tuple[Index, Keys]:
         """Return the ids, ascending, and keys of all groups of a dataset."""
@@ -456,31 +457,27 @@ class GroupReads:
             if len(keys) == len(found):
                 return Keys.from_bytes(keys)
             raise ReferenceNotFoundError(f"no group with id {ids[found.index(None)]} in dataset {dataset_id}")
-        was_read = dataset_id in self._known
-        if not was_read:
-            self._known[dataset_id] = self.all(dataset_id)
-        all_ids, all_keys = self._known[dataset_id]
-        places = np.minimum(np.searchsorted(all_ids, ids), max(all_ids.size - 1, 0))
-        wrong = np.flatnonzero(all_ids[places] != ids) if all_ids.size else np.arange(ids.size)
-        if not wrong.size:
-            return all_keys.take(places)
-        if was_read:  # the group may be new
-            del self._known[dataset_id]
-            return self.keys(dataset_id, ids)
-        raise ReferenceNotFoundError(f"no group with id {ids[wrong[0]]} in dataset {dataset_id}")
+        try:
+            return self._all_known(dataset_id).keys_of(ids)
+        except KeyError as unknown:
+            raise ReferenceNotFoundError(f"no group with id {unknown.args[0]} in dataset {dataset_id}") from None
 
     def ids(self, dataset_id: int, keys: Keys) -> Index:
         """Return the id of each group, -1 for one that the dataset does not have: int64, shape (n,)."""
-        wanted = keys.to_bytes_list()
-        if len(wanted) <= FEW:
-            return np.array(self._session.bulk.group_ids(dataset_id, wanted), dtype=np.int64)
-        id_of = self.id_by_key(dataset_id)
-        return np.array([id_of.get(key, -1) for key in wanted], dtype=np.int64)
+        if len(keys) <= FEW and dataset_id not in self._known:
+            return np.array(self._session.bulk.group_ids(dataset_id, keys.to_bytes_list()), dtype=np.int64)
+        return self._all_known(dataset_id).ids_of(keys)
 
-    def id_by_key(self, dataset_id: int) -> dict[bytes, int]:
-        """Return the id of every group of a dataset by its key."""
-        ids, keys = self.all(dataset_id)
-        return dict(zip(keys.to_bytes_list(), ids.tolist(), strict=True))
+    def add(self, dataset_id: int, ids: Index, keys: Keys) -> None:
+        """Take note of groups that this transaction has created."""
+        if dataset_id in self._known:
+            self._known[dataset_id].add(ids, keys)
+
+    def _all_known(self, dataset_id: int) -> KnownGroups:
+        """Return all groups of a dataset, which are read once."""
+        if dataset_id not in self._known:
+            self._known[dataset_id] = KnownGroups(*self.all(dataset_id))
+        return self._known[dataset_id]
 
     def weights(self, dataset_id: int) -> tuple[Index, Floats]:
         """Return the ids, ascending, and weights of the groups of a dataset that have one."""

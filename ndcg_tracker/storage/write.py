@@ -24,7 +24,7 @@ from ndcg_tracker.storage.checks import (
     has_nul,
     utc_now,
 )
-from ndcg_tracker.storage.read import FEW, ReadTransaction, Session
+from ndcg_tracker.storage.read import ReadTransaction, Session
 from ndcg_tracker.storage.records import (
     AliasRecord,
     DatasetRecord,
@@ -99,7 +99,6 @@ class GroupWrites:
     def __init__(self, session: Session, read: ReadTransaction) -> None:
         self._session = session
         self._read = read
-        self._ids: dict[int, dict[bytes, int]] = {}
 
     def ensure(self, dataset_id: int, keys: Keys) -> Index:
         """Return the ids of groups, in the order of ``keys``; missing groups are created: int64, shape (n,).
@@ -107,32 +106,26 @@ class GroupWrites:
         Raises: InputError for an id that no database can hold (a NUL, or too long).
         """
         check_group_keys(keys)
-        wanted = keys.to_bytes_list()
-        if len(wanted) <= FEW and dataset_id not in self._ids:
-            ids = self._session.bulk.group_ids(dataset_id, wanted)
-        else:
-            if dataset_id not in self._ids:
-                self._ids[dataset_id] = self._read.groups.id_by_key(dataset_id)
-            id_of = self._ids[dataset_id]
-            ids = [id_of.get(key, -1) for key in wanted]
-        all_ids = np.array(ids, dtype=np.int64)
-        missing = np.flatnonzero(all_ids < 0)
-        if missing.size:
-            all_ids[missing] = self._new_groups(dataset_id, keys if missing.size == len(keys) else keys.take(missing))
-        return all_ids
+        ids = self._read.groups.ids(dataset_id, keys)
+        missing = np.flatnonzero(ids < 0)
+        if not missing.size:
+            return ids
+        ids = ids.copy()
+        ids[missing] = self._new_groups(dataset_id, keys if missing.size == len(keys) else keys.take(missing))
+        return ids
 
     def _new_groups(self, dataset_id: int, keys: Keys) -> Index:
         """Insert groups, each once even if given several times, and return their ids."""
-        next_id = self._session.execute(sa.select(sa.func.coalesce(sa.func.max(schema.groups.c.id), 0))).scalar_one()
-        id_of: dict[bytes, int] = {}
-        ids = np.array(
-            [id_of.setdefault(key, next_id + 1 + len(id_of)) for key in keys.to_bytes_list()], dtype=np.int64
-        )
-        new_ids = np.arange(next_id + 1, next_id + 1 + len(id_of))
-        new_keys = keys if len(id_of) == len(keys) else Keys.from_bytes(list(id_of))
+        last_id = self._session.execute(sa.select(sa.func.coalesce(sa.func.max(schema.groups.c.id), 0))).scalar_one()
+        ids = np.arange(last_id + 1, last_id + 1 + len(keys))
+        new_ids, new_keys = ids, keys
+        hashes = np.sort(keys.hashes())
+        if (hashes[1:] == hashes[:-1]).any():
+            id_of: dict[bytes, int] = {}
+            places = [id_of.setdefault(key, len(id_of)) for key in keys.to_bytes_list()]
+            ids, new_ids, new_keys = ids[places], ids[: len(id_of)], Keys.from_bytes(list(id_of))
         self._session.bulk.insert_groups(dataset_id, new_ids, new_keys)
-        if dataset_id in self._ids:
-            self._ids[dataset_id].update(id_of)
+        self._read.groups.add(dataset_id, new_ids, new_keys)
         return ids
 
     def set_weights(self, dataset_id: int, ids: Index, weights: Floats) -> None:

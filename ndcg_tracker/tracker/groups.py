@@ -144,8 +144,7 @@ def _recompute_means(tx: WriteTransaction, dataset: DatasetRecord, changed: Inde
     """Take the stored means again that rest on the weight of a group that has changed, and return how many."""
     # not for every comparison that is sliced by an attribute
     from ndcg_tracker.tracker.labels import label_source
-    from ndcg_tracker.tracker.rescore import stored_scores
-    from ndcg_tracker.tracker.scoring import stored_weights
+    from ndcg_tracker.tracker.scoring import stored_scores, stored_weights
 
     concerned = [(run, _resting_on(tx, run, changed)) for run in tx.runs.all(dataset.name)]
     weights = stored_weights(tx, dataset.id)
@@ -157,8 +156,8 @@ def _recompute_means(tx: WriteTransaction, dataset: DatasetRecord, changed: Inde
                 continue
             labels = labels or label_source(tx, label_set)
             scores = stored_scores(tx, run, [parse_metric(one.metric) for one in of_set], labels())
-            for one, (result, worst, best) in zip(of_set, scores.results(weights), strict=True):
-                tx.write.evaluations.set_means(one.id, result.mean, (worst.mean, best.mean))
+            for one, (result, tie_bounds) in zip(of_set, scores.results(weights), strict=True):
+                tx.write.evaluations.set_means(one.id, result.mean, tie_bounds)
     return sum(len(evaluations) for _, evaluations in concerned)
 
 

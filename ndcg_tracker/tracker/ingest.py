@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.errors import NameTakenError, argument
+from ndcg_tracker.errors import NameTakenError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.notes import Note
@@ -16,9 +16,8 @@ from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
 from ndcg_tracker.reporting.notes import in_words
-from ndcg_tracker.tracker.labels import RunLabels, label_source
-from ndcg_tracker.tracker.rescore import stored_scores
-from ndcg_tracker.tracker.scoring import Scores, StoredMetric, settle_weights, store_scores
+from ndcg_tracker.tracker.labels import HeldLabels, RunLabels, label_source
+from ndcg_tracker.tracker.scoring import Scores, StoredMetric, settle_weights, store_scores, stored_scores
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
@@ -112,6 +111,31 @@ def digested(blocks: Iterable[RankedTable]) -> Iterator[RankedTable]:
         del block  # not to be held while the next one is read
 
 
+@dataclass(frozen=True)
+class ReadyRun:
+    """A run that was read whole, with its digest; ``scores``: of all its groups, None where they are still to come."""
+
+    table: RankedTable
+    scores: Scores | None
+
+
+def ready_run(table: RankedTable, labels: LabelLists | None, metrics: Sequence[Metric]) -> ReadyRun:
+    """Return a run with all that can be found without the database; ``labels``: given, None for those it has.
+
+    What a metric refuses is refused when the run is stored.
+    """
+    ranking = table.ranking
+    ranking.digest()
+    if labels is None:
+        return ReadyRun(table, None)
+    scores = Scores(list(dict.fromkeys(metrics)))
+    try:
+        scores.add(judged(ranking, HeldLabels(labels).of(ranking.group_keys)))
+    except NdcgTrackerError:
+        return ReadyRun(table, None)
+    return ReadyRun(table, scores)
+
+
 def store_run(
     store: Store,
     blocks: Iterable[RankedTable],
@@ -120,11 +144,13 @@ def store_run(
     metrics: Sequence[Metric],
     *,
     replace: bool = False,
+    scores: Scores | None = None,
 ) -> IngestResult:
     """Store a run with its labels, metrics and group results in one transaction, and return what became of it.
 
     Parameters: ``blocks``: of whole groups; a run that is read whole is one block. Held in memory are the blocks in
-    use, ``labels``, and per group its id and its results. The transaction is open while the blocks are read. Raises:
+    use, ``labels``, and per group its id and its results. The transaction is open while the blocks are read.
+    ``scores``: of all groups of the blocks under ``labels``, if they are known (see ``ready_run``). Raises:
     ConflictError where the name is taken by other content or a label contradicts a stored one; InputError where there
     are no labels; what the blocks raise.
     """
@@ -132,7 +158,7 @@ def store_run(
     with store.write() as tx:
         dataset = tx.write.datasets.ensure(details.dataset)
         coming = _Coming(blocks, RunLabels(tx, dataset, labels, details.labels_source or details.source))
-        run, outcome, moved, scores = _settled_run(tx, dataset, coming, details, wanted, replace)
+        run, outcome, moved, scores = _settled_run(tx, dataset, coming, details, wanted, replace, scores)
         label_set, is_new = coming.labels.settled()
         weights = settle_weights(tx, dataset, coming.weights)
         twins = [twin.name for twin in tx.runs.with_digest(dataset.id, run.digest) if twin.name != run.name]
@@ -167,6 +193,7 @@ def _settled_run(
     details: RunDetails,
     metrics: Sequence[Metric],
     replace: bool,
+    known: Scores | None,
 ) -> tuple[RunRecord, str, list[str], Scores | None]:
     """Return the run that holds the content, how it came to be, the aliases that moved to it, and its scores.
 
@@ -174,7 +201,7 @@ def _settled_run(
     """
     existing = tx.runs.named(dataset.id, details.name)
     if existing is None:
-        run, scores = _written(tx, dataset, coming, details, metrics)
+        run, scores = _written(tx, dataset, coming, details, metrics, known)
         return run, "stored", [], scores
     if not replace or coming.whole_digest() == existing.digest:
         for _ in coming.blocks():
@@ -184,7 +211,7 @@ def _settled_run(
         return existing, "already stored", [], None
     aside = f"{existing.name[:100]} {existing.digest}"  # until it is known whether the content is another
     tx.write.runs.rename(existing.id, aside)
-    run, scores = _written(tx, dataset, coming, details, metrics)
+    run, scores = _written(tx, dataset, coming, details, metrics, known)
     if run.digest == existing.digest:
         tx.write.runs.delete(run.id)
         return tx.write.runs.rename(existing.id, existing.name), "already stored", [], None
@@ -196,9 +223,14 @@ def _settled_run(
 
 
 def _written(
-    tx: WriteTransaction, dataset: DatasetRecord, coming: _Coming, details: RunDetails, metrics: Sequence[Metric]
+    tx: WriteTransaction,
+    dataset: DatasetRecord,
+    coming: _Coming,
+    details: RunDetails,
+    metrics: Sequence[Metric],
+    known: Scores | None,
 ) -> tuple[RunRecord, Scores]:
-    """Store and score the blocks as they come."""
+    """Store the blocks as they come, and score them where the scores are not known."""
     run_id = tx.write.runs.begin(
         dataset.id,
         details.name,
@@ -207,9 +239,10 @@ def _written(
         parameters=dict(details.parameters),
         tags=dict(details.tags),
     )
-    scores = Scores(metrics)
+    scores = known or Scores(metrics)
     for ranking, labels in coming.blocks():
-        scores.add(judged(ranking, labels))
+        if known is None:
+            scores.add(judged(ranking, labels))
         tx.write.runs.append(run_id, dataset.id, ranking)
     scores.add_missing(coming.labels.rest())
     scores.arrange(coming.labels.places)

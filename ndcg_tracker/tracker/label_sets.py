@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.comparison.labels import GradeFrequency, LabelsDiff, LabelVersion, labels_diff
 from ndcg_tracker.comparison.results import LabelSetRef
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.tracker.labels import GROUPS_AT_ONCE, HELD_LABELS
 
 if TYPE_CHECKING:
+    from ndcg_tracker.comparison.labels import GradeFrequency, LabelsDiff, LabelVersion
     from ndcg_tracker.rankings.ranking import LabelLists
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import LabelSetRecord
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = None) -> list[LabelVersion]:
     """Return the versions of a dataset's labels, of a judge or of all, oldest first; they are read to be counted."""
+    from ndcg_tracker.comparison.labels import LabelVersion  # not for every comparison, which finds labels here
+
     dataset = tx.datasets.known(dataset_name)
     n_runs = tx.evaluations.runs_by_label_set(dataset.id)
     found = []
@@ -34,6 +36,8 @@ def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = N
 
 def _contents(tx: ReadTransaction, label_set: LabelSetRecord) -> tuple[int, tuple[GradeFrequency, ...]]:
     """Return how many different items have labels, and how often each grade was given."""
+    from ndcg_tracker.comparison.labels import GradeFrequency
+
     items, grades = np.empty(0, dtype=np.uint64), Counter[float]()
     for lists in _blocks(tx, label_set):
         items = np.union1d(items, lists.item_keys.hashes())
@@ -103,6 +107,8 @@ def label_sets_diff(
     tx: ReadTransaction, dataset_name: str, first: int, second: int | None = None, *, top: int = 10
 ) -> LabelsDiff:
     """Return what differs between two versions of a dataset's labels, by default between one and its judge's newest."""
+    from ndcg_tracker.comparison.labels import labels_diff
+
     dataset = tx.datasets.known(dataset_name)
     before = numbered_labels(tx, dataset.id, dataset.name, first)
     after = numbered_labels(tx, dataset.id, dataset.name, second, before.judge if second is None else None)

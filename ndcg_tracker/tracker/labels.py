@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from ndcg_tracker.errors import ConflictError, InputError, argument
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows
+from ndcg_tracker.rankings.key_places import KeyPlaces
 from ndcg_tracker.rankings.keys import KeyIndex, Keys, joined_digest
 from ndcg_tracker.rankings.ranking import LabelLists, labels_of_groups
 
@@ -55,19 +55,12 @@ class HeldLabels:
 
     def __init__(self, lists: LabelLists) -> None:
         self._lists = lists
+        self._places = KeyPlaces(lists.group_keys)
         self._seen = np.zeros(lists.n_groups, dtype=np.bool_)
-
-    @cached_property
-    def _index(self) -> KeyIndex:
-        return KeyIndex(self._lists.group_keys)
 
     def of(self, keys: Keys) -> LabelLists:
         """Return the labels of some groups."""
-        rows = np.arange(len(keys))
-        if rows.size == self._lists.n_groups and keys.equal(rows, self._lists.group_keys, rows).all():
-            self._seen[:] = True
-            return self._lists
-        places = self._index.places(keys)
+        places = self._places.of(keys)
         places = places[places >= 0]
         self._seen[places] = True
         return self._lists if places.size == self._lists.n_groups else labels_of_groups(self._lists, places)
@@ -80,7 +73,7 @@ class HeldLabels:
 
     def places(self, keys: Keys) -> Index:
         """Return the number of each group among the labels, -1 for a group without labels."""
-        return self._index.places(keys)
+        return self._places.of(keys)
 
 
 class StoredLabels:

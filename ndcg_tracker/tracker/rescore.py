@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.weights import GroupWeights
 from ndcg_tracker.tracker.label_sets import numbered_labels
 from ndcg_tracker.tracker.labels import KnownLabels, add_labels, label_source
-from ndcg_tracker.tracker.scoring import Scores, StoredMetric, store_scores, stored_weights
+from ndcg_tracker.tracker.scoring import StoredMetric, store_scores, stored_scores, stored_weights
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
@@ -63,16 +62,6 @@ def rescore_runs(
             stored = store_scores(tx, run, label_set, scores, of_dataset.weights)
         rescored.append(RescoredRun(run.name, run.id, run.dataset, label_set.version, tuple(stored)))
     return rescored
-
-
-def stored_scores(tx: ReadTransaction, run: RunRecord, metrics: Sequence[Metric], labels: KnownLabels) -> Scores:
-    """Return what metrics say of a stored run, read from its stored items a block at a time."""
-    scores = Scores(metrics)
-    for ranking in tx.runs.ranking_blocks(run):
-        scores.add(judged(ranking, labels.of(ranking.group_keys)))
-    scores.add_missing(labels.rest())
-    scores.arrange(labels.places)
-    return scores
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import ConflictError
 from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.mean import REASONS, GroupResults, GroupValues, aggregated, joined_values, plain_mean
@@ -23,7 +25,12 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.write import WriteTransaction
+    from ndcg_tracker.tracker.labels import KnownLabels
 
+
+TieBounds = tuple[float | None, float | None]
+"""A mean with every tie broken for the worst, and for the best."""
+_COLUMNS = ("values", "dcg", "ideal_dcg", "reasons", "empty", "n_items", "labelled")
 
 NO_ITEMS = Ranking(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
 
@@ -48,26 +55,60 @@ class GatheredValues:
     """The values of some metrics, part by part; every group is in one part."""
 
     def __init__(self) -> None:
-        self._parts: list[list[GroupValues]] = []
+        self.parts: list[list[GroupValues]] = []
 
     def add(self, values: list[GroupValues]) -> None:
         """Take the values of some groups, one entry per metric, always in the same order of metrics."""
-        self._parts.append(values)
+        self.parts.append(values)
 
     def results(self, weights: GroupWeights | None, order: Index | None = None) -> list[GroupResults]:
         """Return the results over all groups; ``order``: which group stands at each place."""
-        return [aggregated(joined_values(parts, order), weights) for parts in zip(*self._parts, strict=True)]
+        joined = _Joined(self, order)
+        return [aggregated(joined.of_metric(number), weights) for number in range(len(self.parts[0]))]
 
     def order(self, places: Callable[[Keys], Index]) -> Index | None:
         """Return which group stands at each place of a run that is scored at once, None for the order they came in.
 
         ``places``: the number of each group in the order of the labels; groups without labels stand last.
         """
-        if len(self._parts) == 1:
+        if len(self.parts) == 1:
             return None
-        keys = Keys.joined([part[0].group_keys for part in self._parts])
-        labelled = np.concatenate([part[0].labelled for part in self._parts])
-        return np.lexsort((places(keys), ~labelled))
+        keys = Keys.joined([part[0].group_keys for part in self.parts])
+        labelled = np.concatenate([part[0].labelled for part in self.parts])
+        order = np.lexsort((places(keys), ~labelled))
+        return None if (np.diff(order) == 1).all() else order
+
+
+class _Joined:
+    """The parts of several metrics over the same groups as one; what metrics share is joined once."""
+
+    def __init__(self, first: GatheredValues, order: Index | None) -> None:
+        self._parts = first.parts
+        self._order = order
+        parts = [part[0] for part in first.parts]
+        whole = joined_values(parts, order)
+        self._keys = whole.group_keys
+        self._known: dict[tuple[int, ...], NDArray[Any]] = {
+            _parts_key(parts, name): getattr(whole, name) for name in _COLUMNS
+        }
+
+    def of_metric(self, number: int, gathered: GatheredValues | None = None) -> GroupValues:
+        """Return the values of a metric, those of other values of the same groups if some are given."""
+        parts = [part[number] for part in (self._parts if gathered is None else gathered.parts)]
+        if len(parts) == 1 and self._order is None:
+            return parts[0]
+        return GroupValues(parts[0].metric, self._keys, *(self._column(parts, name) for name in _COLUMNS))
+
+    def _column(self, parts: list[GroupValues], name: str) -> NDArray[Any]:
+        key = _parts_key(parts, name)
+        if key not in self._known:
+            joined = np.concatenate([getattr(part, name) for part in parts])
+            self._known[key] = joined if self._order is None else joined[self._order]
+        return self._known[key]
+
+
+def _parts_key(parts: list[GroupValues], name: str) -> tuple[int, ...]:
+    return tuple(id(getattr(part, name)) for part in parts)
 
 
 class Scores:
@@ -98,15 +139,34 @@ class Scores:
         """Put the groups in the order in which they stand where a run is scored at once (see ``GatheredValues``)."""
         self._order = self.values.order(places)
 
-    def results(self, weights: GroupWeights | None) -> list[tuple[GroupResults, GroupResults, GroupResults]]:
-        """Return per metric the results, those with every tie broken for the worst, and those for the best."""
-        gathered = (self.values, self.worst, self.best)
-        return list(zip(*(values.results(weights, self._order) for values in gathered), strict=True))
+    def results(self, weights: GroupWeights | None) -> Iterator[tuple[GroupResults, TieBounds]]:
+        """Yield per metric the results, and the means with every tie broken for the worst and for the best.
+
+        Those of the next metrics are made while one is in use.
+        """
+        joined = _Joined(self.values, self._order)
+
+        def of_metric(number: int) -> tuple[GroupResults, TieBounds]:
+            own = aggregated(joined.of_metric(number), weights)
+            worst, best = (aggregated(joined.of_metric(number, one), weights).mean for one in (self.worst, self.best))
+            return own, (worst, best)
+
+        return mapped(of_metric, list(range(len(self._metrics))))
 
     def coverage(self) -> dict[int | None, float]:
         """Return the mean judged share by cutoff, where there is one (see ``judged_shares``)."""
         shares = {cutoff: np.concatenate(parts) for cutoff, parts in self._shares.items() if parts}
         return {cutoff: plain_mean(of_groups) for cutoff, of_groups in shares.items() if of_groups.size}
+
+
+def stored_scores(tx: ReadTransaction, run: RunRecord, metrics: Sequence[Metric], labels: KnownLabels) -> Scores:
+    """Return what metrics say of a stored run, read from its stored items a block at a time."""
+    scores = Scores(metrics)
+    for ranking in tx.runs.ranking_blocks(run):
+        scores.add(judged(ranking, labels.of(ranking.group_keys)))
+    scores.add_missing(labels.rest())
+    scores.arrange(labels.places)
+    return scores
 
 
 def store_scores(
@@ -121,16 +181,17 @@ def store_scores(
     for cutoff, share in scores.coverage().items():
         if cutoff not in known:
             tx.write.evaluations.insert_coverage(run.id, label_set.id, cutoff, share)
-    results = scores.results(weights)
-    group_ids = tx.write.groups.ensure(run.dataset_id, results[0][0].group_keys)
     stored = []
-    for result, worst, best in results:
+    group_ids: Index | None = None
+    for result, tie_bounds in scores.results(weights):
+        if group_ids is None:  # all metrics have the same groups
+            group_ids = tx.write.groups.ensure(run.dataset_id, result.group_keys)
         tx.write.evaluations.insert(
             run.id,
             label_set.id,
             str(result.metric),
             mean=result.mean,
-            tie_bounds=(worst.mean, best.mean),
+            tie_bounds=tie_bounds,
             n_groups=result.n_groups,
             n_missing=result.n_missing,
             n_undefined=result.n_undefined,
@@ -138,7 +199,7 @@ def store_scores(
             values=result.values,
             dcg=result.dcg,
             ideal_dcg=result.ideal_dcg,
-            reasons=[REASONS[code] or None for code in result.reasons.tolist()],
+            reasons=[REASONS[code] or None for code in result.reasons.tolist()] if result.reasons.any() else None,
             requested_as=result.metric.requested_as,
         )
         stored.append(

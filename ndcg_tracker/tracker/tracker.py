@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         VersionsResult,
     )
     from ndcg_tracker.tracker.run_pair import RunPair, Version
+    from ndcg_tracker.tracker.scoring import Scores
     from ndcg_tracker.tracker.texts import StoredText, TextsAdded
 
 # What answers a question is imported where it is asked: most of a small command's time is its start.
@@ -190,8 +191,12 @@ class Tracker:
         metrics: str | Sequence[str],
         *,
         replace: bool = False,
+        scores: Scores | None = None,
     ) -> IngestResult:
-        """Store a run that a reader has read whole, as one block, or reads block by block (see ``ingest``)."""
+        """Store a run that a reader has read whole, as one block, or reads block by block (see ``ingest``).
+
+        ``scores``: what is known of it (see ``tracker.ingest.store_run``).
+        """
         from ndcg_tracker.concurrency import reading_ahead
         from ndcg_tracker.tracker.evaluation import fitting, parsed_metrics
         from ndcg_tracker.tracker.ingest import digested, store_run
@@ -201,7 +206,7 @@ class Tracker:
         if isinstance(blocks, list):  # a run that was read whole is refused before a database is created for it
             coming = iter(list(coming))
         with reading_ahead(digested(coming)) as read:  # the first blocks are read while the store opens
-            return store_run(self.store(create=True), read, labels, details, parsed, replace=replace)
+            return store_run(self.store(create=True), read, labels, details, parsed, replace=replace, scores=scores)
 
     def ingest_table(
         self,

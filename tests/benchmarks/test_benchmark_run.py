@@ -90,6 +90,17 @@ def test_our_own_commands_are_measured(tmp_path: Path) -> None:
     assert results["phases"][1]["figures"]["further_run_mb"] > 0
 
 
+def test_a_fleet_is_ingested_and_rescored(tmp_path: Path) -> None:
+    results, printed = run(tmp_path, "--sections", "fleet", "--only", "ingest, SQLite", "ingest --jobs 1, S", "rescore")
+    found = rows(results, "fleet")
+    assert set(found) == {"ingest, SQLite", "ingest --jobs 1, SQLite", "rescore 400 runs"}
+    assert all(row["seconds"] > 0 for row in found.values())
+    one = found["ingest, SQLite"]
+    assert one["seconds_a_file"] == pytest.approx(one["seconds"] / 3)
+    assert "## Many runs at once" in printed
+    assert list((tmp_path / "data").glob("bench-*")) == []
+
+
 @pytest.mark.skipif(not LONG, reason="38 processes: .ci/nightly runs it (NDCG_TEST_LONG=1)")
 def test_every_trick_is_measured_with_and_without_it(module: Any, tmp_path: Path) -> None:
     results, printed = run(tmp_path, "--sections", "tricks")
@@ -186,9 +197,9 @@ def test_only_what_stands_between_the_marks_of_a_page_is_rewritten(module: Any, 
 def test_the_page_has_a_place_for_every_part_of_a_run() -> None:
     parts = [f"files w{number}" for number in (1, 2, 3, 4)] + [f"kernel w{number}" for number in (1, 2, 4)]
     text = PAGE.read_text(encoding="utf-8")
-    for part in [*parts, "machine", "goals", "frames", "commands", "growth", "housekeeping", "tricks"]:
+    for part in [*parts, "machine", "goals", "frames", "commands", "fleet", "growth", "housekeeping", "tricks"]:
         assert text.count(f"<!-- benchmark: {part} -->") == 1
-    assert text.count("<!-- /benchmark -->") == 14
+    assert text.count("<!-- /benchmark -->") == 15
 
 
 def test_repeated_files_have_groups_of_their_own(module: Any, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from thorough import examples
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, Ranking
-from ndcg_tracker.storage import read, write
+from ndcg_tracker.storage import read
 from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.bulk import sqlite
 from ndcg_tracker.storage.store import Store
@@ -160,7 +160,6 @@ def test_label_sets_are_versions(store: Store) -> None:
 
 @pytest.mark.parametrize("few", [0, 500])
 def test_groups_keep_their_ids(store: Store, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(write, "FEW", few)
     monkeypatch.setattr(read, "FEW", few)
     keys = Keys.from_strings(["b", "a", "ü", "b", "B"])
     with store.write() as tx:

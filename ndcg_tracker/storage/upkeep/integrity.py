@@ -111,15 +111,63 @@ class Written:
 
 def check_written(connection: Connection, made: Written) -> None:
     """Raise if the data of this transaction is incomplete, before it is committed."""
+    ranges: dict[tuple[int, int, int], int] = {}
+    n_packed = sa.func.coalesce(sa.func.length(evaluations.c.packed_values), 0) // 8
+    of_evaluations = sa.select(evaluations.c.id, runs.c.dataset_id, n_packed).join_from(evaluations, runs)
+    doubtful = [
+        _doubtful(connection, owners, owner, ids, ranges) if ids else []
+        for owners, owner, ids in (
+            (sa.select(runs.c.id, runs.c.dataset_id, runs.c.n_groups), ranked_lists.c.run_id, made.runs),
+            (
+                sa.select(label_sets.c.id, label_sets.c.dataset_id, label_sets.c.n_groups),
+                label_lists.c.label_set_id,
+                made.label_sets,
+            ),
+            (of_evaluations, group_results.c.evaluation_id, made.evaluation_ids),
+        )
+    ]
+    run_ids, label_set_ids, evaluation_ids = doubtful
     broken = broken_references(
         connection,
-        run_ids=made.runs,
-        label_set_ids=made.label_sets,
-        evaluation_ids=made.evaluation_ids,
+        run_ids=run_ids,
+        label_set_ids=label_set_ids,
+        evaluation_ids=evaluation_ids,
         text_dataset_ids=made.text_dataset_ids,
     )
     if broken:
         raise DatabaseError(f"refused to store {'; '.join(broken)}: nothing was stored", advice="please report this")
+
+
+def _doubtful(
+    connection: Connection,
+    owners: Select[Any],
+    owner: sa.Column[Any],
+    ids: Collection[int],
+    ranges: dict[tuple[int, int, int], int],
+) -> list[int]:
+    """Return the owners that a look at the ends does not show to be whole.
+
+    An owner has a row per group at most. So if it has as many rows as it says, and as many as there are ids from its
+    smallest group to its largest, and as many as its dataset has groups there, then it is whole: no row is looked up.
+    Parameters: ``owners``: their id, dataset and number of rows. ``owner``: the column that names them. ``ranges``: how
+    many groups of a dataset are between two ids, as far as known.
+    """
+    group = owner.table.c.group_id
+    query = sa.select(owner, sa.func.count(), sa.func.min(group), sa.func.max(group)).where(owner.in_(sorted(ids)))
+    ends = {row[0]: row[1:] for row in connection.execute(query.group_by(owner))}
+    chosen = owners.where(owners.selected_columns[0].in_(sorted(ids)))
+    whole = set()
+    for owner_id, dataset_id, n_rows in connection.execute(chosen):
+        n_found, first, last = ends.get(owner_id, (0, 0, -1))
+        if not n_found == n_rows == last - first + 1:
+            continue
+        key = dataset_id, first, last
+        if n_rows and key not in ranges:
+            within = (groups.c.dataset_id == dataset_id, groups.c.id.between(first, last))
+            ranges[key] = connection.execute(sa.select(sa.func.count()).select_from(groups).where(*within)).scalar_one()
+        if not n_rows or ranges[key] == n_rows:
+            whole.add(owner_id)
+    return [one for one in ids if one not in whole]
 
 
 @cache
