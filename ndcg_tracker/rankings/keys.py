@@ -222,10 +222,15 @@ class Keys:
         return [whole[start:end] for start, end in itertools.pairwise(ends)]
 
     def to_list(self) -> list[str]:
-        """Return all ids as Python strings."""
+        """Return all ids as Python strings; ASCII, as most are, is decoded as a whole."""
         if self.numbers is not None and self.dictionary is None:
             return list(map(str, self.numbers.tolist()))
-        return [key.decode() for key in self.to_bytes_list()]
+        offsets = self.offsets
+        whole = self.data[offsets[0] : offsets[-1]].tobytes()
+        if not whole.isascii():
+            return [key.decode() for key in self.to_bytes_list()]
+        text = whole.decode("ascii")
+        return [text[start:end] for start, end in itertools.pairwise((offsets - offsets[0]).tolist())]
 
     @property
     def lengths(self) -> Index:

@@ -230,7 +230,7 @@ class SqliteBulk:
 
     def insert_groups(self, dataset_id: int, ids: Index, keys: Keys) -> None:
         """Add groups with the given ids."""
-        self._insert_rows("groups (dataset_id, id, key)", f"({int(dataset_id)}, ?, ?)", [ids.tolist(), _texts(keys)])
+        self._insert_rows("groups (dataset_id, id, key)", f"({int(dataset_id)}, ?, ?)", [ids.tolist(), keys.to_list()])
 
     def group_rows(self, dataset_id: int) -> tuple[Index, Keys]:
         """Return the ids, ascending, and keys of all groups of a dataset."""
@@ -386,19 +386,6 @@ class SqliteBulk:
         )
         columns = np.fromiter(rows, dtype=[("id", np.int64), ("dcg", np.float64), ("ideal_dcg", np.float64)])
         return np.ascontiguousarray(columns["id"]), _nan_for_inf(columns["dcg"]), _nan_for_inf(columns["ideal_dcg"])
-
-
-def _texts(keys: Keys) -> list[str]:
-    """Return ids as text; ASCII, as most are, is decoded as a whole.
-
-    >>> _texts(Keys.from_strings(["a", "bc"]).slice(1, 2)), _texts(Keys.from_strings(["ö"]))
-    (['bc'], ['ö'])
-    """
-    whole = keys.data[keys.offsets[0] : keys.offsets[-1]].tobytes()
-    if not whole.isascii():
-        return keys.to_list()
-    text = whole.decode("ascii")
-    return [text[start:end] for start, end in pairwise((keys.offsets - keys.offsets[0]).tolist())]
 
 
 def _nan_for_inf(values: Floats) -> Floats:
