@@ -44,9 +44,9 @@ KEPT = (
 PACKED = "packed_group_ids, packed_values"
 
 # A list of a few rows changes wholly with each row; a table of millions by a twentieth.
-ANALYZED = {"datasets": (0, 0), "metrics": (0, 0), "label_sets": (0, 0), "aliases": (0, 0), "runs": (10, 0.05)} | {
-    table: (20, 0.05) for table in ("evaluations", "groups", "group_results", "ranked_lists", "label_lists")
-}
+ANALYZED = dict.fromkeys(("datasets", "metrics", "label_sets", "aliases"), (0, 0)) | dict.fromkeys(
+    ("runs", "evaluations", "groups", "group_results", "ranked_lists", "label_lists"), (10, 0.05)
+)
 LONG_COLUMNS = (
     ("evaluations", "packed_group_ids"),
     ("evaluations", "packed_values"),
@@ -349,8 +349,8 @@ def rebuild_evaluations() -> None:
         f"SELECT {', '.join(f'e.{name}' for name in KEPT.split(', '))}, "
         "r.name, r.dataset, m.text, s.judge, r.created_at_utc, s.version, "
         f"{', '.join(f'e.{name}' for name in PACKED.split(', '))} FROM evaluations_0006 e "
-        "JOIN runs r ON r.id = e.run_id JOIN metrics m ON m.id = e.metric_id JOIN label_sets s ON s.id = e.label_set_id "
-        "ORDER BY e.id"
+        "JOIN runs r ON r.id = e.run_id JOIN metrics m ON m.id = e.metric_id "
+        "JOIN label_sets s ON s.id = e.label_set_id ORDER BY e.id"
     )
     op.drop_table("evaluations_0006")
 
@@ -386,9 +386,11 @@ def keep_statistics() -> None:
         )
     for table, column in LONG_COLUMNS:  # nobody asks for one list or another by its content
         op.execute(f"ALTER TABLE {table} ALTER COLUMN {column} SET STATISTICS 0")
-    row = op.get_bind().execute(
-        sa.text("SELECT quote_ident(current_schema()), quote_literal(quote_ident(current_schema()))")
-    ).one()
+    row = (
+        op.get_bind()
+        .execute(sa.text("SELECT quote_ident(current_schema()), quote_literal(quote_ident(current_schema()))"))
+        .one()
+    )
     function = ANALYZE.format(schema=row[0], literal=row[1], tables=",".join(ANALYZED))
     op.execute(sa.text(function.replace(":", r"\:")))
 

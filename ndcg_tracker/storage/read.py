@@ -130,7 +130,9 @@ class DatasetReads:
 
     def with_id(self, dataset_id: int) -> DatasetRecord:
         """Return the dataset of this id."""
-        return self._session.records(DatasetRecord, sa.select(schema.datasets).where(schema.datasets.c.id == dataset_id))[0]
+        return self._session.records(
+            DatasetRecord, sa.select(schema.datasets).where(schema.datasets.c.id == dataset_id)
+        )[0]
 
     def known(self, name: str) -> DatasetRecord:
         """Return the dataset of this name; ReferenceNotFoundError, naming those there are, where there is none."""

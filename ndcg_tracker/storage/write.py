@@ -416,17 +416,21 @@ class EvaluationWrites:
                 f"no evaluation with id {evaluation_id}", advice="list those of a run with: ndcg-track runs show RUN"
             )
 
-    def _names(self, run_id: int, label_set_id: int) -> Mapping[str, Any]:
+    def _names(self, run_id: int, label_set_id: int) -> dict[str, Any]:
         """Return what an evaluation repeats of its run and its label set, so that the views need no other table."""
         runs, label_sets = schema.runs, schema.label_sets
-        query = sa.select(
-            runs.c.name.label("run"),
-            runs.c.dataset,
-            runs.c.created_at_utc.label("run_created_at_utc"),
-            label_sets.c.version.label("label_set_version"),
-            label_sets.c.judge,
-        ).where(runs.c.id == run_id, label_sets.c.id == label_set_id)
-        return self._session.execute(query).one()._mapping
+        query = (
+            sa.select(
+                runs.c.name.label("run"),
+                runs.c.dataset,
+                runs.c.created_at_utc.label("run_created_at_utc"),
+                label_sets.c.version.label("label_set_version"),
+                label_sets.c.judge,
+            )
+            .join_from(runs, label_sets, label_sets.c.dataset_id == runs.c.dataset_id)
+            .where(runs.c.id == run_id, label_sets.c.id == label_set_id)
+        )
+        return dict(self._session.execute(query).one()._mapping)
 
     def _metric_id(self, text: str) -> int:
         table = schema.metrics

@@ -111,9 +111,12 @@ class Tracker:
             self._store = Store.open(self.location, create=create, read_only=self._read_only)
         return self._store
 
-    def query(self, query: str, *, timeout_seconds: float = SQL_TIMEOUT_SECONDS) -> QueryResult:
-        """Run a read-only SQL query on the public views (see ``sql``) and return columns and rows."""
-        return self.store().query(query, timeout_seconds=timeout_seconds)
+    def query(self, query: str, *, timeout_seconds: float = SQL_TIMEOUT_SECONDS, explain: bool = False) -> QueryResult:
+        """Run a read-only SQL query on the public views (see ``sql``) and return columns and rows.
+
+        ``explain``: return the engine's plan instead, one line per row, and do not run the query.
+        """
+        return self.store().query(query, timeout_seconds=timeout_seconds, explain=explain)
 
     def sql(self, query: str, *, timeout_seconds: float = SQL_TIMEOUT_SECONDS) -> pd.DataFrame:
         """Run a read-only SQL query on the public views: run_summary, group_history, group_diff, items, labels, ...
@@ -154,8 +157,8 @@ class Tracker:
         ``columns`` and ``scores``: see ``evaluate``. ``name``: unique within ``dataset``; by default that of the file.
         ``metrics``: one text form or several. ``tags`` and ``parameters``: kept with the run. ``created_at``: when
         the run was made, by default now: a datetime, or ISO 8601 text; UTC where it names no zone. ``replace``: take
-        the place of other content under this name. Returns: what became of it. Raises: InputError for a frame that cannot
-        be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
+        the place of other content under this name. Returns: what became of it. Raises: InputError for a frame that
+        cannot be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
         """
         from ndcg_tracker.ingest.detection import default_run_name
         from ndcg_tracker.storage.checks import checked_name, stored_time

@@ -94,6 +94,11 @@ class Written:
     decision_ids: set[int] = field(default_factory=set)
     text_dataset_ids: set[int] = field(default_factory=set)
 
+    @property
+    def is_much(self) -> bool:
+        """Whether large tables have grown."""
+        return bool(self.runs or self.label_sets or self.evaluation_ids)
+
     def is_in(self, connection: Connection) -> bool | None:
         """Return whether the transaction was committed; None if it created nothing that shows it.
 
