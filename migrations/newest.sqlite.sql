@@ -204,6 +204,7 @@ CREATE TABLE evaluations (
 	metric TEXT NOT NULL, 
 	judge TEXT NOT NULL, 
 	run_created_at_utc TEXT NOT NULL, 
+	dataset_id INTEGER NOT NULL, 
 	label_set_version INTEGER NOT NULL, 
 	packed_group_ids BLOB, 
 	packed_values BLOB, 
@@ -243,7 +244,7 @@ CREATE VIEW group_history AS SELECT e.run AS run, e.run_id AS run_id, e.dataset 
                coalesce(e.requested_as, e.metric) AS requested_as, e.judge AS judge, e.run_created_at_utc AS created_at
         FROM evaluations e
         JOIN group_results v ON v.evaluation_id = e.id
-        JOIN groups g ON g.id = v.group_id
+        JOIN groups g ON g.id = v.group_id AND g.dataset_id = e.dataset_id
 ;
 CREATE VIEW group_diff AS SELECT eb.dataset AS dataset, eb.run AS baseline, ec.run AS candidate, eb.metric AS metric,
                eb.label_set_version AS label_set_version, g.key AS group_key, vb.value AS baseline_value,
@@ -254,7 +255,7 @@ CREATE VIEW group_diff AS SELECT eb.dataset AS dataset, eb.run AS baseline, ec.r
              AND ec.run_id <> eb.run_id
         JOIN group_results vc ON vc.evaluation_id = ec.id
         JOIN group_results vb ON vb.evaluation_id = eb.id AND vb.group_id = vc.group_id
-        JOIN groups g ON g.id = vc.group_id
+        JOIN groups g ON g.id = vc.group_id AND g.dataset_id = eb.dataset_id
 ;
 CREATE VIEW items AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, g.key AS group_key, i.key + 1 AS rank,
                i.value AS item_key, CAST(json_extract(l.scores, '$[' || i.key || ']') AS REAL) AS score
@@ -289,7 +290,8 @@ CREATE VIEW run_regressions AS SELECT p.dataset AS dataset, p.run AS run, p.run_
                vb.value AS baseline_value, vc.value AS value, vc.value - vb.value AS delta,
                p.created_at_utc AS created_at
         FROM (
-            SELECT e.dataset, e.run, e.run_id, e.run_created_at_utc AS created_at_utc, 'previous' AS against,
+            SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc AS created_at_utc,
+                   'previous' AS against,
                    lag(e.run) OVER earlier AS baseline, lag(e.run_id) OVER earlier AS baseline_run_id, e.metric,
                    e.label_set_version, e.judge, e.id AS evaluation_id, lag(e.id) OVER earlier AS baseline_id
             FROM evaluations e
@@ -298,7 +300,8 @@ CREATE VIEW run_regressions AS SELECT p.dataset AS dataset, p.run AS run, p.run_
                 ORDER BY e.run_created_at_utc, e.run_id
             )
             UNION ALL
-            SELECT e.dataset, e.run, e.run_id, e.run_created_at_utc, '@' || a.name, b.run, b.run_id, e.metric,
+            SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc,
+                   '@' || a.name, b.run, b.run_id, e.metric,
                    e.label_set_version, e.judge, e.id, b.id
             FROM aliases a
             JOIN evaluations b ON b.run_id = a.run_id
@@ -307,7 +310,7 @@ CREATE VIEW run_regressions AS SELECT p.dataset AS dataset, p.run AS run, p.run_
         ) p
         JOIN group_results vc ON vc.evaluation_id = p.evaluation_id
         JOIN group_results vb ON vb.evaluation_id = p.baseline_id AND vb.group_id = vc.group_id
-        JOIN groups g ON g.id = vc.group_id
+        JOIN groups g ON g.id = vc.group_id AND g.dataset_id = p.dataset_id
 ;
 CREATE VIEW alias_history AS SELECT h.dataset AS dataset, h.alias AS alias, h.run AS run, h.run_id AS run_id,
                h.since_utc AS since_utc, h.until_utc AS until_utc, h.since_utc AS since, h.until_utc AS until
@@ -345,5 +348,37 @@ CREATE VIEW run_tags AS SELECT r.name AS run, r.id AS run_id, r.dataset AS datas
                CASE WHEN e.type IN ('true', 'false') THEN e.type ELSE CAST(e.value AS TEXT) END AS value
         FROM runs r
         JOIN json_each(r.tags) e
+;
+ANALYZE sqlite_master
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('metrics', 'sqlite_autoindex_metrics_1', '10 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('label_sets', 'sqlite_autoindex_label_sets_1', '10 2 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('aliases', 'sqlite_autoindex_aliases_1', '10 2 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('groups', 'sqlite_autoindex_groups_1', '1000000 50000 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('groups', 'ix_groups_key', '1000000 2')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('runs', 'sqlite_autoindex_runs_1', '1000 200 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('runs', 'ix_runs_dataset_id_digest', '1000 200 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('runs', 'ix_runs_name', '1000 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('evaluations', 'sqlite_autoindex_evaluations_1', '2000 3 3 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('evaluations', 'ix_evaluations_run_metric', '2000 3 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('coverages', 'sqlite_autoindex_coverages_1', '5000 5 4 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('label_lists', 'sqlite_autoindex_label_lists_1', '5000 500 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoindex_ranked_lists_1', '5000000 500 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
 INSERT INTO ndcg_tracker_version (version_num) VALUES ('0007')

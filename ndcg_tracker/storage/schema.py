@@ -228,6 +228,7 @@ evaluations = Table(
     Column("metric", TEXT, nullable=False, comment="The metric's canonical text form."),
     Column("judge", TEXT, nullable=False, comment="Who gave the labels, as label_sets has it."),
     Column("run_created_at_utc", TEXT, nullable=False, comment="When the run was made, as runs has it."),
+    Column("dataset_id", IDENTIFIER, nullable=False, comment="Dataset of the run."),
     Column("label_set_version", COUNT, nullable=False, comment="Version of the labels."),
     Column("packed_group_ids", BYTES, comment="The groups of packed_values, int64; the first if each is one more."),
     Column("packed_values", BYTES, comment="All group results again, by group id, float64, to be read at once."),

@@ -422,6 +422,7 @@ class EvaluationWrites:
         query = (
             sa.select(
                 runs.c.name.label("run"),
+                runs.c.dataset_id,
                 runs.c.dataset,
                 runs.c.created_at_utc.label("run_created_at_utc"),
                 label_sets.c.version.label("label_set_version"),

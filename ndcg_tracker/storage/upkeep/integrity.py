@@ -171,6 +171,7 @@ def _misnamed_evaluations() -> Select[Any]:
     )
     named = {
         evaluations.c.run: runs.c.name,
+        evaluations.c.dataset_id: runs.c.dataset_id,
         evaluations.c.dataset: runs.c.dataset,
         evaluations.c.run_created_at_utc: runs.c.created_at_utc,
         evaluations.c.metric: metrics.c.text,
