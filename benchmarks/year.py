@@ -12,18 +12,16 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import json
 import re
-import statistics
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from processes import ROOT, TaskError
+from machine import Postgres
+from processes import DATA, ROOT
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.storage.store import upgrade
@@ -125,3 +123,96 @@ def fill(url: str, year: Year) -> None:
         for number in range(small.n_runs):
             table = small.run(number)
             tracker.ingest(table, name=small.name(number), dataset="books", labels=small.labels(newer=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of the page: its SQL, and how many seconds the answer may take on each engine."""
+
+    name: str
+    query: str
+    goals: dict[str, float]
+
+
+def questions(page: Path = ROOT / "docs" / "questions.md") -> list[Question]:
+    """Return the questions of the page, in its order."""
+    parts = re.findall(
+        r"^## (.+?)\n<!-- question: ([\d.]+)(?:, Postgres ([\d.]+))? -->\n.*?```sql\n(.*?)```",
+        page.read_text(encoding="utf-8"),
+        re.M | re.S,
+    )
+    return [
+        Question(name, query.strip(), {"SQLite": float(goal), "Postgres": float(on_postgres or goal)})
+        for name, goal, on_postgres, query in parts
+    ]
+
+
+def seconds(url: str, query: str, n_rounds: int, limit: float) -> tuple[float | None, int]:
+    """Return how long the best of some rounds took, None if none was over in time, and how many rows there are."""
+    best: float | None = None
+    n_rows = 0
+    with Tracker(url) as tracker:
+        for _ in range(n_rounds):
+            began = time.perf_counter()
+            try:
+                n_rows = len(tracker.query(query, timeout_seconds=limit).rows)
+            except InputError as error:
+                if "stopped after" not in str(error):
+                    raise
+                break
+            taken = time.perf_counter() - began
+            best = taken if best is None else min(best, taken)
+    return best, n_rows
+
+
+def is_filled(url: str) -> bool:
+    """Return whether the year is there."""
+    with Tracker(url) as tracker:
+        return bool(tracker.aliases("shop"))
+
+
+def shown(taken: float | None, goal: float, limit: float) -> str:
+    """Return a time, marked where it misses its goal."""
+    text = f"> {limit:g}" if taken is None else f"{taken:.2f}"
+    return text if taken is not None and taken <= goal else f"{text} (!)"
+
+
+def main() -> None:
+    """Make the year where it is missing, and ask."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, default=DATA, help="where SQLite's file is kept")
+    parser.add_argument("--postgres", default="", help="URL of a database that may be kept; by default one is made")
+    parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--groups", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--limit", type=float, default=40.0, help="seconds after which an answer is given up")
+    given = parser.parse_args()
+    for folder in (given.folder, DATA):
+        folder.mkdir(parents=True, exist_ok=True)
+    year = Year(given.runs, given.groups)
+    server = None if given.postgres else Postgres(sys.executable, "")
+    try:
+        urls = {
+            "Postgres": given.postgres or server.create("year"),
+            "SQLite": f"sqlite:///{given.folder / f'year-{given.runs}-{given.groups}.db'}",
+        }
+        for url in urls.values():
+            upgrade(url)
+            if not is_filled(url):
+                fill(url, year)
+        print(f"| {given.runs} runs x {given.groups:,} groups, seconds | Postgres | SQLite | goal | rows |")
+        print("|---|---|---|---|---|")
+        for question in questions():
+            cells = []
+            for engine, url in urls.items():
+                taken, n_rows = seconds(url, question.query, given.rounds, given.limit)
+                cells.append(shown(taken, question.goals[engine], given.limit))
+            goal = "/".join(dict.fromkeys(f"{one:g}" for one in (question.goals["Postgres"], question.goals["SQLite"])))
+            print(f"| {question.name} | {' | '.join(cells)} | {goal} | {n_rows:,} |", flush=True)
+    finally:
+        if server is not None:
+            server.close()
+
+
+if __name__ == "__main__":
+    main()
