@@ -168,7 +168,7 @@ def seconds(url: str, query: str, n_rounds: int, limit: float) -> tuple[float | 
 def is_filled(url: str) -> bool:
     """Return whether the year is there."""
     with Tracker(url) as tracker:
-        return bool(tracker.aliases("shop"))
+        return any(alias.dataset == "shop" for alias in tracker.aliases())
 
 
 def shown(taken: float | None, goal: float, limit: float) -> str:
