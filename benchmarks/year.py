@@ -47,6 +47,7 @@ class Year:
         difficulty = self._rng.gamma(2.0, 1.0, (n_groups, 1))
         self._base = self._rng.normal(0.0, 1.0, (n_groups, POOL)) * difficulty
         self._base[:, :LABELLED] += self._grades
+        self._base[:, 2] = 9.0  # one item per group that every run finds
 
     @property
     def relabelled(self) -> int:

@@ -55,8 +55,8 @@ LONG_COLUMNS = (
     ("ranked_lists", "item_keys"),
     ("ranked_lists", "scores"),
 )
-# Who does not own a table may not ANALYZE it; so the owner's function does, for whoever writes. Tables of up to a
-# hundred pages are read each time, larger ones after they have grown by a tenth; nothing waits for a lock.
+# Who does not own a table may not ANALYZE it; so the owner's function does, for whoever writes. Tables of up to ten
+# pages are read each time, larger ones after they have grown by a fifth; nothing waits for a lock.
 ANALYZE = """
 CREATE FUNCTION {schema}.ndcg_tracker_analyze() RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$
@@ -66,7 +66,7 @@ BEGIN
         SELECT c.oid FROM pg_class c
         WHERE c.relnamespace = {literal}::regnamespace AND c.relkind = 'r' AND c.relname = ANY ('{{{tables}}}')
         AND (c.reltuples < 0 OR pg_relation_size(c.oid) / current_setting('block_size')::int
-            NOT BETWEEN 101 AND 1.1 * c.relpages)
+            NOT BETWEEN 11 AND 1.2 * c.relpages)
     LOOP
         EXECUTE format('ANALYZE (SKIP_LOCKED) %s', found);
     END LOOP;
