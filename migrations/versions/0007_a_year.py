@@ -60,17 +60,12 @@ LONG_COLUMNS = (
 ANALYZE = """
 CREATE FUNCTION {schema}.ndcg_tracker_analyze() RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$
-DECLARE found regclass;
-BEGIN
-    FOR found IN
+DECLARE found regclass; BEGIN FOR found IN
         SELECT c.oid FROM pg_class c
         WHERE c.relnamespace = {literal}::regnamespace AND c.relkind = 'r' AND c.relname = ANY ('{{{tables}}}')
         AND (c.reltuples < 0 OR pg_relation_size(c.oid) / current_setting('block_size')::int
             NOT BETWEEN 11 AND 1.2 * c.relpages)
-    LOOP
-        EXECUTE format('ANALYZE (SKIP_LOCKED) %s', found);
-    END LOOP;
-END $$
+    LOOP EXECUTE format('ANALYZE (SKIP_LOCKED) %s', found); END LOOP; END $$
 """
 
 # SQLite takes ten rows for each value of an index unless it is told. These say what is usual, so that it plans alike

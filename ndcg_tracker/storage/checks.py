@@ -75,7 +75,7 @@ def checked_time(text: str | None) -> str:
     if text is None:
         return utc_now()
     try:
-        exact = datetime.strptime(text, _TIME_FORMAT).strftime(_TIME_FORMAT)
+        exact = _stored(datetime.strptime(text, _TIME_FORMAT))
     except ValueError:
         exact = None
     if exact != text:
@@ -97,7 +97,11 @@ def stored_time(given: str | datetime) -> str:
             f"{argument('created_at', given)} is not a time",
             advice="write it in ISO 8601, such as 2025-01-31T08:00:00Z or 2025-01-31T09:00+01:00",
         ) from None
-    return f"{utc.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+    return _stored(utc)
+
+
+def _stored(utc: datetime) -> str:
+    return f"{utc.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"  # strftime writes the year 1 as 1
 
 
 def checked_object(what: str, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
