@@ -32,6 +32,13 @@ NAMES = {
     "run_created_at_utc": "When the run was made, as runs has it.",
 }
 NUMBERS = {"dataset_id": "Dataset of the run.", "label_set_version": "Version of the labels."}
+COMMENTS = {  # of columns of runs: now, and before
+    "id": ("Number of the run, never used twice.", "Number of the run; orders runs, never used twice."),
+    "created_at_utc": (
+        "When the run was made or stored, ISO 8601 in UTC; orders runs.",
+        "When the run was stored, ISO 8601 in UTC.",
+    ),
+}
 NAMED = """
     SELECT r.name, r.dataset, m.text, s.judge, r.created_at_utc, r.dataset_id, s.version
     FROM runs r, metrics m, label_sets s
@@ -278,6 +285,8 @@ def upgrade() -> None:
         rebuild_evaluations()
     else:
         name_evaluations()
+        for name, (comment, _) in COMMENTS.items():
+            op.execute(f"COMMENT ON COLUMN runs.{name} IS '{comment}'")
     op.create_index(op.f("ix_evaluations_run_metric"), "evaluations", ["run", "metric"])
     op.create_index(op.f("ix_groups_key"), "groups", ["key"])
     create_alias_moves()
@@ -298,6 +307,8 @@ def downgrade() -> None:
         op.execute("DROP TABLE sqlite_stat1")
     else:
         op.execute("DROP FUNCTION ndcg_tracker_analyze()")
+        for name, (_, comment) in COMMENTS.items():
+            op.execute(f"COMMENT ON COLUMN runs.{name} IS '{comment}'")
         for table in ANALYZED:
             op.execute(f"ALTER TABLE {table} RESET (autovacuum_analyze_threshold, autovacuum_analyze_scale_factor)")
         for table, column in LONG_COLUMNS:

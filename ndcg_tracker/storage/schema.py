@@ -163,11 +163,13 @@ label_lists = Table(
 runs = Table(
     "runs",
     metadata,
-    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the run; orders runs, never used twice."),
+    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the run, never used twice."),
     Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the run."),
     Column("name", TEXT, nullable=False, comment="Name of the run, unique in its dataset."),
     Column("digest", TEXT, nullable=False, comment="Digest of all (group, item, score), independent of their order."),
-    Column("created_at_utc", TEXT, nullable=False, comment="When the run was stored, ISO 8601 in UTC."),
+    Column(
+        "created_at_utc", TEXT, nullable=False, comment="When the run was made or stored, ISO 8601 in UTC; orders runs."
+    ),
     Column("source", TEXT, comment="Where the run came from, such as a file name."),
     Column("git_commit", TEXT, comment="Commit of the code that made the run."),
     Column("parameters", JsonText, nullable=False, comment="JSON object of the parameters given with the run."),
