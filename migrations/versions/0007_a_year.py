@@ -175,7 +175,10 @@ ITEMS = {
         FROM runs r
         JOIN ranked_lists l ON l.run_id = r.id
         JOIN groups g ON g.id = l.group_id AND g.dataset_id = r.dataset_id
-        CROSS JOIN LATERAL unnest(l.item_keys, l.scores) WITH ORDINALITY AS i (item_key, score, rank)
+        CROSS JOIN LATERAL (
+            SELECT CAST(generate_subscripts(l.item_keys, 1) AS bigint) AS rank, unnest(l.item_keys) AS item_key,
+                   unnest(l.scores) AS score
+        ) i
     """,
 }
 RUN_ALIASES = """

@@ -14,6 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 from ndcg_tracker.errors import DatabaseError, InputError
+from ndcg_tracker.storage.connection import CACHE_KIB
 from ndcg_tracker.storage.guard.query_result import (
     PLAN,
     QueryResult,
@@ -188,6 +189,7 @@ def _unreadable(path: str, error: sqlite3.Error) -> DatabaseError:
 
 def _restrict(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA query_only = ON")
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")  # what is sorted stays in memory up to this size, too
     for limit, value in (
         (sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES),
         (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 1_000_000),
