@@ -40,7 +40,7 @@ class Year:
         self.n_runs, self.n_groups = n_runs, n_groups
         self._rng = np.random.default_rng(18)
         self._keys = pa.array([f"query {number:04d}" for number in range(n_groups)])
-        self._items = pa.array([f"sku-{number}" for number in range(n_groups * POOL // 4)])
+        self._items = pa.array([f"sku-{number}" for number in range(max(POOL, n_groups * POOL // 4))])
         starts = np.arange(n_groups)[:, None] * (POOL // 4)
         self._pool = (starts + np.arange(POOL)) % len(self._items)  # neighbours share three quarters of their items
         self._grades = self._rng.choice(4, (n_groups, LABELLED), p=(0.5, 0.25, 0.15, 0.1))
