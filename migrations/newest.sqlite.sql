@@ -42,7 +42,7 @@ CREATE TABLE runs (
 	parameters TEXT NOT NULL, 
 	tags TEXT NOT NULL, 
 	n_groups INTEGER NOT NULL, 
-	n_items INTEGER NOT NULL, 
+	n_items INTEGER NOT NULL, dataset TEXT DEFAULT '' NOT NULL, 
 	CONSTRAINT ck_runs_counts CHECK (n_groups >= 0 AND n_items >= 0), 
 	CONSTRAINT fk_runs_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT uq_runs_dataset_id_name UNIQUE (dataset_id, name)
@@ -133,91 +133,12 @@ CREATE TABLE decisions (
 	CONSTRAINT fk_decisions_label_set_id FOREIGN KEY(label_set_id) REFERENCES label_sets (id)
 )
 ;
-CREATE VIEW items AS SELECT r.name AS run, r.id AS run_id, d.name AS dataset, g.key AS group_key, i.key + 1 AS rank,
-                   i.value AS item_key, CAST(json_extract(l.scores, '$[' || i.key || ']') AS REAL) AS score
-            FROM runs r
-            JOIN datasets d ON d.id = r.dataset_id
-            JOIN groups g ON g.dataset_id = r.dataset_id
-            JOIN ranked_lists l ON l.run_id = r.id AND l.group_id = g.id
-            JOIN json_each(l.item_keys) i
-;
-CREATE VIEW run_details AS SELECT r.name AS run, r.id AS run_id, d.name AS dataset, r.created_at_utc AS created_at_utc,
-               r.git_commit AS git_commit, r.source AS source, r.n_groups AS n_groups, r.n_items AS n_items
-        FROM runs r
-        JOIN datasets d ON d.id = r.dataset_id
-;
-CREATE VIEW run_aliases AS SELECT d.name AS dataset, a.name AS alias, r.name AS run, r.id AS run_id, a.updated_at_utc AS updated_at_utc
-        FROM aliases a
-        JOIN datasets d ON d.id = a.dataset_id
-        JOIN runs r ON r.id = a.run_id
-;
-CREATE VIEW gate_decisions AS SELECT c.id AS decision_id, d.name AS dataset, c.created_at_utc AS created_at_utc, c.baseline_run AS baseline,
-               c.candidate_run AS candidate, c.baseline_alias AS baseline_alias, c.metric AS metric,
-               s.version AS label_set_version, c.scope AS scope, c.margin AS margin, c.delta AS delta,
-               c.ci_low AS ci_low, c.ci_high AS ci_high, c.alpha AS alpha, c.decision AS decision,
-               c.reason AS reason, c.acknowledged_reason AS acknowledged_reason, c.acknowledged_by AS acknowledged_by
-        FROM decisions c
-        JOIN datasets d ON d.id = c.dataset_id
-        JOIN label_sets s ON s.id = c.label_set_id
-;
-CREATE VIEW run_parameters AS SELECT r.name AS run, r.id AS run_id, d.name AS dataset, e.key AS name,
-                   CASE WHEN e.type IN ('true', 'false') THEN e.type ELSE CAST(e.value AS TEXT) END AS value
-            FROM runs r
-            JOIN datasets d ON d.id = r.dataset_id
-            JOIN json_each(r.parameters) e
-;
-CREATE VIEW run_tags AS SELECT r.name AS run, r.id AS run_id, d.name AS dataset, e.key AS name,
-                   CASE WHEN e.type IN ('true', 'false') THEN e.type ELSE CAST(e.value AS TEXT) END AS value
-            FROM runs r
-            JOIN datasets d ON d.id = r.dataset_id
-            JOIN json_each(r.tags) e
-;
 CREATE VIEW group_attributes AS SELECT d.name AS dataset, g.key AS group_key, e.key AS attribute,
                    CASE WHEN e.type = 'text' THEN e.value END AS value,
                    CASE WHEN e.type IN ('integer', 'real') THEN CAST(e.value AS REAL) END AS number
             FROM groups g
             JOIN datasets d ON d.id = g.dataset_id
             JOIN json_each(g.attributes) e
-;
-CREATE TABLE evaluations (
-	id INTEGER NOT NULL, 
-	run_id INTEGER NOT NULL, 
-	label_set_id INTEGER NOT NULL, 
-	metric_id INTEGER NOT NULL, 
-	mean DOUBLE, 
-	worst_mean DOUBLE, 
-	best_mean DOUBLE, 
-	std_dev DOUBLE, 
-	n_groups INTEGER NOT NULL, 
-	n_missing INTEGER NOT NULL, 
-	n_undefined INTEGER NOT NULL, 
-	created_at_utc TEXT NOT NULL, 
-	requested_as TEXT, 
-	packed_group_ids BLOB, 
-	packed_values BLOB, 
-	CONSTRAINT pk_evaluations PRIMARY KEY (id), 
-	CONSTRAINT ck_evaluations_mean_finite CHECK (abs(mean) <= 1.7e308), 
-	CONSTRAINT ck_evaluations_counts CHECK (n_groups >= 0 AND n_missing >= 0 AND n_undefined >= 0), 
-	CONSTRAINT fk_evaluations_label_set_id FOREIGN KEY(label_set_id) REFERENCES label_sets (id), 
-	CONSTRAINT fk_evaluations_metric_id FOREIGN KEY(metric_id) REFERENCES metrics (id), 
-	CONSTRAINT fk_evaluations_run_id FOREIGN KEY(run_id) REFERENCES runs (id), 
-	CONSTRAINT uq_evaluations_run_id_label_set_id_metric_id UNIQUE (run_id, label_set_id, metric_id)
-)
-;
-CREATE VIEW group_diff AS SELECT d.name AS dataset, rb.name AS baseline, rc.name AS candidate, m.text AS metric,
-               s.version AS label_set_version, g.key AS group_key, vb.value AS baseline_value,
-               vc.value AS candidate_value, vc.value - vb.value AS delta, coalesce(ec.requested_as, eb.requested_as, m.text) AS requested_as
-        FROM evaluations eb
-        JOIN evaluations ec ON ec.label_set_id = eb.label_set_id AND ec.metric_id = eb.metric_id
-             AND ec.run_id <> eb.run_id
-        JOIN runs rb ON rb.id = eb.run_id
-        JOIN runs rc ON rc.id = ec.run_id
-        JOIN datasets d ON d.id = rb.dataset_id
-        JOIN metrics m ON m.id = eb.metric_id
-        JOIN label_sets s ON s.id = eb.label_set_id
-        JOIN group_results vb ON vb.evaluation_id = eb.id
-        JOIN group_results vc ON vc.evaluation_id = ec.id AND vc.group_id = vb.group_id
-        JOIN groups g ON g.id = vb.group_id AND g.dataset_id = rb.dataset_id
 ;
 CREATE TABLE texts (
 	dataset_id INTEGER NOT NULL, 
@@ -249,25 +170,6 @@ CREATE TABLE label_sets (
 	CONSTRAINT uq_label_sets_dataset_id_version UNIQUE (dataset_id, version)
 )
 ;
-CREATE VIEW run_summary AS SELECT r.name AS run, r.id AS run_id, d.name AS dataset, r.created_at_utc AS created_at_utc,
-           m.text AS metric, s.version AS label_set_version, e.mean AS mean, e.n_groups AS n_groups,
-           e.n_missing AS n_missing, e.n_undefined AS n_undefined, coalesce(e.requested_as, m.text) AS requested_as, s.judge AS judge
-    FROM evaluations e
-    JOIN runs r ON r.id = e.run_id
-    JOIN datasets d ON d.id = r.dataset_id
-    JOIN metrics m ON m.id = e.metric_id
-    JOIN label_sets s ON s.id = e.label_set_id
-;
-CREATE VIEW group_history AS SELECT r.name AS run, r.id AS run_id, d.name AS dataset, g.key AS group_key, m.text AS metric,
-           s.version AS label_set_version, v.value AS value, r.created_at_utc AS created_at_utc, coalesce(e.requested_as, m.text) AS requested_as, s.judge AS judge
-    FROM evaluations e
-    JOIN runs r ON r.id = e.run_id
-    JOIN datasets d ON d.id = r.dataset_id
-    JOIN metrics m ON m.id = e.metric_id
-    JOIN label_sets s ON s.id = e.label_set_id
-    JOIN group_results v ON v.evaluation_id = e.id
-    JOIN groups g ON g.id = v.group_id AND g.dataset_id = r.dataset_id
-;
 CREATE VIEW label_coverage AS SELECT r.name AS run, d.name AS dataset, s.version AS label_set_version,
                nullif(c.cutoff, 0) AS cutoff, c.judged_share AS judged_share, s.judge AS judge
         FROM coverages c
@@ -283,4 +185,200 @@ CREATE VIEW labels AS SELECT d.name AS dataset, s.version AS label_set_version, 
             JOIN label_lists l ON l.label_set_id = s.id AND l.group_id = g.id
             JOIN json_each(l.item_keys) i
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0006')
+CREATE TABLE evaluations (
+	id INTEGER NOT NULL, 
+	run_id INTEGER NOT NULL, 
+	label_set_id INTEGER NOT NULL, 
+	metric_id INTEGER NOT NULL, 
+	mean DOUBLE, 
+	worst_mean DOUBLE, 
+	best_mean DOUBLE, 
+	std_dev DOUBLE, 
+	n_groups INTEGER NOT NULL, 
+	n_missing INTEGER NOT NULL, 
+	n_undefined INTEGER NOT NULL, 
+	created_at_utc TEXT NOT NULL, 
+	requested_as TEXT, 
+	run TEXT NOT NULL, 
+	dataset TEXT NOT NULL, 
+	metric TEXT NOT NULL, 
+	judge TEXT NOT NULL, 
+	run_created_at_utc TEXT NOT NULL, 
+	dataset_id INTEGER NOT NULL, 
+	label_set_version INTEGER NOT NULL, 
+	packed_group_ids BLOB, 
+	packed_values BLOB, 
+	CONSTRAINT pk_evaluations PRIMARY KEY (id), 
+	CONSTRAINT ck_evaluations_mean_finite CHECK (abs(mean) <= 1.7e308), 
+	CONSTRAINT ck_evaluations_counts CHECK (n_groups >= 0 AND n_missing >= 0 AND n_undefined >= 0), 
+	CONSTRAINT fk_evaluations_label_set_id FOREIGN KEY(label_set_id) REFERENCES label_sets (id), 
+	CONSTRAINT fk_evaluations_metric_id FOREIGN KEY(metric_id) REFERENCES metrics (id), 
+	CONSTRAINT fk_evaluations_run_id FOREIGN KEY(run_id) REFERENCES runs (id), 
+	CONSTRAINT uq_evaluations_run_id_label_set_id_metric_id UNIQUE (run_id, label_set_id, metric_id)
+)
+;
+CREATE INDEX ix_evaluations_run_metric ON evaluations (run, metric)
+;
+CREATE INDEX ix_groups_key ON groups ("key")
+;
+CREATE TABLE alias_moves (
+	id INTEGER NOT NULL, 
+	dataset_id INTEGER NOT NULL, 
+	alias TEXT NOT NULL, 
+	run_id INTEGER, 
+	run TEXT, 
+	created_at_utc TEXT NOT NULL, 
+	CONSTRAINT pk_alias_moves PRIMARY KEY (id), 
+	CONSTRAINT fk_alias_moves_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
+	CONSTRAINT fk_alias_moves_run_id FOREIGN KEY(run_id) REFERENCES runs (id)
+)
+;
+CREATE VIEW run_summary AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, e.run_created_at_utc AS created_at_utc,
+               e.metric AS metric, e.label_set_version AS label_set_version, e.mean AS mean, e.n_groups AS n_groups,
+               e.n_missing AS n_missing, e.n_undefined AS n_undefined,
+               coalesce(e.requested_as, e.metric) AS requested_as, e.judge AS judge, e.run_created_at_utc AS created_at
+        FROM evaluations e
+;
+CREATE VIEW group_history AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, g.key AS group_key, e.metric AS metric,
+               e.label_set_version AS label_set_version, v.value AS value, e.run_created_at_utc AS created_at_utc,
+               coalesce(e.requested_as, e.metric) AS requested_as, e.judge AS judge, e.run_created_at_utc AS created_at
+        FROM evaluations e
+        JOIN group_results v ON v.evaluation_id = e.id
+        JOIN groups g ON g.id = v.group_id AND g.dataset_id = e.dataset_id
+;
+CREATE VIEW group_diff AS SELECT eb.dataset AS dataset, eb.run AS baseline, ec.run AS candidate, eb.metric AS metric,
+               eb.label_set_version AS label_set_version, g.key AS group_key, vb.value AS baseline_value,
+               vc.value AS candidate_value, vc.value - vb.value AS delta,
+               coalesce(ec.requested_as, eb.requested_as, eb.metric) AS requested_as
+        FROM evaluations eb
+        JOIN evaluations ec ON ec.label_set_id = eb.label_set_id AND ec.metric_id = eb.metric_id
+             AND ec.run_id <> eb.run_id
+        JOIN group_results vc ON vc.evaluation_id = ec.id
+        JOIN group_results vb ON vb.evaluation_id = eb.id AND vb.group_id = vc.group_id
+        JOIN groups g ON g.id = vc.group_id AND g.dataset_id = eb.dataset_id
+;
+CREATE VIEW items AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, g.key AS group_key, i.key + 1 AS rank,
+               i.value AS item_key, CAST(json_extract(l.scores, '$[' || i.key || ']') AS REAL) AS score
+        FROM runs r
+        JOIN groups g ON g.dataset_id = r.dataset_id
+        JOIN ranked_lists l ON l.run_id = r.id AND l.group_id = g.id
+        JOIN json_each(l.item_keys) i
+;
+CREATE VIEW run_details AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, r.created_at_utc AS created_at_utc,
+               r.git_commit AS git_commit, r.source AS source, r.n_groups AS n_groups, r.n_items AS n_items,
+               r.created_at_utc AS created_at
+        FROM runs r
+;
+CREATE VIEW run_aliases AS SELECT r.dataset AS dataset, a.name AS alias, r.name AS run, r.id AS run_id,
+               a.updated_at_utc AS updated_at_utc, a.updated_at_utc AS updated_at
+        FROM aliases a
+        JOIN runs r ON r.id = a.run_id
+;
+CREATE VIEW gate_decisions AS SELECT c.id AS decision_id, d.name AS dataset, c.created_at_utc AS created_at_utc, c.baseline_run AS baseline,
+               c.candidate_run AS candidate, c.baseline_alias AS baseline_alias, c.metric AS metric,
+               s.version AS label_set_version, c.scope AS scope, c.margin AS margin, c.delta AS delta,
+               c.ci_low AS ci_low, c.ci_high AS ci_high, c.alpha AS alpha, c.decision AS decision,
+               c.reason AS reason, c.acknowledged_reason AS acknowledged_reason, c.acknowledged_by AS acknowledged_by,
+               c.created_at_utc AS created_at
+        FROM decisions c
+        JOIN datasets d ON d.id = c.dataset_id
+        JOIN label_sets s ON s.id = c.label_set_id
+;
+CREATE VIEW run_regressions AS SELECT p.dataset AS dataset, p.run AS run, p.run_id AS run_id, p.created_at_utc AS created_at_utc,
+               p.against AS against, p.baseline AS baseline, p.baseline_run_id AS baseline_run_id, p.metric AS metric,
+               p.label_set_version AS label_set_version, p.judge AS judge, g.key AS group_key,
+               vb.value AS baseline_value, vc.value AS value, vc.value - vb.value AS delta,
+               p.created_at_utc AS created_at
+        FROM (
+            SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc AS created_at_utc,
+                   'previous' AS against,
+                   lag(e.run) OVER earlier AS baseline, lag(e.run_id) OVER earlier AS baseline_run_id, e.metric,
+                   e.label_set_version, e.judge, e.id AS evaluation_id, lag(e.id) OVER earlier AS baseline_id
+            FROM evaluations e
+            WINDOW earlier AS (
+                PARTITION BY e.label_set_id, e.metric_id, e.dataset, e.metric, e.label_set_version, e.judge
+                ORDER BY e.run_created_at_utc, e.run_id
+            )
+            UNION ALL
+            SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc,
+                   '@' || a.name, b.run, b.run_id, e.metric,
+                   e.label_set_version, e.judge, e.id, b.id
+            FROM aliases a
+            JOIN evaluations b ON b.run_id = a.run_id
+            JOIN evaluations e ON e.label_set_id = b.label_set_id AND e.metric_id = b.metric_id
+                 AND e.run_id <> b.run_id
+        ) p
+        JOIN group_results vc ON vc.evaluation_id = p.evaluation_id
+        JOIN group_results vb ON vb.evaluation_id = p.baseline_id AND vb.group_id = vc.group_id
+        JOIN groups g ON g.id = vc.group_id AND g.dataset_id = p.dataset_id
+;
+CREATE VIEW alias_history AS SELECT h.dataset AS dataset, h.alias AS alias, h.run AS run, h.run_id AS run_id,
+               h.since_utc AS since_utc, h.until_utc AS until_utc, h.since_utc AS since, h.until_utc AS until
+        FROM (
+            SELECT d.name AS dataset, m.alias, m.run, m.run_id, m.created_at_utc AS since_utc,
+                   lead(m.created_at_utc) OVER (PARTITION BY m.dataset_id, m.alias ORDER BY m.id) AS until_utc
+            FROM alias_moves m
+            JOIN datasets d ON d.id = m.dataset_id
+        ) h
+        WHERE h.run IS NOT NULL
+;
+CREATE VIEW dataset_list AS SELECT d.name AS dataset, (SELECT count(*) FROM runs r WHERE r.dataset_id = d.id) AS n_runs,
+               (SELECT count(*) FROM groups g WHERE g.dataset_id = d.id) AS n_groups,
+               (SELECT max(s.version) FROM label_sets s WHERE s.dataset_id = d.id AND s.judge = '')
+               AS label_set_version
+        FROM datasets d
+;
+CREATE VIEW run_list AS SELECT r.dataset AS dataset, r.name AS run, r.id AS run_id,
+               row_number() OVER (PARTITION BY r.dataset ORDER BY r.created_at_utc DESC, r.id DESC) AS place,
+               (SELECT group_concat('@' || a.name, ' ') FROM aliases a WHERE a.run_id = r.id AND a.dataset_id = r.dataset_id) AS aliases,
+               r.created_at_utc AS created_at_utc, r.created_at_utc AS created_at
+        FROM runs r
+;
+CREATE VIEW metric_list AS SELECT e.dataset AS dataset, e.metric AS metric, max(coalesce(e.requested_as, e.metric)) AS requested_as,
+               count(DISTINCT e.run_id) AS n_runs
+        FROM evaluations e
+        GROUP BY e.dataset, e.metric
+;
+CREATE VIEW run_parameters AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, e.key AS name,
+               CASE WHEN e.type IN ('true', 'false') THEN e.type ELSE CAST(e.value AS TEXT) END AS value
+        FROM runs r
+        JOIN json_each(r.parameters) e
+;
+CREATE VIEW run_tags AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, e.key AS name,
+               CASE WHEN e.type IN ('true', 'false') THEN e.type ELSE CAST(e.value AS TEXT) END AS value
+        FROM runs r
+        JOIN json_each(r.tags) e
+;
+ANALYZE sqlite_master
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('metrics', 'sqlite_autoindex_metrics_1', '10 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('label_sets', 'sqlite_autoindex_label_sets_1', '10 2 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('aliases', 'sqlite_autoindex_aliases_1', '10 2 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('groups', 'sqlite_autoindex_groups_1', '1000000 50000 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('groups', 'ix_groups_key', '1000000 2')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('runs', 'sqlite_autoindex_runs_1', '1000 200 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('runs', 'ix_runs_dataset_id_digest', '1000 200 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('runs', 'ix_runs_name', '1000 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('evaluations', 'sqlite_autoindex_evaluations_1', '2000 3 3 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('evaluations', 'ix_evaluations_run_metric', '2000 3 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('coverages', 'sqlite_autoindex_coverages_1', '5000 5 4 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('label_lists', 'sqlite_autoindex_label_lists_1', '5000 500 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoindex_ranked_lists_1', '5000000 500 1')
+;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
+;
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0007')

@@ -50,6 +50,14 @@ def ingest(
     git_commit: Annotated[
         str | None, typer.Option(help="Commit of the code that made the run.", show_default="HEAD, if in a repository")
     ] = None,
+    created_at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="When the runs were made, ISO 8601, such as 2026-06-30T02:00+02:00; UTC where it names no zone.",
+            show_default="now",
+        ),
+    ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
     stream: options.Stream = None,
     jobs: Annotated[
@@ -73,6 +81,7 @@ def ingest(
     from ndcg_tracker.ingest.reading import may_have_columns, read_run
     from ndcg_tracker.reporting.json import metrics_json as metrics_text
     from ndcg_tracker.reporting.whole_file import whole_file
+    from ndcg_tracker.storage.checks import stored_time
     from ndcg_tracker.tracker.defaults import DEFAULT_METRIC
     from ndcg_tracker.tracker.evaluation import parsed_metrics
     from ndcg_tracker.tracker.ingest import ReadyRun, RunDetails, ready_run, source_name
@@ -97,6 +106,7 @@ def ingest(
         header=header_of(columns),
     )
     label_columns = Columns(group=group, item=item, label=label, is_shared=True)
+    created = None if created_at is None else stored_time(created_at)
     commit = git_commit if git_commit is not None else _head()
     results: list[IngestResult] = []
     try:
@@ -116,7 +126,8 @@ def ingest(
             coming = stack.enter_context(closing(read_ahead(files, n_jobs, ready)))
             for path, run_name, ahead in zip(files, names, coming, strict=True):
                 of_labels = None if labels is None else source_name(labels)
-                details = RunDetails(run_name, dataset, source_name(path), commit, parameters, tags, of_labels)
+                facts = (source_name(path), commit, parameters, tags, of_labels, created)
+                details = RunDetails(run_name, dataset, *facts)
                 store = partial(tracker.ingest_stream, labels=given, details=details, metrics=metrics, replace=replace)
                 if ahead is not None:
                     with ahead.in_turn() as run:

@@ -75,12 +75,33 @@ def checked_time(text: str | None) -> str:
     if text is None:
         return utc_now()
     try:
-        exact = datetime.strptime(text, _TIME_FORMAT).strftime(_TIME_FORMAT)
+        exact = _stored(datetime.strptime(text, _TIME_FORMAT))
     except ValueError:
         exact = None
     if exact != text:
         raise InputError(f"{text!r} is not a time", advice="write it as 2025-01-31T08:00:00.000000Z")
     return text
+
+
+def stored_time(given: str | datetime) -> str:
+    """Return a time as it is stored; it is in UTC where it names no zone. Raises: InputError for anything else.
+
+    >>> stored_time("2025-01-31 09:00+01:00"), stored_time("2025-01-31")
+    ('2025-01-31T08:00:00.000000Z', '2025-01-31T00:00:00.000000Z')
+    """
+    try:
+        time = given if isinstance(given, datetime) else datetime.fromisoformat(given.strip())
+        utc = (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).astimezone(UTC)
+    except (AttributeError, OverflowError, TypeError, ValueError):
+        raise InputError(
+            f"{argument('created_at', given)} is not a time",
+            advice="write it in ISO 8601, such as 2025-01-31T08:00:00Z or 2025-01-31T09:00+01:00",
+        ) from None
+    return _stored(utc)
+
+
+def _stored(utc: datetime) -> str:
+    return f"{utc.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"  # strftime writes the year 1 as 1
 
 
 def checked_object(what: str, given: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -41,6 +41,9 @@ from ndcg_tracker.storage.upkeep.integrity import broken_references, differing_v
 FEW = 500
 """Up to this many groups are looked up one by one; for more, all groups of the dataset are read once."""
 
+_IN_TIME = (schema.runs.c.created_at_utc, schema.runs.c.id)
+"""The order of runs: by the time they were made, and by their ids where that is the same."""
+
 Record = TypeVar("Record")
 
 
@@ -126,6 +129,12 @@ class DatasetReads:
         found = self._session.records(DatasetRecord, sa.select(schema.datasets).where(schema.datasets.c.name == name))
         return found[0] if found else None
 
+    def with_id(self, dataset_id: int) -> DatasetRecord:
+        """Return the dataset of this id."""
+        return self._session.records(
+            DatasetRecord, sa.select(schema.datasets).where(schema.datasets.c.id == dataset_id)
+        )[0]
+
     def known(self, name: str) -> DatasetRecord:
         """Return the dataset of this name; ReferenceNotFoundError, naming those there are, where there is none."""
         found = self.named(name)
@@ -189,14 +198,14 @@ class RunReads:
         self._groups = groups
 
     def all(self, dataset: str | None = None) -> list[RunRecord]:
-        """Return the runs of a dataset (None: of all) in id order."""
-        query = _runs().order_by(schema.runs.c.id)
-        chosen = query if dataset is None else query.where(schema.datasets.c.name == dataset)
+        """Return the runs of a dataset (None: of all), oldest first."""
+        query = sa.select(schema.runs).order_by(*_IN_TIME)
+        chosen = query if dataset is None else query.where(schema.runs.c.dataset == dataset)
         return self._session.records(RunRecord, chosen)
 
     def with_id(self, run_id: int) -> RunRecord:
         """Return the run of this id (ReferenceNotFoundError if it does not exist)."""
-        records = self._session.records(RunRecord, _runs().where(schema.runs.c.id == run_id))
+        records = self._session.records(RunRecord, sa.select(schema.runs).where(schema.runs.c.id == run_id))
         if not records:
             raise ReferenceNotFoundError(f"no run with id {run_id}", advice="list all with: ndcg-track runs list")
         return records[0]
@@ -209,10 +218,9 @@ class RunReads:
         """
         if dataset is not None:
             self._datasets.known(dataset)
-        query = sa.select(schema.runs.c.id, schema.runs.c.name, schema.datasets.c.name.label("dataset"))
-        query = query.join_from(schema.runs, schema.datasets).order_by(schema.runs.c.id)
+        query = sa.select(schema.runs.c.id, schema.runs.c.name, schema.runs.c.dataset).order_by(*_IN_TIME)
         if dataset is not None:
-            query = query.where(schema.datasets.c.name == dataset)
+            query = query.where(schema.runs.c.dataset == dataset)
         names = [RunName(row.id, row.name, row.dataset) for row in self._session.rows(query)]
         return self.with_id(referenced_run(reference, names, self._aliases.all(dataset), dataset))
 
@@ -225,13 +233,13 @@ class RunReads:
     def named(self, dataset_id: int, name: str) -> RunRecord | None:
         """Return the run of exactly this name, None if it does not exist."""
         chosen = (schema.runs.c.dataset_id == dataset_id, schema.runs.c.name == name)
-        found = self._session.records(RunRecord, _runs().where(*chosen))
+        found = self._session.records(RunRecord, sa.select(schema.runs).where(*chosen))
         return found[0] if found else None
 
     def with_digest(self, dataset_id: int, digest: str) -> list[RunRecord]:
         """Return the runs with this content, in id order."""
         chosen = (schema.runs.c.dataset_id == dataset_id, schema.runs.c.digest == digest)
-        return self._session.records(RunRecord, _runs().where(*chosen).order_by(schema.runs.c.id))
+        return self._session.records(RunRecord, sa.select(schema.runs).where(*chosen).order_by(schema.runs.c.id))
 
     def group_ids(self, run_id: int) -> Index:
         """Return the ids, ascending, of the groups that a run has."""
@@ -320,7 +328,7 @@ class EvaluationReads:
             .join(schema.metrics, schema.metrics.c.id == evaluations.c.metric_id)
             .join(label_sets, label_sets.c.id == evaluations.c.label_set_id)
             .where(runs.c.dataset_id == dataset_id, schema.metrics.c.text == metric)
-            .order_by(runs.c.id, label_sets.c.version)
+            .order_by(*_IN_TIME, label_sets.c.version)
         )
         chosen = label_sets.c.judge == "" if label_set_id is None else evaluations.c.label_set_id == label_set_id
         return self._session.records(HistoryRecord, query.where(chosen))
@@ -371,7 +379,7 @@ class EvaluationReads:
             .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
             .outerjoin(results, of_group)
             .where(runs.c.dataset_id == dataset_id, schema.metrics.c.text == metric, schema.label_sets.c.judge == "")
-            .order_by(runs.c.id, schema.label_sets.c.version)
+            .order_by(*_IN_TIME, schema.label_sets.c.version)
         )
         return self._session.records(GroupValueRecord, query)
 
@@ -559,11 +567,6 @@ def _counted(table: sa.Table) -> Select[Any]:
 def _escaped(text: str) -> str:
     """Return a text with what LIKE reads as a pattern taken literally."""
     return "".join(f"\\{sign}" if sign in "\\%_" else sign for sign in text)
-
-
-def _runs() -> Select[Any]:
-    query = sa.select(schema.runs, schema.datasets.c.name.label("dataset"))
-    return query.join_from(schema.runs, schema.datasets)
 
 
 def _evaluations() -> Select[Any]:

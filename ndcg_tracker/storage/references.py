@@ -32,7 +32,7 @@ def referenced_run(
 
     Tried in this order: exact name, id, ``@alias``, ``latest`` or ``latest~N``, unique prefix of a name.
 
-    Parameters: ``runs`` in id order and ``aliases``: those of ``dataset``, or of all datasets where it is None.
+    Parameters: ``runs``, oldest first, and ``aliases``: those of ``dataset``, or of all datasets where it is None.
     Raises: ReferenceNotFoundError for an unknown or ambiguous reference, with the candidates.
 
     >>> runs = [RunName(1, "bm25", "shop"), RunName(2, "dense", "shop")]

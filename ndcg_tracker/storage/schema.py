@@ -117,6 +117,7 @@ groups = Table(
     CheckConstraint("weight >= 0 AND weight <= 1.7e308", name="weight_finite"),
     comment="One row per group of a dataset: a query, user, session or playlist.",
 )
+Index(None, groups.c.key)
 
 label_sets = Table(
     "label_sets",
@@ -162,17 +163,20 @@ label_lists = Table(
 runs = Table(
     "runs",
     metadata,
-    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the run; orders runs, never used twice."),
+    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the run, never used twice."),
     Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the run."),
     Column("name", TEXT, nullable=False, comment="Name of the run, unique in its dataset."),
     Column("digest", TEXT, nullable=False, comment="Digest of all (group, item, score), independent of their order."),
-    Column("created_at_utc", TEXT, nullable=False, comment="When the run was stored, ISO 8601 in UTC."),
+    Column(
+        "created_at_utc", TEXT, nullable=False, comment="When the run was made or stored, ISO 8601 in UTC; orders runs."
+    ),
     Column("source", TEXT, comment="Where the run came from, such as a file name."),
     Column("git_commit", TEXT, comment="Commit of the code that made the run."),
     Column("parameters", JsonText, nullable=False, comment="JSON object of the parameters given with the run."),
     Column("tags", JsonText, nullable=False, comment="JSON object of the tags of the run; tags may change."),
     Column("n_groups", COUNT, nullable=False, comment="How many groups the run ranks items for."),
     Column("n_items", COUNT, nullable=False, comment="How many items the run ranks, over all groups."),
+    Column("dataset", TEXT, nullable=False, server_default="", comment="Name of the dataset, as datasets has it."),
     UniqueConstraint("dataset_id", "name"),
     CheckConstraint("n_groups >= 0 AND n_items >= 0", name="counts"),
     comment="One row per run: one system's ranked items for the groups of a dataset.",
@@ -221,6 +225,13 @@ evaluations = Table(
     Column(
         "requested_as", TEXT, comment="The text that the metric was asked for by; NULL where that is its canonical one."
     ),
+    Column("run", TEXT, nullable=False, comment="Name of the run, as runs has it."),
+    Column("dataset", TEXT, nullable=False, comment="Name of the dataset of the run."),
+    Column("metric", TEXT, nullable=False, comment="The metric's canonical text form."),
+    Column("judge", TEXT, nullable=False, comment="Who gave the labels, as label_sets has it."),
+    Column("run_created_at_utc", TEXT, nullable=False, comment="When the run was made, as runs has it."),
+    Column("dataset_id", IDENTIFIER, nullable=False, comment="Dataset of the run."),
+    Column("label_set_version", COUNT, nullable=False, comment="Version of the labels."),
     Column("packed_group_ids", BYTES, comment="The groups of packed_values, int64; the first if each is one more."),
     Column("packed_values", BYTES, comment="All group results again, by group id, float64, to be read at once."),
     UniqueConstraint("run_id", "label_set_id", "metric_id"),
@@ -228,6 +239,7 @@ evaluations = Table(
     CheckConstraint("abs(mean) <= 1.7e308", name="mean_finite"),
     comment="One row per run, label set and metric: the metric's mean and what it rests on.",
 )
+Index(None, evaluations.c.run, evaluations.c.metric)
 
 group_results = Table(
     "group_results",
@@ -268,6 +280,23 @@ aliases = Table(
     Column("updated_at_utc", TEXT, nullable=False, comment="When the alias was last pointed at a run."),
     PrimaryKeyConstraint("dataset_id", "name"),
     comment="One row per alias of a dataset: a name such as baseline that may move from run to run.",
+)
+
+alias_moves = Table(
+    "alias_moves",
+    metadata,
+    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the move."),
+    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the alias."),
+    Column("alias", TEXT, nullable=False, comment="Name of the alias, without the @."),
+    Column(
+        "run_id",
+        IDENTIFIER,
+        ForeignKey("runs.id"),
+        comment="Run it was pointed at; NULL once that run or the alias is deleted.",
+    ),
+    Column("run", TEXT, comment="Name of the run at that time; NULL where the alias was deleted."),
+    Column("created_at_utc", TEXT, nullable=False, comment="When the alias was moved, ISO 8601 in UTC."),
+    comment="One row per move of an alias: the run that it was pointed at, or that it was deleted.",
 )
 
 decisions = Table(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError
 
 from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.storage.bulk.sqlite import ArrowChoice
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 RECONNECT_SECONDS = 10.0
 """How long to wait for a server to answer again, such as after a restart."""
+STATISTICS_SECONDS = 20
+"""How long a writer lets the server look at what it has stored."""
 _PAUSE_SECONDS = 0.2
 
 
@@ -126,18 +129,29 @@ class Store:
             if written is None:  # it belongs to another transaction, within this one
                 raise
             resolve_lost_answer(self._engine, self._location, written)
+        if self._engine.dialect.name == "postgresql" and written is not None and written.is_much:
+            refresh_statistics(self._engine)
 
-    def query(self, query: str, *, timeout_seconds: float = 60.0, max_rows: int | None = None) -> QueryResult:
-        """Run a read-only query on a separate, guarded connection (see the guards for their errors)."""
+    def query(
+        self, query: str, *, timeout_seconds: float = 60.0, max_rows: int | None = None, explain: bool = False
+    ) -> QueryResult:
+        """Run a read-only query on a separate, guarded connection (see the guards for their errors).
+
+        ``explain``: return the engine's plan instead, one line per row, and do not run it.
+        """
         path, url = self._location.path, self._location.url
         if url is None:
             from ndcg_tracker.storage.guard.sqlite import run_guarded_sqlite
 
-            return run_guarded_sqlite(str(path), query, timeout_seconds=timeout_seconds, max_rows=max_rows)
+            return run_guarded_sqlite(
+                str(path), query, timeout_seconds=timeout_seconds, max_rows=max_rows, explain=explain
+            )
         from ndcg_tracker.storage.guard.postgres import run_guarded_postgres
 
         conninfo = url.set(drivername="postgresql").render_as_string(hide_password=False)
-        return run_guarded_postgres(conninfo, query, timeout_seconds=timeout_seconds, max_rows=max_rows)
+        return run_guarded_postgres(
+            conninfo, query, timeout_seconds=timeout_seconds, max_rows=max_rows, explain=explain
+        )
 
 
 def upgrade(location: str) -> UpgradeResult:
@@ -159,6 +173,17 @@ def check(location: str) -> list[str]:
 def backup(location: str, target: str) -> Path:
     """Copy a SQLite database, in use or not, into a new file (``db backup``) and return the path of the copy."""
     return backup_to(parsed_location(location), Path(target))
+
+
+def refresh_statistics(engine: Engine) -> None:
+    """Let Postgres look again at tables that have changed, so that it plans well from the first run on.
+
+    Only the owner of a table may do so: the migrations made a function of the owner's. What is stored is stored,
+    whether this succeeds or not: autovacuum does the same within minutes, where it is on.
+    """
+    with suppress(DBAPIError), engine.begin() as connection:
+        connection.exec_driver_sql(f"SET LOCAL statement_timeout = '{STATISTICS_SECONDS}s'")
+        connection.exec_driver_sql("SELECT ndcg_tracker_analyze()")
 
 
 def resolve_lost_answer(engine: Engine, location: Location, written: Written) -> None:

@@ -14,14 +14,15 @@ class View:
     columns: dict[str, str]
 
 
-_RUN = {"run": "Name of the run.", "run_id": "Number of the run; later runs have higher numbers."}
+_RUN = {"run": "Name of the run.", "run_id": "Number of the run; what was stored later has a higher number."}
 _DATASET = {"dataset": "Name of the dataset."}
 _GROUP = {"group_key": "Id of the group."}
 _METRIC = {"metric": "The metric's canonical text form."}
 _REQUESTED = {"requested_as": "The text that the metric was first requested as, such as lightgbm:ndcg@10."}
 _VERSION = {"label_set_version": "Version of the dataset's labels."}
 _JUDGE = {"judge": "Who gave the labels; empty for the judge that counts unless another is named."}
-_CREATED = {"created_at_utc": "When the run was stored, ISO 8601 in UTC."}
+_CREATED = {"created_at_utc": "When the run was made, ISO 8601 in UTC: as given with it, else when it was stored."}
+_TIMESTAMP = {"created_at": "The same as created_at_utc; on Postgres a timestamp."}
 
 
 def _fact(what: str) -> dict[str, str]:
@@ -44,7 +45,8 @@ VIEWS = (
             "n_undefined": "How many groups the metric is undefined for.",
         }
         | _REQUESTED
-        | _JUDGE,
+        | _JUDGE
+        | _TIMESTAMP,
     ),
     View(
         "group_history",
@@ -57,7 +59,8 @@ VIEWS = (
         | {"value": "The metric's value for the group; NULL where it is undefined."}
         | _CREATED
         | _REQUESTED
-        | _JUDGE,
+        | _JUDGE
+        | _TIMESTAMP,
     ),
     View(
         "group_diff",
@@ -116,7 +119,8 @@ VIEWS = (
             "source": "Where the run came from, such as a file name.",
             "n_groups": "How many groups the run ranks items for.",
             "n_items": "How many items the run ranks, over all groups.",
-        },
+        }
+        | _TIMESTAMP,
     ),
     View("run_parameters", "One row per parameter of a run.", _RUN | _DATASET | _fact("parameter")),
     View("run_tags", "One row per tag of a run; tags may change.", _RUN | _DATASET | _fact("tag")),
@@ -126,7 +130,10 @@ VIEWS = (
         _DATASET
         | {"alias": "Name of the alias, without the @ that references put before it."}
         | _RUN
-        | {"updated_at_utc": "When the alias was last pointed at a run."},
+        | {
+            "updated_at_utc": "When the alias was last pointed at a run.",
+            "updated_at": "The same as updated_at_utc; on Postgres a timestamp.",
+        },
     ),
     View(
         "group_attributes",
@@ -163,6 +170,72 @@ VIEWS = (
             "reason": "Why, in one sentence.",
             "acknowledged_reason": "Why someone overrode the decision; NULL where nobody did.",
             "acknowledged_by": "Who overrode the decision; NULL where nobody did.",
+        }
+        | _TIMESTAMP,
+    ),
+    View(
+        "run_regressions",
+        "One row per run, what it is held against, metric, label set version and group with a result in both: the run "
+        "before it, and every alias.",
+        _DATASET
+        | _RUN
+        | _CREATED
+        | {
+            "against": "previous: the run before it, by time, under this metric and these labels; or an alias, with "
+            "its @.",
+            "baseline": "Name of the run that it is held against.",
+            "baseline_run_id": "Number of that run.",
+        }
+        | _METRIC
+        | _VERSION
+        | _JUDGE
+        | _GROUP
+        | {
+            "baseline_value": "The metric's value for the group in the baseline.",
+            "value": "The metric's value for the group in the run.",
+            "delta": "value - baseline_value; NULL where either is undefined.",
+        }
+        | _TIMESTAMP,
+    ),
+    View(
+        "alias_history",
+        "One row per run that an alias was pointed at, since revision 0007.",
+        _DATASET
+        | {
+            "alias": "Name of the alias, without the @.",
+            "run": "Name of the run at that time.",
+            "run_id": "Number of the run; NULL once it is deleted.",
+            "since_utc": "When the alias was pointed at it, ISO 8601 in UTC.",
+            "until_utc": "When it was pointed at another run or deleted; NULL where it was not.",
+            "since": "The same as since_utc; on Postgres a timestamp.",
+            "until": "The same as until_utc; on Postgres a timestamp.",
         },
+    ),
+    View(
+        "dataset_list",
+        "One row per dataset, for the filters of dashboards.",
+        _DATASET
+        | {
+            "n_runs": "How many runs it has.",
+            "n_groups": "How many groups it has.",
+            "label_set_version": "Newest version of the labels of no named judge; NULL where there are none.",
+        },
+    ),
+    View(
+        "run_list",
+        "One row per run, for the filters of dashboards.",
+        _DATASET
+        | _RUN
+        | {
+            "place": "1 for the newest run of the dataset, 2 for the one before it, and so on.",
+            "aliases": "The aliases of the run, each with its @, with spaces between them; NULL where it has none.",
+        }
+        | _CREATED
+        | _TIMESTAMP,
+    ),
+    View(
+        "metric_list",
+        "One row per dataset and metric, for the filters of dashboards.",
+        _DATASET | _METRIC | _REQUESTED | {"n_runs": "How many runs have the metric, under any labels."},
     ),
 )

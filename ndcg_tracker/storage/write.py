@@ -232,6 +232,7 @@ class RunWrites:
         self.check_name_free(dataset_id, name)
         values: dict[str, Any] = {
             "dataset_id": dataset_id,
+            "dataset": self._read.datasets.with_id(dataset_id).name,
             "name": name,
             "digest": "",
             "created_at_utc": checked_time(details.get("created_at_utc")),
@@ -271,6 +272,8 @@ class RunWrites:
         if run.name == name:
             return run
         self.check_name_free(run.dataset_id, name)
+        evaluations = schema.evaluations
+        self._session.execute(evaluations.update().where(evaluations.c.run_id == run_id).values(run=name))
         return self._updated(run_id, {"name": name})
 
     def set_tags(self, run_id: int, tags: Mapping[str, Any]) -> RunRecord:
@@ -291,7 +294,7 @@ class RunWrites:
                 advice=f"point the alias to another run first, with: ndcg-track alias set {names[0][1:]} RUN",
             )
         of_run = sa.select(schema.evaluations.c.id).where(schema.evaluations.c.run_id == run_id)
-        decisions = schema.decisions
+        decisions, moves = schema.decisions, schema.alias_moves
         statements = [
             schema.group_results.delete().where(schema.group_results.c.evaluation_id.in_(of_run)),
             schema.evaluations.delete().where(schema.evaluations.c.run_id == run_id),
@@ -299,6 +302,7 @@ class RunWrites:
             schema.ranked_lists.delete().where(schema.ranked_lists.c.run_id == run_id),
             decisions.update().where(decisions.c.baseline_run_id == run_id).values(baseline_run_id=None),
             decisions.update().where(decisions.c.candidate_run_id == run_id).values(candidate_run_id=None),
+            moves.update().where(moves.c.run_id == run_id).values(run_id=None),
             schema.runs.delete().where(schema.runs.c.id == run_id),
         ]
         for statement in statements:
@@ -374,6 +378,8 @@ class EvaluationWrites:
             "n_undefined": n_undefined,
             "created_at_utc": utc_now(),
             "requested_as": None if requested_as == metric else requested_as,
+            "metric": metric,
+            **self._names(run_id, label_set_id),
         }
         evaluation_id = self._session.insert(table, row)
         self._made.evaluation_ids.add(evaluation_id)
@@ -403,6 +409,23 @@ class EvaluationWrites:
                 f"no evaluation with id {evaluation_id}", advice="list those of a run with: ndcg-track runs show RUN"
             )
 
+    def _names(self, run_id: int, label_set_id: int) -> dict[str, Any]:
+        """Return what an evaluation repeats of its run and its label set, so that the views need no other table."""
+        runs, label_sets = schema.runs, schema.label_sets
+        query = (
+            sa.select(
+                runs.c.name.label("run"),
+                runs.c.dataset_id,
+                runs.c.dataset,
+                runs.c.created_at_utc.label("run_created_at_utc"),
+                label_sets.c.version.label("label_set_version"),
+                label_sets.c.judge,
+            )
+            .join_from(runs, label_sets, label_sets.c.dataset_id == runs.c.dataset_id)
+            .where(runs.c.id == run_id, label_sets.c.id == label_set_id)
+        )
+        return dict(self._session.execute(query).one()._mapping)
+
     def _metric_id(self, text: str) -> int:
         table = schema.metrics
         found = self._session.rows(sa.select(table.c.id).where(table.c.text == text))
@@ -428,17 +451,24 @@ class AliasWrites:
         if not changed.rowcount:
             row = {"dataset_id": dataset_id, "name": name, "run_id": run_id, "created_at_utc": now}
             self._session.execute(table.insert(), {**row, "updated_at_utc": now})
+        self._moved(dataset_id, name, run_id, run.name)
         return next(alias for alias in self._read.aliases.all(run.dataset) if alias.name == name)
 
     def delete(self, dataset_id: int, name: str) -> None:
         """Delete an alias (ReferenceNotFoundError if it does not exist)."""
         table = schema.aliases
-        key = (table.c.dataset_id == dataset_id, table.c.name == name.removeprefix("@"))
+        alias = name.removeprefix("@")
+        key = (table.c.dataset_id == dataset_id, table.c.name == alias)
         if not self._session.execute(table.delete().where(*key)).rowcount:
             raise ReferenceNotFoundError(
-                f"no alias {'@' + name.removeprefix('@')!r} in this dataset",
+                f"no alias {'@' + alias!r} in this dataset",
                 advice="list all with: ndcg-track alias list",
             )
+        self._moved(dataset_id, alias, None, None)
+
+    def _moved(self, dataset_id: int, alias: str, run_id: int | None, run: str | None) -> None:
+        row = {"dataset_id": dataset_id, "alias": alias, "run_id": run_id, "run": run, "created_at_utc": utc_now()}
+        self._session.execute(schema.alias_moves.insert(), row)
 
 
 class DecisionWrites:

@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunDetails:
-    """What is kept of a run beside its content; ``labels_source``: the file of its labels, None if it is its own."""
+    """What is kept of a run beside its content.
+
+    ``labels_source``: the file of its labels, None if it is its own. ``created_at_utc``: as ``stored_time`` returns it,
+    None for the time of storing.
+    """
 
     name: str
     dataset: str = "default"
@@ -37,6 +41,7 @@ class RunDetails:
     parameters: Mapping[str, str] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
     labels_source: str | None = None
+    created_at_utc: str | None = None
 
 
 @dataclass(frozen=True)
@@ -238,6 +243,7 @@ def _written(
         git_commit=details.git_commit,
         parameters=dict(details.parameters),
         tags=dict(details.tags),
+        created_at_utc=details.created_at_utc,
     )
     scores = known or Scores(metrics)
     for ranking, labels in coming.blocks():

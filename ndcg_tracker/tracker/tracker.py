@@ -23,6 +23,8 @@ from ndcg_tracker.tracker.defaults import (
 )
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     import pandas as pd
 
     from ndcg_tracker.comparison.gate import Scope
@@ -110,9 +112,12 @@ class Tracker:
             self._store = Store.open(self.location, create=create, read_only=self._read_only)
         return self._store
 
-    def query(self, query: str, *, timeout_seconds: float = SQL_TIMEOUT_SECONDS) -> QueryResult:
-        """Run a read-only SQL query on the public views (see ``sql``) and return columns and rows."""
-        return self.store().query(query, timeout_seconds=timeout_seconds)
+    def query(self, query: str, *, timeout_seconds: float = SQL_TIMEOUT_SECONDS, explain: bool = False) -> QueryResult:
+        """Run a read-only SQL query on the public views (see ``sql``) and return columns and rows.
+
+        ``explain``: return the engine's plan instead, one line per row, and do not run the query.
+        """
+        return self.store().query(query, timeout_seconds=timeout_seconds, explain=explain)
 
     def sql(self, query: str, *, timeout_seconds: float = SQL_TIMEOUT_SECONDS) -> pd.DataFrame:
         """Run a read-only SQL query on the public views: run_summary, group_history, group_diff, items, labels, ...
@@ -144,18 +149,20 @@ class Tracker:
         tags: Mapping[str, str] | None = None,
         parameters: Mapping[str, str] | None = None,
         git_commit: str | None = None,
+        created_at: str | datetime | None = None,
         replace: bool = False,
     ) -> IngestResult:
         """Store a run, with its labels, metrics and the result of every group, in one transaction.
 
         Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``null_scores``, ``reader``,
         ``columns`` and ``scores``: see ``evaluate``. ``name``: unique within ``dataset``; by default that of the file.
-        ``metrics``: one text form or several. ``tags`` and ``parameters``: kept with the run. ``replace``: take the
-        place of other content under this name. Returns: what became of it. Raises: InputError for a frame that cannot
-        be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
+        ``metrics``: one text form or several. ``tags`` and ``parameters``: kept with the run. ``created_at``: when
+        the run was made, by default now: a datetime, or ISO 8601 text; UTC where it names no zone. ``replace``: take
+        the place of other content under this name. Returns: what became of it. Raises: InputError for a frame that
+        cannot be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
         """
         from ndcg_tracker.ingest.detection import default_run_name
-        from ndcg_tracker.storage.checks import checked_name
+        from ndcg_tracker.storage.checks import checked_name, stored_time
         from ndcg_tracker.tracker.evaluation import Input, Names, path_of
         from ndcg_tracker.tracker.ingest import RunDetails, source_name
 
@@ -171,7 +178,9 @@ class Tracker:
         source = None if path is None else source_name(path)
         labels_path = path_of(labels)
         of_labels = None if labels_path is None else source_name(labels_path)
-        details = RunDetails(name, dataset, source, git_commit, dict(parameters or {}), dict(tags or {}), of_labels)
+        created = None if created_at is None else stored_time(created_at)
+        facts = (git_commit, dict(parameters or {}), dict(tags or {}), of_labels, created)
+        details = RunDetails(name, dataset, source, *facts)
         given = Input(
             frame,
             labels,

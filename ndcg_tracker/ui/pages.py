@@ -216,7 +216,7 @@ def _families(
     found: Sequence[RunOverview], parameters: Mapping[str, object], tags: Sequence[str]
 ) -> list[dict[str, object]]:
     """Return the tags that most of the runs found share, each with the means of its runs."""
-    oldest_first = sorted(found, key=lambda one: one.run.id)
+    oldest_first = sorted(found, key=lambda one: (one.run.created_at_utc, one.run.id))
     of_tag: dict[str, list[RunOverview]] = {}
     for one in oldest_first:
         for key, value in one.run.tags.items():
@@ -261,7 +261,8 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
         if (shares := tx.evaluations.coverages(found.id, label_set_id))
     ]
     of_dataset = tx.runs.all(found.dataset)
-    before = max((one.id for one in of_dataset if one.id < found.id), default=None)
+    in_time = [one.id for one in of_dataset]
+    before = ([None, *in_time])[in_time.index(found.id)]
     aliases = tx.aliases.all(found.dataset)
     comparisons = [(f"@{one.name}", one.run_id) for one in aliases if one.run_id != found.id]
     if before is not None:

@@ -346,3 +346,19 @@ def test_messages_do_not_steer_the_terminal(sqlite_command: CommandLine, files: 
     assert sqlite_command.refused("ingest", "no\x1b[2Jwhere.csv", "--name", "x", "--labels", "labels.csv") == (
         "no\\x1b[2Jwhere.csv: no such file; check the path"
     )
+
+
+def test_runs_are_dated(command: CommandLine, files: None) -> None:
+    command.done("ingest", "bm25.csv", "--labels", "labels.csv", "--created-at", "2026-06-30T02:00+02:00")
+    command.done("ingest", "dense.run", "--created-at", "2026-06-29")
+    dated = [(row["run"], row["created_at_utc"]) for row in command.rows("runs", "list")]
+    assert dated == [("dense", "2026-06-29T00:00:00.000000Z"), ("bm25", "2026-06-30T00:00:00.000000Z")]
+    assert [row["run"] for row in command.rows("history")] == ["dense", "bm25"]
+    assert command.rows("runs", "show", "latest")["run"] == "bm25"
+
+
+def test_what_is_no_date_is_refused_before_anything_is_read(sqlite_command: CommandLine, files: None) -> None:
+    assert sqlite_command.refused("ingest", "nowhere.csv", "--created-at", "last night") == (
+        "--created-at 'last night' is not a time; write it in ISO 8601, such as 2025-01-31T08:00:00Z or "
+        "2025-01-31T09:00+01:00"
+    )

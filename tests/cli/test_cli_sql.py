@@ -79,3 +79,12 @@ def test_a_query_without_end_is_stopped(shop: CommandLine) -> None:
     assert shop.refused("sql", query, "--timeout", "0.1") == (
         "sql: stopped after 0.1 s; narrow the query with WHERE or LIMIT, or allow it more time"
     )
+
+
+def test_a_plan_is_shown_and_the_query_is_not_run(shop: CommandLine) -> None:
+    query = "SELECT * FROM group_diff WHERE baseline = 'bm25' ORDER BY delta"
+    lines = shop.done("sql", "--explain", query).splitlines()
+    assert len(lines) > 3
+    assert not [line for line in lines if "…" in line]
+    assert [row["plan"] for row in shop.rows("sql", "--explain", query)] == lines
+    assert shop.refused("sql", "--explain", "DELETE FROM runs").startswith("sql only reads: ")

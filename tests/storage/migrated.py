@@ -117,9 +117,9 @@ def rows_of(url: str, columns: dict[str, list[str]] | None = None) -> dict[str, 
 def catalogue(connection: sa.Connection) -> dict[str, object]:
     """Return everything that the engine itself says of every table, view and trigger: one entry per thing."""
     if connection.dialect.name == "sqlite":
-        rows = connection.exec_driver_sql("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_seq%'")
+        rows = connection.exec_driver_sql("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_s%'")
         return {
-            f"{kind} {name}": sorted(part.strip(" \t,)(") for part in re.split(r"\n", sql or ""))
+            f"{kind} {name}": sorted(part.strip(" \t,)(") for part in re.split(r"\n|, (?=\w+ [A-Z]+)", sql or ""))
             for kind, name, sql in rows
             if VERSION_TABLE not in name
         }

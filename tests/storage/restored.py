@@ -70,9 +70,11 @@ def content_of(url: str) -> dict[str, Any]:
 
 
 def as_kept(found: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
-    """Return what a database shows without the last columns of views that were not there when it was kept."""
+    """Return what a database shows without views and last columns of views that were not there when it was kept."""
     kept = {}
     for view, rows in found.items():
+        if view not in expected:
+            continue
         n_columns = len(expected[view][0]) if expected[view] else 0
         kept[view] = rows if view == "compare" else sorted((row[:n_columns] for row in rows), key=repr)
     return kept

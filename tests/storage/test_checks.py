@@ -1,9 +1,11 @@
 """Names, times and JSON objects that may be stored."""
 
+from datetime import datetime, timedelta, timezone
+
 import pytest
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.storage.checks import checked_name, checked_object, checked_time, utc_now
+from ndcg_tracker.storage.checks import checked_name, checked_object, checked_time, stored_time, utc_now
 
 
 @pytest.mark.parametrize("name", ["bm25", "12", "latest", "a b", "é 日本", "a@b", "k=1; x", "a" * 250])
@@ -51,3 +53,34 @@ def test_json_objects() -> None:
             checked_object("tags", wrong)
     with pytest.raises(InputError, match="tags contain a NUL character, which no database keeps; remove it"):
         checked_object("tags", {"a": "x\0"})
+
+
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ("2026-01-31T08:00:00Z", "2026-01-31T08:00:00.000000Z"),
+        ("2026-01-31T00:30:00.123456+01:00", "2026-01-30T23:30:00.123456Z"),
+        (" 2026-01-31 08:00 ", "2026-01-31T08:00:00.000000Z"),
+        ("20260131", "2026-01-31T00:00:00.000000Z"),
+        ("0001-01-01", "0001-01-01T00:00:00.000000Z"),
+        (datetime(2026, 1, 31, 8), "2026-01-31T08:00:00.000000Z"),
+        (datetime(2026, 1, 31, 8, tzinfo=timezone(timedelta(hours=-5))), "2026-01-31T13:00:00.000000Z"),
+    ],
+)
+def test_times_are_stored_in_utc(given: str | datetime, stored: str) -> None:
+    assert stored_time(given) == stored
+    assert checked_time(stored) == stored
+
+
+@pytest.mark.parametrize(
+    "given", ["", "yesterday", "2026-02-30", "1769846400", "2026-01-31T25:00Z", "0001-01-01T00:00+01:00", 5, None]
+)
+def test_what_is_no_time_is_refused_in_one_line(given: object) -> None:
+    with pytest.raises(InputError) as caught:
+        stored_time(given)  # type: ignore[arg-type]
+    message = str(caught.value)
+    assert message.startswith("created_at=")
+    assert message.endswith(
+        "is not a time; write it in ISO 8601, such as 2025-01-31T08:00:00Z or 2025-01-31T09:00+01:00"
+    )
+    assert "\n" not in message

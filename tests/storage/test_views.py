@@ -26,7 +26,13 @@ ORDERS = {
     "run_aliases": "dataset, alias",
     "group_attributes": "dataset, group_key, attribute",
     "gate_decisions": "decision_id",
+    "run_regressions": "run_id, against, metric, label_set_version, group_key",
+    "alias_history": "dataset, alias, since_utc",
+    "dataset_list": "dataset",
+    "run_list": "run_id",
+    "metric_list": "dataset, metric",
 }
+TIMES = ("created_at_utc", "created_at", "updated_at_utc", "updated_at", "since_utc", "since", "until_utc", "until")
 TIME = "2025-01-31T08:00:00.000000Z"
 IDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8) | st.sampled_from(
     [key for key in HOSTILE if len(key) < 100]
@@ -42,7 +48,7 @@ RUNS = st.dictionaries(
 def rows_of(store: Store, view: str, dataset: str = "%") -> list[tuple[object, ...]]:
     """Return the rows of a view, the times, which differ, left out."""
     columns = next(list(one.columns) for one in VIEWS if one.name == view)
-    named = ", ".join(column for column in columns if not column.endswith("_at_utc"))
+    named = ", ".join(column for column in columns if column not in TIMES)
     return store.query(f"SELECT {named} FROM {view} WHERE dataset LIKE '{dataset}' ORDER BY {ORDERS[view]}").rows
 
 

@@ -164,3 +164,53 @@ def test_an_evaluation_gets_other_means(store: Store) -> None:
     with pytest.raises(ReferenceNotFoundError) as caught, store.write() as tx:
         tx.write.evaluations.set_means(99, 0.5)
     assert str(caught.value) == "no evaluation with id 99; list those of a run with: ndcg-track runs show RUN"
+
+
+def test_an_evaluation_repeats_the_names_that_views_show(store: Store) -> None:
+    with store.write() as tx:
+        run = add_run(tx, "bm25", BM25)
+        tx.write.runs.rename(run.id, "bm25-2")
+    for view in ("run_summary", "group_history", "items", "run_details", "run_list"):
+        assert store.query(f"SELECT DISTINCT run, dataset FROM {view}").rows == [("bm25-2", "shop")]
+    names = "evaluations that name another run, metric or label set"
+    damage = {"evaluations.run": names, "evaluations.dataset": names, "evaluations.metric": names}
+    damage["runs.dataset"] = "runs that name another dataset"
+    for column, what in damage.items():
+        table, _, name = column.partition(".")
+        ((before,),) = store.query(f"SELECT {name} FROM {table}").rows
+        with store.write() as tx:
+            assert tx.damage() == []
+            tx._session.connection.exec_driver_sql(f"UPDATE {table} SET {name} = 'another'")
+            assert f"1 {what}" in tx.damage()
+            tx._session.connection.exec_driver_sql(f"UPDATE {table} SET {name} = '{before}'")
+
+
+def test_an_alias_has_a_history(store: Store) -> None:
+    with store.write() as tx:
+        first, other = add_run(tx, "first", BM25), add_run(tx, "other", DENSE)
+        tx.write.aliases.set(first.dataset_id, "prod", first.id)
+        tx.write.aliases.set(first.dataset_id, "prod", other.id)
+        tx.write.aliases.delete(first.dataset_id, "@prod")
+        tx.write.aliases.set(first.dataset_id, "prod", first.id)
+        tx.write.runs.delete(other.id)
+    since = "since" if store.dialect == "sqlite" else "CAST(since_utc AS timestamptz)"
+    rows = store.query(
+        f"SELECT alias, run, run_id, until_utc IS NULL AS is_now, {since} = since AS is_same "
+        "FROM alias_history ORDER BY since_utc"
+    ).rows
+    assert rows == [
+        ("prod", "first", first.id, 0, 1),
+        ("prod", "other", None, 0, 1),
+        ("prod", "first", first.id, 1, 1),
+    ]
+
+
+def test_created_at_is_a_timestamp_on_postgres(store: Store) -> None:
+    with store.write() as tx:
+        add_run(tx, "bm25", BM25)
+    for view in ("run_summary", "group_history", "run_details", "run_list"):
+        ((text, time),) = store.query(f"SELECT DISTINCT created_at_utc, created_at FROM {view}").rows
+        assert text == time
+        if store.dialect == "postgresql":
+            kind = f"SELECT DISTINCT pg_typeof(created_at)::text FROM {view}"
+            assert store.query(kind).rows == [("timestamp with time zone",)]

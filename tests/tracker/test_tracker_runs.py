@@ -1,6 +1,8 @@
 """References, aliases, names, tags, and the end of a run."""
 
 from collections.abc import Callable
+from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -165,3 +167,35 @@ def test_an_id_is_never_taken_for_a_name(shop: nt.Tracker) -> None:
     assert refusal(nt.ReferenceNotFoundError, shop.delete_run, 1) == (
         "no run with id 1; list all with: ndcg-track runs list"
     )
+
+
+def test_runs_are_in_the_order_of_their_dates(tracker: nt.Tracker) -> None:
+    """Not of their numbers; where the dates are the same, of their numbers."""
+    for name, created_at in (
+        ("third", "2026-03-01T02:00+02:00"),
+        ("first", datetime(2026, 1, 1)),
+        ("fourth", "2026-03-01"),
+        ("second", "2026-02-01"),
+        ("fifth", "2026-03-01"),
+    ):
+        run = {**BM25, name: {"x": 1.0}}
+        tracker.ingest(frame_of(run), name=name, labels=labels_frame(), created_at=created_at)
+    order = ["first", "second", "third", "fourth", "fifth"]
+    assert [run.name for run in tracker.runs()] == order
+    assert [run.created_at_utc for run in tracker.runs()][:2] == [
+        "2026-01-01T00:00:00.000000Z",
+        "2026-02-01T00:00:00.000000Z",
+    ]
+    assert [tracker.run(reference)[0].name for reference in ("latest", "latest~1", "latest~4")] == [
+        "fifth",
+        "fourth",
+        "first",
+    ]
+    assert list(tracker.history("ndcg@10")["run"]) == order
+    assert [row for (row,) in tracker.query("SELECT run FROM run_list ORDER BY place DESC").rows] == order
+    pairs = tracker.query(
+        "SELECT DISTINCT baseline, run FROM run_regressions WHERE against = 'previous' ORDER BY baseline, run"
+    ).rows
+    assert pairs == sorted(pairwise(order))
+    tracker.ingest(frame_of({**BM25, "first": {"x": 1.0}}), name="first", created_at="2030-01-01")
+    assert tracker.run("latest")[0].name == "fifth"  # what is stored keeps its date

@@ -22,6 +22,7 @@ from psycopg import pq
 
 from ndcg_tracker.errors import DatabaseError, InputError
 from ndcg_tracker.storage.guard.query_result import (
+    PLAN,
     QueryResult,
     ResultBuilder,
     checked_text,
@@ -70,7 +71,9 @@ _UNDEFINED_TABLE = "42P01"
 _UNDEFINED_COLUMN = "42703"
 
 
-def run_guarded_postgres(conninfo: str, query: str, *, timeout_seconds: float, max_rows: int | None) -> QueryResult:
+def run_guarded_postgres(
+    conninfo: str, query: str, *, timeout_seconds: float, max_rows: int | None, explain: bool = False
+) -> QueryResult:
     """Run one reading query on Postgres and change nothing, whatever the query says.
 
     Readers who should not see other schemas or tables need a role that may only SELECT from the views.
@@ -87,7 +90,11 @@ def run_guarded_postgres(conninfo: str, query: str, *, timeout_seconds: float, m
         try:
             _begin_reading(connection, timeout_seconds)
             _refuse_acting_functions(connection, words)
-            _declare(connection, query, timeout_seconds)
+            if explain:
+                for line in _sent(connection, "EXPLAIN (COSTS) ", query, timeout_seconds):
+                    builder.add((line,))
+                return builder.result([PLAN])
+            _sent(connection, "DECLARE answer NO SCROLL CURSOR FOR ", query, timeout_seconds)
             while (remaining := deadline - time.monotonic()) > 0:
                 _set_timeout(connection, remaining)
                 if (result := _fetch_next(connection, builder)) is not None:
@@ -118,6 +125,7 @@ def _begin_reading(connection: psycopg.Connection, timeout_seconds: float) -> No
     connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     connection.execute("SET LOCAL standard_conforming_strings = on")  # the scanner assumes it
     connection.execute("SET LOCAL jit = off")  # compiling takes longer than most of these queries
+    connection.execute("SET LOCAL cursor_tuple_fraction = 1")  # all rows are fetched, not the first tenth
     _set_timeout(connection, timeout_seconds)
 
 
@@ -132,16 +140,17 @@ def _refuse_acting_functions(connection: psycopg.Connection, words: set[str]) ->
         raise only_reads(f"the function {found[0]} may act, not only read")
 
 
-def _declare(connection: psycopg.Connection, query: str, timeout_seconds: float) -> None:
+def _sent(connection: psycopg.Connection, words: str, query: str, timeout_seconds: float) -> list[str]:
+    """Send a query after these words, and return the lines of a plan if they asked for one."""
     # libpq's exec_params always speaks the extended protocol, in which a second statement is an error.
-    command = b"DECLARE answer NO SCROLL CURSOR FOR " + query.encode()
-    result = connection.pgconn.exec_params(command, None)
-    if result.status != pq.ExecStatus.COMMAND_OK:
+    result = connection.pgconn.exec_params(words.encode() + query.encode(), None)
+    if result.status not in (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK):
         state, message = (
             (result.error_field(field) or b"").decode(errors="replace")
             for field in (pq.DiagnosticField.SQLSTATE, pq.DiagnosticField.MESSAGE_PRIMARY)
         )
         raise _explained(state, message or result.error_message.decode(errors="replace"), timeout_seconds)
+    return [(result.get_value(row, 0) or b"").decode() for row in range(result.ntuples)]
 
 
 def _fetch_next(connection: psycopg.Connection, builder: ResultBuilder) -> QueryResult | None:

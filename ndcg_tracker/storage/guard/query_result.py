@@ -10,6 +10,8 @@ from decimal import Decimal
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.storage.views import VIEWS
 
+PLAN = "plan"
+"""The column of a plan: a line of the engine's own words per row."""
 MAX_RESULT_BYTES = 1 << 30
 """Texts of a result may add up to this many bytes; a larger result is refused."""
 
@@ -69,7 +71,8 @@ def normal_value(value: object) -> object:
 
     A truth value is 1 or 0; a Postgres `numeric` is an int if it has no decimal places (the sum of a
     bigint column), else a float; bytes are hexadecimal text; a JSON object is JSON text with sorted keys; an
-    array is compact JSON text; dates, times and everything else are their text.
+    array is compact JSON text; a time with a zone is ISO 8601 in UTC, as the columns ``created_at_utc`` have it; dates,
+    other times and everything else are their text.
 
     >>> [normal_value(value) for value in (True, b"\\x00\\xff", ["a", 1.5], {"b": 1, "a": None})]
     [1, '00ff', '["a",1.5]', '{"a": null, "b": 1}']
@@ -89,6 +92,9 @@ def normal_value(value: object) -> object:
         case list():
             plain = [_array_element(element) for element in value]
             return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+        case datetime.datetime() if value.tzinfo is not None:
+            utc = value.astimezone(datetime.UTC).replace(tzinfo=None)
+            return f"{utc.isoformat(timespec='microseconds')}Z"
         case datetime.datetime():
             return value.isoformat(sep=" ")
         case _:

@@ -14,7 +14,9 @@ from contextlib import closing
 from pathlib import Path
 
 from ndcg_tracker.errors import DatabaseError, InputError
+from ndcg_tracker.storage.connection import CACHE_KIB
 from ndcg_tracker.storage.guard.query_result import (
+    PLAN,
     QueryResult,
     ResultBuilder,
     checked_text,
@@ -58,12 +60,15 @@ TRANSACTION UPDATE
 _ACTIONS = {getattr(sqlite3, f"SQLITE_{name}"): name.replace("_", " ") for name in _ACTION_NAMES.split()}
 
 
-def run_guarded_sqlite(path: str, query: str, *, timeout_seconds: float, max_rows: int | None) -> QueryResult:
+def run_guarded_sqlite(
+    path: str, query: str, *, timeout_seconds: float, max_rows: int | None, explain: bool = False
+) -> QueryResult:
     """Run one reading query on a SQLite file and change nothing, whatever the query says.
 
     A transaction that a killed writer left unfinished is rolled back first, as the next opening would do. Parameters:
     ``path``, of a file that exists. ``query``: one SELECT, WITH ... SELECT or VALUES; a trailing semicolon and comments
-    are allowed. ``timeout_seconds``: above 0, when the query is stopped. ``max_rows``: None returns all rows. Raises:
+    are allowed. ``timeout_seconds``: above 0, when the query is stopped. ``max_rows``: None returns all rows.
+    ``explain``: return the plan instead, one line per row, indented by its depth. Raises:
     InputError for a query that does not parse, would do anything but read, or takes too long; DatabaseError for a file
     that is missing, is not a SQLite database or cannot be opened.
     """
@@ -79,7 +84,8 @@ def run_guarded_sqlite(path: str, query: str, *, timeout_seconds: float, max_row
         connection.set_authorizer(authorizer)
         connection.set_progress_handler(answers.__next__, _STEPS_BETWEEN_CHECKS)
         try:
-            return _fetch(connection, query.rstrip("; \t\r\n"), ResultBuilder(max_rows))
+            text = query.rstrip("; \t\r\n")
+            return (_plan if explain else _fetch)(connection, text, ResultBuilder(max_rows))
         except (sqlite3.Error, sqlite3.Warning, MemoryError) as error:
             raise _explained(error, authorizer, watch) from error
 
@@ -183,6 +189,7 @@ def _unreadable(path: str, error: sqlite3.Error) -> DatabaseError:
 
 def _restrict(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA query_only = ON")
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")  # what is sorted stays in memory up to this size, too
     for limit, value in (
         (sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES),
         (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 1_000_000),
@@ -202,6 +209,15 @@ def _fetch(connection: sqlite3.Connection, query: str, builder: ResultBuilder) -
             if len(rows) < wanted:
                 break
         return builder.result([column[0] for column in cursor.description or ()])
+
+
+def _plan(connection: sqlite3.Connection, query: str, builder: ResultBuilder) -> QueryResult:
+    depths: dict[int, int] = {}
+    with closing(connection.execute(f"EXPLAIN QUERY PLAN {query}")) as cursor:
+        for step, above, _, words in cursor:
+            depths[step] = depths.get(above, -1) + 1
+            builder.add((f"{'  ' * depths[step]}{words}",))
+    return builder.result([PLAN])
 
 
 def _explained(error: Exception, authorizer: _Authorizer, watch: _Watch) -> BaseException:

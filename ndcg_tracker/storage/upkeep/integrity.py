@@ -14,12 +14,14 @@ from sqlalchemy import ColumnElement, Connection, FromClause, Select
 from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.storage.bulk.protocol import Bulk
 from ndcg_tracker.storage.schema import (
+    datasets,
     decisions,
     evaluations,
     group_results,
     groups,
     label_lists,
     label_sets,
+    metrics,
     ranked_lists,
     runs,
     texts,
@@ -91,6 +93,11 @@ class Written:
     evaluation_ids: set[int] = field(default_factory=set)
     decision_ids: set[int] = field(default_factory=set)
     text_dataset_ids: set[int] = field(default_factory=set)
+
+    @property
+    def is_much(self) -> bool:
+        """Whether large tables have grown."""
+        return bool(self.runs or self.label_sets or self.evaluation_ids)
 
     def is_in(self, connection: Connection) -> bool | None:
         """Return whether the transaction was committed; None if it created nothing that shows it.
@@ -175,6 +182,8 @@ def _queries() -> list[tuple[str, Select[Any], sa.Column[Any]]]:
     """Return what may be damaged, the query that counts it, and the column that names its owner."""
     n_packed = sa.func.coalesce(sa.func.length(evaluations.c.packed_values), 0) // 8
     return [
+        ("runs that name another dataset", _misnamed_runs(), runs.c.id),
+        ("evaluations that name another run, metric or label set", _misnamed_evaluations(), evaluations.c.id),
         (f"ranked lists {_STRAY}", _strays_of_runs(), ranked_lists.c.run_id),
         (f"label lists {_STRAY}", _strays_of_label_sets(), label_lists.c.label_set_id),
         (f"group results {_STRAY}", _strays_of_evaluations(), group_results.c.evaluation_id),
@@ -195,6 +204,30 @@ def _queries() -> list[tuple[str, Select[Any], sa.Column[Any]]]:
             evaluations.c.id,
         ),
     ]
+
+
+def _misnamed_runs() -> Select[Any]:
+    joined = runs.join(datasets, datasets.c.id == runs.c.dataset_id)
+    return sa.select(sa.func.count()).select_from(joined).where(runs.c.dataset != datasets.c.name)
+
+
+def _misnamed_evaluations() -> Select[Any]:
+    joined = (
+        evaluations.join(runs, runs.c.id == evaluations.c.run_id)
+        .join(metrics, metrics.c.id == evaluations.c.metric_id)
+        .join(label_sets, label_sets.c.id == evaluations.c.label_set_id)
+    )
+    named = {
+        evaluations.c.run: runs.c.name,
+        evaluations.c.dataset_id: runs.c.dataset_id,
+        evaluations.c.dataset: runs.c.dataset,
+        evaluations.c.run_created_at_utc: runs.c.created_at_utc,
+        evaluations.c.metric: metrics.c.text,
+        evaluations.c.label_set_version: label_sets.c.version,
+        evaluations.c.judge: label_sets.c.judge,
+    }
+    differs = sa.or_(*(name != truth for name, truth in named.items()))
+    return sa.select(sa.func.count()).select_from(joined).where(differs)
 
 
 def _strays(table: FromClause, joined: FromClause) -> Select[Any]:

@@ -255,6 +255,27 @@ def test_an_escape_fails_and_leaves_no_trace(
     assert_no_trace(postgres_server, bystander, before)
 
 
+def test_no_plan_of_an_escape_leaves_a_trace(
+    postgres_server: PostgresServer, conninfo: str, bystander: psycopg.Connection
+) -> None:
+    before = state_of(postgres_server, bystander)
+    for query in ESCAPES:
+        with contextlib.suppress(InputError, DatabaseError):
+            run_guarded_postgres(conninfo, query, timeout_seconds=20, max_rows=None, explain=True)
+    assert_no_trace(postgres_server, bystander, before)
+
+
+def test_a_plan_is_told_line_by_line(conninfo: str) -> None:
+    found = run_guarded_postgres(conninfo, "SELECT name FROM runs;", timeout_seconds=20, max_rows=None, explain=True)
+    assert found.columns == ["plan"]
+    assert str(found.rows[0][0]).startswith("Seq Scan on runs")
+
+
+def test_times_with_a_zone_are_those_of_the_views(conninfo: str) -> None:
+    query = "SELECT timestamptz '2026-01-31 09:00:00.5+01:00', timestamp '2026-01-31 09:00:00'"
+    assert ask(conninfo, query).rows == [("2026-01-31T08:00:00.500000Z", "2026-01-31 09:00:00")]
+
+
 @pytest.mark.parametrize("query", ESCAPES)
 def test_the_guard_does_not_rest_on_the_look_at_the_first_word(
     postgres_server: PostgresServer,
@@ -308,10 +329,12 @@ def test_without_the_look_at_words_the_transaction_still_refuses_to_write(
         ("SELECT pg_sleep(1)", "sql only reads: the function pg_sleep may act, not only read"),
         ("SELECT nam FROM items", 'sql: column "nam" does not exist; the views are run_summary, group_history, '
          "group_diff, items, labels, label_coverage, run_details, "
-         "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions"),
+         "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, run_regressions, "
+         "alias_history, dataset_list, run_list, metric_list"),
         ("SELECT * FROM nope", 'sql: relation "nope" does not exist; the views are run_summary, group_history, '
          "group_diff, items, labels, label_coverage, run_details, "
-         "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions"),
+         "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, run_regressions, "
+         "alias_history, dataset_list, run_list, metric_list"),
         ("SELECT * FROM runs WHERE", "sql: syntax error at end of input"),
         ("SELECT 1 / 0", "sql: division by zero"),
         ("SELECT $1", "sql: the query has parameters such as $1; write the values themselves"),

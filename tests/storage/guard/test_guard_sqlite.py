@@ -1,5 +1,6 @@
 """More than sixty ways to make `sql` do something else than read a SQLite file, and the proof that nothing happened."""
 
+import contextlib
 import os
 import signal
 import sqlite3
@@ -159,6 +160,21 @@ def test_an_escape_fails_and_leaves_no_trace(path: Path, query: str) -> None:
     assert everything_in(path.parent) == before
 
 
+def test_no_plan_of_an_escape_leaves_a_trace(path: Path) -> None:
+    before = everything_in(path.parent)
+    for query in ESCAPES:
+        with contextlib.suppress(InputError):
+            run_guarded_sqlite(str(path), query, timeout_seconds=20, max_rows=None, explain=True)
+    assert everything_in(path.parent) == before
+
+
+def test_a_plan_is_told_line_by_line(path: Path) -> None:
+    query = "SELECT * FROM (SELECT name, count(*) FROM runs GROUP BY name);"
+    found = run_guarded_sqlite(str(path), query, timeout_seconds=20, max_rows=None, explain=True)
+    assert found.columns == ["plan"]
+    assert any(str(line).startswith("  SCAN runs") for (line,) in found.rows), found.rows
+
+
 @pytest.mark.parametrize("query", ESCAPES)
 def test_the_guard_does_not_rest_on_the_look_at_the_first_word(
     path: Path, query: str, monkeypatch: pytest.MonkeyPatch
@@ -203,10 +219,12 @@ def test_without_the_authorizer_the_file_still_cannot_be_written(
         ),
         ("SELECT nam FROM items", "sql: no such column: nam; the views are run_summary, group_history, group_diff, "
          "items, labels, label_coverage, run_details, "
-         "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions"),
+         "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, run_regressions, "
+         "alias_history, dataset_list, run_list, metric_list"),
         ("SELECT * FROM nope", "sql: no such table: nope; the views are run_summary, group_history, group_diff, "
          "items, labels, label_coverage, run_details, "
-         "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions"),
+         "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, run_regressions, "
+         "alias_history, dataset_list, run_list, metric_list"),
         ("SELECT * FROM runs WHERE", "sql: incomplete input"),
         ("SELECT ?", "sql: the query has parameters such as ? or :name; write the values themselves"),
         ("SELECT :x", "sql: the query has parameters such as ? or :name; write the values themselves"),

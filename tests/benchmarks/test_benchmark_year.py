@@ -1,0 +1,19 @@
+"""The year of ``benchmarks/year.py`` on tiny data: it is made, asked, and kept."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def test_a_small_year_is_made_and_asked(tmp_path: Path, postgres_url: str) -> None:
+    program = [sys.executable, str(REPOSITORY / "benchmarks" / "year.py"), "--folder", str(tmp_path)]
+    sizes = ["--postgres", postgres_url, "--runs", "8", "--groups", "12", "--rounds", "1"]
+    done = subprocess.run([*program, *sizes], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    head, _, *rows = done.stdout.splitlines()
+    assert head == "| 8 runs x 12 groups, seconds | Postgres | SQLite | goal | rows |"
+    assert [row.split(" | ")[-2] for row in rows][:3] == ["2", "2", "0.5"]
+    assert all(len(row.split(" | ")) == 5 and not row.endswith("| 0 |") for row in rows), rows
+    assert (tmp_path / "year-8-12.db").is_file()
