@@ -18,6 +18,7 @@ from ndcg_tracker.storage.connection import LostAnswerError, database_engine, re
 from ndcg_tracker.storage.database_url import Location, parsed_location
 from ndcg_tracker.storage.read import ReadTransaction, Session
 from ndcg_tracker.storage.upkeep.backup import backup_to
+from ndcg_tracker.storage.upkeep.grants import Roles, granted
 from ndcg_tracker.storage.upkeep.handshake import Kind, State, found_state, refusal, state_within
 from ndcg_tracker.storage.upkeep.integrity import Written
 from ndcg_tracker.storage.upkeep.migrate import UpgradeResult, database_state, upgrade_database
@@ -173,6 +174,11 @@ def check(location: str) -> list[str]:
 def backup(location: str, target: str) -> Path:
     """Copy a SQLite database, in use or not, into a new file (``db backup``) and return the path of the copy."""
     return backup_to(parsed_location(location), Path(target))
+
+
+def grant(location: str, roles: Roles, *, apply: bool = False) -> list[str]:
+    """Return the statements that give a team's roles their rights (``db grant``); ``apply`` runs them."""
+    return granted(parsed_location(location), roles, apply=apply)
 
 
 def refresh_statistics(engine: Engine) -> None:
