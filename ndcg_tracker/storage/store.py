@@ -149,7 +149,8 @@ class Store:
             )
         from ndcg_tracker.storage.guard.postgres import run_guarded_postgres
 
-        conninfo = url.set(drivername="postgresql").render_as_string(hide_password=False)
+        address, mark, options = url.set(drivername="postgresql").render_as_string(hide_password=False).partition("?")
+        conninfo = f"{address}{mark}{options.replace('+', '%20')}".replace(" ", "%20")  # libpq takes no other blanks
         return run_guarded_postgres(
             conninfo, query, timeout_seconds=timeout_seconds, max_rows=max_rows, explain=explain
         )
