@@ -90,7 +90,7 @@ def grant_rights(
     ] = None,
     apply: Annotated[bool, typer.Option("--apply", help="Run the statements, all or none.")] = False,
 ) -> None:
-    """Print the SQL that gives the roles of a team their rights on Postgres.
+    """Print the SQL for the rights of a team on Postgres.
 
     The roles must exist. Whatever else these roles may do with the tables is taken from them. Run it again after db
     upgrade.
