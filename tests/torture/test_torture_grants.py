@@ -14,7 +14,7 @@ import pytest
 from command_line import Printed
 from postgres_server import PostgresServer
 from restored import kept_revisions, restore
-from small_shop import LABELS, labels_frame, write_csv
+from small_shop import BM25, LABELS, joint_frame, labels_frame, write_csv
 
 from ndcg_tracker.storage.store import upgrade
 
@@ -52,6 +52,7 @@ def refusals() -> dict[str, tuple[str, str, str]]:
         "ingest": (dataset + CALLED_OFF, "INSERT right on table runs", ""),
         "gate": (run, "INSERT right on table decisions", ""),
         "rescore --all --metric RR": (run + CALLED_OFF, "INSERT right on table coverages", ""),
+        "rescore --all --metric ndcg": (run + CALLED_OFF, "INSERT right on table metrics", ""),
         "rescore": (run + CALLED_OFF, "", ""),  # there is nothing to do
         "texts add": (dataset + CALLED_OFF, "INSERT right on table texts", ""),
         "texts delete": (dataset, "DELETE right on table texts", ""),
@@ -63,6 +64,7 @@ def refusals() -> dict[str, tuple[str, str, str]]:
         "alias delete": ("SELECT right on table aliases" + CALLED_OFF, *["DELETE right on table aliases"] * 2),
         "labels add": (dataset + CALLED_OFF, "", ""),  # they are stored already
         "labels add {files}/others.csv": (dataset + CALLED_OFF, "INSERT right on table label_sets", ""),
+        "labels add {files}/fewer.csv": (dataset + CALLED_OFF, "INSERT right on table label_sets", ""),
         "groups set": (dataset + CALLED_OFF, "UPDATE right on table groups", ""),
         "groups set {files}/weights.csv": (dataset + CALLED_OFF, "right to change table groups", ""),
         "db upgrade": ("", "", ""),  # it is the newest
@@ -76,6 +78,9 @@ MORE = (
     "gate dense --baseline bm25 --margin 0.1 --dry-run",
     "rescore --all --metric RR",
     "labels add {files}/others.csv",
+    "labels add {files}/fewer.csv",
+    "ingest {files}/joint.csv --name joint",
+    "rescore --all --metric ndcg(weights=group)@10",
     "groups set {files}/weights.csv",
     "sql SELECT+*+FROM+run_list",
 )
@@ -118,6 +123,8 @@ def team(
     team = Team(postgres_server, tmp_path_factory.mktemp("team"))
     write_files(team.folder)
     write_csv(team.folder / "others.csv", labels_frame({**LABELS, "q1": {"a": 1}}))
+    write_csv(team.folder / "fewer.csv", labels_frame({key: LABELS[key] for key in ("q1", "q2", "q3", "q4")}))
+    write_csv(team.folder / "joint.csv", joint_frame(BM25, LABELS))  # with the newest labels, those of version 1
     (team.folder / "weights.csv").write_text("group,weight\nq1,2\n", encoding="utf-8")
     postgres_server.create_database(team.name, postgres_template)
     try:
