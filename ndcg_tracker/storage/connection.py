@@ -92,10 +92,11 @@ _POSTGRES_REASONS = (
 )
 """By libpq's messages: a failed connection has no SQLSTATE."""
 _NO_RIGHT = "42501"
+_LOCKED = "55P03"
 _POSTGRES_STATES = {
     "53100": Reason("the server's disk is full", f"free some space there and {_AGAIN}", True),
     "53200": Reason("the server is out of memory", _AGAIN, True),
-    "55P03": Reason("another process has been writing for too long", _AGAIN, True),
+    _LOCKED: Reason("another process has been writing for too long", _AGAIN, True),
     _NO_RIGHT: Reason("this user may not do that", "ask for the rights, or give another user in the URL", True),
     "25006": Reason("the server is read-only", "connect to a writable one", True),
     "57P01": Reason("the server was stopped", "if the command stored something, the same command again says so"),
@@ -108,6 +109,13 @@ _RIGHTS = {"SELECT": "SELECT", "WITH": "SELECT", "INSERT": "INSERT", "COPY": "IN
     word: word for word in ("UPDATE", "DELETE")
 }
 """The right that a statement needs, by its first word."""
+_WHO_WRITES = """
+    SELECT a.pid, coalesce(nullif(a.application_name, ''), 'unknown'), a.usename::text,
+        to_char(a.xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+    FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+    WHERE l.locktype = 'advisory' AND l.granted AND l.classid = 0 AND l.objid = %(lock)s
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
 _WHO_OWNS = """
     SELECT current_user::text, CASE c.relkind WHEN 'v' THEN 'view ' ELSE 'table ' END || c.relname,
         pg_get_userbyid(c.relowner)::text
@@ -246,7 +254,7 @@ def _given_up_when_interrupted(connection: Connection) -> Iterator[None]:
 
 @contextmanager
 def _refusals(connection: Connection, location: Location, *, writing: bool = False) -> Iterator[None]:
-    """Say which role has no right to do what, where the server refuses a statement; asked once the transaction ended.
+    """Say which role has no right to do what, or who holds the lock; the server is asked once the transaction ended.
 
     The table is found among the words of the server's message, which may be in any language.
     """
@@ -255,10 +263,13 @@ def _refusals(connection: Connection, location: Location, *, writing: bool = Fal
         return
     except Exception as error:
         refused = error.orig if isinstance(error, DBAPIError) else error
-        if getattr(refused, "sqlstate", None) != _NO_RIGHT:
+        state = getattr(refused, "sqlstate", None)
+        if state not in (_NO_RIGHT, _LOCKED):
             raise
         statement = (error.statement or "").strip() if isinstance(error, DBAPIError) else ""
         said = str(getattr(refused, "diag").message_primary)  # noqa: B009  # the driver is imported by nobody here
+    if state == _LOCKED:
+        raise FailedDatabaseError(location, _held(connection))
     words = {"words": re.findall(r"\w+", said)}
     role, table, owner = connection.exec_driver_sql(_WHO_OWNS, words).one()
     right = _RIGHTS.get(statement.split(maxsplit=1)[0].upper()) if statement else None
@@ -272,6 +283,18 @@ def _refusals(connection: Connection, location: Location, *, writing: bool = Fal
     else:  # a statement of the bulk protocol, which went to the driver directly
         what = f"role {role!r} has no right to {'change' if writing else 'read'} {table}"
     raise FailedDatabaseError(location, Reason(what, advice, nothing_was_stored=writing))
+
+
+def _held(connection: Connection) -> Reason:
+    """Return who has been writing, and since when as far as this role may know."""
+    usual = _POSTGRES_STATES[_LOCKED]
+    writer = connection.exec_driver_sql(_WHO_WRITES, {"lock": WRITER_LOCK}).first()
+    if writer is None:  # it has ended meanwhile
+        return usual
+    pid, program, role, since = writer
+    found = f"process {pid}, {program} of role {role!r}{f', since {since}' if since else ''}"
+    advice = f"{usual.advice}, or, if that process hangs, SELECT pg_terminate_backend({pid})"
+    return Reason(f"{usual.what} ({found})", advice, usual.nothing_was_stored)
 
 
 def prepare_journal(connection: Connection) -> None:

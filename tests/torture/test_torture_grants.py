@@ -240,6 +240,13 @@ def test_what_a_later_migration_creates(team: Team) -> None:
     assert found == {WRITER: ("SELECT INSERT",), READER: ("SELECT",), DASHBOARDS: (None,)}
 
 
+def test_only_the_writer_renews_the_statistics(team: Team) -> None:
+    query = "SELECT has_function_privilege(%s, 'ndcg_tracker_analyze()', 'EXECUTE')"
+    with psycopg.connect(team.server.conninfo(team.name)) as admin:
+        found = {role: admin.execute(query, (role,)).fetchone() for role in (OWNER, WRITER, READER, DASHBOARDS)}
+    assert found == {OWNER: (True,), WRITER: (True,), READER: (False,), DASHBOARDS: (False,)}
+
+
 def test_a_schema_of_its_own_beside_other_tables(team: Team) -> None:
     """The owner of the schema needs nobody else; another program's tables there and elsewhere keep their rights."""
     own = Team(team.server, team.folder, "team_schema")
