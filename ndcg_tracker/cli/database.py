@@ -10,7 +10,7 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.errors import DatabaseError
 
 app = typer.Typer(
-    help="The database: upgrade, current, check, backup, datasette.", no_args_is_help=True, rich_markup_mode=None
+    help="The database: upgrade, current, check, backup, grant, datasette.", no_args_is_help=True, rich_markup_mode=None
 )
 
 
@@ -75,6 +75,33 @@ def backup_database(
     from ndcg_tracker.storage.store import backup
 
     options.say(f"backed up to {backup(_location(), target)}")
+
+
+@app.command("grant")
+def grant_rights(
+    owner: Annotated[str, typer.Option("--owner", metavar="ROLE", help="Upgrades the schema, renames and deletes.")],
+    writer: Annotated[
+        str,
+        typer.Option("--writer", metavar="ROLE", help="Ingests, rescores, tags, sets aliases, gates; deletes no run."),
+    ],
+    reader: Annotated[str, typer.Option("--reader", metavar="ROLE", help="Reads with the command line.")],
+    dashboards: Annotated[
+        str | None, typer.Option("--dashboards", metavar="ROLE", help="Reads the public views only.")
+    ] = None,
+    apply: Annotated[bool, typer.Option("--apply", help="Run the statements, all or none.")] = False,
+) -> None:
+    """Print the SQL for the rights of a team on Postgres.
+
+    The roles must exist. Whatever else these roles may do with the tables is taken from them. Run it again after db
+    upgrade.
+    """
+    from ndcg_tracker.storage.store import grant
+    from ndcg_tracker.storage.upkeep.grants import Roles
+
+    statements = grant(_location(), Roles(owner, writer, reader, dashboards), apply=apply)
+    options.show("\n".join(f"{statement};" for statement in statements))
+    if apply:
+        options.say("granted")
 
 
 @app.command("datasette")

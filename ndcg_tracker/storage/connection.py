@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -90,11 +91,13 @@ _POSTGRES_REASONS = (
     ("ssl", Reason("the server and this URL do not agree about SSL", "see sslmode")),
 )
 """By libpq's messages: a failed connection has no SQLSTATE."""
+_NO_RIGHT = "42501"
+_LOCKED = "55P03"
 _POSTGRES_STATES = {
     "53100": Reason("the server's disk is full", f"free some space there and {_AGAIN}", True),
     "53200": Reason("the server is out of memory", _AGAIN, True),
-    "55P03": Reason("another process has been writing for too long", _AGAIN, True),
-    "42501": Reason("this user may not do that", "ask for the rights, or give another user in the URL", True),
+    _LOCKED: Reason("another process has been writing for too long", _AGAIN, True),
+    _NO_RIGHT: Reason("this user may not do that", "ask for the rights, or give another user in the URL", True),
     "25006": Reason("the server is read-only", "connect to a writable one", True),
     "57P01": Reason("the server was stopped", "if the command stored something, the same command again says so"),
 }
@@ -102,6 +105,23 @@ _BROKEN = Reason("the connection to the server broke", f"{_AGAIN}: what is store
 _BROKEN_WORDS = ("server closed the connection", "connection is lost", "the connection is closed")
 _LOST_STATES = ("08", "57P")
 """Connection exceptions, and a server or session that is stopping."""
+_RIGHTS = {"SELECT": "SELECT", "WITH": "SELECT", "INSERT": "INSERT", "COPY": "INSERT"} | {
+    word: word for word in ("UPDATE", "DELETE")
+}
+"""The right that a statement needs, by its first word."""
+_WHO_WRITES = """
+    SELECT a.pid, coalesce(nullif(a.application_name, ''), 'unknown'), a.usename::text,
+        to_char(a.xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+    FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+    WHERE l.locktype = 'advisory' AND l.granted AND l.classid = 0 AND l.objid = %(lock)s
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+_WHO_OWNS = """
+    SELECT current_user::text, CASE c.relkind WHEN 'v' THEN 'view ' ELSE 'table ' END || c.relname,
+        pg_get_userbyid(c.relowner)::text
+    FROM (SELECT) asked LEFT JOIN pg_class c ON c.relnamespace = quote_ident(current_schema())::regnamespace
+    AND c.relkind IN ('r', 'v') AND c.relname = ANY (%(words)s) LIMIT 1
+"""
 
 
 def wal_is_safe(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> bool:
@@ -177,7 +197,7 @@ def _begin_sqlite(connection: Connection) -> None:
 @contextmanager
 def read_transaction(engine: Engine, location: Location) -> Iterator[Connection]:
     """Yield a connection that sees one state of the database, whatever others write in the meantime."""
-    with database_errors(location), engine.connect() as connection:
+    with database_errors(location), engine.connect() as connection, _refusals(connection, location):
         if engine.dialect.name == "postgresql":
             connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         with connection.begin(), _given_up_when_interrupted(connection):
@@ -193,7 +213,7 @@ def write_transaction(engine: Engine, location: Location, *, migrating: bool = F
     ``migrating``: SQLite's tables can be rebuilt. Raises: LostAnswerError where the connection was lost while it was
     committed; DatabaseError for every other error of the engine.
     """
-    with database_errors(location), engine.connect() as connection:
+    with database_errors(location), engine.connect() as connection, _refusals(connection, location, writing=True):
         if engine.dialect.name == "postgresql":
             # Each statement must see what the previous writer committed, whatever the server's default is.
             connection.execution_options(isolation_level="READ COMMITTED")
@@ -230,6 +250,51 @@ def _given_up_when_interrupted(connection: Connection) -> Iterator[None]:
                     driver.cancel()
                 connection.invalidate()
         raise
+
+
+@contextmanager
+def _refusals(connection: Connection, location: Location, *, writing: bool = False) -> Iterator[None]:
+    """Say which role has no right to do what, or who holds the lock; the server is asked once the transaction ended.
+
+    The table is found among the words of the server's message, which may be in any language.
+    """
+    try:
+        yield
+        return
+    except Exception as error:
+        refused = error.orig if isinstance(error, DBAPIError) else error
+        state = getattr(refused, "sqlstate", None)
+        if state not in (_NO_RIGHT, _LOCKED):
+            raise
+        statement = (error.statement or "").strip() if isinstance(error, DBAPIError) else ""
+        said = str(getattr(refused, "diag").message_primary)  # noqa: B009  # the driver is imported by nobody here
+    if state == _LOCKED:
+        raise FailedDatabaseError(location, _held(connection))
+    words = {"words": re.findall(r"\w+", said)}
+    role, table, owner = connection.exec_driver_sql(_WHO_OWNS, words).one()
+    right = _RIGHTS.get(statement.split(maxsplit=1)[0].upper()) if statement else None
+    advice = f"ask its owner {owner!r} to do it, or to run: ndcg-track db grant"
+    if table is None:
+        what, advice = f"role {role!r} may not do that ({said})", "ask the owner of the schema, or a superuser"
+    elif right is not None:
+        what = f"role {role!r} has no {right} right on {table}"
+    elif statement:
+        what, advice = f"role {role!r} does not own {table}", f"ask its owner {owner!r} to do it"
+    else:  # a statement of the bulk protocol, which went to the driver directly
+        what = f"role {role!r} has no right to {'change' if writing else 'read'} {table}"
+    raise FailedDatabaseError(location, Reason(what, advice, nothing_was_stored=writing))
+
+
+def _held(connection: Connection) -> Reason:
+    """Return who has been writing, and since when as far as this role may know."""
+    usual = _POSTGRES_STATES[_LOCKED]
+    writer = connection.exec_driver_sql(_WHO_WRITES, {"lock": WRITER_LOCK}).first()
+    if writer is None:  # it has ended meanwhile
+        return usual
+    pid, program, role, since = writer
+    found = f"process {pid}, {program} of role {role!r}{f', since {since}' if since else ''}"
+    advice = f"{usual.advice}, or, if that process hangs, SELECT pg_terminate_backend({pid})"
+    return Reason(f"{usual.what} ({found})", advice, usual.nothing_was_stored)
 
 
 def prepare_journal(connection: Connection) -> None:

@@ -18,6 +18,7 @@ from ndcg_tracker.storage.connection import LostAnswerError, database_engine, re
 from ndcg_tracker.storage.database_url import Location, parsed_location
 from ndcg_tracker.storage.read import ReadTransaction, Session
 from ndcg_tracker.storage.upkeep.backup import backup_to
+from ndcg_tracker.storage.upkeep.grants import Roles, granted
 from ndcg_tracker.storage.upkeep.handshake import Kind, State, found_state, refusal, state_within
 from ndcg_tracker.storage.upkeep.integrity import Written
 from ndcg_tracker.storage.upkeep.migrate import UpgradeResult, database_state, upgrade_database
@@ -148,7 +149,8 @@ class Store:
             )
         from ndcg_tracker.storage.guard.postgres import run_guarded_postgres
 
-        conninfo = url.set(drivername="postgresql").render_as_string(hide_password=False)
+        address, mark, options = url.set(drivername="postgresql").render_as_string(hide_password=False).partition("?")
+        conninfo = f"{address}{mark}{options.replace('+', '%20')}".replace(" ", "%20")  # libpq takes no other blanks
         return run_guarded_postgres(
             conninfo, query, timeout_seconds=timeout_seconds, max_rows=max_rows, explain=explain
         )
@@ -173,6 +175,11 @@ def check(location: str) -> list[str]:
 def backup(location: str, target: str) -> Path:
     """Copy a SQLite database, in use or not, into a new file (``db backup``) and return the path of the copy."""
     return backup_to(parsed_location(location), Path(target))
+
+
+def grant(location: str, roles: Roles, *, apply: bool = False) -> list[str]:
+    """Return the statements that give a team's roles their rights (``db grant``); ``apply`` runs them."""
+    return granted(parsed_location(location), roles, apply=apply)
 
 
 def refresh_statistics(engine: Engine) -> None:

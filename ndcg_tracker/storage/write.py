@@ -388,10 +388,12 @@ class EvaluationWrites:
 
     def insert_coverage(self, run_id: int, label_set_id: int, cutoff: int | None, judged_share: float) -> None:
         """Store which share of a run's top ``cutoff`` (None or 0: of all) has a label; a stored one is replaced."""
-        table = schema.coverages
-        key = {"run_id": run_id, "label_set_id": label_set_id, "cutoff": cutoff or 0}
-        self._session.execute(table.delete().where(*(table.c[name] == value for name, value in key.items())))
-        self._session.execute(table.insert(), {**key, "judged_share": float(judged_share)})
+        statement = sa.text(
+            "INSERT INTO coverages (run_id, label_set_id, cutoff, judged_share) VALUES (:run, :labels, :cutoff, "
+            ":share) ON CONFLICT (run_id, label_set_id, cutoff) DO UPDATE SET judged_share = excluded.judged_share"
+        )
+        values = {"run": run_id, "labels": label_set_id, "cutoff": cutoff or 0, "share": float(judged_share)}
+        self._session.execute(statement, values)
 
     def set_means(
         self, evaluation_id: int, mean: float | None, tie_bounds: tuple[float | None, float | None] = (None, None)

@@ -216,7 +216,7 @@ def at_cutoffs(
     for first in range(0, len(metrics), _TOGETHER):
         some = metrics[first : first + _TOGETHER]
         values = [
-            [_aligned(one.values, places_of(one.group_keys, keys)) for one in group_values(side, some)]
+            [_aligned(one.values, places_of(keys, one.group_keys)) for one in group_values(side, some)]
             for side in sides
         ]
         for one, baseline, candidate in zip(some, *values, strict=True):

@@ -66,6 +66,7 @@ COMMANDS = (
     "db current",
     "db check",
     "db backup {files}/copy.db",
+    "db grant --owner a --writer b --reader c",
     "doctor",
     "doctor conventions bm25",
     "ui --no-browser",

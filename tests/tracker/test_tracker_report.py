@@ -74,6 +74,18 @@ def test_each_cutoff_has_the_mean_of_its_metric(tracker: nt.Tracker) -> None:
     assert [found[row.cutoff] for row in fewer] == list(fewer)
 
 
+def test_cutoffs_pair_the_groups_whatever_their_order_in_either_run(tracker: nt.Tracker) -> None:
+    """A run has more groups than the other, and labels of another set of groups came first."""
+    tracker.ingest(frame_of(dict(reversed(DENSE.items()))), name="dense", labels=labels_frame({"q5": {"h": 1}}))
+    tracker.ingest(frame_of(BM25), name="bm25")
+    tracker.ingest(frame_of(BM25), name="other", labels=labels_frame({key: LABELS[key] for key in ("q3", "q1", "q2")}))
+    tracker.rescore(["bm25", "dense"])
+    (pair,) = tracker.report("bm25", "dense").report.pairs
+    (compared,) = tracker.compare("bm25", "dense").comparisons[0].metrics
+    row = {row.cutoff: row for row in pair.at_cutoffs}[3]
+    assert (row.delta, row.ci) == (pytest.approx(compared.delta), pytest.approx(compared.ci))
+
+
 def test_the_lists_are_those_that_explain_shows(shop: nt.Tracker) -> None:
     (pair,) = shop.report("bm25", "dense").report.pairs
     changed = {key for key, delta in zip(pair.groups.keys, pair.groups.delta, strict=True) if delta}

@@ -67,6 +67,7 @@ _BLANKS = " \t\r\n\f\v"
 _QUERY_CANCELED = "57014"
 _PROTOCOL_VIOLATION = "08P01"  # a parameter without a value
 _READ_ONLY_TRANSACTION = "25006"
+_NO_RIGHT = "42501"
 _UNDEFINED_TABLE = "42P01"
 _UNDEFINED_COLUMN = "42703"
 
@@ -102,7 +103,7 @@ def run_guarded_postgres(
             raise took_too_long(timeout_seconds)
         except psycopg.Error as error:
             state, message = error.sqlstate, error.diag.message_primary or str(error)
-            raise _explained(state, message, timeout_seconds) from error
+            raise _explained(state, message, timeout_seconds, connection.info.user) from error
 
 
 def _connect(conninfo: str) -> psycopg.Connection:
@@ -149,7 +150,8 @@ def _sent(connection: psycopg.Connection, words: str, query: str, timeout_second
             (result.error_field(field) or b"").decode(errors="replace")
             for field in (pq.DiagnosticField.SQLSTATE, pq.DiagnosticField.MESSAGE_PRIMARY)
         )
-        raise _explained(state, message or result.error_message.decode(errors="replace"), timeout_seconds)
+        said = message or result.error_message.decode(errors="replace")
+        raise _explained(state, said, timeout_seconds, connection.info.user)
     return [(result.get_value(row, 0) or b"").decode() for row in range(result.ntuples)]
 
 
@@ -165,8 +167,14 @@ def _fetch_next(connection: psycopg.Connection, builder: ResultBuilder) -> Query
     return builder.result([column.name for column in cursor.description or ()])
 
 
-def _explained(state: str | None, message: str, timeout_seconds: float) -> InputError | DatabaseError:
+def _explained(state: str | None, message: str, timeout_seconds: float, role: str) -> InputError | DatabaseError:
     """Return the error to raise instead of Postgres'."""
+    if state == _NO_RIGHT:
+        return InputError(
+            f"role {role!r} may not SELECT this ({query_error(message).what})",
+            where="sql",
+            advice="query the views, or ask the owner, who gives rights with: ndcg-track db grant",
+        )
     if state == _QUERY_CANCELED and "timeout" in message:
         return took_too_long(timeout_seconds)
     if state == _READ_ONLY_TRANSACTION or "data-modifying statements in WITH" in message:

@@ -431,7 +431,10 @@ def test_a_role_that_may_only_select_reads_the_views_and_nothing_else(
     try:
         as_reader = conninfo.replace("user=ndcg", "user=reader")
         assert ask(as_reader, "SELECT count(*) AS n FROM items").rows == [(3,)]
-        with pytest.raises(InputError, match=r"^sql: permission denied for table runs$"):
+        with pytest.raises(
+            InputError,
+            match=r"^sql: role 'reader' may not SELECT this \(permission denied for table runs\); query the views",
+        ):
             ask(as_reader, "SELECT * FROM runs")
     finally:
         with psycopg.connect(conninfo, autocommit=True) as owner:

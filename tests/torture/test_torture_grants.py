@@ -1,0 +1,342 @@
+"""``db grant``: every command as every role of a team, on one database; and what the statements do besides."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+import pytest
+from command_line import Printed
+from postgres_server import PostgresServer
+from restored import kept_revisions, restore
+from small_shop import BM25, LABELS, joint_frame, labels_frame, write_csv
+
+from ndcg_tracker.storage.store import upgrade
+
+from .handshakes import COMMANDS, words_of, write_files
+from .programs import checked, here
+
+OWNER, WRITER, READER, DASHBOARDS = "team_owner", "team_writer", "Team reader", 'Grafana "2"'
+GRANT = ("db", "grant", "--owner", OWNER, "--writer", WRITER, "--reader", READER, "--dashboards", DASHBOARDS)
+PREPARED = (
+    "ingest {files}/other.csv --name bm25 --labels {files}/labels.csv --param latency_ms=1",
+    "ingest {files}/new.csv --name dense --param latency_ms=2",
+    "ingest {files}/other.csv --name step --tag training=bm25 --tag stage=iteration --tag iteration=1",
+    "labels add {files}/labels.csv --judge llm",
+    "groups set {files}/groups.csv",
+    "alias set prod dense",
+)
+DONE = {"gate": {0, 3, 4}}
+"""The exit codes of commands that were done, where there are others than 0."""
+CALLED_OFF = "; nothing was stored: "
+
+
+def refusals() -> dict[str, tuple[str, str, str]]:
+    """Return what dashboards, reader and writer have no right to, "" where they may run the command."""
+    dataset, run = "SELECT right on table datasets", "SELECT right on table runs"
+    reading = {
+        "history": dataset, "texts list": dataset, "alias list": "SELECT right on table aliases",
+        "labels list": dataset, "labels diff": dataset, "labels agreement": dataset, "groups list": dataset,
+        "plot history": dataset, "plot training": dataset, "plot runs": dataset,
+        **dict.fromkeys(
+            ("compare", "explain", "gate dense --baseline bm25 --margin 0.1 --dry-run", "report", "plot", "export",
+             "runs list", "runs show", "labels needed", "db check", "doctor conventions"), run,
+        ),
+    }  # fmt: skip
+    writing = {
+        "ingest": (dataset + CALLED_OFF, "INSERT right on table runs", ""),
+        "gate": (run, "INSERT right on table decisions", ""),
+        "rescore --all --metric RR": (run + CALLED_OFF, "INSERT right on table coverages", ""),
+        "rescore --all --metric ndcg": (run + CALLED_OFF, "INSERT right on table metrics", ""),
+        "rescore": (run + CALLED_OFF, "", ""),  # there is nothing to do
+        "texts add": (dataset + CALLED_OFF, "INSERT right on table texts", ""),
+        "texts delete": (dataset, "DELETE right on table texts", ""),
+        "import": (dataset + CALLED_OFF, "INSERT right on table runs", ""),
+        "runs rename": (run + CALLED_OFF, *["UPDATE right on table evaluations"] * 2),
+        "runs tag": (run + CALLED_OFF, "UPDATE right on table runs", ""),
+        "runs delete": (run, *["DELETE right on table group_results"] * 2),
+        "alias set": (run + CALLED_OFF, "UPDATE right on table aliases", ""),
+        "alias delete": ("SELECT right on table aliases" + CALLED_OFF, *["DELETE right on table aliases"] * 2),
+        "labels add": (dataset + CALLED_OFF, "", ""),  # they are stored already
+        "labels add {files}/others.csv": (dataset + CALLED_OFF, "INSERT right on table label_sets", ""),
+        "labels add {files}/fewer.csv": (dataset + CALLED_OFF, "INSERT right on table label_sets", ""),
+        "groups set": (dataset + CALLED_OFF, "UPDATE right on table groups", ""),
+        "groups set {files}/weights.csv": (dataset + CALLED_OFF, "right to change table groups", ""),
+        "db upgrade": ("", "", ""),  # it is the newest
+        "db current": ("", "", ""),
+        "sql": ("", "", ""),
+    }
+    return {words: (right, "", "") for words, right in reading.items()} | writing
+
+
+MORE = (
+    "gate dense --baseline bm25 --margin 0.1 --dry-run",
+    "rescore --all --metric RR",
+    "labels add {files}/others.csv",
+    "labels add {files}/fewer.csv",
+    "ingest {files}/joint.csv --name joint",
+    "rescore --all --metric ndcg(weights=group)@10",
+    "groups set {files}/weights.csv",
+    "sql SELECT+*+FROM+run_list",
+)
+"""Besides every command: the same where it has something to do, or nothing to write."""
+ELSEWHERE = ("ui ", "db backup", "db grant", "doctor")
+"""Commands that end with no word of rights, or are tested below: ``doctor`` says it in a table."""
+
+
+@dataclass
+class Team:
+    """A database with its team."""
+
+    server: PostgresServer
+    folder: Path
+    name: str = "team"
+
+    def url(self, role: str, options: str = "") -> str:
+        """Return the URL of the database for a role."""
+        return f"postgresql+psycopg://{quote(role)}@/{self.name}?host={self.server.folder}{options}"
+
+    def run(self, role: str, command: str) -> Printed:
+        """Run a command as a role."""
+        shutil.rmtree(self.folder / "exported", ignore_errors=True)
+        return here("--db", self.url(role), *words_of(command, self.folder))
+
+
+def dropped(server: PostgresServer, *databases: str) -> None:
+    for database in databases:
+        server.drop_database(database)
+    with psycopg.connect(server.conninfo(), autocommit=True) as admin:
+        for role in (OWNER, WRITER, READER, DASHBOARDS):
+            admin.execute(psycopg.sql.SQL("DROP ROLE IF EXISTS {}").format(psycopg.sql.Identifier(role)))
+
+
+@pytest.fixture(scope="module")
+def team(
+    postgres_server: PostgresServer, postgres_template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Team]:
+    """A team whose owner has run ``db grant --apply``, and a few runs of the writer's."""
+    team = Team(postgres_server, tmp_path_factory.mktemp("team"))
+    write_files(team.folder)
+    write_csv(team.folder / "others.csv", labels_frame({**LABELS, "q1": {"a": 1}}))
+    write_csv(team.folder / "fewer.csv", labels_frame({key: LABELS[key] for key in ("q1", "q2", "q3", "q4")}))
+    write_csv(team.folder / "joint.csv", joint_frame(BM25, LABELS))  # with the newest labels, those of version 1
+    (team.folder / "weights.csv").write_text("group,weight\nq1,2\n", encoding="utf-8")
+    postgres_server.create_database(team.name, postgres_template)
+    try:
+        with psycopg.connect(postgres_server.conninfo(team.name), autocommit=True) as admin:
+            for role in (OWNER, WRITER, READER, DASHBOARDS):
+                admin.execute(psycopg.sql.SQL("CREATE ROLE {} LOGIN").format(psycopg.sql.Identifier(role)))
+            admin.execute(f"ALTER DATABASE {team.name} OWNER TO {OWNER}".encode())
+        checked(here("--db", team.url("ndcg"), *GRANT, "--apply"))  # the tables were made by a superuser
+        checked(here("--db", team.url(OWNER), *GRANT, "--apply"))
+        for command in PREPARED:
+            checked(team.run(WRITER, command))
+        yield team
+    finally:
+        dropped(postgres_server, team.name)
+
+
+def rights_of(conninfo: str) -> list[tuple[object, ...]]:
+    """Return owners and rights of schemas, tables, columns, functions, and of what is created later."""
+    with psycopg.connect(conninfo) as admin:
+        return admin.execute(
+            """
+            SELECT nspname::text, nspowner::regrole::text, nspacl::text FROM pg_namespace UNION ALL
+            SELECT relname, relowner::regrole::text, relacl::text FROM pg_class UNION ALL
+            SELECT attrelid::regclass || '.' || attname, '', attacl::text FROM pg_attribute UNION ALL
+            SELECT proname, proowner::regrole::text, proacl::text FROM pg_proc UNION ALL
+            SELECT defaclnamespace::regnamespace || defaclobjtype::text, defaclrole::regrole::text, defaclacl::text
+            FROM pg_default_acl ORDER BY 1, 2, 3
+            """
+        ).fetchall()
+
+
+def expected(command: str) -> tuple[str, str, str]:
+    """Return what each role has no right to, by the longest beginning of the command that is known."""
+    found = refusals()
+    return found[max((words for words in found if command.startswith(words)), key=len)]
+
+
+@pytest.mark.parametrize("role", [DASHBOARDS, READER, WRITER, OWNER])
+def test_every_command_as_every_role(team: Team, role: str) -> None:
+    commands = [one for one in (*COMMANDS, *MORE) if not one.startswith(ELSEWHERE)]
+    wrong = []
+    for command in sorted(commands, key=lambda one: one.startswith("alias delete") + 2 * one.startswith("runs delete")):
+        right = "" if role == OWNER else expected(command)[(DASHBOARDS, READER, WRITER).index(role)]
+        printed = team.run(role, command)
+        stored = right.endswith(CALLED_OFF) or (right and not right.startswith("SELECT"))
+        line = (
+            f"error: {team.url(role)}: role {role!r} has no {right.removesuffix(CALLED_OFF)}"
+            f"{CALLED_OFF if stored else '; '}ask its owner {OWNER!r} to do it, or to run: ndcg-track db grant\n"
+        )
+        if (printed.code, printed.err) != (2, line) if right else printed.code not in DONE.get(command.split()[0], {0}):
+            wrong.append((command, right, printed.code, printed.err))
+        if role == OWNER and command.startswith("runs rename"):
+            checked(team.run(OWNER, "runs rename other bm25"))
+        elif role == WRITER and command.startswith("alias set"):  # a run with an alias is not deleted, by nobody
+            checked(team.run(OWNER, "alias set prod dense"))
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_the_commands_that_say_it_in_other_words(team: Team) -> None:
+    assert team.run(READER, "doctor").code == 0
+    told = team.run(DASHBOARDS, "doctor")
+    assert (told.code, f"role {DASHBOARDS!r} has no SELECT right on table" in " ".join(told.out.split())) == (2, True)
+    told = team.run(DASHBOARDS, "sql SELECT+*+FROM+runs")
+    assert told.err == (
+        f"error: sql: role {DASHBOARDS!r} may not SELECT this (permission denied for table runs); query the views, or "
+        "ask the owner, who gives rights with: ndcg-track db grant\n"
+    )
+    told = here("--db", team.url(WRITER), *GRANT, "--apply")
+    assert told.err.endswith("; nothing was granted: run it as the owner of the schema, or as a superuser\n")
+
+
+def test_the_printed_statements_are_those_that_are_run(team: Team, postgres_template: str) -> None:
+    copies = [Team(team.server, team.folder, f"team_{number}") for number in range(2)]
+    try:
+        for copy in copies:
+            team.server.create_database(copy.name, postgres_template)
+        printed = checked(here("--db", copies[0].url("ndcg"), *GRANT)).out
+        before = rights_of(team.server.conninfo(copies[0].name))
+        assert before == rights_of(team.server.conninfo(copies[1].name)), "it was only to be printed"
+        applied = checked(here("--db", copies[1].url("ndcg"), *GRANT, "--apply"))
+        assert (applied.out, applied.err) == (printed, "granted\n")
+        with psycopg.connect(team.server.conninfo(copies[0].name)) as admin:
+            admin.execute(printed.encode())
+        after = rights_of(team.server.conninfo(copies[0].name))
+        assert after == rights_of(team.server.conninfo(copies[1].name)) != before
+        checked(here("--db", copies[1].url("ndcg"), *GRANT, "--apply"))
+        assert after == rights_of(team.server.conninfo(copies[1].name)), "twice is as good as once"
+    finally:
+        for copy in copies:
+            team.server.drop_database(copy.name)
+
+
+def test_rights_of_other_kinds_of_work_are_taken_away(team: Team) -> None:
+    """A role that was the writer and is now the reader may not write; what others gave it in the tables goes, too."""
+    before = rights_of(team.server.conninfo(team.name))
+    swapped = ("db", "grant", "--owner", OWNER, "--writer", READER, "--reader", WRITER, "--dashboards", DASHBOARDS)
+    checked(here("--db", team.url(OWNER), *swapped, "--apply"))
+    assert "has no UPDATE right on table runs" in team.run(WRITER, "runs tag dense a=c").err
+    assert team.run(READER, "runs tag dense a=c").code == 0
+    with psycopg.connect(team.server.conninfo(team.name), autocommit=True) as admin:
+        admin.execute(f"GRANT ALL ON runs TO PUBLIC; GRANT DELETE ON runs TO {WRITER}".encode())
+    checked(here("--db", team.url(OWNER), *GRANT, "--apply"))
+    assert rights_of(team.server.conninfo(team.name)) == before
+
+
+def test_what_a_later_migration_creates(team: Team) -> None:
+    with psycopg.connect(team.server.conninfo(team.name).replace("user=ndcg", f"user={OWNER}")) as owner:
+        owner.execute("CREATE TABLE later (id bigint GENERATED BY DEFAULT AS IDENTITY, name text)")
+        query = "SELECT string_agg(kind, ' ') FROM unnest(%s::text[]) kind WHERE has_table_privilege(%s, 'later', kind)"
+        kinds = ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"]
+        found = {role: owner.execute(query, (kinds, role)).fetchone() or () for role in (WRITER, READER, DASHBOARDS)}
+        owner.rollback()
+    assert found == {WRITER: ("SELECT INSERT",), READER: ("SELECT",), DASHBOARDS: (None,)}
+
+
+def test_only_the_writer_renews_the_statistics(team: Team) -> None:
+    query = "SELECT has_function_privilege(%s, 'ndcg_tracker_analyze()', 'EXECUTE')"
+    with psycopg.connect(team.server.conninfo(team.name)) as admin:
+        found = {role: admin.execute(query, (role,)).fetchone() for role in (OWNER, WRITER, READER, DASHBOARDS)}
+    assert found == {OWNER: (True,), WRITER: (True,), READER: (False,), DASHBOARDS: (False,)}
+
+
+def test_a_schema_of_its_own_beside_other_tables(team: Team) -> None:
+    """The owner of the schema needs nobody else; another program's tables there and elsewhere keep their rights."""
+    own = Team(team.server, team.folder, "team_schema")
+    team.server.create_database(own.name)
+    in_schema = "&options=-csearch_path%3Dranking"
+    try:
+        with psycopg.connect(team.server.conninfo(own.name), autocommit=True) as admin:
+            admin.execute(f"CREATE SCHEMA ranking AUTHORIZATION {OWNER}".encode())
+            admin.execute("CREATE TABLE public.runs (id int); GRANT ALL ON public.runs TO PUBLIC")
+        upgrade(own.url(OWNER, in_schema))
+        before = [row for row in rights_of(team.server.conninfo(own.name)) if row[0] == "public"]
+        checked(here("--db", own.url(OWNER, in_schema), *GRANT, "--apply"))
+        assert [row for row in rights_of(team.server.conninfo(own.name)) if row[0] == "public"] == before
+        ingest = words_of("ingest {files}/new.csv --labels {files}/labels.csv", own.folder)
+        checked(here("--db", own.url(WRITER, in_schema), *ingest))
+        assert "UPDATE right" in here("--db", own.url(READER, in_schema), "alias", "set", "prod", "new").err
+        assert here("--db", own.url(DASHBOARDS, in_schema), "sql", "SELECT run FROM run_list").code == 0
+        with psycopg.connect(team.server.conninfo(own.name)) as admin:
+            assert admin.execute("SELECT has_table_privilege(%s, 'public.runs', 'DELETE')", (READER,)).fetchone() == (
+                True,
+            )
+    finally:
+        team.server.drop_database(own.name)
+
+
+def test_an_older_schema_is_upgraded_by_its_owner_alone(team: Team) -> None:
+    older = Team(team.server, team.folder, "team_older")
+    team.server.create_database(older.name)
+    try:
+        restore(older.url("ndcg"), kept_revisions()[-2])
+        with psycopg.connect(team.server.conninfo(older.name), autocommit=True) as admin:
+            admin.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {WRITER}".encode())
+            for (name,) in admin.execute("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace "
+                                         "AND relkind IN ('r', 'v')").fetchall():  # fmt: skip
+                admin.execute(
+                    psycopg.sql.SQL("ALTER TABLE {} OWNER TO team_owner").format(psycopg.sql.Identifier(name))
+                )
+            admin.execute(f"ALTER DATABASE {older.name} OWNER TO {OWNER}".encode())
+        refused = here("--db", older.url(OWNER), *GRANT)
+        assert (refused.code, "has the older schema" in refused.err) == (2, True)
+        told = older.run(WRITER, "db upgrade")
+        assert told.code == 2
+        advice = f"nothing was stored: ask its owner '{OWNER}' to do it"
+        assert re.fullmatch(rf"error: .*: role '{WRITER}' does not own table \w+; {advice}\n", told.err)
+        checked(older.run(OWNER, "db upgrade"))
+        checked(here("--db", older.url(OWNER), *GRANT, "--apply"))
+        checked(older.run(WRITER, "ingest {files}/new.csv --labels {files}/labels.csv --dataset a"))
+    finally:
+        team.server.drop_database(older.name)
+
+
+def test_a_writer_creates_nothing(team: Team) -> None:
+    with psycopg.connect(team.server.conninfo(team.name), autocommit=True) as admin:
+        admin.execute(f"CREATE SCHEMA other; GRANT USAGE ON SCHEMA other TO {WRITER}".encode())
+    try:
+        told = here("--db", team.url(WRITER, "&options=-csearch_path%3Dother"), "db", "upgrade")
+        said = "(permission denied for schema other); nothing was stored: ask the owner of the schema, or a superuser\n"
+        assert (told.code, told.out) == (2, "")
+        assert told.err.endswith(f": role {WRITER!r} may not do that {said}")
+    finally:
+        with psycopg.connect(team.server.conninfo(team.name), autocommit=True) as admin:
+            admin.execute("DROP SCHEMA other")
+
+
+def test_roles_that_do_not_exist(team: Team) -> None:
+    words = [word.replace(WRITER, "ci").replace(READER, 'a "b"; DROP') for word in GRANT]
+    told = here("--db", team.url(OWNER), *words, "--apply")
+    assert (told.code, told.out, told.err) == (
+        2,
+        "",
+        f"error: {team.url(OWNER)}: the server has no roles 'ci', 'a \"b\"; DROP'; nothing was granted: ask "
+        "whoever may "
+        'create roles to run: CREATE ROLE "ci" LOGIN; CREATE ROLE "a ""b""; DROP" LOGIN\n',
+    )
+
+
+def test_a_role_is_named_once(team: Team) -> None:
+    told = here("--db", team.url(OWNER), *[word.replace(READER, WRITER) for word in GRANT])
+    assert (told.code, told.err) == (
+        2, f"error: role {WRITER!r} is named twice; give each kind of work a role of its own\n",
+    )  # fmt: skip
+
+
+def test_sqlite_has_no_roles(tmp_path: Path) -> None:
+    path = str(tmp_path / "runs.db")
+    upgrade(path)
+    told = here("--db", path, *GRANT)
+    assert (told.code, told.out, told.err) == (
+        2,
+        "",
+        f"error: {path}: SQLite has no roles: whoever may write the file may do everything; give rights by the "
+        "permissions of the file and its folder, with chmod and chown\n",
+    )
