@@ -34,7 +34,19 @@ except nt.InputError as error:
     print(error)
 """
 METRICS = ["ndcg@10", "AP", "ndcg(missing=skip)@3", "lightgbm:ndcg@5"]
-CHANGING = {"run_id", "decision_id", "label_set_version", "created_at_utc", "updated_at_utc"}
+CHANGING = {
+    "run_id",
+    "decision_id",
+    "label_set_version",
+    "created_at_utc",
+    "created_at",
+    "updated_at_utc",
+    "updated_at",
+    "since_utc",
+    "since",
+    "until_utc",
+    "until",
+}
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

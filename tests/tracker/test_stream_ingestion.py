@@ -78,7 +78,7 @@ def everything(tracker: nt.Tracker, dataset: str = "default") -> dict[str, list[
     found = {}
     for view in VIEWS:
         frame = tracker.sql(f"SELECT * FROM {view} WHERE dataset = '{dataset}'")
-        kept = [name for name in frame if name not in ("run_id", "dataset") and not name.endswith("_utc")]
+        kept = [name for name in frame if name not in ("run_id", "dataset", "created_at") and not name.endswith("_utc")]
         found[view] = sorted(map(repr, frame[kept].to_dict("records")))
     return found
 
