@@ -25,6 +25,8 @@ WITHIN = {
     "label/qid by one expression": "500,000 lines of 3 features, against the exact reader",
     "blocks side by side": "the TREC run on all cores, against one",
     "hash join": "500,000 items and a tenth of them, in groups of 100, against sorting their hashes",
+    "few labels compared": "500,000 items and one label per group of 100, against a hash table",
+    "rows by group": "500,000 rows of 50,000 groups in no order, against `np.argsort(kind='stable')`",
     "sorting keys": "500,000 scores in groups of 100, against `np.lexsort`",
     "JSON lists by Arrow": "100,000 ids and numbers to text, against `json`",
     "packed results": "500,000 group results from SQLite, against their rows",
@@ -143,6 +145,34 @@ def _join(n_rows: int, *, hashed: bool) -> Work:
     return by_sorting
 
 
+def _few_labels(n_rows: int, *, compared: bool) -> Work:
+    import numpy as np
+
+    from ndcg_tracker.rankings.hash_join import hash_partners, partners_of
+
+    n_groups = max(1, n_rows // 100)
+    hashes = np.random.default_rng(0).integers(0, 2**63, n_groups * 100).astype(np.uint64)
+    sides = hashes, np.full(n_groups, 100), hashes[::100].copy(), np.ones(n_groups, dtype=np.int64)
+    if compared:
+        return lambda: partners_of(*sides)
+
+    def by_hash() -> object:
+        partners = hash_partners(*sides)
+        rows = np.flatnonzero(partners >= 0)
+        return rows, partners[rows]
+
+    return by_hash
+
+
+def _by_group(n_rows: int, *, in_one_integer: bool) -> Work:
+    import numpy as np
+
+    from ndcg_tracker.rankings.grouping import stable_order
+
+    codes = np.random.default_rng(0).integers(0, max(1, n_rows // 10), n_rows)
+    return (lambda: stable_order(codes)) if in_one_integer else (lambda: np.argsort(codes, kind="stable"))
+
+
 def _sorting(n_rows: int, *, by_keys: bool) -> Work:
     import numpy as np
 
@@ -225,6 +255,8 @@ def work_of(name: str, n_rows: int, *, has_trick: bool) -> Work:
         "label/qid by one expression": lambda: _reading("svmlight", n_rows, fast=has_trick),
         "blocks side by side": lambda: _side_by_side(n_rows, all_cores=has_trick),
         "hash join": lambda: _join(n_rows, hashed=has_trick),
+        "few labels compared": lambda: _few_labels(n_rows, compared=has_trick),
+        "rows by group": lambda: _by_group(n_rows, in_one_integer=has_trick),
         "sorting keys": lambda: _sorting(n_rows, by_keys=has_trick),
         "JSON lists by Arrow": lambda: _json_lists(n_rows, arrow=has_trick),
         "packed results": lambda: _results(n_rows, packed=has_trick),

@@ -128,7 +128,7 @@ def stable_order(codes: Numbers) -> Index:
     """Return the rows in ascending order of their codes (from 0), equal codes in their present order.
 
     Code and row go into one integer, which NumPy sorts 15 times as fast as it finds an order that keeps equal ones:
-    20 million rows of a million groups take 0.15 s (``benchmarks/tricks.py``).
+    500,000 rows of 50,000 groups take 2.4 ms, ``np.argsort`` 35 ms (``benchmarks/tricks.py``).
 
     >>> stable_order(np.array([1, 0, 1, 0])).tolist()
     [1, 3, 0, 2]

@@ -24,7 +24,7 @@ def partners_of(hashes: Hash, lengths: Index, other_hashes: Hash, other_lengths:
     """Return the rows, ascending, whose hash the other side has in the same group, and the other row of each.
 
     Parameters: see ``hash_partners``; no hash appears twice in a group. Where the other side has few rows, each is
-    compared with all of its group, which NumPy does several times as fast as it fills and searches a hash table.
+    compared with all of its group: 5,000 among 500,000 take 0.4 ms, by hash table 6 ms (``benchmarks/tricks.py``).
 
     >>> one, other = np.array([7, 5, 7], dtype=np.uint64), np.array([5, 7], dtype=np.uint64)
     >>> [found.tolist() for found in partners_of(one, np.array([2, 1]), other, np.array([2, 0]))]

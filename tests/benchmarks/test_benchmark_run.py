@@ -113,7 +113,13 @@ def test_every_trick_is_measured_with_and_without_it(module: Any, tmp_path: Path
     assert list((tmp_path / "data").glob("bench-*")) == []
 
 
-@pytest.mark.parametrize("name", ["CSV by Arrow", "hash join", "JSON lists by Arrow", "packed results", "sorting keys"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "CSV by Arrow", "hash join", "JSON lists by Arrow", "packed results", "sorting keys", "few labels compared",
+        "rows by group",
+    ],
+)  # fmt: skip
 def test_work_without_a_trick_finds_the_same(module: Any, tmp_path: Path, name: str) -> None:
     program = "import sys, pickle, tricks; sys.stdout.buffer.write(pickle.dumps(tricks.work_of(sys.argv[1], 1000, "
     program += "has_trick=sys.argv[2] == 'with')()))"
