@@ -40,4 +40,5 @@ def keys_of_arrow(array: Any) -> Keys:
     dtype = np.int64 if str(array.type).startswith("large_") else np.int32
     offsets = np.frombuffer(offset_buffer, dtype=dtype)[array.offset : array.offset + len(array) + 1].astype(np.int64)
     data = np.zeros(0, dtype=np.uint8) if data_buffer is None else np.frombuffer(data_buffer, dtype=np.uint8)
-    return Keys(data, offsets)
+    start = int(offsets[0])
+    return Keys(data[start : offsets[-1]], offsets - start if start else offsets)

@@ -449,11 +449,13 @@ class AliasWrites:
             raise ConflictError(f"run {run.name!r} is of dataset {run.dataset!r}; an alias stays within its dataset")
         table, now = schema.aliases, utc_now()
         key = (table.c.dataset_id == dataset_id, table.c.name == name)
+        before = self._session.execute(sa.select(table.c.run_id).where(*key)).scalar()
         changed = self._session.execute(table.update().where(*key).values(run_id=run_id, updated_at_utc=now))
         if not changed.rowcount:
             row = {"dataset_id": dataset_id, "name": name, "run_id": run_id, "created_at_utc": now}
             self._session.execute(table.insert(), {**row, "updated_at_utc": now})
-        self._moved(dataset_id, name, run_id, run.name)
+        if before != run_id:
+            self._moved(dataset_id, name, run_id, run.name)
         return next(alias for alias in self._read.aliases.all(run.dataset) if alias.name == name)
 
     def delete(self, dataset_id: int, name: str) -> None:

@@ -58,7 +58,7 @@ def test_duckdb_reads_the_export(tmp_path: Path) -> None:
 def test_datasette_shows_views_and_queries(tmp_path: Path) -> None:
     lines = printed_by("datasette_metadata.py", tmp_path).splitlines()
     assert lines[0] == "tables: []"
-    assert lines[1].startswith("views: ['gate_decisions', 'group_attributes', 'group_diff', ")
+    assert lines[1].startswith("views: ['alias_history', 'dataset_list', 'gate_decisions', 'group_attributes', ")
     assert "query: Worst regressions since the baseline (dataset, metric, candidate, baseline)" in lines
     assert lines[-2:] == ["query 1: 1.0000 -> 0.8597", "query 2: 1.0000 -> 0.8597"]
 

@@ -28,11 +28,13 @@ from .report import Outcome, Setting
 SIZES = {"quick": (3, 20, 5), "full": (60, 500, 20)}
 """Runs, groups of each, items of each group."""
 SEED = 20_240_608
+_NAMES = ("run", "dataset", "metric", "judge", "run_created_at_utc", "dataset_id", "label_set_version")
 _LATER = {(table, column) for table, columns in LATER.items() for column in columns}
+_LATER |= {("runs", "dataset"), *(("evaluations", name) for name in _NAMES)}
 EVERYWHERE = {
     name: [column.name for column in table.columns if (name, column.name) not in _LATER]
     for name, table in metadata.tables.items()
-    if name not in OPTIONAL
+    if name not in (*OPTIONAL, "alias_moves")
 }
 """The tables that all revisions have, and their columns that all have."""
 _ALIAS_OF_NOTHING = (

@@ -93,7 +93,7 @@ def exact(value: Any) -> Any:
 
 def _is_of_one_database(name: str) -> bool:
     """Return whether a column or key differs by nature: times, and ids, in which a refused step leaves a gap."""
-    return name.endswith(("_utc", "_id")) or name == "id"
+    return name.endswith(("_utc", "_id")) or name in {"id", "created_at", "updated_at", "since", "until"}
 
 
 def outcomes(setting: Setting) -> Iterator[Outcome]:
