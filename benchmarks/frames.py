@@ -153,7 +153,7 @@ def data(workload: str, form: str, order: str) -> tuple[Any, Any]:
     if form == "nested dicts":
         return scene.nested(scene.unsorted_ranking(), float), scene.nested(scene.table.labels(), int)
     table = scene.table
-    items = table.items[scene._order]
+    items = table.items[scene.order]
     frame = pd.DataFrame({"group": scene.groups, "item": items, "score": scene.scores})
     labels = None
     if form == "two frames":

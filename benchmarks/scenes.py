@@ -47,14 +47,15 @@ class Scene:
         return np.repeat(np.arange(self.n_groups), self.lengths)
 
     @cached_property
-    def _order(self) -> NDArray[np.int64]:
+    def order(self) -> NDArray[np.int64]:
+        """The row of the table that each row of the scene is."""
         random = np.random.default_rng(0).random(self.table.items.size)  # the order of Table.shuffled
         return np.lexsort((random, self.groups))
 
     @cached_property
     def scores(self) -> NDArray[np.float64]:
         """The score of each row."""
-        return self.table.scores[self._order]
+        return self.table.scores[self.order]
 
     @cached_property
     def _gains_in_order(self) -> NDArray[np.float64]:
@@ -66,7 +67,7 @@ class Scene:
     @cached_property
     def gains(self) -> NDArray[np.float64]:
         """The grade of each row, 0 where it has no label."""
-        return self._gains_in_order[self._order]
+        return self._gains_in_order[self.order]
 
     def references(self) -> dict[str, dict[str, float]]:
         """Return our means in the conventions of the tools: the ideal of the labels, and that of the rows alone."""

@@ -24,7 +24,7 @@ from ndcg_tracker.rankings.types import Floats, Index
 _LISTS = (list, tuple, np.ndarray)
 _OBJECT = np.dtype(object)
 _ASCII = 127
-_FEWER = 8  # so many times as many values as rows are not worth looking at
+_MOST_VALUES = 8  # per row: a dictionary with more is decoded, for it costs more to check than the rows do
 Number = TypeVar("Number", bound=np.generic)
 _ONE_FOR_ALL = ("group", "weight")
 
@@ -54,8 +54,7 @@ class Collected:
         """Add rows: per role an Arrow array of equal length, ids as string, binary or int64 or in a dictionary, numbers
         as float64 or int64, ranks as int32.
 
-        Raises: what ``places`` makes of an id that is null and of a number that is NaN
-        or infinite.
+        Raises: what ``places`` makes of an id that is null and of a number that is NaN or infinite.
         """
         groups = columns["group"]
         if not len(groups):
@@ -93,9 +92,9 @@ class Collected:
             row = int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
             raise self._places.error(self.n_rows + row, f"the {role} id is empty; every row needs one")
 
-    def _finite(self, array: Any, role: str) -> Floats:
+    def _finite(self, array: Any, role: str) -> Any:
         if str(array.type) == "int64" and not array.null_count:
-            return np.asarray(_view(array, np.int64))
+            return _view(array, np.int64)
         values: Floats = array.to_numpy(zero_copy_only=False) if array.null_count else _view(array, np.float64)
         wrong = np.isinf(values) if role in self._nan_is_null else ~np.isfinite(values)
         if array.null_count:
@@ -133,9 +132,8 @@ def _text_spans(array: Any) -> tuple[Keys, Index]:
     some = array[: min(n_rows, BLOCK)]
     if 2 * len(pc.run_end_encode(some).values) > len(some) and n_rows > len(some):
         coded = array.dictionary_encode()
-        return Keys.from_numbers(_view(coded.indices, np.int32), keys_of_arrow(coded.dictionary)), np.broadcast_to(
-            np.int64(1), n_rows
-        )
+        keys = Keys.from_numbers(_view(coded.indices, np.int32), keys_of_arrow(coded.dictionary))
+        return keys, np.broadcast_to(np.int64(1), n_rows)
     runs = pc.run_end_encode(array)
     lengths = np.diff(_view(runs.run_ends, np.int32), prepend=0).astype(np.int64)
     return keys_of_arrow(runs.values), lengths
@@ -206,7 +204,7 @@ def id_array(array: Any, name: str, places: Places, first_row: int) -> Any:
 
     if pa.types.is_dictionary(array.type):
         values = array.dictionary
-        if str(values.type).endswith("string") and not values.null_count and len(values) <= _FEWER * len(array):
+        if str(values.type).endswith("string") and not values.null_count and len(values) <= _MOST_VALUES * len(array):
             data = values.buffers()[2]
             if data is None or not (np.frombuffer(data, dtype=np.uint8) > _ASCII).any():
                 return array
