@@ -6,6 +6,7 @@ import itertools
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from zlib import crc32
@@ -55,17 +56,29 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let the engines take turns above storage: a test runs on SQLite or on Postgres, as the sum of its name says.
+    """Leave to the nightly run what the rest of the suite repeats; who names a test (``FILE::TEST``) gets all of it.
 
-    The nightly run tries each on both, as does who names a test (``FILE::TEST``); so does the suite where a module is
-    marked with ``both_engines``: what writes, and what speaks of engines.
+    Above storage the engines take turns: a test runs on SQLite or on Postgres, as the sum of its name says, unless its
+    module is marked with ``both_engines``: what writes, and what speaks of engines. Of a test that is marked with
+    ``nightly(but=4)`` every fourth case runs; of one marked with ``nightly``, none.
     """
     if LONG or any("::" in argument for argument in config.args):
         return
-    left_out = [item for item in items if _is_the_turn_of_another_engine(item)]
+    cases: Counter[str] = Counter()
+    left_out = [item for item in items if _is_for_the_nightly(item, cases) or _is_the_turn_of_another_engine(item)]
     config.hook.pytest_deselected(items=left_out)
     kept = set(items).difference(left_out)
     items[:] = [item for item in items if item in kept]
+
+
+def _is_for_the_nightly(item: pytest.Item, cases: Counter[str]) -> bool:
+    marker = item.get_closest_marker("nightly")
+    if marker is None:
+        return False
+    name = item.nodeid.partition("[")[0]
+    cases[name] += 1
+    every = marker.kwargs.get("but", 0)
+    return not every or (cases[name] - 1) % every != 0
 
 
 def _is_the_turn_of_another_engine(item: pytest.Item) -> bool:

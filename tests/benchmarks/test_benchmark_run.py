@@ -13,7 +13,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from thorough import LONG
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BENCHMARKS = REPOSITORY / "benchmarks"
@@ -45,6 +44,7 @@ def rows(results: dict[str, Any], section: str) -> dict[str, dict[str, Any]]:
     return {row["name"]: row for row in phase["rows"]}
 
 
+@pytest.mark.nightly
 def test_frames_of_several_forms_stand_in_one_table(tmp_path: Path) -> None:
     results, printed = run(tmp_path, "--sections", "frames", "--only", "ndcg_tracker", "polars", "pytrec_eval")
     checks = {
@@ -80,6 +80,7 @@ def test_tools_find_the_same_means_and_stand_in_the_tables(tmp_path: Path) -> No
     assert list((tmp_path / "data").glob("bench-*")) == []
 
 
+@pytest.mark.nightly
 def test_our_own_commands_are_measured(tmp_path: Path) -> None:
     only = ("delete a run", "compare, 7,000 groups", "permutation")
     results, _ = run(tmp_path, "--sections", "commands", "housekeeping", "--only", *only)
@@ -90,6 +91,7 @@ def test_our_own_commands_are_measured(tmp_path: Path) -> None:
     assert results["phases"][1]["figures"]["further_run_mb"] > 0
 
 
+@pytest.mark.nightly
 def test_a_fleet_is_ingested_and_rescored(tmp_path: Path) -> None:
     results, printed = run(tmp_path, "--sections", "fleet", "--only", "ingest, SQLite", "ingest --jobs 1, S", "rescore")
     found = rows(results, "fleet")
@@ -101,7 +103,7 @@ def test_a_fleet_is_ingested_and_rescored(tmp_path: Path) -> None:
     assert list((tmp_path / "data").glob("bench-*")) == []
 
 
-@pytest.mark.skipif(not LONG, reason="38 processes: .ci/nightly runs it (NDCG_TEST_LONG=1)")
+@pytest.mark.nightly
 def test_every_trick_is_measured_with_and_without_it(module: Any, tmp_path: Path) -> None:
     results, printed = run(tmp_path, "--sections", "tricks")
     tricks, found = module("tricks"), rows(results, "tricks")
@@ -113,6 +115,7 @@ def test_every_trick_is_measured_with_and_without_it(module: Any, tmp_path: Path
     assert list((tmp_path / "data").glob("bench-*")) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "name",
     [

@@ -293,6 +293,7 @@ def test_why_there_are_three_answers(
     assert rates[2] <= fails
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("name", ["sparse", "asymmetric", "skewed"])
 def test_false_passes_where_information_is_low(name: str, record_property: Record) -> None:
     """The drop is the margin itself; where t would PASS far too often the betting bound does not."""
@@ -342,6 +343,7 @@ def test_differences_beyond_1_do_not_fail_where_information_is_low() -> None:
     )
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("name", ["asymmetric", "skewed"])
 def test_false_fails_where_information_is_low(name: str, record_property: Record) -> None:
     """Nothing differs on average; where t alone would FAIL three to five times too often the gate does not."""

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from mlflow_store import variables
 
 import ndcg_tracker as nt
@@ -16,6 +17,7 @@ def test_the_example_is_short() -> None:
     assert len(EXAMPLE.read_text(encoding="utf-8").splitlines()) <= 40
 
 
+@pytest.mark.nightly
 def test_it_prints_the_means_and_what_changed(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(EXAMPLE)],

@@ -35,6 +35,7 @@ def test_an_example_fits_on_a_page(example: str) -> None:
     assert len((EXAMPLES / example).read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
 
+@pytest.mark.nightly
 def test_dvc_shows_what_changed_between_two_commits(tmp_path: Path) -> None:
     lines = printed_by("dvc_pipeline.py", tmp_path).splitlines()
     assert [line.split() for line in lines[:3]] == [

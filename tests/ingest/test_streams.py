@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from ingest_outcomes import listed, run_parts
 from stream_outcomes import AGAIN, joined, streamed, whole
+from thorough import LONG
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import RUN_TABLE, Columns
@@ -39,7 +40,7 @@ def refusal(path: Path, **options: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("block_rows", [1, 1000, 1 << 20])
+@pytest.mark.parametrize("block_rows", [1 if LONG else 50, 1000, 1 << 20])
 @pytest.mark.parametrize("name", ["a.run", "a.run.gz"])
 def test_a_defect_anywhere_in_a_large_file_is_found_with_its_line(tmp_path: Path, name: str, block_rows: int) -> None:
     good = lines_of(100, 200, tag=b"t" * 95)  # what is slow is a line, and what makes a file large are bytes

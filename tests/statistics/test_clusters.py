@@ -52,6 +52,7 @@ def test_one_cluster_says_nothing_of_others() -> None:
     assert clustered_t(np.zeros(0), np.zeros(0, dtype=np.int64)).mean is None
 
 
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize("kind", ["equal", "geometric", "a few large ones"])
 @pytest.mark.parametrize(("n", "shared"), [(10, 0.3), (30, 0.9), (100, 0.3)])
 def test_type_one_error(kind: str, n: int, shared: float, record_property: Record) -> None:

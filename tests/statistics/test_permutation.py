@@ -132,6 +132,7 @@ def test_equal_weights_are_no_weights(differences: list[float], weight: float) -
         assert weighted.p_value == plain.p_value if plain.exact else abs(weighted.p_value - plain.p_value) < 0.1
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(("name", "n"), [("normal", 25), ("graded", 50), ("graded", 200), ("sparse", 1000)])
 def test_type_1(name: str, n: int, record_property: Record) -> None:
     samples = repeats(5000)

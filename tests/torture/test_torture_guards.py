@@ -9,6 +9,7 @@ from . import escapes, secrets
 from .report import Setting
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 def test_nothing_escapes_from_sql(tmp_path: Path, postgres_server: PostgresServer, engine: str) -> None:
     found = list(escapes.outcomes(Setting("quick", tmp_path, postgres_server, (engine,))))

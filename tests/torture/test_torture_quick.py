@@ -13,8 +13,15 @@ from .small_disks import can_be_mounted
 MODULES = ["kills", "signals", "writers", "same_file", "start_ups", "disk_full", "memory"]
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
-@pytest.mark.parametrize("name", MODULES)
+CASES = [
+    # test_transactions.py has eight writers of SQLite too
+    pytest.param(name, engine, marks=[pytest.mark.nightly] if (name, engine) == ("writers", "sqlite") else [])
+    for name in MODULES
+    for engine in ("sqlite", "postgres")
+]
+
+
+@pytest.mark.parametrize(("name", "engine"), CASES)
 def test_a_row_in_its_quick_size(tmp_path: Path, postgres_server: PostgresServer, name: str, engine: str) -> None:
     module = importlib.import_module(f"{__package__}.{name}")
     found = list(module.outcomes(Setting("quick", tmp_path, postgres_server, (engine,))))

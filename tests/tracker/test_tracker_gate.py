@@ -552,7 +552,7 @@ def test_a_hundred_harmless_runs_with_and_without_a_budget(sqlite_url: str, reco
         tracker.ingest(frame_of_ranks([2] * N_GROUPS), name="base", labels=labels_of_ranks(N_GROUPS))
         for alias in failed:
             tracker.set_alias(alias, "base")
-        n_runs = 100 if LONG else 50
+        n_runs = 100 if LONG else 30
         for number in range(n_runs):
             name = f"run{number}"
             tracker.ingest(frame_of_ranks(harmless(rng)), name=name)
