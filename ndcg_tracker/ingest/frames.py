@@ -97,6 +97,17 @@ def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS) -> Label
         raise error.at("labels") from None
 
 
+def part_of_run(table: Any, places: Places) -> RankedTable:
+    """Return a part of a run: whole groups, in an Arrow table with the columns group, item and score."""
+    opened = _opened_arrow(table, places)
+    return ranked_table(_rows(opened, DEFAULT_COLUMNS, RUN_APART), places, is_part=True)
+
+
+def part_of_labels(table: Any, places: Places) -> LabelLists:
+    """Return a part of the labels: whole groups, in an Arrow table with the columns group, item and label."""
+    return label_lists(_rows(_opened_arrow(table, places), DEFAULT_COLUMNS, LABEL_TABLE), places)
+
+
 @dataclass(frozen=True, slots=True)
 class _Opened:
     """A frame whose columns can be had: ``column`` returns the Arrow array of a place, for a role.
@@ -223,7 +234,7 @@ def _opened(frame: object, number: str) -> _Opened:
     raise _unreadable(frame)
 
 
-def _opened_arrow(frame: object) -> _Opened:
+def _opened_arrow(frame: object, places: Places | None = None) -> _Opened:
     import pyarrow as pa
 
     try:
@@ -233,7 +244,8 @@ def _opened_arrow(frame: object) -> _Opened:
         raise InputError(
             f"cannot read a {type(frame).__name__} as a table ({reason})", advice=f"give {_TAKEN}"
         ) from None
-    return _Opened([str(name) for name in table.column_names], lambda place, role: table.column(place))
+    header = [str(name) for name in table.column_names]
+    return _Opened(header, lambda place, role: table.column(place), places=places or RowPlaces())
 
 
 def _opened_interchange(frame: Any) -> _Opened:

@@ -1,0 +1,236 @@
+"""Metrics of Arrow batches that come sorted by group, in bounded memory: what Spark, Ray Data and Dask call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg_tracker.arrow_ids import keys_of_arrow
+from ndcg_tracker.errors import InputError, MetricError
+from ndcg_tracker.ingest.frames import part_of_labels, part_of_run
+from ndcg_tracker.ingest.places import shown
+from ndcg_tracker.metrics.kernel.mean import GroupValues, aggregated
+from ndcg_tracker.metrics.kernel.values import group_values
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import metric_texts
+from ndcg_tracker.notes import Note
+from ndcg_tracker.rankings.join import judged
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.reporting.notes import in_words
+from ndcg_tracker.tracker.evaluation import Evaluation, parsed_metrics
+from ndcg_tracker.tracker.labels import NO_LABELS
+from ndcg_tracker.tracker.scoring import NO_ITEMS
+
+SIDE = "of_labels"
+"""The column that tells rows of labels (true) from rows of the run, where both come in one stream."""
+ANY_ITEM = "any_item"
+"""The column that says whether any item of these groups has a label."""
+OF_GROUPS = {
+    "values": "float64",
+    "dcg": "float64",
+    "ideal_dcg": "float64",
+    "reasons": "int8",
+    "empty": "bool",
+    "n_items": "int64",
+    "labelled": "bool",
+}
+_BLOCK_ROWS = 1 << 19
+_LONG_GROUP = 1 << 20  # rows of one group that are held before those are left out that no metric looks at
+_TO_THE_CUTOFF = frozenset({"cg", "dcg", "idcg", "ndcg", "P", "RR", "Success"})
+_UP_TO_THE_CUTOFF = frozenset({"gain", "discount", "rel", "ties"})
+
+
+def usable_metrics(metrics: str | Sequence[str]) -> list[Metric]:
+    """Return the metrics that some texts name. Raises: MetricError where one asks for the order of rows."""
+    found = parsed_metrics(metric_texts(metrics))
+    for metric in found:
+        if metric["ties"] == "input":
+            raise MetricError(f"{metric}: rows of a distributed table have no order", advice="choose other ties=")
+    return found
+
+
+def per_group(batches: Iterable[Any], metrics: str | Sequence[str], by: str | None = None) -> Iterator[Any]:
+    """Yield the values of metrics for every group, as Arrow batches with the columns [``by``,] group, metric, value.
+
+    Parameters: ``batches``: Arrow record batches with the columns group, item, score and label, those of a group one
+    after the other and in no other stream; a null score is judged but not retrieved, a null label unjudged. With the
+    column ``of_labels`` (Boolean) labels stand in rows of their own. ``by``: a column that has one value per group.
+    ``value`` (float64) is null where the metric is not defined for the group. A group of more than a million rows
+    keeps only what metrics with cutoffs look at. Raises: InputError, naming group and item; MetricError.
+
+    >>> import pyarrow as pa
+    >>> rows = {"group": ["q", "q", "r"], "item": ["a", "b", "a"], "score": [2.0, 1.0, 1.0], "label": [0, 1, 1]}
+    >>> (found,) = per_group([pa.record_batch(rows)], ["ndcg@10", "RR"])
+    >>> found.to_pydict()["group"], [round(value, 4) for value in found.to_pydict()["value"]]
+    (['q', 'q', 'r', 'r'], [0.6309, 0.5, 1.0, 1.0])
+    """
+    shown_columns = [*([by] if by is not None else []), "group", "metric", "value"]
+    for table in all_of_groups(batches, metrics, by):
+        yield from table.select(shown_columns).to_batches()
+
+
+def all_of_groups(batches: Iterable[Any], metrics: str | Sequence[str], by: str | None = None) -> Iterator[Any]:
+    """Yield the tables of ``per_group`` with all else that ``collected`` needs to make an ``Evaluation`` of them."""
+    parsed, texts = usable_metrics(metrics), metric_texts(metrics)
+    cutoff = _last_rank(parsed)
+    for table in _whole_groups(batches, lambda table: table if cutoff is None else _shortened(table, cutoff)):
+        yield _values(table, parsed, texts, by)
+
+
+def collected(table: Any, metrics: str | Sequence[str]) -> Evaluation:
+    """Return what an Arrow table of all that ``all_of_groups`` yields says: groups by id, means as ``nt.evaluate``'s.
+
+    Raises: InputError where no group of the run has labels.
+    """
+    import pyarrow.compute as pc
+
+    texts = tuple(metric_texts(metrics))
+    results = []
+    for text, metric in zip(texts, usable_metrics(texts), strict=True):
+        own = table.filter(pc.equal(table["metric"], text))
+        own = own.set_column(own.schema.get_field_index("group"), "group", own["group"].cast("large_string"))
+        own = own.sort_by("group").combine_chunks()
+        keys = keys_of_arrow(own["group"].chunk(0)) if own.num_rows else Keys.from_bytes([])
+        columns = {name: np.asarray(own[name]).astype(kind) for name, kind in OF_GROUPS.items()}
+        results.append(aggregated(GroupValues(metric, keys, **columns)))
+    if not table.num_rows or not pc.any(pc.and_(table["labelled"], pc.greater_equal(table["n_items"], 0))).as_py():
+        raise InputError(
+            "no group of the run has labels", advice="give labels of the same groups, with ids written alike"
+        )
+    notes = [] if pc.any(table[ANY_ITEM]).as_py() else [Note("no_label")]
+    return Evaluation(texts, tuple(results), in_words(notes))
+
+
+def _last_rank(metrics: Sequence[Metric]) -> int | None:
+    """Return the last rank that metrics look at, None where one may look at every item or its score."""
+    last = 0
+    for metric in metrics:
+        others = {axis for axis, _ in metric.settings} - _UP_TO_THE_CUTOFF
+        if metric.cutoff is None or metric.measure not in _TO_THE_CUTOFF or others:
+            return None
+        last = max(last, metric.cutoff)
+    return last
+
+
+def _whole_groups(batches: Iterable[Any], shortened: Callable[[Any], Any]) -> Iterator[Any]:
+    """Yield tables of whole groups; the rows of a group that goes on are held."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole: list[Any] = []
+    held: list[Any] = []  # of the last group
+    limit = _LONG_GROUP
+    for batch in batches:
+        table = pa.Table.from_batches([batch])
+        if not table.num_rows:
+            continue
+        groups = table["group"]
+        if held and groups[0] != held[0]["group"][0]:
+            whole, held, limit = [*whole, *held], [], _LONG_GROUP
+        others = np.flatnonzero(pc.fill_null(pc.not_equal(groups, groups[-1]), True))
+        if others.size:
+            first = int(others[-1]) + 1
+            whole, held, limit = [*whole, *held, table.slice(0, first)], [table.slice(first)], _LONG_GROUP
+        else:
+            held.append(table)
+        if sum(part.num_rows for part in held) >= limit:
+            held = [shortened(pa.concat_tables(held))]
+            limit = 2 * held[0].num_rows + _LONG_GROUP
+        if sum(part.num_rows for part in whole) >= _BLOCK_ROWS:
+            yield pa.concat_tables(whole)
+            whole = []
+    if whole or held:
+        yield pa.concat_tables([*whole, *held])
+
+
+def _shortened(table: Any, cutoff: int) -> Any:
+    """Return the rows of one group without those that are behind the cutoff and have no label."""
+    import pyarrow.compute as pc
+
+    scores = np.asarray(pc.fill_null(table["score"].cast("float64"), -np.inf))
+    if scores.size <= cutoff:
+        return table
+    ahead = scores >= np.partition(scores, scores.size - cutoff)[scores.size - cutoff]  # those that tie as well
+    kept = ahead | np.asarray(pc.is_valid(table["label"])) | np.isnan(scores)
+    return table.filter(kept)
+
+
+class _Rows:
+    """Rows that are known by group and item."""
+
+    if_twice = "keep one of the two"
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def error(self, row: int, what: str, **parts: str) -> InputError:
+        """Return ``group G, item I: what``."""
+        named = (f"{role} {shown(str(self._table[role][row]))}" for role in ("group", "item"))
+        return InputError(what, where=", ".join(named), **parts)
+
+    def whole(self, what: str, **parts: str) -> InputError:
+        """Return ``what``."""
+        return InputError(what, **parts)
+
+    def mention(self, row: int) -> str:
+        """Return what another row of the same group and item is called."""
+        return "another row"
+
+
+def _values(table: Any, metrics: Sequence[Metric], texts: Sequence[str], by: str | None) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    run, labels = table, table.filter(pc.is_valid(table["label"]))
+    if SIDE in table.column_names:
+        run, labels = table.filter(pc.invert(table[SIDE])), table.filter(table[SIDE])
+    else:
+        run = table.filter(pc.is_valid(table["score"]))
+    nan = np.isnan(np.asarray(run["score"].cast("float64")))
+    if nan.any():
+        advice = "fix the scores, or make them null where NaN means not retrieved"
+        raise _Rows(run).error(int(np.argmax(nan)), "the score is nan", advice=advice)
+    of_run, of_labels = run.select(["group", "item", "score"]), labels.select(["group", "item", "label"])
+    both = judged(
+        part_of_run(of_run, _Rows(run)).run if run.num_rows else NO_ITEMS,
+        part_of_labels(of_labels, _Rows(labels)) if labels.num_rows else NO_LABELS,
+    )
+    found = group_values(both, metrics)
+    keys = pa.array(found[0].group_keys.to_list(), pa.string()).cast(table.schema.field("group").type)
+    n_groups, n_metrics = len(keys), len(texts)
+    columns = {
+        "group": keys.take(pa.array(np.repeat(np.arange(n_groups), n_metrics))),
+        "metric": pa.array(list(texts) * n_groups, pa.string()),
+        "value": pa.array(_column(found, "values"), from_pandas=True),
+        **{name: pa.array(_column(found, name).astype(kind)) for name, kind in OF_GROUPS.items()},
+        ANY_ITEM: pa.array(np.full(n_groups * n_metrics, both.rows.size > 0)),
+    }
+    if by is not None:
+        columns = {by: _of_groups(table, by, columns["group"]), **columns}
+    return pa.table(columns)
+
+
+def _column(found: Sequence[GroupValues], name: str) -> NDArray[Any]:
+    """Return a column of the values of several metrics, those of a group one after the other."""
+    return np.column_stack([getattr(of_metric, name) for of_metric in found]).ravel()
+
+
+def _of_groups(table: Any, by: str, groups: Any) -> Any:
+    """Return the one value that a column has in each of some groups."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = pa.TableGroupBy(table.select(["group", by]), "group", use_threads=False).aggregate(
+        [(by, "min"), (by, "max")]
+    )
+    low, high = found[f"{by}_min"], found[f"{by}_max"]
+    for row, (one, other) in enumerate(zip(low.to_pylist(), high.to_pylist(), strict=True)):
+        if one != other:
+            group = shown(str(found["group"][row]))
+            raise InputError(
+                f"group {group} has {one!r} and {other!r} in column {shown(by)}", advice="give one value per group"
+            )
+    return low.take(pc.index_in(groups, found["group"].combine_chunks())).combine_chunks()

@@ -1,0 +1,182 @@
+"""The same metrics on Spark: the kernel runs on the executors, on groups that are never split."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
+from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_APART, Columns, Wanted
+from ndcg_tracker.ingest.places import shown
+from ndcg_tracker.integrations.batches import (
+    ANY_ITEM,
+    OF_GROUPS,
+    SIDE,
+    all_of_groups,
+    collected,
+    per_group,
+    usable_metrics,
+)
+from ndcg_tracker.integrations.libraries import library
+from ndcg_tracker.metrics.language.text import metric_texts
+from ndcg_tracker.tracker.evaluation import Evaluation, NoLabelsError
+
+_EXTRA = "spark"
+_JOINT = Wanted(("group", "item", "score", "label"), ("group", "score"))
+_WHOLE = ("tinyint", "smallint", "int", "bigint")
+_NUMBERS = (*_WHOLE, "float", "double", "decimal", "boolean")
+
+
+def evaluate(
+    run: Any,
+    metrics: str | Sequence[str],
+    *,
+    labels: Any | None = None,
+    group: str | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    label: str | None = None,
+    by: str | None = None,
+) -> Any:
+    """Return a Spark DataFrame with the value of every metric for every group: [``by``,] group, metric, value.
+
+    ``run``: a Spark DataFrame with one row per (group, item), in any order, as ``nt.evaluate`` takes it; ids are text
+    or whole numbers, and there must be items. ``labels``: a second one, with the labels; the label column of ``run``
+    is then not read. ``group``, ``item``, ``score``, ``label``: names of columns; those of conventions such as ``qid``
+    and ``docno`` are known. ``by``: a column of ``run`` with one value per group, for slices. ``group`` keeps its
+    type; ``metric`` is the text that was given; ``value`` is a double, null where the metric is not defined.
+
+    Rows are brought together by group once, labels included; each executor holds half a million rows at a time, and
+    of a longer group, where all metrics have cutoffs, only the rows they look at and those with labels. Every value is
+    that of ``nt.evaluate``, to the last bit, but with ``ties=average``, whose last bit depends on the order of rows.
+    Nothing is computed until Spark is asked for it. Raises: InputError for columns that cannot be taken; MetricError
+    for an unknown metric and for ``ties=input``, since rows have no order here. What is wrong with a row is raised by
+    the executor that meets it, and names group and item.
+
+    Needs: ``pip install 'ndcg-tracker[spark]'`` on the driver and ndcg-tracker on the executors; Spark 3.5 or 4,
+    classic or Connect.
+    """
+    texts = list(metric_texts(metrics))
+    rows = _prepared(run, texts, labels, group, item, score, label, by)
+    fields = [*([(by, rows.schema[by].dataType)] if by is not None else []), ("group", rows.schema["group"].dataType)]
+    schema = ", ".join(f"`{name}` {kind.simpleString()}" for name, kind in fields) + ", metric string, value double"
+    return rows.mapInArrow(partial(per_group, metrics=texts, by=by), schema)
+
+
+def evaluation(
+    run: Any,
+    metrics: str | Sequence[str],
+    *,
+    labels: Any | None = None,
+    group: str | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    label: str | None = None,
+) -> Evaluation:
+    """Return the metrics of a Spark DataFrame as ``nt.evaluate`` does, means included: see ``evaluate``.
+
+    The values of all groups come to the driver (about 100 bytes per group and metric), in the order of their ids.
+    Raises: what ``evaluate`` raises, at once, and InputError where no group of the run has labels.
+    """
+    texts = list(metric_texts(metrics))
+    rows = _prepared(run, texts, labels, group, item, score, label, None)
+    kinds = {"float64": "double", "int8": "tinyint", "int64": "bigint", "bool": "boolean"}
+    of_groups = ", ".join(f"`{name}` {kinds[kind]}" for name, kind in OF_GROUPS.items())
+    kind = rows.schema["group"].dataType.simpleString()
+    schema = f"group {kind}, metric string, value double, {of_groups}, {ANY_ITEM} boolean, error binary"
+    table = _as_arrow(rows.mapInArrow(partial(_all_or_error, metrics=texts), schema))
+    for error in table["error"].drop_null().to_pylist()[:1]:
+        raise pickle.loads(error)
+    return collected(table, texts)
+
+
+def _all_or_error(batches: Iterable[Any], metrics: Sequence[str]) -> Iterator[Any]:
+    """Yield what ``all_of_groups`` yields, and what is wrong as a value: else it ends in a trace of the executor."""
+    import pyarrow as pa
+
+    try:
+        for table in all_of_groups(batches, metrics):
+            yield from table.append_column("error", pa.nulls(table.num_rows, pa.binary())).to_batches()
+    except NdcgTrackerError as error:
+        none = [*("group", "metric", "value"), *OF_GROUPS, ANY_ITEM]
+        yield pa.record_batch({**dict.fromkeys(none, pa.nulls(1)), "error": pa.array([pickle.dumps(error)])})
+
+
+def _as_arrow(frame: Any) -> Any:
+    import pyarrow as pa
+
+    return frame.toArrow() if hasattr(frame, "toArrow") else pa.Table.from_pandas(frame.toPandas())  # Spark 3.5
+
+
+def _prepared(
+    run: Any,
+    metrics: Sequence[str],
+    labels: Any | None,
+    group: str | None,
+    item: str | None,
+    score: str | None,
+    label: str | None,
+    by: str | None,
+) -> Any:
+    """Return the rows of a run and its labels, those of a group one after the other in one partition."""
+    library("pyspark.sql", _EXTRA)
+    usable_metrics(metrics)
+    if labels is None:
+        rows = _table(run, Columns(group=group, item=item, score=score, label=label), _JOINT, by)
+    else:
+        of_run = _table(run, Columns(group=group, item=item, score=score), RUN_APART, by)
+        rows = _with_labels(of_run, _table(labels, Columns(group=group, item=item, label=label), LABEL_TABLE), by)
+    return rows.repartition("group").sortWithinPartitions("group")
+
+
+def _table(frame: Any, columns: Columns, wanted: Wanted, by: str | None = None) -> Any:
+    """Return the columns of a frame under the names of their roles: ids, numbers as doubles, and ``by`` as it is."""
+    functions = library("pyspark.sql.functions", _EXTRA)
+    if not hasattr(frame, "mapInArrow"):
+        raise InputError(f"a {type(frame).__name__} is no Spark DataFrame", advice="give it to ndcg_tracker.evaluate")
+    names = columns.names(frame.columns, wanted, InputError)
+    if "item" not in names:
+        raise InputError(
+            "there is no item column, and rows of a distributed table have no numbers",
+            advice=f"name the item column with {argument('item')}",
+        )
+    if "label" in wanted.roles and "label" not in names:
+        raise NoLabelsError
+    chosen = []
+    for role in ("group", "item", "score", "label"):
+        if role not in names:
+            continue
+        kind = frame.schema[names[role]].dataType.simpleString()
+        is_id, name = role in ("group", "item"), shown(names[role])
+        if is_id and kind not in ("string", *_WHOLE):
+            raise InputError(f"column {name} holds {kind}; ids are text or whole numbers", advice="cast it to string")
+        if not is_id and kind.partition("(")[0] not in _NUMBERS:
+            raise InputError(f"column {name} holds {kind}, not numbers", advice="cast it to double")
+        value = functions.col(f"`{names[role]}`")
+        if role == "score" and columns.are_ranks(names):
+            value = -value
+        chosen.append((value if is_id else value.cast("double")).alias(role))
+    if by is not None:
+        others = [name for name in frame.columns if name not in names.values()]
+        if by not in others:
+            has = f"the others are {', '.join(others)}" if others else "there is none besides those of ids and numbers"
+            raise InputError(f"{argument('by', by)} is no other column of the run", advice=has)
+        chosen.append(functions.col(f"`{by}`"))
+    return frame.select(*chosen)
+
+
+def _with_labels(run: Any, labels: Any, by: str | None) -> Any:
+    """Return the rows of a run and those of its labels in one table; our own join brings them together by group."""
+    functions = library("pyspark.sql.functions", _EXTRA)
+    for role in ("group", "item"):
+        kinds = [frame.schema[role].dataType.simpleString() for frame in (run, labels)]
+        if kinds[0] != kinds[1]:  # text of one and numbers of the other: as text, so that 7 is "7" and never "007"
+            run, labels = (frame.withColumn(role, functions.col(role).cast("string")) for frame in (run, labels))
+    null = functions.lit(None).cast("double")
+    of_run = run.withColumn("label", null).withColumn(SIDE, functions.lit(False))
+    of_labels = labels.withColumn("score", null).withColumn(SIDE, functions.lit(True))
+    if by is not None:
+        of_labels = of_labels.withColumn(by, functions.lit(None).cast(run.schema[by].dataType))
+    return of_run.unionByName(of_labels)

@@ -1,0 +1,175 @@
+"""The same numbers on Spark, with the real Spark on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from spark_sessions import session
+
+import ndcg_tracker as nt
+from ndcg_tracker.errors import InputError, MetricError
+from ndcg_tracker.integrations import spark as on_spark
+
+pytestmark = [
+    pytest.mark.nightly,  # Spark weighs half a gigabyte; test_batches.py tries the same without it
+    pytest.mark.filterwarnings("ignore:.*(pandas >= 3|distutils|is_datetime64tz|toPandas).*"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+METRICS = ["ndcg@10", "RR", "AP", "ndcg(gain=exp2, ties=pessimistic)@5"]
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    found = session(tmp_path_factory.mktemp("spark"))
+    yield found
+    found.stop()
+
+
+def run_of(n_groups: int = 300, n_items: int = 20) -> pd.DataFrame:
+    """Return shuffled rows with ties; a third of the items has no label, and one group has none at all."""
+    rng = np.random.default_rng(3)
+    n = n_groups * n_items
+    frame = pd.DataFrame(
+        {
+            "group": np.repeat([f"q{group}" for group in range(n_groups)], n_items),
+            "item": np.tile([f"d{item}" for item in range(n_items)], n_groups),
+            "score": rng.normal(size=n).round(1),
+            "label": rng.integers(0, 4, n).astype(float),
+            "segment": np.repeat(np.where(np.arange(n_groups) % 3, "new", "old"), n_items),
+        }
+    )
+    frame.loc[rng.random(n) < 0.3, "label"] = np.nan
+    frame.loc[frame["group"] == "q7", "label"] = np.nan
+    return frame.sample(frac=1, random_state=1).reset_index(drop=True)
+
+
+def on(spark: Any, frame: pd.DataFrame) -> Any:
+    kinds = {"object": "string", "str": "string", "float64": "double", "int64": "bigint"}
+    schema = ", ".join(f"{name} {kinds[str(kind)]}" for name, kind in frame.dtypes.items())
+    rows = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
+    return spark.createDataFrame(list(rows), schema)
+
+
+def pivoted(frame: Any) -> pd.DataFrame:
+    rows = [(row["group"], row["metric"], row["value"]) for row in frame.collect()]
+    found = pd.DataFrame(rows, columns=["group", "metric", "value"])
+    return found.pivot(index="group", columns="metric", values="value")[METRICS].astype(float)
+
+
+def assert_same_values(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
+    assert sorted(found.index) == sorted(wanted.index)
+    assert np.array_equal(found.to_numpy(), wanted.loc[found.index].to_numpy(), equal_nan=True)  # to the last bit
+
+
+def test_values_are_those_of_one_machine(spark: Any) -> None:
+    frame = run_of()
+    found = on_spark.evaluate(on(spark, frame), METRICS)
+    assert found.columns == ["group", "metric", "value"]
+    assert_same_values(pivoted(found), nt.evaluate(frame, METRICS).per_group)
+
+
+def test_labels_may_stand_in_a_second_frame(spark: Any) -> None:
+    frame = run_of()
+    run, labels = frame[["group", "item", "score"]], frame[["group", "item", "label"]].dropna()
+    run = run[run["group"] != "q3"]  # missing from the run
+    found = on_spark.evaluate(on(spark, run), METRICS, labels=on(spark, labels))
+    assert_same_values(pivoted(found), nt.evaluate(run, METRICS, labels=labels).per_group)
+
+
+def test_ids_that_are_numbers_here_and_text_there_meet_as_text(spark: Any) -> None:
+    run = pd.DataFrame({"qid": [7, 7, 12], "docno": [1, 2, 1], "score": [2.0, 1.0, 1.0]})
+    labels = pd.DataFrame({"qid": ["7", "007", "12"], "docno": ["2", "2", "1"], "label": [1.0, 1.0, 1.0]})
+    found = on_spark.evaluate(on(spark, run), "RR", labels=on(spark, labels)).collect()
+    assert {row["group"]: row["value"] for row in found} == {"7": 0.5, "12": 1.0, "007": 0.0}
+
+
+def test_an_evaluation_has_the_same_means(spark: Any) -> None:
+    frame = run_of()
+    found, wanted = on_spark.evaluation(on(spark, frame), METRICS), nt.evaluate(frame, METRICS)
+    assert found.to_frame().equals(wanted.to_frame())
+
+
+def test_slices(spark: Any) -> None:
+    frame = run_of()
+    found = on_spark.evaluate(on(spark, frame), "ndcg@10", by="segment")
+    assert found.columns == ["segment", "group", "metric", "value"]
+    rows = found.groupBy("segment").agg({"value": "mean"}).collect()
+    means = {row["segment"]: row["avg(value)"] for row in rows}
+    values = nt.evaluate(frame, "ndcg@10").per_group["ndcg@10"]
+    of_group = frame.drop_duplicates("group").set_index("group")["segment"]
+    assert means == pytest.approx(values.groupby(of_group).mean().to_dict(), abs=1e-12)
+
+
+def test_a_table_is_evaluated_as_it_is_stored(spark: Any, tmp_path: Path) -> None:
+    frame = run_of(50)
+    frame.to_parquet(tmp_path / "run.parquet")
+    stored = spark.read.parquet(str(tmp_path / "run.parquet"))
+    assert_same_values(pivoted(on_spark.evaluate(stored, METRICS)), nt.evaluate(frame, METRICS).per_group)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"item": ["a", "a"]},
+            "group 'q', item 'a': item 'a' of group 'q' stands in another row already; keep one of the two",
+        ),
+        ({"item": ["a", ""]}, "group 'q', item '': the item id is empty; every row needs one"),
+        (
+            {"label": [None, None]},
+            "no group of the run has labels; give labels of the same groups, with ids written alike",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_row_is_one_line(spark: Any, change: dict[str, list[Any]], said: str) -> None:
+    rows = {"group": ["q", "q"], "item": ["a", "b"], "score": [1.0, 2.0], "label": [1.0, 0.0]} | change
+    frame = spark.createDataFrame(
+        list(zip(*rows.values(), strict=True)), "group string, item string, score double, label double"
+    )
+    with pytest.raises(InputError) as refused:
+        on_spark.evaluation(frame, "ndcg@10")
+    assert str(refused.value) == said
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        (
+            "group string, score double, label double",
+            "there is no item column, and rows of a distributed table have no numbers; name the item column with item=",
+        ),
+        (
+            "group double, item string, score double, label double",
+            "column 'group' holds double; ids are text or whole numbers; cast it to string",
+        ),
+        (
+            "group string, item string, score string, label double",
+            "column 'score' holds string, not numbers; cast it to double",
+        ),
+        (
+            "group string, item string, score double",
+            "the ranking has no labels; give a label column, or the labels as a second table",
+        ),
+    ],
+)
+def test_columns_are_checked_before_anything_runs(spark: Any, schema: str, said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        on_spark.evaluate(spark.createDataFrame([], schema), "ndcg@10")
+    assert str(refused.value) == said
+
+
+def test_metrics_and_frames_are_checked_before_anything_runs(spark: Any) -> None:
+    frame = on(spark, run_of(2))
+    with pytest.raises(MetricError):
+        on_spark.evaluate(frame, "nothing@10")
+    with pytest.raises(InputError) as refused:
+        on_spark.evaluate(run_of(2), "ndcg@10")
+    assert str(refused.value) == "a DataFrame is no Spark DataFrame; give it to ndcg_tracker.evaluate"
+    with pytest.raises(InputError) as refused:
+        on_spark.evaluate(frame, "ndcg@10", by="score")
+    assert str(refused.value) == "by='score' is no other column of the run; the others are segment"
