@@ -28,10 +28,12 @@ def evaluate(
     columns: options.Header = None,
     scores: options.Scores = None,
     stream: options.Stream = None,
+    engine: options.Engine = options.EngineName.here,
     metrics_json: options.MetricsJson = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Compute metrics of runs without storing anything."""
+    from ndcg_tracker.cli import spark as on_spark
     from ndcg_tracker.cli.input_files import in_blocks_or_whole, labels_of, run_names
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.ingest.columns import Columns, header_of
@@ -58,25 +60,30 @@ def evaluate(
         header=header_of(columns),
     )
     names = run_names(files, name, of_stdin="-")
+    metrics = metric or [DEFAULT_METRIC]
     found = []
     with whole_file(metrics_json, "--metrics-json") as write_metrics:
-        given = (
-            None
-            if labels is None
-            else labels_of(labels, columns=Columns(group=group, item=item, label=label, is_shared=True))
-        )
+        if engine == options.EngineName.spark:
+            on_spark.refuse(reader=reader, columns=columns, scores=scores, stream=stream, weight=weight)
+            evaluated = on_spark.evaluations(labels, metrics, group=group, item=item, score=score, label=label)
+        else:
+            given = (
+                None
+                if labels is None
+                else labels_of(labels, columns=Columns(group=group, item=item, label=label, is_shared=True))
+            )
+            evaluated = partial(
+                in_blocks_or_whole,
+                stream=stream,
+                reader=reader,
+                columns=run_columns,
+                scores=scores,
+                labels_apart=given is not None,
+                use=partial(evaluate_blocks, labels=given, metrics=metrics),
+            )
         for path, run_name in zip(files, names, strict=True):
-            metrics = metric or [DEFAULT_METRIC]
             try:
-                evaluation = in_blocks_or_whole(
-                    path,
-                    stream=stream,
-                    reader=reader,
-                    columns=run_columns,
-                    scores=scores,
-                    labels_apart=given is not None,
-                    use=partial(evaluate_blocks, labels=given, metrics=metrics),
-                )
+                evaluation = evaluated(path)
             except NoLabelsError:
                 raise InputError(f"{path} has no labels", advice="give them with --labels FILE") from None
             for note in evaluation.notes:

@@ -60,6 +60,7 @@ def ingest(
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
     stream: options.Stream = None,
+    engine: options.Engine = options.EngineName.here,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -75,6 +76,7 @@ def ingest(
 
     Each file is stored in one transaction. Storing the same run again is fine and adds nothing.
     """
+    from ndcg_tracker.cli import spark as on_spark
     from ndcg_tracker.cli.input_files import in_blocks_or_whole, labels_of, read_ahead, run_names
     from ndcg_tracker.concurrency import MOST_WORKERS, n_cores
     from ndcg_tracker.ingest.columns import Columns, header_of
@@ -115,7 +117,12 @@ def ingest(
             options.tracker() as tracker,
             ExitStack() as stack,
         ):
-            given = None if labels is None else labels_of(labels, columns=label_columns)
+            paths, of_labels = files, labels
+            if engine == options.EngineName.spark:
+                on_spark.refuse(reader=reader, columns=columns, scores=scores, stream=stream)
+                paths, of_labels = stack.enter_context(on_spark.staged(files, labels, run_columns, label_columns))
+                run_columns = label_columns = Columns()
+            given = None if of_labels is None else labels_of(of_labels, columns=label_columns)
             metrics = metric or [DEFAULT_METRIC]
 
             def ready(path: str) -> ReadyRun:
@@ -123,10 +130,10 @@ def ingest(
                 return ready_run(table, given, parsed_metrics(metrics))
 
             n_jobs = 1 if stream else jobs or min(n_cores(), MOST_WORKERS)
-            coming = stack.enter_context(closing(read_ahead(files, n_jobs, ready)))
-            for path, run_name, ahead in zip(files, names, coming, strict=True):
-                of_labels = None if labels is None else source_name(labels)
-                facts = (source_name(path), commit, parameters, tags, of_labels, created)
+            coming = stack.enter_context(closing(read_ahead(paths, n_jobs, ready)))
+            for name_given, path, run_name, ahead in zip(files, paths, names, coming, strict=True):
+                labels_source = None if labels is None else source_name(labels)
+                facts = (source_name(name_given), commit, parameters, tags, labels_source, created)
                 details = RunDetails(run_name, dataset, *facts)
                 store = partial(tracker.ingest_stream, labels=given, details=details, metrics=metrics, replace=replace)
                 if ahead is not None:

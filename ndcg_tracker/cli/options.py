@@ -139,6 +139,21 @@ Stream = Annotated[
         show_default="large files with contiguous groups",
     ),
 ]
+
+
+class EngineName(StrEnum):
+    """What reads the rows of a run."""
+
+    here = "here"
+    spark = "spark"
+
+
+Engine = Annotated[
+    EngineName,
+    typer.Option(
+        "--engine", help="spark: FILEs and labels are paths of Parquet, ORC or Delta, or tables, that Spark reads."
+    ),
+]
 MetricsJson = Annotated[
     str | None,
     typer.Option(

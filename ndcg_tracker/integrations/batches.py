@@ -48,7 +48,7 @@ def usable_metrics(metrics: str | Sequence[str]) -> list[Metric]:
     found = parsed_metrics(metric_texts(metrics))
     for metric in found:
         if metric["ties"] == "input":
-            raise MetricError(f"{metric}: rows of a distributed table have no order", advice="choose other ties=")
+            raise MetricError("rows of a distributed table have no order", where=metric, advice="choose other ties=")
     return found
 
 

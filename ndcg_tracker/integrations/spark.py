@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import shutil
+import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
-from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_APART, Columns, Wanted
+from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.integrations.batches import (
     ANY_ITEM,
@@ -24,6 +29,7 @@ from ndcg_tracker.metrics.language.text import metric_texts
 from ndcg_tracker.tracker.evaluation import Evaluation, NoLabelsError
 
 _EXTRA = "spark"
+_ROWS_AT_A_TIME = 1 << 18
 _JOINT = Wanted(("group", "item", "score", "label"), ("group", "score"))
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 _NUMBERS = (*_WHOLE, "float", "double", "decimal", "boolean")
@@ -104,6 +110,60 @@ def _all_or_error(batches: Iterable[Any], metrics: Sequence[str]) -> Iterator[An
         yield pa.record_batch({**dict.fromkeys(none, pa.nulls(1)), "error": pa.array([pickle.dumps(error)])})
 
 
+def table(name: str) -> Any:
+    """Return the Spark DataFrame of a path or a table, read by the session that Spark's own configuration gives.
+
+    ``name``: a path (or address) of Parquet or ORC files, by its suffix; a folder of Delta Lake (with ``_delta_log``);
+    a folder of Parquet files; else the name of a table, as catalogs such as Iceberg's have it. Raises: InputError for
+    what Spark cannot find or read.
+
+    >>> table("runs/dense.parquet")    # doctest: +SKIP
+    """
+    sql = library("pyspark.sql", _EXTRA)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    session = sql.SparkSession.builder.appName("ndcg-track").getOrCreate()
+    path = name.rstrip("/")
+    try:
+        if (Path(path) / "_delta_log").is_dir():
+            return session.read.format("delta").load(path)
+        if path.endswith(".orc"):
+            return session.read.orc(path)
+        if path.endswith(".parquet") or "/" in path or Path(path).exists():
+            return session.read.parquet(path)
+        return session.table(name)
+    except library("pyspark.errors", _EXTRA).PySparkException as error:
+        reason = str(error.getCondition() if hasattr(error, "getCondition") else error.getErrorClass())
+        raise InputError(
+            f"Spark cannot read it ({reason})", where=name, advice="give a path of Parquet, ORC or Delta, or a table"
+        ) from None
+
+
+def staged(frame: Any, columns: Columns, path: str, *, labels_apart: bool = False, is_labels: bool = False) -> None:
+    """Write a Spark DataFrame as one Parquet file that ``ingest`` streams: the rows of a group stand together.
+
+    ``frame``: a run (with its labels, unless they stand apart), or labels. ``columns``: the names of its columns.
+    ``path``: of the file; a folder beside it holds the parts until they are joined, where executors write them, so it
+    is to be one that they share. Raises: InputError for columns that cannot be taken.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    wanted = LABEL_TABLE if is_labels else RUN_APART if labels_apart else RUN_TABLE
+    parts = f"{path}.parts"
+    rows = _table(frame, columns, wanted, must_have_labels=False)
+    rows.repartition("group").sortWithinPartitions("group").write.parquet(parts)
+    with ExitStack() as stack:
+        writer = None
+        for part in sorted(Path(parts).glob("part-*.parquet")):
+            for batch in pq.ParquetFile(part).iter_batches(_ROWS_AT_A_TIME):
+                if writer is None:
+                    writer = stack.enter_context(pq.ParquetWriter(path, batch.schema))
+                writer.write_table(pa.Table.from_batches([batch]))
+    shutil.rmtree(parts)
+    if writer is None:
+        raise InputError("there are no rows", advice="give at least one")
+
+
 def _as_arrow(frame: Any) -> Any:
     import pyarrow as pa
 
@@ -131,7 +191,9 @@ def _prepared(
     return rows.repartition("group").sortWithinPartitions("group")
 
 
-def _table(frame: Any, columns: Columns, wanted: Wanted, by: str | None = None) -> Any:
+def _table(
+    frame: Any, columns: Columns, wanted: Wanted, by: str | None = None, *, must_have_labels: bool = True
+) -> Any:
     """Return the columns of a frame under the names of their roles: ids, numbers as doubles, and ``by`` as it is."""
     functions = library("pyspark.sql.functions", _EXTRA)
     if not hasattr(frame, "mapInArrow"):
@@ -142,10 +204,10 @@ def _table(frame: Any, columns: Columns, wanted: Wanted, by: str | None = None) 
             "there is no item column, and rows of a distributed table have no numbers",
             advice=f"name the item column with {argument('item')}",
         )
-    if "label" in wanted.roles and "label" not in names:
+    if must_have_labels and "label" in wanted.roles and "label" not in names:
         raise NoLabelsError
     chosen = []
-    for role in ("group", "item", "score", "label"):
+    for role in ("group", "item", "score", "label", "weight"):
         if role not in names:
             continue
         kind = frame.schema[names[role]].dataType.simpleString()

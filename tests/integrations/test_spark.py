@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from spark_sessions import session
 
 import ndcg_tracker as nt
+from ndcg_tracker.cli.app import run as run_program
 from ndcg_tracker.errors import InputError, MetricError
 from ndcg_tracker.integrations import spark as on_spark
 
@@ -20,6 +22,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*(pandas >= 3|distutils|is_datetime64tz|toPandas).*"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
+READABLE = "give a path of Parquet, ORC or Delta, or a table"
 METRICS = ["ndcg@10", "RR", "AP", "ndcg(gain=exp2, ties=pessimistic)@5"]
 
 
@@ -173,3 +176,51 @@ def test_metrics_and_frames_are_checked_before_anything_runs(spark: Any) -> None
     with pytest.raises(InputError) as refused:
         on_spark.evaluate(frame, "ndcg@10", by="score")
     assert str(refused.value) == "by='score' is no other column of the run; the others are segment"
+
+
+def test_the_command_evaluates_what_spark_reads(spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = run_of(60)
+    run, labels = frame[["group", "item", "score"]], frame[["group", "item", "label"]].dropna()
+    on(spark, run).write.parquet(str(tmp_path / "dense.parquet"))
+    on(spark, labels).createOrReplaceTempView("judged")
+    run.to_parquet(tmp_path / "here.parquet")
+    labels.to_parquet(tmp_path / "labels.parquet")
+    words = ["evaluate", str(tmp_path / "dense.parquet"), "--labels", "judged", "--metric", ",".join(METRICS[:3])]
+    assert run_program([*words, "--engine", "spark", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    words[1:4:2] = [str(tmp_path / "here.parquet"), str(tmp_path / "labels.parquet")]
+    assert run_program([*words, "--name", "dense", "--format", "json"]) == 0
+    assert found == json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.usefixtures("postgres_schema")
+def test_the_command_ingests_what_spark_reads(spark: Any, database_url: str) -> None:
+    frame = run_of(60)
+    on(spark, frame.rename(columns={"group": "user", "item": "sku"})).createOrReplaceTempView("nightly")
+    words = ["--group", "user", "--item", "sku", "--metric", "ndcg@10"]
+    assert run_program(["--db", database_url, "ingest", "nightly", "--engine", "spark", *words]) == 0
+    with nt.Tracker(database_url) as tracker:
+        assert tracker.query("SELECT count(*) AS n FROM items WHERE run = 'nightly'").rows == [(len(frame),)]
+        outcome = tracker.ingest(frame, name="nightly", metrics="ndcg@10").outcome
+    assert outcome == "already stored"  # to the last bit
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["no_such_table"],
+            f"no_such_table: Spark cannot read it (TABLE_OR_VIEW_NOT_FOUND); {READABLE}",
+        ),
+        (
+            ["/nowhere/run.parquet"],
+            f"/nowhere/run.parquet: Spark cannot read it (PATH_NOT_FOUND); {READABLE}",
+        ),
+        (["nightly", "--reader", "csv"], "--reader does not go with --engine spark; leave one of the two out"),
+    ],
+)
+def test_the_command_says_what_spark_cannot_read(
+    spark: Any, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program(["evaluate", *words, "--engine", "spark"]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == f"error: {said}"

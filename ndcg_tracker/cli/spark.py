@@ -1,0 +1,48 @@
+"""``--engine spark``: Spark reads the rows, where and how it is configured to."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.errors import InputError
+
+if TYPE_CHECKING:
+    from ndcg_tracker.ingest.columns import Columns
+    from ndcg_tracker.tracker.evaluation import Evaluation
+
+
+def refuse(**given: object) -> None:
+    """Refuse options that speak of files that this program reads, by their names."""
+    for name, value in given.items():
+        if value is not None:
+            option = "--" + name.replace("_", "-")
+            raise InputError(f"{option} does not go with --engine spark", advice="leave one of the two out")
+
+
+def evaluations(labels: str | None, metrics: Sequence[str], **columns: str | None) -> Callable[[str], Evaluation]:
+    """Return what evaluates the run of a path or table, against the labels of another."""
+    from ndcg_tracker.integrations import spark
+
+    of_labels = None if labels is None else spark.table(labels)
+    return lambda name: spark.evaluation(spark.table(name), metrics, labels=of_labels, **columns)
+
+
+@contextmanager
+def staged(
+    files: Sequence[str], labels: str | None, run_columns: Columns, label_columns: Columns
+) -> Iterator[tuple[list[str], str | None]]:
+    """Give Parquet files of what Spark reads under these names, groups together; they are gone afterwards."""
+    from ndcg_tracker.integrations import spark
+
+    with tempfile.TemporaryDirectory(prefix="ndcg-track-") as folder:
+        of_labels = None if labels is None else str(Path(folder) / "labels.parquet")
+        if labels is not None and of_labels is not None:
+            spark.staged(spark.table(labels), label_columns, of_labels, is_labels=True)
+        paths = [str(Path(folder) / f"{number}.parquet") for number in range(len(files))]
+        for name, path in zip(files, paths, strict=True):
+            spark.staged(spark.table(name), run_columns, path, labels_apart=labels is not None)
+        yield paths, of_labels
