@@ -83,3 +83,29 @@ def explain_metric(
         ]
         options.show("\n")
         options.show(rows_as(format.plain, ["tool", "differs in"], told, color=color, cell_width=110))
+
+
+@app.command("sql")
+def write_query(
+    text: Annotated[
+        str,
+        typer.Argument(metavar="METRIC", help="Such as 'ndcg(gain=exp2)@10'.", callback=options.metric_asked_for),
+    ],
+    dialect: Annotated[
+        str, typer.Option(help="bigquery, databricks, duckdb, postgres, snowflake or spark.", show_default=False)
+    ],
+    run: Annotated[str, typer.Option(help="The table of the run.")] = "run",
+    labels: Annotated[str, typer.Option(help="The table of the labels.")] = "labels",
+    group: Annotated[str, typer.Option(help="Column of the group, in both.")] = "group_key",
+    item: Annotated[str, typer.Option(help="Column of the item, in both.")] = "item_key",
+    score: Annotated[str, typer.Option(help="Column of the score.")] = "score",
+    grade: Annotated[str, typer.Option(help="Column of the grade.")] = "grade",
+) -> None:
+    """Print the query that computes a metric for every group elsewhere.
+
+    What SQL does not compute exactly is refused, with the reason.
+    """
+    from ndcg_tracker.metrics.language.sql import Tables, query
+    from ndcg_tracker.metrics.language.text import parse_metric
+
+    options.show(query(parse_metric(text), dialect, Tables(run, labels, group, item, score, grade)))

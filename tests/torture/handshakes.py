@@ -72,7 +72,7 @@ COMMANDS = (
     "ui --no-browser",
 )
 """Every command that opens a database, a + for each blank within a word."""
-WITHOUT_DATABASE = ("evaluate", "metrics list", "metrics explain", "demo", "db datasette")
+WITHOUT_DATABASE = ("evaluate", "metrics list", "metrics explain", "metrics sql", "demo", "db datasette")
 """Commands that open none, or one of their own."""
 NEEDING_EXTRAS = ("push mlflow", "pull mlflow")
 """Commands that import another tool first; they open the database through the same door."""

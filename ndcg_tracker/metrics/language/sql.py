@@ -1,0 +1,255 @@
+"""A metric as a query that another engine runs: the value of every group from a table of a run and one of labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from ndcg_tracker.errors import InputError, MetricError
+from ndcg_tracker.metrics.language.axes import gain_table, number_text
+from ndcg_tracker.metrics.language.metric import Metric
+
+DIALECTS = ("bigquery", "databricks", "duckdb", "postgres", "snowflake", "spark")
+_CUMULATED = ("cg", "dcg", "idcg", "ndcg")
+_OF_RELEVANT = ("P", "R", "AP", "RR", "Success")
+_ELSEWHERE = {
+    "ties=input": "rows of a table have no order",
+    "label_type": "grades are double precision in SQL",
+    "label_domain": "SQL refuses no labels",
+    "score_type": "scores are compared as they are in SQL",
+    "arithmetic": "sums are double precision in SQL",
+    "round": "engines round halves differently",
+    "round_of": "engines round halves differently",
+    "size1": "SQL refuses no groups",
+    "clip": "SQL refuses no values",
+    "weights": "it is of the mean, and the query gives values of groups",
+    "weight_type": "it is of the mean, and the query gives values of groups",
+    "empty_weight": "it is of the mean, and the query gives values of groups",
+    "all_skipped": "it is of the mean, and the query gives values of groups",
+    "negative=error": "SQL refuses no labels",
+    "negative=keep": "the ideal order of negative gains is not written in SQL",
+    "empty=error": "SQL refuses no groups",
+    "missing=error": "SQL refuses no groups",
+    "extra=error": "SQL refuses no groups",
+    "relative": "it is not written in SQL",
+    "ideal=constant": "it is not written in SQL",
+}
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The names of the two tables and of their columns, as the query writes them."""
+
+    run: str = "run"
+    labels: str = "labels"
+    group: str = "group_key"
+    item: str = "item_key"
+    score: str = "score"
+    grade: str = "grade"
+
+
+def query(metric: Metric, dialect: str, tables: Tables | None = None) -> str:
+    """Return the query that computes a metric for every group: columns ``group_key`` and ``value``.
+
+    Parameters: ``dialect``: one of ``DIALECTS``. ``tables``: names; the run has one row per (group, item) with a score,
+    the labels one with a grade, rows whose score or grade is null count as absent. ``value`` is null where the metric
+    is undefined. Values agree with the kernel to about 1e-12: engines add up in an order of their own. Raises:
+    MetricError for what SQL does not compute exactly, with the reason; InputError for an unknown dialect and where
+    sqlglot is not installed.
+
+    >>> query(Metric.of("P", cutoff=2), "duckdb").splitlines()[0]
+    'WITH judged AS ('
+    """
+    if dialect not in DIALECTS:
+        raise InputError(f"there is no dialect {dialect!r}", advice=f"give one of {', '.join(DIALECTS)}")
+    _refuse(metric)
+    text = _query(metric, dialect, tables or Tables())
+    try:
+        sqlglot: Any = import_module("sqlglot")
+    except ModuleNotFoundError:
+        raise InputError(
+            "sqlglot is not installed", advice="install it with: pip install 'ndcg-tracker[sql]'"
+        ) from None
+    return str(sqlglot.transpile(text, read="duckdb", write=dialect, pretty=True)[0]) + ";\n"
+
+
+def _refuse(metric: Metric) -> None:
+    if metric.measure not in (*_CUMULATED, *_OF_RELEVANT):
+        measures = ", ".join((*_CUMULATED, *_OF_RELEVANT))
+        raise MetricError("this measure is not written in SQL", where=metric, advice=f"these are: {measures}")
+    for axis, value in metric.settings:
+        reason = _ELSEWHERE.get(axis) or _ELSEWHERE.get(f"{axis}={value}")
+        if metric.measure in _OF_RELEVANT and (axis, value) == ("ties", "average"):
+            reason = "the expected value over all orders is written in SQL for cumulated gain alone"
+        if axis == "unjudged" and value not in ("zero", "drop") and metric.measure in _OF_RELEVANT:
+            reason = "a gain of unjudged items is not written in SQL for it"
+        if reason is not None:
+            raise MetricError(f"SQL does not compute {axis}={value} exactly ({reason})", where=metric)
+
+
+def _query(axes: Metric, dialect: str, tables: Tables) -> str:
+    """Return the query in DuckDB's SQL, but for what only ``dialect`` has."""
+    is_cumulated = axes.measure in _CUMULATED
+    item = f"CAST({tables.item} AS TEXT)"
+    in_bytes = 'item_key COLLATE "C"' if dialect == "postgres" else "item_key"
+    dropped = "WHERE grade >= 0" if axes["negative"] == "drop" else ""
+    kept = [*(["(grade IS NULL OR grade >= 0)"] if dropped else []), *(["grade IS NOT NULL"] if _drops(axes) else [])]
+    kept_rows = f"WHERE {' AND '.join(kept)}" if kept else ""
+    within = "" if axes.cutoff is None else f"place <= {axes.cutoff}"
+    depth = "" if axes["depth"] == "all" else f"WHERE place <= {axes['depth']}"
+    ties = {
+        "item_desc": f"{in_bytes} DESC",
+        "item_asc": f"{in_bytes} ASC",
+        "pessimistic": f"gain ASC, {in_bytes} DESC",
+        "optimistic": f"gain DESC, {in_bytes} DESC",
+        "average": f"{in_bytes} DESC",
+    }[axes["ties"]]
+    mean_gain = "AVG(gain) OVER (PARTITION BY group_key, score)" if axes["ties"] == "average" else "gain"
+    gain = _gain(axes, "grade") if is_cumulated else f"CASE WHEN grade {_relevant(axes)} THEN 1.0 ELSE 0.0 END"
+    unjudged = number_text(float(axes["unjudged"])) if axes["unjudged"] not in ("zero", "drop") else "0.0"
+    value, ideal = (_cumulated if is_cumulated else _of_relevant)(axes, within)
+    return f"""
+WITH judged AS (
+  SELECT group_key, item_key, grade FROM (
+    SELECT {tables.group} AS group_key, {item} AS item_key, CAST({tables.grade} AS DOUBLE) AS grade
+    FROM {tables.labels} WHERE {tables.grade} IS NOT NULL) AS given {dropped}
+), listed AS (
+  SELECT group_key, item_key, score, grade FROM (
+    SELECT own.group_key, own.item_key, own.score, labels_of.grade
+    FROM (SELECT {tables.group} AS group_key, {item} AS item_key, {tables.score} AS score
+          FROM {tables.run} WHERE {tables.score} IS NOT NULL) AS own
+    LEFT JOIN (SELECT {tables.group} AS group_key, {item} AS item_key, CAST({tables.grade} AS DOUBLE) AS grade
+               FROM {tables.labels} WHERE {tables.grade} IS NOT NULL) AS labels_of
+    ON labels_of.group_key = own.group_key AND labels_of.item_key = own.item_key) AS joined {kept_rows}
+), gained AS (
+  SELECT group_key, item_key, score, grade,
+    CAST(CASE WHEN grade IS NULL THEN {unjudged if is_cumulated else "0.0"} ELSE {gain} END AS DOUBLE) AS gain
+  FROM listed
+), placed AS (
+  SELECT group_key, grade, {mean_gain} AS gain,
+    CAST(ROW_NUMBER() OVER (PARTITION BY group_key ORDER BY score DESC, {ties}) AS DOUBLE) AS place
+  FROM gained
+), ranked AS (
+  SELECT group_key, grade, gain, place,
+    SUM(gain) OVER (PARTITION BY group_key ORDER BY place ROWS UNBOUNDED PRECEDING) AS found
+  FROM placed {depth}
+), of_lists AS (
+  SELECT group_key, COUNT(*) AS n_items, {value} AS total FROM ranked GROUP BY group_key
+), {ideal}, all_groups AS (
+  SELECT {tables.group} AS group_key, MAX(is_listed) AS is_listed, MAX(is_judged) AS is_judged FROM (
+    SELECT {tables.group}, 1 AS is_listed, 0 AS is_judged FROM {tables.run} WHERE {tables.score} IS NOT NULL
+    UNION ALL
+    SELECT {tables.group}, 0, 1 FROM {tables.labels} WHERE {tables.grade} IS NOT NULL) AS both_tables
+  GROUP BY {tables.group}
+)
+SELECT all_groups.group_key AS group_key, {_value(axes)} AS value
+FROM all_groups
+LEFT JOIN of_lists ON of_lists.group_key = all_groups.group_key
+LEFT JOIN of_labels ON of_labels.group_key = all_groups.group_key
+"""
+
+
+def _drops(axes: Metric) -> bool:
+    return axes["unjudged"] == "drop"
+
+
+def _relevant(axes: Metric) -> str:
+    return "IS NOT NULL" if axes["rel"] == "any" else f">= {axes['rel']}"
+
+
+def _gain(axes: Metric, grade: str) -> str:
+    positive = f"(CASE WHEN {grade} > 0 THEN {grade} ELSE 0.0 END)" if axes["negative"] == "zero" else grade
+    table = gain_table(axes["gain"])
+    if table is not None:
+        entries = " ".join(f"WHEN {grade} = {level!r} THEN {gain!r}" for level, gain in table.items())
+        return f"(CASE {entries} ELSE {positive} END)"
+    name, _, least = axes["gain"].partition(">=")
+    gain = {
+        "linear": positive,
+        "exp2": f"(POWER(2.0, {positive}) - 1.0)",
+        "binary": f"(CASE WHEN {grade} > 0 THEN 1.0 ELSE 0.0 END)",
+    }[name]
+    return f"(CASE WHEN {grade} >= {least} THEN {gain} ELSE 0.0 END)" if least else gain
+
+
+def _discount(axes: Metric, place: str) -> str:
+    name = "none" if axes.measure == "cg" else axes["discount"]
+    if name.startswith("jk"):
+        base = float(name.removeprefix("jk"))
+        return f"(CASE WHEN {place} <= {base!r} THEN 1.0 ELSE {_ln(base)} / LN({place}) END)"
+    logs = {"log2": f"(0.6931471805599453 / LN({place} + 1.0))", "ln": f"(1.0 / LN({place} + 1.0))"}
+    return {**logs, "position": f"(1.0 / {place})", "none": "1.0"}[name]
+
+
+def _ln(number: float) -> str:
+    return f"LN({number!r})"
+
+
+def _cumulated(metric: Metric, within: str) -> tuple[str, str]:
+    """Return the sum of a list, and the tables that end with the ideal of each group."""
+    terms = f"gain * {_discount(metric, 'place')}"
+    total = f"SUM(CASE WHEN {within} THEN {terms} ELSE 0.0 END)" if within else f"SUM({terms})"
+    gain = _gain(metric, "grade")
+    by = {"gain": "gain DESC", "label": "grade DESC"}[metric["ideal_order"]]
+    cut = {
+        "cutoff": within.replace("place", "best"),
+        "none": "",
+        "retrieved": "best <= n_retrieved",
+    }[metric["ideal_cut"]]
+    rows = f"SELECT group_key, grade, {gain} AS gain FROM judged"
+    if metric["ideal"] == "retrieved":
+        rows = "SELECT group_key, grade, gain FROM gained"
+    ideal = f"gain * {_discount(metric, 'best')}"
+    ideal = f"SUM(CASE WHEN {cut} THEN {ideal} ELSE 0.0 END)" if cut else f"SUM({ideal})"
+    return (
+        total,
+        f"""possible AS (
+  SELECT usable.group_key, grade, CAST(gain AS DOUBLE) AS gain,
+    CAST(ROW_NUMBER() OVER (PARTITION BY usable.group_key ORDER BY {by}) AS DOUBLE) AS best,
+    COALESCE(n_items, 0) AS n_retrieved
+  FROM ({rows}) AS usable LEFT JOIN of_lists ON of_lists.group_key = usable.group_key
+), of_labels AS (
+  SELECT group_key, {ideal} AS ideal, SUM(grade) AS all_labels FROM possible GROUP BY group_key
+)""",
+    )
+
+
+def _of_relevant(metric: Metric, within: str) -> tuple[str, str]:
+    up_to = f"{within} AND " if within else ""
+    total = {
+        "P": f"SUM(CASE WHEN {up_to}gain > 0 THEN 1.0 ELSE 0.0 END)",
+        "R": f"SUM(CASE WHEN {up_to}gain > 0 THEN 1.0 ELSE 0.0 END)",
+        "AP": f"SUM(CASE WHEN {up_to}gain > 0 THEN found / place ELSE 0.0 END)",
+        "RR": f"COALESCE(1.0 / MIN(CASE WHEN {up_to}gain > 0 THEN place END), 0.0)",
+        "Success": f"MAX(CASE WHEN {up_to}gain > 0 THEN 1.0 ELSE 0.0 END)",
+    }[metric.measure]
+    relevant = f"SUM(CASE WHEN grade {_relevant(metric)} THEN 1.0 ELSE 0.0 END)"
+    return total, f"of_labels AS (SELECT group_key, {relevant} AS ideal FROM judged GROUP BY group_key)"
+
+
+def _value(metric: Metric) -> str:
+    """Return the value of a group from ``total``, ``ideal`` and whether run and labels have it."""
+    found, ideal = "CAST(COALESCE(total, 0.0) AS DOUBLE)", "CAST(COALESCE(ideal, 0.0) AS DOUBLE)"
+    empty = {"0": "0.0", "1": "1.0", "skip": "NULL"}.get(metric["empty"], "NULL")
+    of_ndcg = f"CASE WHEN {_is_empty(metric)} THEN {empty} ELSE {found} / {ideal} END"
+    value = {
+        "ndcg": of_ndcg,
+        "idcg": ideal,
+        "P": f"{found} / {metric.cutoff}.0",
+        "R": f"CASE WHEN {ideal} > 0 THEN {found} / {ideal} ELSE 0.0 END",
+        "AP": f"CASE WHEN {ideal} > 0 THEN {found} / {ideal} ELSE 0.0 END",
+    }.get(metric.measure, found)
+    nothing = ideal if metric.measure == "idcg" else "0.0"  # which does not depend on the run
+    missing = {"zero": nothing, "skip": "NULL", "empty": value}[metric["missing"]]
+    extra = {"skip": "NULL", "empty": empty if metric.measure == "ndcg" else value}[metric["extra"]]
+    return f"CAST(CASE WHEN is_judged = 0 THEN {extra} WHEN is_listed = 0 THEN {missing} ELSE {value} END AS DOUBLE)"
+
+
+def _is_empty(metric: Metric) -> str:
+    ideal = "COALESCE(ideal, 0.0)"
+    return {
+        "ideal_le_0": f"{ideal} <= 0",
+        "ideal_eq_0": f"{ideal} = 0",
+        "labels_sum_0": f"COALESCE(all_labels, 0.0) = 0 OR {ideal} = 0",
+    }[metric["empty_when"]]
