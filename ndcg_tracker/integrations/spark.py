@@ -8,9 +8,12 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
@@ -26,6 +29,7 @@ from ndcg_tracker.integrations.batches import (
 )
 from ndcg_tracker.integrations.libraries import library
 from ndcg_tracker.metrics.language.text import metric_texts
+from ndcg_tracker.statistics.summary import Summary
 from ndcg_tracker.tracker.evaluation import Evaluation, NoLabelsError
 
 _EXTRA = "spark"
@@ -108,6 +112,110 @@ def _all_or_error(batches: Iterable[Any], metrics: Sequence[str]) -> Iterator[An
     except NdcgTrackerError as error:
         none = [*("group", "metric", "value"), *OF_GROUPS, ANY_ITEM]
         yield pa.record_batch({**dict.fromkeys(none, pa.nulls(1)), "error": pa.array([pickle.dumps(error)])})
+
+
+@dataclass(frozen=True)
+class SliceSummary:
+    """The sums of one metric over the groups of a slice (None where there are no slices).
+
+    ``values``: of the run's own values. ``differences``: candidate minus baseline of the groups that both have, None
+    without a baseline. ``n_undefined``: groups that are left out, because a value is undefined or on one side only.
+    """
+
+    metric: str
+    slice: str | None
+    values: Summary
+    differences: Summary | None
+    n_undefined: int
+
+
+def summarize(run: Any, baseline: Any | None = None, *, by: str | None = None) -> list[SliceSummary]:
+    """Return what a t interval needs of values per group, a few numbers per metric and slice, added up by Spark.
+
+    ``run`` and ``baseline``: what ``evaluate`` returned for two runs. ``by``: the column of slices in ``run``. Sums of
+    disjoint sets of groups, such as those of several days, are merged with ``Summary.merged``;
+    ``summary.differences.test()`` is the paired t-test with its interval, the one of all groups but for the last
+    digits. Raises: InputError for columns that ``evaluate`` does not return.
+    """
+    functions = library("pyspark.sql.functions", _EXTRA)
+    for frame, columns in (
+        (run, ("group", "metric", "value", *([by] if by else []))),
+        (baseline, ("group", "metric", "value")),
+    ):
+        if frame is not None and not set(columns) <= set(frame.columns):
+            raise InputError(
+                f"there are columns {', '.join(frame.columns)}, not {', '.join(columns)}",
+                advice="give what evaluate returned",
+            )
+    is_slice = (functions.col(by).cast("string") if by else functions.lit(None).cast("string")).alias("slice")
+    rows = run.select("group", "metric", functions.col("value").alias("own"), is_slice)
+    other = functions.lit(None).cast("double")
+    if baseline is None:
+        rows = rows.withColumn("other", other)
+    else:
+        before = baseline.select("group", "metric", functions.col("value").alias("other"))
+        rows = rows.join(before, ["group", "metric"], "full_outer")
+    summed = partial(_summed, is_paired=baseline is not None)
+    table = _as_arrow(rows.select("metric", "slice", "own", "other").mapInArrow(summed, _SUMS))
+    parts: dict[tuple[str, str | None], list[tuple[Summary, Summary, int]]] = {}
+    for row in table.to_pylist():
+        own, paired = (Summary(*(row[f"{kind}_{name}"] for name in _FIELDS)) for kind in ("own", "paired"))
+        parts.setdefault((row["metric"], row["slice"]), []).append((own, paired, row["n_undefined"]))
+    return [
+        SliceSummary(
+            metric,
+            of_slice,
+            Summary.merged(own for own, _, _ in found),
+            None if baseline is None else Summary.merged(paired for _, paired, _ in found),
+            sum(n_undefined for _, _, n_undefined in found),
+        )
+        for (metric, of_slice), found in sorted(parts.items(), key=lambda part: (part[0][0], part[0][1] or ""))
+    ]
+
+
+_FIELDS = tuple(field.name for field in fields(Summary))
+_SUMS = "metric string, slice string, n_undefined bigint, " + ", ".join(
+    f"{kind}_{name} {'double' if name in ('mean', 'm2') else 'bigint'}"
+    for kind in ("own", "paired")
+    for name in _FIELDS
+)
+
+
+def _summed(batches: Iterable[Any], *, is_paired: bool) -> Iterator[Any]:
+    """Yield one row per metric and slice of a partition: the sums of its values and of its differences."""
+    import pyarrow as pa
+
+    found: dict[tuple[str, str | None], tuple[Summary, Summary, int]] = {}
+    for batch in batches:
+        for (metric, of_slice), rows in batch.to_pandas().groupby(["metric", "slice"], dropna=False, sort=False):
+            key = (metric, None if of_slice != of_slice else of_slice)
+            own, other = (rows[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in ("own", "other"))
+            both = own - other
+            kept = ~np.isnan(both if is_paired else own)
+            before = found.get(key, (Summary(), Summary(), 0))
+            found[key] = (
+                Summary.merged([before[0], Summary.of(own[~np.isnan(own)])]),
+                Summary.merged([before[1], Summary.of(both[kept])]) if is_paired else before[1],
+                before[2] + int((~kept).sum()),
+            )
+    rows_out = [
+        {"metric": metric, "slice": of_slice, "n_undefined": n_undefined}
+        | {
+            f"{kind}_{name}": value
+            for kind, one in (("own", own), ("paired", paired))
+            for name, value in asdict(one).items()
+        }
+        for (metric, of_slice), (own, paired, n_undefined) in found.items()
+    ]
+    if rows_out:
+        yield pa.RecordBatch.from_pylist(rows_out, schema=_sums_schema())
+
+
+def _sums_schema() -> Any:
+    import pyarrow as pa
+
+    kinds = {"string": pa.string(), "double": pa.float64(), "bigint": pa.int64()}
+    return pa.schema([(name, kinds[kind]) for name, kind in (column.split() for column in _SUMS.split(", "))])
 
 
 def table(name: str) -> Any:

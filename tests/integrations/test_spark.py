@@ -16,6 +16,8 @@ import ndcg_tracker as nt
 from ndcg_tracker.cli.app import run as run_program
 from ndcg_tracker.errors import InputError, MetricError
 from ndcg_tracker.integrations import spark as on_spark
+from ndcg_tracker.statistics.summary import Summary
+from ndcg_tracker.statistics.t_test import paired_t
 
 pytestmark = [
     pytest.mark.nightly,  # Spark weighs half a gigabyte; test_batches.py tries the same without it
@@ -106,6 +108,41 @@ def test_slices(spark: Any) -> None:
     values = nt.evaluate(frame, "ndcg@10").per_group["ndcg@10"]
     of_group = frame.drop_duplicates("group").set_index("group")["segment"]
     assert means == pytest.approx(values.groupby(of_group).mean().to_dict(), abs=1e-12)
+
+
+def test_sums_are_enough_for_the_interval_of_every_slice(spark: Any) -> None:
+    frame = run_of()
+    other = frame.assign(score=frame["score"].sample(frac=1, random_state=2).to_numpy())
+    other = other[other["group"] != "q9"]
+    run, baseline = (on_spark.evaluate(on(spark, one), METRICS, by="segment") for one in (frame, other))
+    found = {(one.metric, one.slice): one for one in on_spark.summarize(run, baseline, by="segment")}
+    values = {name: nt.evaluate(one, METRICS).per_group for name, one in (("run", frame), ("baseline", other))}
+    of_group = frame.drop_duplicates("group").set_index("group")["segment"]
+    assert found.keys() == {(metric, segment) for metric in METRICS for segment in ("new", "old")}
+    for (metric, segment), summary in found.items():
+        groups = of_group.index[of_group == segment]
+        own, before = (values[name][metric].reindex(groups) for name in ("run", "baseline"))
+        delta = (own - before).dropna().to_numpy()
+        wanted = paired_t(delta)
+        assert summary.differences is not None
+        test = summary.differences.test()
+        assert (test.n, summary.differences.wins, summary.differences.losses) == (
+            wanted.n,
+            (delta > 0).sum(),
+            (delta < 0).sum(),
+        )
+        assert test.ci == pytest.approx(wanted.ci, abs=1e-12)
+        assert summary.values.mean == pytest.approx(own.mean(), abs=1e-12)
+        assert summary.n_undefined == len(groups) - wanted.n
+    whole = Summary.merged(one.differences for key, one in found.items() if key[0] == "RR" and one.differences)
+    (joined,) = (one.differences for one in on_spark.summarize(run, baseline) if one.metric == "RR")
+    assert joined is not None
+    assert (joined.n, joined.wins, joined.losses) == (whole.n, whole.wins, whole.losses)
+    assert (joined.mean, joined.m2) == pytest.approx((whole.mean, whole.m2), abs=1e-12)
+    with pytest.raises(InputError) as refused:
+        on_spark.summarize(run, by="country")
+    wanted_words = "there are columns segment, group, metric, value, not group, metric, value, country"
+    assert str(refused.value) == f"{wanted_words}; give what evaluate returned"
 
 
 def test_a_table_is_evaluated_as_it_is_stored(spark: Any, tmp_path: Path) -> None:
