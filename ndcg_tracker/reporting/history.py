@@ -106,6 +106,25 @@ def history_as(
     return reports_as(format, reports, color=color, blank_lines=1)
 
 
+def new_steps_as(
+    format: Format,
+    new: Sequence[HistoryRow],
+    newest: HistoryRow,
+    *,
+    notes: Sequence[Note] = (),
+    color: bool = False,
+) -> str:
+    """Return the new steps of a history in a format, with a line end; ``newest``: the run that would have shown them.
+
+    Text and Markdown have a sentence for each, or say that there is none; JSON and CSV have their rows.
+    """
+    if format in ("json", "csv"):
+        return history_as(format, new)
+    sentences = [step_sentence(row) for row in new] or [f"no new step at {newest['run']} (run {newest['run_id']})"]
+    report = Report(newest["metric"], remarks=sentences, notes=[told(note) for note in notes])
+    return reports_as(format, [report], color=color, blank_lines=1)
+
+
 def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first: bool, spelled: Spelling) -> Report:
     newest, before = rows[-n_shown:], [None, *rows][-n_shown - 1 : -1]
     more = worded(f"{argument('format', 'csv')} has all, {argument('last', 'N')} shows as many", spelled)

@@ -59,9 +59,13 @@ class History:
 
 @dataclass(frozen=True)
 class HistoryResult:
-    """A metric over the runs of a dataset; ``history``: the typed rows, with their notes as facts."""
+    """A metric over the runs of a dataset; ``history``: the typed rows, with their notes as facts.
+
+    ``new_steps``: the rows of the steps that the newest run has brought to light; None where nobody asked.
+    """
 
     history: History
+    new_steps: tuple[HistoryRow, ...] | None = None
 
     @property
     def rows(self) -> tuple[HistoryRow, ...]:
@@ -83,24 +87,32 @@ class HistoryResult:
         return Chart(history(self.rows, self.rows[0]["metric"]))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per run; ``step_between`` and ``drift_between`` hold the names of two runs, both included, and
-        ``step_parameters`` by name what a parameter was before the step and what after it."""
+        """Return one row per run, or of the new steps alone if they were asked for; ``step_between`` and
+        ``drift_between`` hold the names of two runs, both included, and ``step_parameters`` by name what a parameter
+        was before the step and what after it."""
         import pandas as pd
 
         table = []
-        for row in self.rows:
+        for row in self.rows if self.new_steps is None else self.new_steps:
             low, high = row["ci"] or (None, None)
             table.append({**row, "ci_low": low, "ci_high": high})
         return pd.DataFrame(table, columns=_COLUMNS)
 
 
 def history_of(
-    tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFilter, *, most_steps: int | None = None
+    tx: ReadTransaction,
+    dataset: str,
+    metric: str,
+    wanted: HistoryFilter,
+    *,
+    most_steps: int | None = None,
+    without_run_id: int | None = None,
 ) -> History:
     """Return the history of a metric over the wanted runs, each under the newest labels it was evaluated under.
 
-    ``most_steps``: steps are not looked for among more runs, which reads the results of all their groups. Raises:
-    ReferenceNotFoundError for an unknown dataset; MetricError for a wrong text.
+    ``most_steps``: steps are not looked for among more runs, which reads the results of all their groups.
+    ``without_run_id``: a run that is left out of the wanted ones. Raises: ReferenceNotFoundError for an unknown
+    dataset; MetricError for a wrong text.
     """
     text = str(parse_metric(metric))
     dataset_id = tx.datasets.known(dataset).id
@@ -108,7 +120,8 @@ def history_of(
         record.run_id: record for record in tx.evaluations.history(dataset_id, text)
     }  # they come by run and label version
     runs = tx.runs.all(dataset)
-    details = {run.id: run for run in wanted.chosen([run for run in runs if run.id in newest])}
+    chosen = wanted.chosen([run for run in runs if run.id in newest])
+    details = {run.id: run for run in chosen if run.id != without_run_id}
     records = [newest[run_id] for run_id in details]
     notes: list[Note] = []
     versions = sorted({record.label_set_version for record in records})
@@ -132,6 +145,33 @@ def history_of(
     no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
     rows = [_row(record, details, text, steps.get(record.run_id), no_interval, parsed.limits) for record in records]
     return History(tuple(rows), tuple(notes), len(newest), len(runs))
+
+
+def new_steps_of(
+    tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFilter, found: History
+) -> tuple[HistoryRow, ...]:
+    """Return the rows of a history at whose steps the history without its newest run shows neither step nor drift.
+
+    A large step is new when its first run comes; a small one when enough runs have followed to be sure of it.
+    """
+    steps = [row for row in found.rows if row.get("step")]
+    if not steps:
+        return ()
+    before = history_of(tx, dataset, metric, wanted, without_run_id=found.rows[-1]["run_id"])
+    place = {row["run"]: number for number, row in enumerate(found.rows)}
+
+    def between(ends: Sequence[str] | None) -> tuple[int, int] | None:
+        return None if ends is None else (place[ends[0]], place[ends[1]])
+
+    known = [between(row.get("step_between")) for row in before.rows if row.get("step")]
+    known += [between(row.get("drift_between")) for row in before.rows]
+    spans = [span for span in known if span is not None]
+
+    def is_new(row: HistoryRow) -> bool:
+        first, last = between(row.get("step_between")) or (place[row["run"]],) * 2
+        return not any(first <= end and begin <= last for begin, end in spans)
+
+    return tuple(row for row in steps if is_new(row))
 
 
 def _row(

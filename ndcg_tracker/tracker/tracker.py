@@ -628,29 +628,39 @@ class Tracker:
         since: str | None = None,
         until: str | None = None,
         last: int | None = None,
+        new_steps: bool = False,
     ) -> pd.DataFrame:
         """Return a metric over the runs of a dataset, oldest first: one row per run, with its 95% interval.
 
         ``step`` is true at the first run after the mean stepped, ``delta`` the paired difference to the run before;
         ``drift_change`` is set at the last run of a slow drift, over the runs ``drift_between``.
         Parameters: ``tags``, ``branch`` (the tag of this name), ``commit`` (its beginning), ``since``, ``until`` (ISO
-        8601, UTC) and ``last`` choose runs; steps are looked for among these. Raises: InputError for a date that is
-        none; ReferenceNotFoundError for an unknown dataset.
+        8601, UTC) and ``last`` choose runs; steps are looked for among these. ``new_steps``: only the rows of steps
+        that the newest of these runs has brought to light. Raises: InputError for a date that is none;
+        ReferenceNotFoundError for an unknown dataset.
         """
         from ndcg_tracker.tracker.history import HistoryFilter
 
         wanted = {**(tags or {}), **({} if branch is None else {"branch": branch})}
         chosen = HistoryFilter(wanted, commit, since, until, last)
-        return self.history_report(metric, dataset=dataset, wanted=chosen).to_frame()
+        return self.history_report(metric, dataset=dataset, wanted=chosen, new_steps=new_steps).to_frame()
 
     def history_report(
-        self, metric: str, *, dataset: str = DEFAULT_DATASET, wanted: HistoryFilter | None = None
+        self,
+        metric: str,
+        *,
+        dataset: str = DEFAULT_DATASET,
+        wanted: HistoryFilter | None = None,
+        new_steps: bool = False,
     ) -> HistoryResult:
-        """Return the history as plain rows with its notes (see ``history``)."""
-        from ndcg_tracker.tracker.history import HistoryFilter, HistoryResult, history_of
+        """Return the history as plain rows with its notes (see ``history``); with ``new_steps`` which steps are new."""
+        from ndcg_tracker.tracker.history import HistoryFilter, HistoryResult, history_of, new_steps_of
 
+        chosen = wanted or HistoryFilter()
         with self.store().read() as tx:
-            return HistoryResult(history_of(tx, dataset, metric, wanted or HistoryFilter()))
+            found = history_of(tx, dataset, metric, chosen)
+            new = new_steps_of(tx, dataset, metric, chosen, found) if new_steps else None
+        return HistoryResult(found, new)
 
     def conventions(self, reference: str, *, cutoff: int = 10, dataset: str | None = None) -> list[Convention]:
         """Return a run's NDCG as every tool computes it, each with the axes that move it."""

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ndcg_tracker.cli.options import as_option
-from ndcg_tracker.reporting.history import HistoryRow, history_as
+from ndcg_tracker.reporting.history import HistoryRow, history_as, new_steps_as
 from ndcg_tracker.reporting.numbers import means_of_blocks, sparkline
 
 
@@ -48,6 +48,16 @@ def test_markdown() -> None:
         "| r1 | 2025-01-31 09:30 | 0.6000 | \\[0.5900, 0.6100\\] | - |  |\n"
         "| r22 | 2025-01-31 09:30 | 0.6100 | \\[0.6000, 0.6200\\] | +0.0100 |  |\n"
     )
+
+
+def test_new_steps() -> None:
+    newest = ROWS[3]
+    assert new_steps_as("text", [], newest) == "ndcg@10\n\nno new step at r4444 (run 5)\n"
+    assert new_steps_as("markdown", [], newest) == "### ndcg@10\n\n- no new step at r4444 (run 5)\n"
+    assert new_steps_as("json", [], newest) == "[]\n"
+    assert "\n\nstepped down at r17 (run 3" in new_steps_as("text", [STEP], newest)
+    assert [one["run"] for one in json.loads(new_steps_as("json", [STEP], newest))] == ["r17"]
+    assert new_steps_as("csv", [STEP], newest) == history_as("csv", [STEP])
 
 
 def test_json_and_csv_carry_the_rows_as_they_are() -> None:
