@@ -19,6 +19,7 @@ from ndcg_tracker.statistics.run_scatter import FEWEST_CHANGES, scatter_of_repea
 from ndcg_tracker.statistics.steps import Step, StepsWithScatter, steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.storage.records import MEANS_AGREE
+from ndcg_tracker.tracker.external import known_metric
 from ndcg_tracker.tracker.families import AA_TAG, is_checkpoint
 
 if TYPE_CHECKING:
@@ -114,8 +115,8 @@ def history_of(
     ``without_run_id``: a run that is left out of the wanted ones. Raises: ReferenceNotFoundError for an unknown
     dataset; MetricError for a wrong text.
     """
-    text = str(parse_metric(metric))
     dataset_id = tx.datasets.known(dataset).id
+    text = str(known_metric(tx, dataset_id, parse_metric(metric)))
     newest = {
         record.run_id: record for record in tx.evaluations.history(dataset_id, text)
     }  # they come by run and label version

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.comparison.report import PairReports
     from ndcg_tracker.ingest.frames import NullScores
     from ndcg_tracker.ingest.table import RankedTable
+    from ndcg_tracker.metrics.language.metric import Direction
     from ndcg_tracker.rankings.ranking import LabelLists
     from ndcg_tracker.reporting.charts.chart import Chart
     from ndcg_tracker.reporting.charts.compare import ComparisonChart
@@ -191,6 +192,73 @@ class Tracker:
             scores=scores,
         )
         return given.used_by(partial(self.ingest_stream, details=details, metrics=metrics, replace=replace))
+
+    def log_results(
+        self,
+        results: object,
+        *,
+        metric: str,
+        direction: Direction,
+        range: tuple[float, float],
+        name: str | None = None,
+        dataset: str = DEFAULT_DATASET,
+        group: str | None = None,
+        value: str | None = None,
+        measure: str | None = None,
+        reader: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        parameters: Mapping[str, str] | None = None,
+        git_commit: str | None = None,
+        created_at: str | datetime | None = None,
+        replace: bool = False,
+    ) -> IngestResult:
+        """Store results of groups that another engine computed, to compare, gate and plot them like others.
+
+        They are paired with results of the same name only, whatever labels there are, and cannot be computed again or
+        explained. Parameters: ``results``: a dict of a value per group; a table with a row per group, such as
+        PyTerrier's ``perquery``; or a file (CSV, TSV, JSON lines, Parquet, or what ``trec_eval -q`` prints).
+        ``metric``: its name, such as "latency"; the metric is then ``external:latency``. ``direction``: "higher" or
+        "lower", whichever is better. ``range``: between which numbers all values lie; a side may be infinite.
+        ``name``: of the run, a stored one or a new one. ``group``, ``value``: the columns. ``measure``: which one to
+        take where there are several. ``replace``: other results of this run and name. The rest as ``ingest``. Raises:
+        InputError for what is no such table; ConflictError where run or dataset know the name otherwise.
+
+        >>> import tempfile, ndcg_tracker as nt
+        >>> with tempfile.TemporaryDirectory() as folder, nt.Tracker(f"{folder}/runs.db") as tracker:
+        ...     for run, values in (("old", [120.0, 80.0, 95.0]), ("new", [100.0, 71.0, 80.0])):
+        ...         of_groups = dict(zip(("q1", "q2", "q3"), values))
+        ...         _ = tracker.log_results(of_groups, metric="latency", direction="lower", range=(0, 1e6), name=run)
+        ...     found = tracker.compare("old", "new").to_dict()["metrics"][0]
+        >>> found["metric"], round(found["delta"], 2), found["wins"], found["verdict"]
+        ('external:latency(direction=lower, range=0..1000000)', -14.67, 3, 'no_difference_detected')
+        """
+        from ndcg_tracker.ingest.detection import default_run_name
+        from ndcg_tracker.ingest.results import ResultColumns, read_results, result_frame
+        from ndcg_tracker.metrics.language.metric import named_external
+        from ndcg_tracker.storage.checks import checked_name, stored_time
+        from ndcg_tracker.tracker.evaluation import path_of
+        from ndcg_tracker.tracker.ingest import RunDetails, source_name
+        from ndcg_tracker.tracker.results import store_results
+
+        parsed = named_external(metric, direction, *map(str, range))
+        columns, path = ResultColumns(group, value, measure), path_of(results)
+        if name is None:
+            if path is None:
+                raise InputError("results have no name", advice=f"name their run with {argument('name')}")
+            name = default_run_name(path)
+        checked_name("run", name)
+        checked_name("dataset", dataset)
+        limits = parsed.limits or (0.0, 0.0)
+        if path is None:
+            table = result_frame(results, limits, columns)
+        else:
+            table = read_results(path, limits, reader=reader, columns=columns)
+        created = None if created_at is None else stored_time(created_at)
+        source = None if path is None else source_name(path)
+        facts = (git_commit, dict(parameters or {}), dict(tags or {}), None, created)
+        details = RunDetails(name, dataset, source, *facts)
+        with self.store(create=True).write() as tx:
+            return store_results(tx, table, parsed, details, replace=replace)
 
     def ingest_stream(
         self,
