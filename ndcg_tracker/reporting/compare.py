@@ -31,6 +31,7 @@ from ndcg_tracker.reporting.terminal import Painted
 from ndcg_tracker.reporting.unjudged import unjudged_tables
 from ndcg_tracker.statistics.equivalence import Equivalence
 from ndcg_tracker.statistics.information import FEW_FOR_ONE_SIDE
+from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 
 SIGNS = {"improved": "▲", "regressed": "▼", "no_difference_detected": "~", "identical": "=", "not_comparable": "?"}
 RUNS_SHOWN = 5
@@ -247,6 +248,8 @@ def runs(comparison: Comparison) -> str:
 
 def _judged_dataset(comparison: Comparison) -> str:
     judge = comparison.label_set.judge
+    if judge == EXTERNAL_JUDGE:
+        return comparison.dataset
     return f"{comparison.dataset} (judge {judge!r})" if judge else comparison.dataset
 
 
@@ -477,7 +480,9 @@ def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[s
     pairs = [
         *_arms(comparison),
         *(("in neither run", worded(sentence, spelled)) for sentence in _in_neither(comparison)),
-        ("labels", f"version {labels.version}{whose(labels)}, digest {labels.digest[:12]}"),
+        ("labels", "none: another engine computed the results")
+        if labels.judge == EXTERNAL_JUDGE
+        else ("labels", f"version {labels.version}{whose(labels)}, digest {labels.digest[:12]}"),
     ]
     for share in comparison.coverage:
         where = "judged" if share.cutoff is None else f"judged@{share.cutoff}"

@@ -39,6 +39,7 @@ _COLUMNS = (
     *("git_commit", "label_set_version", "tags", "parameters"),
     *("step_change", "step_ci", "step_between", "step_before", "step_parameters", "step_possible"),
     *("requested_as", "drift_change", "drift_ci", "drift_between", "drift_runs"),
+    "direction",
 )
 STUDY_TAG = "study"
 _ENOUGH = 0.9
@@ -144,7 +145,10 @@ def history_of(
         notes = [note for note in notes if note.kind != "few_runs"]
     notes += _study(list(details.values()), records, dataset, metric)
     no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
-    rows = [_row(record, details, text, steps.get(record.run_id), no_interval, parsed.limits) for record in records]
+    rows = [
+        _row(record, details, text, steps.get(record.run_id), no_interval, parsed.direction, parsed.limits)
+        for record in records
+    ]
     return History(tuple(rows), tuple(notes), len(newest), len(runs))
 
 
@@ -181,6 +185,7 @@ def _row(
     metric: str,
     found: FoundStep | None,
     no_interval: bool,
+    direction: str,
     limits: tuple[float, float] | None,
 ) -> HistoryRow:
     """Return one run as JSON has it; ``limits``: between which numbers every value lies, if known."""
@@ -223,6 +228,7 @@ def _row(
         "drift_ci": None if drift is None else limited(drift.ci, change_limits),
         "drift_between": None if begins is None else (begins, record.run),
         "drift_runs": None if drift is None else drift.last - drift.first + 1,
+        "direction": direction,
     }
 
 

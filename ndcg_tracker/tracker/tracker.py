@@ -230,7 +230,7 @@ class Tracker:
         ...         _ = tracker.log_results(of_groups, metric="latency", direction="lower", range=(0, 1e6), name=run)
         ...     found = tracker.compare("old", "new").to_dict()["metrics"][0]
         >>> found["metric"], round(found["delta"], 2), found["wins"], found["verdict"]
-        ('external:latency(direction=lower, range=0..1000000)', -14.67, 3, 'no_difference_detected')
+        ('external:latency(direction=lower, range=0..1000000)', -14.67, 3, 'improved')
         """
         from ndcg_tracker.ingest.detection import default_run_name
         from ndcg_tracker.ingest.results import ResultColumns, read_results, result_frame
