@@ -346,10 +346,11 @@ def bounds_of(
     if not known.is_low_for_one_side and t_lower is not None and t_upper is not None:
         return Bounds(known, t_lower, t_upper, lower=t_lower, lower_method="t", upper=t_upper, upper_method="t")
     betting_lower = betting_upper = None
-    if float(np.abs(delta).max()) <= 1:
-        bets = chance.independent(delta, weights)
-        betting_lower = _widened(betting_lower_bound(*bets, level=PASS_LEVEL), test, runs, PASS_LEVEL)
-        betting_upper = _widened(betting_upper_bound(*bets, level=1 - fail_alpha), test, runs, 1 - fail_alpha)
+    reach = 1.0 if float(np.abs(delta).max()) <= 1 else max(-lowest, highest)
+    if math.isfinite(reach):
+        bets = chance.independent(delta / reach, weights)
+        betting_lower = _widened(reach * betting_lower_bound(*bets, level=PASS_LEVEL), test, runs, PASS_LEVEL)
+        betting_upper = _widened(reach * betting_upper_bound(*bets, level=1 - fail_alpha), test, runs, 1 - fail_alpha)
     lower_method: BoundMethod | None = None if betting_lower is None else "betting"
     upper = _upper_of_both(t_upper, betting_upper)
     return Bounds(known, t_lower, t_upper, betting_lower, betting_upper, betting_lower, lower_method, *upper)

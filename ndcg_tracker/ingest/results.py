@@ -13,7 +13,7 @@ import numpy as np
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import LinePlaces, RowPlaces, WrongValueError, shown
-from ndcg_tracker.ingest.records import Row, cell_id, frame_records, kind_of, opened_records, place_of, plain
+from ndcg_tracker.ingest.records import Records, Row, cell_id, frame_records, kind_of, opened_records, place_of, plain
 from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import no_row
 from ndcg_tracker.rankings.keys import Keys
@@ -71,13 +71,7 @@ def read_results(
         with Source(path, stdin=stdin, progress=progress) as source:
             return _trec_eval(source, limits, columns.measure)
     with opened_records(path, "results", reader=reader, stdin=stdin, progress=progress) as records:
-        header, refused = records.header, records.refused
-        named = (name for name in ("group", "qid", "query_id") if name in header)
-        wanted = [place_of(header, columns.group or next(named, "group"), "group", refused)]
-        wanted.append(place_of(header, columns.value or "value", "value", refused))
-        if columns.measure is not None or "measure" in header:
-            wanted.append(place_of(header, "measure", "measure", refused))
-        return _table(records.rows(wanted), records.places, limits, columns.measure)
+        return _of_records(records, limits, columns)
 
 
 def result_frame(results: object, limits: tuple[float, float], columns: ResultColumns | None = None) -> ResultTable:
@@ -91,6 +85,10 @@ def result_frame(results: object, limits: tuple[float, float], columns: ResultCo
         rows = ([plain(key, nan_is_null=True), plain(value, nan_is_null=True)] for key, value in results.items())
         return _table(rows, RowPlaces(), limits, None)
     records = frame_records(results)
+    return _of_records(records, limits, columns)
+
+
+def _of_records(records: Records, limits: tuple[float, float], columns: ResultColumns) -> ResultTable:
     header, refused = records.header, records.refused
     named = (name for name in ("group", "qid", "query_id") if name in header)
     wanted = [place_of(header, columns.group or next(named, "group"), "group", refused)]
@@ -156,11 +154,11 @@ def _value(cell: object, limits: tuple[float, float]) -> float:
 
 
 def _is_trec_eval(head: bytes) -> bool:
-    """Return whether a file begins as the output of trec_eval: a measure, a group and a value."""
-    for line in head.split(b"\n", 1)[:1]:
-        parts = line.split()
-        return len(parts) == 3 and b"," not in line and parts[2][:1] in b"-.0123456789" and line[:1] != b"{"
-    return False
+    """Return whether a file begins as the output of trec_eval: a measure, a group, which may be all, and a value."""
+    parts = head.partition(b"\n")[0].split()
+    if len(parts) != 3 or b"," in head.partition(b"\n")[0]:
+        return False
+    return parts[1] == _WHOLE.encode() or parts[2][:1] in b"-.0123456789"
 
 
 def _trec_eval(source: Source, limits: tuple[float, float], measure: str | None) -> ResultTable:

@@ -86,6 +86,8 @@ def asked_for(metric: str, requested_as: str | None) -> str | None:
     >>> asked_for("AP", "map"), asked_for("AP", "mrr"), asked_for("AP", None)
     ('map', None, None)
     """
+    if metric.startswith(EXTERNAL):
+        return metric.partition("(")[0]
     try:
         return requested_as if requested_as is not None and str(parse_metric(requested_as)) == metric else None
     except MetricError:
