@@ -84,7 +84,7 @@ def test_slices_at_the_gate(timed: nt.Tracker) -> None:
     assert tv["lower"] < tv["delta"] < tv["upper"]
     assert tv["upper"] > 0.1
     assert found["slices"]["rows"][1]["upper"] < 0
-    assert "not shown to be below 0.1: device=tv" in found["reason"]
+    assert "not shown to be below 0.1: device='tv'" in found["reason"]
     failed = timed.gate("slow", **{**gate, "margin": 50.0}).to_dict()
     assert (failed["decision"], {row["status"] for row in failed["slices"]["rows"]}) == ("fail", {"fails"})
     assert "but above 0.1: device=" in failed["reason"]
