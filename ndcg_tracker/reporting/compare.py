@@ -78,7 +78,7 @@ _CSV_COLUMNS = {
         "least_p_adjusted=unjudged_bounds.least.p_adjusted least_verdict=unjudged_bounds.least.verdict "
         "greatest_delta=unjudged_bounds.greatest.delta greatest_p_adjusted=unjudged_bounds.greatest.p_adjusted "
         "greatest_verdict=unjudged_bounds.greatest.verdict condensed_delta=unjudged_bounds.condensed.delta "
-        "condensed_verdict=unjudged_bounds.condensed.verdict"
+        "condensed_verdict=unjudged_bounds.condensed.verdict direction"
     ),
 }
 
@@ -165,8 +165,10 @@ def _metric_shape(metric: MetricComparison) -> Mapping[str, object]:
         "betting_ci": metric.ci if metric.ci_method == "betting" else None,
         "low_information": metric.has_low_information,
         "requested_as": metric.requested_as or metric.metric,
+        "direction": metric.direction,
     }
     hidden = (
+        "direction",
         "ties_could_change_verdict",
         "standard_error",
         "df",
