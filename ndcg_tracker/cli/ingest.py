@@ -122,7 +122,7 @@ def ingest(
         options.show(_report([found], format))
         return
     if not files:
-        raise InputError("no file to ingest", advice="name one, or - for standard input")
+        raise InputError("no FILE is given to ingest", advice="name one, or - for standard input")
     for spelled, other in {"--direction": direction, "--range": range, "--value": value, "--measure": measure}.items():
         if other is not None:
             raise InputError(f"{spelled} belongs to --results FILE", advice="leave it out")

@@ -395,7 +395,11 @@ class EvaluationReads:
             .join(schema.metrics, schema.metrics.c.id == table.c.metric_id)
             .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
             .outerjoin(results, of_group)
-            .where(runs.c.dataset_id == dataset_id, schema.metrics.c.text == metric, schema.label_sets.c.judge == "")
+            .where(
+                runs.c.dataset_id == dataset_id,
+                schema.metrics.c.text == metric,
+                schema.label_sets.c.judge.in_(("", EXTERNAL_JUDGE)),
+            )
             .order_by(*_IN_TIME, schema.label_sets.c.version)
         )
         return self._session.records(GroupValueRecord, query)

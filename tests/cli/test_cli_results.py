@@ -55,7 +55,7 @@ def test_trec_eval_and_a_named_run(command: CommandLine, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "no file to ingest; name one, or - for standard input"),
+        ([], "no FILE is given to ingest; name one, or - for standard input"),
         (["a.csv", "--range", "0,1"], "--range belongs to --results FILE; leave it out"),
         (
             ["--results", "a.csv", "--metric", "external:a", "--direction", "higher"],

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from served import served
 from small_shop import BM25, DENSE, frame_of, labels_frame
 
 import ndcg_tracker as nt
@@ -105,6 +106,14 @@ def test_history_and_pictures(timed: nt.Tracker, tmp_path: Path) -> None:
     page = timed.report("old", "slow")
     page.save(tmp_path / "report.html")
     assert "regressed by" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_pages(timed: nt.Tracker) -> None:
+    """What the web page shows of such results: none of it asks for items."""
+    with served(timed.location) as pages:
+        for path in ("/run?run=1", "/history?dataset=default", "/compare?baseline=1&run=1&run=2", "/groups?dataset=default",
+                     "/group?dataset=default&group=q001&run=1&run=2", "/runs?dataset=default"):  # fmt: skip
+            assert "external:latency" in pages.page(path)
 
 
 def test_only_itself_is_compared(tracker: nt.Tracker) -> None:
