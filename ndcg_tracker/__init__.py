@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.metrics.language.text import parse_metric
     from ndcg_tracker.tracker.evaluation import Evaluation, evaluate
+    from ndcg_tracker.tracker.paired import paired
     from ndcg_tracker.tracker.tracker import Tracker
 
 __version__ = "0.1.0"
@@ -39,6 +40,7 @@ __all__ = [
     "ReferenceNotFoundError",
     "Tracker",
     "evaluate",
+    "paired",
     "parse_metric",
 ]
 
@@ -47,6 +49,7 @@ _MODULE_OF = {
     "Metric": "metrics.language.metric",
     "Tracker": "tracker.tracker",
     "evaluate": "tracker.evaluation",
+    "paired": "tracker.paired",
     "parse_metric": "metrics.language.text",
 }
 

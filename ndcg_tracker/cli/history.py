@@ -24,6 +24,10 @@ Until = Annotated[
 Last = Annotated[int | None, typer.Option(min=1, help="Only the newest N.", metavar="N")]
 NewestFirst = Annotated[bool, typer.Option("--newest-first", help="Tell the newest steps first, not the largest.")]
 
+NewSteps = Annotated[bool, typer.Option("--new-steps", help="Show only the steps that the newest run brings to light.")]
+ExitCode = Annotated[bool, typer.Option("--exit-code", help="End with 6 if there is such a new step.")]
+NEW_STEP = 6
+
 
 def history(
     metric: Metric = "ndcg@10",
@@ -35,21 +39,24 @@ def history(
     until: Until = None,
     last: Last = None,
     newest_first: NewestFirst = False,
+    new_steps: NewSteps = False,
+    exit_code: ExitCode = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Show a metric over runs, and where its mean stepped.
 
     The oldest run comes first; intervals are 95%. Steps are searched among the selected runs, never across versions of
     the labels; text and Markdown list the newest 40 runs, or as many as --last says, and the 10 largest steps.
+    A step is new if the history without its newest run does not show it: ask after every run.
     """
     from ndcg_tracker.errors import ReferenceNotFoundError
-    from ndcg_tracker.reporting.history import history_as
+    from ndcg_tracker.reporting.history import history_as, new_steps_as
     from ndcg_tracker.tracker.history import HistoryFilter
 
     tags = options.pairs(tag, "--tag") | ({} if branch is None else {"branch": branch})
     wanted = HistoryFilter(tags, commit, since, until, last)
     with options.tracker() as tracker:
-        found = tracker.history_report(metric, dataset=dataset, wanted=wanted)
+        found = tracker.history_report(metric, dataset=dataset, wanted=wanted, new_steps=new_steps or exit_code)
     of_dataset = found.history
     if not of_dataset.n_in_dataset:
         begin = shlex.join(["ndcg-track", "ingest", "FILE", "--dataset", dataset])
@@ -74,14 +81,19 @@ def history(
     if not format.is_for_people:
         for note in found.notes:
             options.say(f"note: {note}")
-    notes, color, spelled = of_dataset.notes, options.wants_color(), options.as_option
-    text = history_as(
-        format.plain,
-        found.rows,
-        notes=notes,
-        color=color,
-        n_shown=last,
-        newest_first=newest_first,
-        spelled=spelled,
-    )
+    new, notes, color = found.new_steps or (), of_dataset.notes, options.wants_color()
+    if new_steps:
+        text = new_steps_as(format.plain, new, found.rows[-1], notes=notes, color=color)
+    else:
+        text = history_as(
+            format.plain,
+            found.rows,
+            notes=notes,
+            color=color,
+            n_shown=last,
+            newest_first=newest_first,
+            spelled=options.as_option,
+        )
     options.show(text)
+    if exit_code and new:
+        raise typer.Exit(NEW_STEP)

@@ -32,7 +32,9 @@ _HEADINGS = {"label_set_version": "labels"}
 
 
 def ingest(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="One run per file; - is standard input.")],
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="FILE...", help="One run per file; - is standard input.")
+    ] = None,
     labels: options.Labels = None,
     dataset: options.Dataset = "default",
     name: options.Names = None,
@@ -70,12 +72,63 @@ def ingest(
         ),
     ] = None,
     metrics_json: options.MetricsJson = None,
+    results: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Values per group that another engine computed, instead of runs."),
+    ] = None,
+    direction: Annotated[
+        str | None, typer.Option(metavar="higher|lower", help="Which values of --results are better.")
+    ] = None,
+    range: Annotated[
+        str | None, typer.Option(metavar="LOW,HIGH", help="Between which numbers they lie, such as 0,1 or 0,inf.")
+    ] = None,
+    value: Annotated[str | None, typer.Option(help="Column of the values of --results.", show_default="value")] = None,
+    measure: Annotated[str | None, typer.Option(help="Which measure of --results, if there are several.")] = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Store runs with their metrics, down to single groups.
 
     Each file is stored in one transaction. Storing the same run again is fine and adds nothing.
     """
+    if results is not None:
+        taken = {"FILE": files, "--labels": labels, "--scores": scores, "--metrics-json": metrics_json, "--item": item}
+        taken |= {"--score": score, "--label": label, "--weight": weight, "--columns": columns}
+        taken["--engine"] = "" if engine == options.EngineName.here else engine
+        for spelled in (spelled for spelled, other in taken.items() if other):
+            raise InputError(f"--results FILE stands alone, and {spelled} is given too", advice="leave it out")
+        if metric is None or len(metric) != 1 or direction is None or range is None:
+            raise InputError(
+                "--results needs its metric, direction and range",
+                advice="give for example --metric external:latency --direction lower --range 0,inf",
+            )
+        if range.count(",") != 1:
+            raise InputError(f"--range {range!r} is not LOW,HIGH", advice="write for example 0,1 or 0,inf")
+        with options.tracker() as tracker:
+            found = tracker.log_results(
+                results,
+                metric=metric[0],
+                direction=direction,  # type: ignore[arg-type]  # which is checked there
+                range=tuple(range.split(",")),  # type: ignore[arg-type]  # so that all digits count
+                name=name[0] if name else None,
+                dataset=dataset,
+                group=group,
+                value=value,
+                measure=measure,
+                reader=reader,
+                tags=options.pairs(tag, "--tag"),
+                parameters=options.pairs(param, "--param"),
+                git_commit=git_commit if git_commit is not None else _head(),
+                created_at=created_at,
+                replace=replace,
+            )
+        options.show(_report([found], format))
+        return
+    if not files:
+        raise InputError("no FILE is given to ingest", advice="name one, or - for standard input")
+    for spelled, other in {"--direction": direction, "--range": range, "--value": value, "--measure": measure}.items():
+        if other is not None:
+            raise InputError(f"{spelled} belongs to --results FILE", advice="leave it out")
+
     from ndcg_tracker.cli import spark as on_spark
     from ndcg_tracker.cli.input_files import in_blocks_or_whole, labels_of, read_ahead, run_names
     from ndcg_tracker.concurrency import MOST_WORKERS, n_cores
@@ -110,7 +163,7 @@ def ingest(
     label_columns = Columns(group=group, item=item, label=label, is_shared=True)
     created = None if created_at is None else stored_time(created_at)
     commit = git_commit if git_commit is not None else _head()
-    results: list[IngestResult] = []
+    stored: list[IngestResult] = []
     try:
         with (
             whole_file(metrics_json, "--metrics-json") as write_metrics,
@@ -151,11 +204,11 @@ def ingest(
                     )
                 for note in result.notes:
                     options.say(f"note: {result.run}: {note}")
-                results.append(result)
+                stored.append(result)
                 write_metrics(metrics_text([(one.metric, one.mean) for one in result.metrics]))
     finally:  # runs stored before an error stay stored, and are reported
-        if results:
-            options.show(_report(results, format))
+        if stored:
+            options.show(_report(stored, format))
 
 
 def _head() -> str | None:

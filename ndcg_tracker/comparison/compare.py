@@ -32,6 +32,7 @@ from ndcg_tracker.comparison.results import (
 from ndcg_tracker.comparison.slices import Slicing, compare_slices, worst_first
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import ShownOnly
+from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.statistics.corrections import holm
@@ -74,7 +75,7 @@ class PairedResults:
     which numbers any difference lies, None where that is not known. ``nothing_judged``: whether neither run has a
     judged item that the metric counts. ``shown_only``: why the metric is shown and not compared (``no_inference`` is
     a note of it), None where it is compared. ``chance``: the repeats behind arms, or clusters of the paired groups by
-    the attribute ``clustered_by``. ``unjudged``: None where nobody asked.
+    the attribute ``clustered_by``. ``unjudged``: None where nobody asked. ``direction``: which values are better.
     """
 
     metric: str
@@ -91,6 +92,12 @@ class PairedResults:
     chance: Chance = GROUPS_ONLY
     clustered_by: str | None = None
     unjudged: UnjudgedDeltas | None = None
+    direction: Direction = "higher"
+
+    @property
+    def gain(self) -> Floats:
+        """By how much each paired group is better in the candidate: float64, shape (n,)."""
+        return self.pairing.delta if self.direction == "higher" else -self.pairing.delta
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +154,7 @@ def compare_runs(
         best=extreme_groups(first, group_names, top=top, sign=1),
         notes=(*runs.notes, *coverage),
         coverage=runs.coverage,
-        slices=None if by is None else worst_first(_sliced(first, by)),
+        slices=None if by is None else worst_first(_sliced(first, by), first.direction),
         slice_attribute=None if by is None else by.attribute,
     )
     return _with_metric_notes(comparison)
@@ -191,9 +198,9 @@ def labels_command(dataset: str) -> tuple[str, ...]:
 def compare_metrics(results: Sequence[PairedResults], methods: Methods = T_TEST) -> tuple[MetricComparison, ...]:
     """Return the comparison of each metric, the p-values Holm-corrected over all of them.
 
-    The verdict is "improved" or "regressed" where the corrected p is below .05, by the sign of delta; "identical"
-    where every difference is 0; "not_comparable" where no group counts, or every difference is 0 because neither run
-    has a judged item that the metric counts; else "no_difference_detected". That last one
+    The verdict is "improved" or "regressed" where the corrected p is below .05, by the sign of delta and the metric's
+    direction; "identical" where every difference is 0; "not_comparable" where no group counts, or every difference is
+    0 because neither run has a judged item that the metric counts; else "no_difference_detected". That last one
     includes what no test can decide: a single group, the same nonzero difference in every group, and a metric without
     inference; a warning then says so, p and interval are None, and delta stands on its own. A metric that is only
     shown (``PairedResults.shown_only``) has no verdict at all.
@@ -215,13 +222,14 @@ def adjusted_jointly(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...
 
 
 def extreme_groups(results: PairedResults, group_names: GroupNames, *, top: int, sign: int) -> tuple[GroupDelta, ...]:
-    """Return the groups that moved most in one direction, the largest move first, equal ones by key in byte order.
+    """Return the groups that became worse or better by most, the largest move first, equal ones by key in byte order.
 
     Parameters: ``top``: how many at most. ``sign``: -1 for the worst groups, 1 for the best. Groups that did not move
     that way, or have weight 0, are never among them.
     """
     pairing = results.pairing
-    moves = sign * pairing.delta
+    moves = sign * results.gain
+    sign = sign if results.direction == "higher" else -sign
     places = np.flatnonzero(moves > 0 if results.weights is None else (moves > 0) & (results.weights > 0))
     if top < 1 or not places.size:
         return ()
@@ -245,6 +253,8 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         delta, weights, chance = delta[counts], weights[counts], chance.of(counts)
     test, variance = chance.test(delta, weights)
     n_wins, n_losses = int((delta > 0).sum()), int((delta < 0).sum())
+    if results.direction == "lower":
+        n_wins, n_losses = n_losses, n_wins
     if test.n and results.means is not None:
         means: tuple[float | None, float | None] = results.means
         mean: float | None = results.means[1] - results.means[0]
@@ -300,6 +310,7 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         clusters=None if results.clustered_by is None else Clusters(results.clustered_by, known.n),
         shown_only=results.shown_only,
         unjudged_bounds=_unjudged_bounds(results, methods),
+        direction=results.direction,
     )
 
 
@@ -337,7 +348,8 @@ def _before_correction(results: PairedResults, identical: bool, unknown: NotComp
 def _sliced(results: PairedResults, by: Slicing) -> tuple[SliceComparison, ...]:
     pairing = results.pairing
     values = (pairing.baseline, pairing.candidate)
-    return compare_slices(*values, by.values, results.weights, limits=results.limits, chance=results.chance)
+    weights, limits, chance = results.weights, results.limits, results.chance
+    return compare_slices(*values, by.values, weights, limits=limits, chance=chance, direction=results.direction)
 
 
 def _uninferred(margin: float | None, *, equivalent: bool) -> Equivalence | None:
@@ -356,7 +368,7 @@ def _adjusted(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ..
         replace(
             metric,
             p_adjusted=p,
-            verdict=corrected_verdict(metric.verdict, metric.delta, p),
+            verdict=corrected_verdict(metric.verdict, metric.gain, p),
             ties_could_change_verdict=_hangs_on_ties(metric, p_values, place),
             unjudged_bounds=_adjusted_bounds(metric.unjudged_bounds, p_values, place),
         )

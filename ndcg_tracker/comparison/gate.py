@@ -13,6 +13,7 @@ import numpy as np
 from ndcg_tracker.comparison.inference import GROUPS_ONLY, Chance, few_note
 from ndcg_tracker.comparison.slices import Slicing
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound
@@ -89,7 +90,8 @@ class GateDecision:
     whose upper bound lies below 0. ``n_needed``: about how many groups like these would decide, ``n_needed_for`` what;
     ``margin_needed``: the margin above which these groups would PASS. ``is_identical``: whether no group differs.
     ``fail_below``: FAIL needs delta below this, too: minus the margin where that was learned from repeats, else 0.
-    ``slices``: the decisions on slices, None where nobody asked; they can turn a PASS.
+    ``slices``: the decisions on slices, None where nobody asked; they can turn a PASS. ``direction``: which values are
+    better; where these are the lower ones, ``upper`` is the bound of PASS and ``lower`` that of FAIL.
     """
 
     decision: Decision
@@ -115,6 +117,40 @@ class GateDecision:
     is_identical: bool = False
     fail_below: float = 0.0
     slices: GateSlices | None = None
+    direction: Direction = "higher"
+
+    def in_direction(self, direction: Direction) -> GateDecision:
+        """Return a decision on gains as one on differences: where lower values are better these are minus the gains.
+
+        The bounds change sides: PASS was then decided by ``upper``, at ``pass_level``.
+
+        >>> found = GateDecision("pass", "population", 0.01, 9, 0.25, lower=0.125, upper=0.5).in_direction("lower")
+        >>> found.delta, found.lower, found.upper
+        (-0.25, -0.5, -0.125)
+        """
+        if direction == self.direction:
+            return self
+        slices = self.slices
+        if slices is not None:
+            rows = [
+                replace(row, delta=0.0 - row.delta, lower=_negated(row.upper), upper=_negated(row.lower))
+                for row in slices.rows
+            ]
+            slices = replace(slices, rows=tuple(rows))
+        return replace(
+            self,
+            delta=_negated(self.delta),
+            lower=_negated(self.upper),
+            lower_method=self.upper_method,
+            upper=_negated(self.lower),
+            upper_method=self.lower_method,
+            t_lower=_negated(self.t_upper),
+            t_upper=_negated(self.t_lower),
+            betting_lower=_negated(self.betting_upper),
+            betting_upper=_negated(self.betting_lower),
+            slices=slices,
+            direction=direction,
+        )
 
     def moved(self, by: float) -> Decision:
         """Return what would have been decided with delta, and its bounds, moved by so much.
@@ -132,6 +168,10 @@ class GateDecision:
             return "pass"
         is_below = self.delta + by < self.fail_below
         return "fail" if self.upper is not None and self.upper + by < 0 and is_below else "inconclusive"
+
+
+def _negated(number: float | None) -> float | None:
+    return None if number is None else 0.0 - number
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,10 +346,11 @@ def bounds_of(
     if not known.is_low_for_one_side and t_lower is not None and t_upper is not None:
         return Bounds(known, t_lower, t_upper, lower=t_lower, lower_method="t", upper=t_upper, upper_method="t")
     betting_lower = betting_upper = None
-    if float(np.abs(delta).max()) <= 1:
-        bets = chance.independent(delta, weights)
-        betting_lower = _widened(betting_lower_bound(*bets, level=PASS_LEVEL), test, runs, PASS_LEVEL)
-        betting_upper = _widened(betting_upper_bound(*bets, level=1 - fail_alpha), test, runs, 1 - fail_alpha)
+    reach = 1.0 if float(np.abs(delta).max()) <= 1 else max(-lowest, highest)
+    if math.isfinite(reach):
+        bets = chance.independent(delta / reach, weights)
+        betting_lower = _widened(reach * betting_lower_bound(*bets, level=PASS_LEVEL), test, runs, PASS_LEVEL)
+        betting_upper = _widened(reach * betting_upper_bound(*bets, level=1 - fail_alpha), test, runs, 1 - fail_alpha)
     lower_method: BoundMethod | None = None if betting_lower is None else "betting"
     upper = _upper_of_both(t_upper, betting_upper)
     return Bounds(known, t_lower, t_upper, betting_lower, betting_upper, betting_lower, lower_method, *upper)

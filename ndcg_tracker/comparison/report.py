@@ -13,6 +13,7 @@ from ndcg_tracker.comparison.item_changes import ItemChanges
 from ndcg_tracker.comparison.results import Comparison, SliceComparison, Verdict, corrected_verdict
 from ndcg_tracker.comparison.slices import compare_slices, worst_first
 from ndcg_tracker.comparison.texts import GroupTexts
+from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.statistics.corrections import holm
@@ -27,13 +28,19 @@ class EveryGroup:
     """The result of every paired group in both runs.
 
     ``keys``: n ids. ``baseline``, ``candidate``: float64, shape (n,). ``attributes``: by name the value of each group
-    as text, None where it has none.
+    as text, None where it has none. ``direction``: which values are better.
     """
 
     keys: Sequence[str]
     baseline: Floats
     candidate: Floats
     attributes: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    direction: Direction = "higher"
+
+    @property
+    def gain(self) -> Floats:
+        """By how much each group is better in the candidate: float64, shape (n,)."""
+        return self.delta if self.direction == "higher" else -self.delta
 
     @property
     def delta(self) -> Floats:
@@ -194,8 +201,9 @@ def slices_by(
     found = {}
     for name, values in groups.attributes.items():
         if 2 <= len(set(values)) <= MOST_SLICES:
-            rows = compare_slices(groups.baseline, groups.candidate, values, weights, limits=limits)
-            found[name] = worst_first(rows)
+            both, direction = (groups.baseline, groups.candidate), groups.direction
+            rows = compare_slices(*both, values, weights, limits=limits, direction=direction)
+            found[name] = worst_first(rows, direction)
     return found
 
 
@@ -210,7 +218,9 @@ class RunPairDelta:
     verdict: Verdict
 
 
-def every_pair(names: Sequence[str], values: Floats, weights: Floats | None = None) -> tuple[RunPairDelta, ...]:
+def every_pair(
+    names: Sequence[str], values: Floats, weights: Floats | None = None, direction: Direction = "higher"
+) -> tuple[RunPairDelta, ...]:
     """Return the difference between any two of several runs: paired t-tests, Holm-corrected over all pairs.
 
     Parameters: ``values``: float64, shape (runs, groups), NaN where undefined; only groups that all runs have count.
@@ -236,7 +246,7 @@ def every_pair(names: Sequence[str], values: Floats, weights: Floats | None = No
         before: Verdict = "no_difference_detected" if changed else "identical"
         assert test.mean is not None  # some group counts
         for baseline, candidate, delta in ((one, other, test.mean), (other, one, 0.0 - test.mean)):
-            verdict = corrected_verdict(before, delta, p_value) or before
+            verdict = corrected_verdict(before, delta if direction == "higher" else -delta, p_value) or before
             found.append(RunPairDelta(names[baseline], names[candidate], delta, p_value, verdict))
     return tuple(found)
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from ndcg_tracker.comparison.pair import Missing
 from ndcg_tracker.metrics.language.measures import ShownOnly
+from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.notes import Note
 from ndcg_tracker.statistics.equivalence import Equivalence
 from ndcg_tracker.statistics.repeats import VarianceParts
@@ -214,7 +215,8 @@ class MetricComparison:
     runs, else None. ``clusters``: of dependent groups, None where nobody asked. ``ties_could_change_verdict``: whether
     another order of items of equal score could give another verdict.
     ``shown_only``: why the metric is shown and not compared, None where it is compared; it has no verdict then, and
-    ``baseline`` and ``candidate`` are what was stored. ``unjudged_bounds``: None where nobody asked. A number that is
+    ``baseline`` and ``candidate`` are what was stored. ``unjudged_bounds``: None where nobody asked. ``direction``:
+    which values are better; of a metric whose lower ones are, a group with a delta below 0 is a win. A number that is
     undefined is None.
     """
 
@@ -247,6 +249,12 @@ class MetricComparison:
     clusters: Clusters | None = None
     ties_could_change_verdict: bool = False
     unjudged_bounds: UnjudgedBounds | None = None
+    direction: Direction = "higher"
+
+    @property
+    def gain(self) -> float | None:
+        """By how much the candidate is better: delta, or its negative where lower values are better."""
+        return self.delta if self.delta is None or self.direction == "higher" else -self.delta
 
     @property
     def has_low_information(self) -> bool:

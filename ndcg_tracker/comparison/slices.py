@@ -9,6 +9,7 @@ import numpy as np
 
 from ndcg_tracker.comparison.inference import GROUPS_ONLY, Chance, low_information
 from ndcg_tracker.comparison.results import SliceComparison, corrected_verdict
+from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm
 from ndcg_tracker.statistics.t_test import checked_weights, limited
@@ -30,6 +31,7 @@ def compare_slices(
     *,
     limits: tuple[float, float] | None = None,
     chance: Chance = GROUPS_ONLY,
+    direction: Direction = "higher",
 ) -> tuple[SliceComparison, ...]:
     """Return the comparison of two runs within each slice of groups that share the value of an attribute.
 
@@ -38,8 +40,8 @@ def compare_slices(
 
     Parameters: ``baseline``, ``candidate``: float64, shape (n,), finite, the paired results. ``values``: n of them,
     None where a group has none. ``weights``: float64, shape (n,), finite, >= 0. ``limits``: between which numbers any
-    difference lies, if known. ``chance``: repeats or clusters of all groups. Returns: the largest slice first, equal
-    ones by value, groups without a value last.
+    difference lies, if known. ``chance``: repeats or clusters of all groups. ``direction``: which values are better.
+    Returns: the largest slice first, equal ones by value, groups without a value last.
     Raises: ValueError for any other number or shape.
 
     >>> rows = compare_slices(np.zeros(4), np.array([0.5, 0.25, 0.0, 0.0]), ["de", "de", "fr", None])
@@ -63,25 +65,36 @@ def compare_slices(
     for value, places in zip(numbers, np.split(order, ends[:-1]), strict=True):
         of_slice = None if weights is None else weights[places]
         row = _compared(value, baseline[places], candidate[places], of_slice, chance.of(places))
-        rows.append(replace(row, ci=limited(row.ci, limits)))
+        row = replace(row, ci=limited(row.ci, limits))
+        rows.append(row if direction == "higher" else replace(row, wins=row.losses, losses=row.wins))
     rows.sort(key=lambda row: (row.value is None, -row.n, row.value or ""))
     p_values = [row.p_value for row in rows]
     corrected = zip(rows, benjamini_hochberg(p_values), holm(p_values), strict=True)
+    sign = 1 if direction == "higher" else -1
     return tuple(
-        replace(row, q_value=q, p_adjusted=p, verdict=corrected_verdict(row.verdict, row.delta, p) or row.verdict)
+        replace(
+            row,
+            q_value=q,
+            p_adjusted=p,
+            verdict=corrected_verdict(row.verdict, None if row.delta is None else sign * row.delta, p) or row.verdict,
+        )
         for row, q, p in corrected
     )
 
 
-def worst_first(rows: Sequence[SliceComparison]) -> tuple[SliceComparison, ...]:
-    """Return slices by delta, the most negative first; those without one come last.
+def worst_first(rows: Sequence[SliceComparison], direction: Direction = "higher") -> tuple[SliceComparison, ...]:
+    """Return slices by delta, the worst first; those without one come last.
 
     >>> rows = compare_slices(np.zeros(4), np.array([0.5, -0.25, 0.0, 0.0]), ["de", "fr", "fr", None])
     >>> [row.value for row in worst_first(rows)]
     ['fr', None, 'de']
     """
+    sign = 1 if direction == "higher" else -1
     return tuple(
-        sorted(rows, key=lambda row: (row.delta is None, row.delta or 0.0, -row.n, row.value is None, row.value or ""))
+        sorted(
+            rows,
+            key=lambda row: (row.delta is None, sign * (row.delta or 0.0), -row.n, row.value is None, row.value or ""),
+        )
     )
 
 

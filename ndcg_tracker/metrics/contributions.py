@@ -51,6 +51,11 @@ class Contributions:
 
 def refuse_what_is_not_split(metric: Metric) -> None:
     """Raise MetricError, with the metrics that can be split, for a metric that cannot be split into items."""
+    if metric.is_external:
+        raise MetricError(
+            f"{metric} was computed by another engine: which items made it is not known",
+            advice=f"explain ndcg@{metric.cutoff or 10} instead",
+        )
     if metric.measure not in ADDITIVE:
         raise MetricError(
             f"{metric} cannot be split into items; only {', '.join(ADDITIVE[:-1])} and {ADDITIVE[-1]} can, which add "

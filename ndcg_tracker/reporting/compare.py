@@ -31,6 +31,7 @@ from ndcg_tracker.reporting.terminal import Painted
 from ndcg_tracker.reporting.unjudged import unjudged_tables
 from ndcg_tracker.statistics.equivalence import Equivalence
 from ndcg_tracker.statistics.information import FEW_FOR_ONE_SIDE
+from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 
 SIGNS = {"improved": "▲", "regressed": "▼", "no_difference_detected": "~", "identical": "=", "not_comparable": "?"}
 RUNS_SHOWN = 5
@@ -77,7 +78,7 @@ _CSV_COLUMNS = {
         "least_p_adjusted=unjudged_bounds.least.p_adjusted least_verdict=unjudged_bounds.least.verdict "
         "greatest_delta=unjudged_bounds.greatest.delta greatest_p_adjusted=unjudged_bounds.greatest.p_adjusted "
         "greatest_verdict=unjudged_bounds.greatest.verdict condensed_delta=unjudged_bounds.condensed.delta "
-        "condensed_verdict=unjudged_bounds.condensed.verdict"
+        "condensed_verdict=unjudged_bounds.condensed.verdict direction"
     ),
 }
 
@@ -164,8 +165,10 @@ def _metric_shape(metric: MetricComparison) -> Mapping[str, object]:
         "betting_ci": metric.ci if metric.ci_method == "betting" else None,
         "low_information": metric.has_low_information,
         "requested_as": metric.requested_as or metric.metric,
+        "direction": metric.direction,
     }
     hidden = (
+        "direction",
         "ties_could_change_verdict",
         "standard_error",
         "df",
@@ -247,6 +250,8 @@ def runs(comparison: Comparison) -> str:
 
 def _judged_dataset(comparison: Comparison) -> str:
     judge = comparison.label_set.judge
+    if judge == EXTERNAL_JUDGE:
+        return comparison.dataset
     return f"{comparison.dataset} (judge {judge!r})" if judge else comparison.dataset
 
 
@@ -477,7 +482,9 @@ def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[s
     pairs = [
         *_arms(comparison),
         *(("in neither run", worded(sentence, spelled)) for sentence in _in_neither(comparison)),
-        ("labels", f"version {labels.version}{whose(labels)}, digest {labels.digest[:12]}"),
+        ("labels", "none: another engine computed the results")
+        if labels.judge == EXTERNAL_JUDGE
+        else ("labels", f"version {labels.version}{whose(labels)}, digest {labels.digest[:12]}"),
     ]
     for share in comparison.coverage:
         where = "judged" if share.cutoff is None else f"judged@{share.cutoff}"

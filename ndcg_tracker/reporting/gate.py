@@ -46,7 +46,7 @@ _CSV_COLUMNS = {
 }
 _DECISION_KEYS = paths(
     "scope n delta lower lower_method upper upper_method t_lower betting_lower t_upper betting_upper pass_level "
-    "fail_alpha low_information small_but_real_drop=is_small_drop n_needed n_needed_for margin_needed slices"
+    "fail_alpha low_information small_but_real_drop=is_small_drop n_needed n_needed_for margin_needed slices direction"
 )
 _GATE_KEYS = paths(
     "learned_margin alpha_budget ties_could_change_decision drift decision_id decision_number=number "
@@ -115,7 +115,7 @@ def gate_report(gated: Gated, spelled: Spelling = in_python) -> Report:
     slices = gated.decision.slices
     return Report(
         _finding(gated),
-        tables=[] if slices is None or not slices.rows else [_slice_table(slices)],
+        tables=[] if slices is None or not slices.rows else [_slice_table(slices, _Sides(gated.decision))],
         verdict=Painted(_verdict(gated), _STYLES[gated.decision.decision]),
         sentences=[why[:1].upper() + why[1:]],
         facts=_facts(gated, spelled),
@@ -132,19 +132,42 @@ def reason(decision: GateDecision) -> str:
     slices = decision.slices
     if slices is not None:
         whole = reason(replace(decision, decision=slices.of_whole, slices=None))
-        return "; ".join(filter(None, (whole, _of_slices(slices))))
+        return "; ".join(filter(None, (whole, _of_slices(slices, _Sides(decision)))))
     if decision.delta is None:
         return "no group has a result in both runs"
     if decision.is_identical:
         return f"identical on all {decision.n:,} groups" if decision.n > 1 else "identical on the one group there is"
     if decision.scope == "set":
-        relation = "not below" if decision.decision == "pass" else "below"
+        sides = _Sides(decision)
+        relation = f"{'not ' if decision.decision == 'pass' else ''}{sides.worse} {sides.allowed(decision.margin)}"
         groups = "this 1 group" if decision.n == 1 else f"these {decision.n:,} groups"
-        return f"the mean difference on {groups}, {decision.delta:.4g}, is {relation} {_negative(decision.margin)}"
+        return f"the mean difference on {groups}, {decision.delta:.4g}, is {relation}"
     return "; ".join(filter(None, (_by_bounds(decision), to_decide(decision))))
 
 
-def _of_slices(slices: GateSlices) -> str:
+class _Sides:
+    """The words and numbers of a decision, whichever values are better."""
+
+    def __init__(self, decision: GateDecision) -> None:
+        self.is_higher = decision.direction == "higher"
+        self.worse, self.better = ("below", "above") if self.is_higher else ("above", "below")
+        self.least, self.most = ("at least", "at most") if self.is_higher else ("at most", "at least")
+        of_gains = decision.in_direction("higher")
+        self.pass_bound = self.shown(of_gains.lower)
+        self.fail_bound = self.shown(of_gains.upper)
+        self.pass_method, self.fail_method = of_gains.lower_method, of_gains.upper_method
+        self.has_t_bound = of_gains.t_upper is not None
+
+    def shown(self, gain: float | None) -> float | None:
+        """Return a gain as a difference."""
+        return gain if gain is None or self.is_higher else 0.0 - gain
+
+    def allowed(self, margin: float) -> str:
+        """Return the worst difference that a margin allows."""
+        return f"{-margin if self.is_higher else margin:.4g}" if margin else "0"
+
+
+def _of_slices(slices: GateSlices, sides: _Sides) -> str:
     """Return which slices fail, and which are not shown to lie within their margin; or that none is judged."""
     if not slices.rows:
         return f"no slice by {slices.attribute} has {FEWEST_IN_SLICE} groups, so none was judged"
@@ -152,13 +175,14 @@ def _of_slices(slices: GateSlices) -> str:
     fails, is_open = slices.of_status("fails"), slices.of_status("open")
     if fails:
         bounds = ", ".join(
-            f"{_slice_name(slices, row)} (at most {row.upper:.4g} with {_percent(1 - row.alpha)} confidence)"
+            f"{_slice_name(slices, row)} ({sides.most} {row.upper if sides.is_higher else row.lower:.4g} with "
+            f"{_percent(1 - row.alpha)} confidence)"
             for row in fails[:SLICES_NAMED]
         )
-        clauses.append(f"but below {_negative(slices.margin)}: {bounds}{_more(fails)}")
+        clauses.append(f"but {sides.worse} {sides.allowed(slices.margin)}: {bounds}{_more(fails)}")
     if is_open:
         named = ", ".join(_slice_name(slices, row) for row in is_open[:SLICES_NAMED]) + _more(is_open)
-        clauses.append(f"not shown to be above {_negative(slices.margin)}: {named}")
+        clauses.append(f"not shown to be {sides.better} {sides.allowed(slices.margin)}: {named}")
     return "; ".join(clauses)
 
 
@@ -170,8 +194,8 @@ def _more(rows: Sequence[SliceDecision]) -> str:
     return f" and {len(rows) - SLICES_NAMED} more" if len(rows) > SLICES_NAMED else ""
 
 
-def _slice_table(slices: GateSlices) -> Table:
-    """Return the decision on each slice, most negative delta first."""
+def _slice_table(slices: GateSlices, sides: _Sides) -> Table:
+    """Return the decision on each slice, the worst first."""
     rows: list[list[object]] = [
         [
             NO_VALUE if row.value is None else row.value,
@@ -184,11 +208,16 @@ def _slice_table(slices: GateSlices) -> Table:
         for row in slices.rows
     ]
     level = _percent(1 - FAIL_ALPHA)
-    legend = [f"at least: with 95% confidence; at most: with {level}, by Holm's method over the slices"]
+    legend = [f"{sides.least}: with 95% confidence; {sides.most}: with {level}, by Holm's method over the slices"]
     if slices.n_small:
         legend.append(f"{counted(slices.n_small, 'slice')} of fewer than {FEWEST_IN_SLICE} groups not judged")
     heads = columns(slices.attribute, ">n", ">delta", ">at least", ">at most", "finding")
-    return Table(heads, rows, f"slices, each allowed a drop of {shown_margin(slices.margin)}", legend=legend)
+    return Table(
+        heads,
+        rows,
+        f"slices, each allowed a {'drop' if sides.is_higher else 'rise'} of {shown_margin(slices.margin)}",
+        legend=legend,
+    )
 
 
 def recorded_reason(gated: Gated) -> str:
@@ -211,37 +240,36 @@ def to_decide(decision: GateDecision) -> str:
 
 def _by_bounds(found: GateDecision) -> str:
     """Return why a population decision fell as it did."""
-    allowed = _negative(found.margin)
+    sides = _Sides(found)
+    goal = f"{sides.better} {sides.allowed(found.margin)}"
     pass_level, fail_level = f"{found.pass_level or 0.0:.0%}", _percent(1 - (found.fail_alpha or 0.0))
     cause = "information is low" if found.low_information is not None else "all differences are the same"
-    kind = f"one-sided betting bound, as {cause}" if found.lower_method == "betting" else "one-sided t bound"
-    if found.lower is None:
-        above = f"delta is not shown to be above {allowed} (low information, and differences beyond 1 know no bound)"
+    kind = f"one-sided betting bound, as {cause}" if sides.pass_method == "betting" else "one-sided t bound"
+    bound, other = sides.pass_bound, sides.fail_bound
+    if bound is None:
+        above = f"delta is not shown to be {goal} (low information, and differences beyond 1 know no bound)"
     elif found.decision == "pass":
-        above = f"with {pass_level} confidence delta is above {allowed}: at least {found.lower:.4g} ({kind})"
+        above = f"with {pass_level} confidence delta is {goal}: {sides.least} {bound:.4g} ({kind})"
     else:
-        above = f"delta is not shown to be above {allowed}: its {pass_level} bound is {found.lower:.4g} ({kind})"
+        above = f"delta is not shown to be {goal}: its {pass_level} bound is {bound:.4g} ({kind})"
     if found.decision == "pass":
-        drop = f"; a small but real drop: with {fail_level} confidence at most {found.upper:.4g}"
+        change = "drop" if sides.is_higher else "rise"
+        drop = f"; a small but real {change}: with {fail_level} confidence {sides.most} {other:.4g}"
         return above + (drop if found.is_small_drop else "")
-    if found.upper is None:
-        unknown = "nor below 0, where the t bound alone does not count" if found.t_upper is not None else ""
+    if other is None:
+        unknown = f"nor {sides.worse} 0, where the t bound alone does not count" if sides.has_t_bound else ""
         return ", ".join(filter(None, (above, unknown)))
-    by = _upper_kind(found, cause)
+    by = _fail_kind(sides, cause)
     if found.decision == "fail":
-        return f"with {fail_level} confidence delta is below 0: at most {found.upper:.4g}{by}; and {above}"
-    return f"{above}, nor below 0: its {fail_level} bound is {found.upper:.4g}{by}"
+        return f"with {fail_level} confidence delta is {sides.worse} 0: {sides.most} {other:.4g}{by}; and {above}"
+    return f"{above}, nor {sides.worse} 0: its {fail_level} bound is {other:.4g}{by}"
 
 
-def _upper_kind(found: GateDecision, cause: str) -> str:
-    """Return how the upper bound was found, "" where it is no other than the lower one."""
-    if found.upper_method == found.lower_method or found.lower is None:
+def _fail_kind(sides: _Sides, cause: str) -> str:
+    """Return how the bound of FAIL was found, "" where it is no other than that of PASS."""
+    if sides.fail_method == sides.pass_method or sides.pass_bound is None:
         return ""
-    return f" (betting bound, as {cause})" if found.upper_method == "betting" else " (t bound)"
-
-
-def _negative(margin: float) -> str:
-    return f"{-margin:.4g}" if margin else "0"
+    return f" (betting bound, as {cause})" if sides.fail_method == "betting" else " (t bound)"
 
 
 def _verdict(gated: Gated) -> str:
@@ -297,26 +325,30 @@ def _warnings(gated: Gated) -> list[Told]:
 
 
 def _bounds(gated: Gated) -> list[str]:
-    """Return the one-sided bounds, each with its level."""
+    """Return the one-sided bounds, each with its level, that of PASS first."""
     decision, found = gated.decision, []
-    if decision.lower is not None and decision.pass_level is not None:
-        method = "betting bound, " if decision.lower_method == "betting" else ""
-        found.append(f"at least {points(decision.lower, signed=True)} ({method}{_percent(decision.pass_level)})")
-    if decision.upper is not None and decision.fail_alpha is not None:
-        method = "betting bound, " if decision.upper_method == "betting" else ""
-        found.append(f"at most {points(decision.upper, signed=True)} ({method}{_percent(1 - decision.fail_alpha)})")
+    sides = _Sides(decision)
+    if sides.pass_bound is not None and decision.pass_level is not None:
+        method = "betting bound, " if sides.pass_method == "betting" else ""
+        bound = points(sides.pass_bound, signed=True)
+        found.append(f"{sides.least} {bound} ({method}{_percent(decision.pass_level)})")
+    if sides.fail_bound is not None and decision.fail_alpha is not None:
+        method = "betting bound, " if sides.fail_method == "betting" else ""
+        bound = points(sides.fail_bound, signed=True)
+        found.append(f"{sides.most} {bound} ({method}{_percent(1 - decision.fail_alpha)})")
     return found
 
 
 def _by_t_alone(gated: Gated) -> list[tuple[str, str]]:
     """Return the t bounds where they were not trusted alone, so that a reader sees what caution costs."""
-    decision = gated.decision
-    if decision.t_lower is None or decision.t_upper is None or decision.betting_lower is None:
+    decision, sides = gated.decision, _Sides(gated.decision)
+    gains = decision.in_direction("higher")
+    if gains.t_lower is None or gains.t_upper is None or gains.betting_lower is None:
         return []
     if decision.pass_level is None or decision.fail_alpha is None:
         return []
-    low = f"at least {points(decision.t_lower, signed=True)} ({_percent(decision.pass_level)})"
-    high = f"at most {points(decision.t_upper, signed=True)} ({_percent(1 - decision.fail_alpha)})"
+    low = f"{sides.least} {points(sides.shown(gains.t_lower), signed=True)} ({_percent(decision.pass_level)})"
+    high = f"{sides.most} {points(sides.shown(gains.t_upper), signed=True)} ({_percent(1 - decision.fail_alpha)})"
     return [("by t alone", f"{low}, {high}; not trusted, as information is low")]
 
 

@@ -100,16 +100,17 @@ def _slice_footnotes(row: SliceComparison) -> list[str]:
 def group_tables(comparison: Comparison) -> list[Table]:
     """Return the tables of the worst and the best groups, those without rows left out."""
     metric = comparison.metrics[0].metric
-    tables = [(f"worst groups in {metric}", comparison.worst), (f"best groups in {metric}", comparison.best)]
-    return [_group_table(title, groups) for title, groups in tables if groups]
+    worst = _group_table(f"worst groups in {metric}", comparison.worst, "bad")
+    best = _group_table(f"best groups in {metric}", comparison.best, "good")
+    return [table for table in (worst, best) if table.rows]
 
 
-def _group_table(title: str, groups: Sequence[GroupDelta]) -> Table:
+def _group_table(title: str, groups: Sequence[GroupDelta], style: Style) -> Table:
     """Return groups, each with the item that explains most of its delta where the metric is a sum over items."""
     has_moves = any(group.moves for group in groups)
     rows: list[list[object]] = []
     for group in groups:
-        delta = Painted(points(group.delta, signed=True), "bad" if group.delta < 0 else "good")
+        delta = Painted(points(group.delta, signed=True), style)
         row: list[object] = [group.group, points(group.baseline), points(group.candidate), delta]
         rows.append([*row, *_move_cells(group.moves)] if has_moves else row)
     of_groups = columns("group", ">baseline", ">candidate", ">delta")

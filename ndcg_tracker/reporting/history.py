@@ -32,7 +32,7 @@ _CSV_COLUMNS = paths(
     "label_set_version tags parameters step_change step_ci_low=step_ci.0 step_ci_high=step_ci.1 "
     "step_first=step_between.0 step_last=step_between.1 step_before step_parameters step_possible requested_as "
     "drift_change drift_ci_low=drift_ci.0 drift_ci_high=drift_ci.1 drift_first=drift_between.0 "
-    "drift_last=drift_between.1 drift_runs"
+    "drift_last=drift_between.1 drift_runs direction"
 )
 
 
@@ -46,7 +46,7 @@ class HistoryRow(TypedDict):
     parameters differ from its, as (before, after), None where one run lacks it. ``step_possible``: no step, but what
     looks like one, with the same numbers. ``requested_as``: the text that the metric was asked for by.
     ``drift_change`` and ``drift_ci``: how far the mean drifted slowly until this run; ``drift_between``: the first and
-    the last run of the drift; ``drift_runs``: how many these are.
+    the last run of the drift; ``drift_runs``: how many these are. ``direction``: which values of the metric are better.
     """
 
     run: str
@@ -73,6 +73,7 @@ class HistoryRow(TypedDict):
     drift_ci: NotRequired[Sequence[float] | None]
     drift_between: NotRequired[Sequence[str] | None]
     drift_runs: NotRequired[int | None]
+    direction: NotRequired[str]
 
 
 def history_as(
@@ -104,6 +105,25 @@ def history_as(
     ]
     reports += [Report(notes=[told(note) for note in notes])] if notes else []
     return reports_as(format, reports, color=color, blank_lines=1)
+
+
+def new_steps_as(
+    format: Format,
+    new: Sequence[HistoryRow],
+    newest: HistoryRow,
+    *,
+    notes: Sequence[Note] = (),
+    color: bool = False,
+) -> str:
+    """Return the new steps of a history in a format, with a line end; ``newest``: the run that would have shown them.
+
+    Text and Markdown have a sentence for each, or say that there is none; JSON and CSV have their rows.
+    """
+    if format in ("json", "csv"):
+        return history_as(format, new)
+    sentences = [step_sentence(row) for row in new] or [f"no new step at {newest['run']} (run {newest['run_id']})"]
+    report = Report(newest["metric"], remarks=sentences, notes=[told(note) for note in notes])
+    return reports_as(format, [report], color=color, blank_lines=1)
 
 
 def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first: bool, spelled: Spelling) -> Report:
@@ -164,7 +184,8 @@ def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[object]:
     way = delta
     if not sign and row.get("drift_between") is not None:
         sign, way = "drift", row.get("drift_change")
-    style: Style | None = None if not sign else "bad" if way is not None and way < 0 else "good"
+    gain = gain_of(row, way)
+    style: Style | None = None if not sign else "bad" if gain is not None and gain < 0 else "good"
     return [
         row["run"],
         row["created_at_utc"][:16].replace("T", " "),
@@ -173,6 +194,11 @@ def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[object]:
         Painted(points(delta, signed=True), None if sign == "drift" else style),
         Painted(sign, style),
     ]
+
+
+def gain_of(row: HistoryRow, change: float | None) -> float | None:
+    """Return by how much a change of a run's metric is for the better."""
+    return change if change is None or row.get("direction") != "lower" else -change
 
 
 def _csv_row(row: HistoryRow) -> list[Any]:

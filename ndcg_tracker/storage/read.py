@@ -20,6 +20,7 @@ from ndcg_tracker.storage.bulk.protocol import BLOCK_ITEMS, LABEL_LISTS, RANKED_
 from ndcg_tracker.storage.bulk.sqlite import ArrowChoice, SqliteBulk
 from ndcg_tracker.storage.known_groups import KnownGroups
 from ndcg_tracker.storage.records import (
+    EXTERNAL_JUDGE,
     AliasRecord,
     CoverageRecord,
     DatasetCounts,
@@ -309,7 +310,8 @@ class EvaluationReads:
     def history(self, dataset_id: int, metric: str, label_set_id: int | None = None) -> list[HistoryRecord]:
         """Return the evaluations of all runs of a dataset under a metric, by run and label set version.
 
-        Parameters: ``metric``, its canonical text. ``label_set_id``: one label set; by default all of no named judge.
+        Parameters: ``metric``, its canonical text. ``label_set_id``: one label set; by default all of no named judge,
+        and the one of results of other engines.
         """
         runs, evaluations, label_sets = schema.runs, schema.evaluations, schema.label_sets
         query = (
@@ -330,11 +332,26 @@ class EvaluationReads:
             .where(runs.c.dataset_id == dataset_id, schema.metrics.c.text == metric)
             .order_by(*_IN_TIME, label_sets.c.version)
         )
-        chosen = label_sets.c.judge == "" if label_set_id is None else evaluations.c.label_set_id == label_set_id
+        chosen = (
+            label_sets.c.judge.in_(("", EXTERNAL_JUDGE))
+            if label_set_id is None
+            else evaluations.c.label_set_id == label_set_id
+        )
         return self._session.records(HistoryRecord, query.where(chosen))
 
+    def external(self, dataset_id: int, name: str) -> str | None:
+        """Return the text of the metric of another engine that has a name in a dataset, None where none has it."""
+        table = schema.evaluations
+        query = sa.select(table.c.metric).where(
+            table.c.dataset_id == dataset_id, table.c.metric.startswith(f"{name}(", autoescape=True)
+        )
+        return next((str(text) for (text,) in self._session.rows(query.distinct())), None)
+
     def metrics(self, dataset_id: int) -> list[MetricUse]:
-        """Return the metrics that runs of a dataset have under labels of no named judge, in the order of first use."""
+        """Return the metrics that runs of a dataset have under labels of no named judge, in the order of first use.
+
+        Those of other engines are among them.
+        """
         table, metrics = schema.evaluations, schema.metrics
         query = (
             sa.select(
@@ -345,7 +362,7 @@ class EvaluationReads:
             .join_from(table, metrics)
             .join(schema.runs, schema.runs.c.id == table.c.run_id)
             .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
-            .where(schema.runs.c.dataset_id == dataset_id, schema.label_sets.c.judge == "")
+            .where(schema.runs.c.dataset_id == dataset_id, schema.label_sets.c.judge.in_(("", EXTERNAL_JUDGE)))
             .group_by(metrics.c.id, metrics.c.text)
             .order_by(sa.func.min(table.c.id))
         )
@@ -378,7 +395,11 @@ class EvaluationReads:
             .join(schema.metrics, schema.metrics.c.id == table.c.metric_id)
             .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
             .outerjoin(results, of_group)
-            .where(runs.c.dataset_id == dataset_id, schema.metrics.c.text == metric, schema.label_sets.c.judge == "")
+            .where(
+                runs.c.dataset_id == dataset_id,
+                schema.metrics.c.text == metric,
+                schema.label_sets.c.judge.in_(("", EXTERNAL_JUDGE)),
+            )
             .order_by(*_IN_TIME, schema.label_sets.c.version)
         )
         return self._session.records(GroupValueRecord, query)

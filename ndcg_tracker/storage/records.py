@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.rankings.types import Floats, Index
 
+EXTERNAL_JUDGE = "external results"
+"""The judge of the label set without labels under which results of other engines are stored."""
 MEANS_AGREE = 1e-6
 """How far a stored mean may lie from that of the results: weights in single precision move it by less."""
 

@@ -386,6 +386,12 @@ class EvaluationWrites:
         self._session.bulk.insert_results(evaluation_id, ResultRows(group_ids[order], value, gain, ideal, known))
         return evaluation_id
 
+    def delete(self, evaluation_id: int) -> None:
+        """Delete an evaluation with the results of its groups."""
+        for column in (schema.group_results.c.evaluation_id, schema.evaluations.c.id):
+            self._session.execute(column.table.delete().where(column == evaluation_id))
+        self._made.evaluation_ids.discard(evaluation_id)
+
     def insert_coverage(self, run_id: int, label_set_id: int, cutoff: int | None, judged_share: float) -> None:
         """Store which share of a run's top ``cutoff`` (None or 0: of all) has a label; a stored one is replaced."""
         statement = sa.text(

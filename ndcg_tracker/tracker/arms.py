@@ -324,6 +324,7 @@ def _paired(
         tie_effect=None if bounds[0] is None or bounds[1] is None else TieEffect(bounds[0], bounds[1]),
         limits=limits_of_delta(metric, (pairing.baseline, pairing.candidate)),
         shown_only=metric.shown_only,
+        direction=metric.direction,
         chance=Chance(repeats=(one.at(ids), other.at(ids))),
     )
 

@@ -146,7 +146,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         results = with_unjudged(tx, both, results, results_of, options.methods)
     coverage = tuple(
         JudgedShare(cutoff, *(of_run.get(cutoff) for of_run in shares))
-        for cutoff in dict.fromkeys(metric.cutoff for metric in both.metrics)
+        for cutoff in dict.fromkeys(metric.cutoff for metric in both.metrics if not metric.is_external)
     )
     comparison = compare_runs(
         ComparedRuns(
@@ -168,7 +168,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     note = retraining_note(tx, both, comparison.metrics[0])
     if note is not None:
         comparison = replace(comparison, notes=(*comparison.notes, note))
-    if options.tie_bounds:
+    if options.tie_bounds and not both.metric.is_external:
         found, n_open = _open_groups(tx, both, options.top)
         comparison = replace(comparison, tie_groups=found, n_tie_groups=n_open)
     return ComparedPair(both, comparison, results)
@@ -194,6 +194,8 @@ def judged_shares_of(tx: ReadTransaction, side: Side) -> dict[int | None, float]
 
 def has_nothing_judged(tx: ReadTransaction, side: Side, metric: Metric, shares: Mapping[int | None, float]) -> bool:
     """Return whether a run has no judged item that the metric counts; ``shares``: the judged share by cutoff."""
+    if metric.is_external:
+        return False
     if side.evaluations[str(metric)].n_missing >= side.label_set.n_groups > 0:
         return True  # no group in common
     if shares.get(metric.cutoff) != 0:

@@ -38,6 +38,7 @@ from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.equivalence import checked_margin
 from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.tracker.compare import CompareOptions, asked_attributes, compared_pair
+from ndcg_tracker.tracker.external import known_metric
 from ndcg_tracker.tracker.families import AA_TAG, family_of, tagged
 from ndcg_tracker.tracker.groups import attribute_values, attributes_of
 from ndcg_tracker.tracker.run_pair import RunPair, Side, rescore_command, resolved_pair
@@ -183,6 +184,10 @@ def gated(
     NotComparableError, with the command that fixes it; InputError for a margin that cannot be learned, and for a metric
     that allows no inference in the scope "population".
     """
+    if question.metric.is_external:
+        with store.read() as tx:
+            dataset_id = tx.runs.resolve(question.baseline, question.dataset).dataset_id
+            question = replace(question, metric=known_metric(tx, dataset_id, question.metric))
     for _ in range(ROUNDS):
         with store.read() as tx:
             basis = _basis(tx, question)
@@ -242,7 +247,7 @@ def _decided(
         by = attribute_values(tx, baseline, question.by).of(results.pairing.group_ids)
         decision = with_slices(
             decision,
-            results.pairing.delta,
+            results.gain,
             by,
             question.slice_margin or 0.0,
             is_strict=question.strict_slices,
@@ -251,6 +256,7 @@ def _decided(
             chance=results.chance,
             runs=None if basis.learned is None else basis.learned.run_variance,
         )
+    decision = decision.in_direction(results.direction)
     effect, is_open = results.tie_effect, _hangs_on_ties(decision, results)
     covered = (
         ("ties", "retraining") if basis.learned is not None else ("ties",)
@@ -306,11 +312,11 @@ def _recorded(tx: WriteTransaction, question: GateQuestion, basis: _Basis, found
 def _decision(
     question: GateQuestion, results: PairedResults, number: int, learned: LearnedMargin | None
 ) -> GateDecision:
-    """Return what the arithmetic decides."""
-    delta, weights = results.pairing.delta, results.weights
+    """Return what the arithmetic decides, on the gains of the groups."""
+    gain, weights = results.gain, results.weights
     if question.scope == "set":
         mean = None if results.means is None else results.means[1] - results.means[0]
-        return set_decision(delta, question.tolerance or 0.0, weights=weights, mean=mean)
+        return set_decision(gain, question.tolerance or 0.0, weights=weights, mean=mean)
     if results.no_inference is not None:
         raise InputError(
             f"{sentence(results.no_inference)}; so no bound says anything about further groups",
@@ -322,7 +328,7 @@ def _decision(
     budget = question.alpha_budget
     alpha = FAIL_ALPHA if budget is None else spent_alpha(number, budget)
     return population_decision(
-        delta,
+        gain,
         margin,
         weights=weights,
         fail_alpha=alpha,
@@ -344,18 +350,26 @@ def _regressed_slices(
         if len(set(values)) > MOST_SLICES:
             continue
         both = (pairing.baseline, pairing.candidate)
-        rows = compare_slices(*both, values, results.weights, limits=results.limits, chance=results.chance)
+        rows = compare_slices(
+            *both,
+            values,
+            results.weights,
+            limits=results.limits,
+            chance=results.chance,
+            direction=results.direction,
+        )
         found += [(attribute, row) for row in rows if row.value is not None and row.warning is None]
     corrected = zip(found, holm([row.p_value for _, row in found]), strict=True)
+    sign = 1.0 if results.direction == "higher" else -1.0
     regressed = sorted(
-        (row.delta, attribute, row.value or "", row.n)
+        (sign * row.delta, attribute, row.value or "", row.n)
         for (attribute, row), p in corrected
-        if row.delta is not None and corrected_verdict("no_difference_detected", row.delta, p) == "regressed"
+        if row.delta is not None and corrected_verdict("no_difference_detected", sign * row.delta, p) == "regressed"
     )
     if not regressed:
         return []
     command = ("ndcg-track", "compare", *names, "--dataset", baseline.dataset, "--by", regressed[0][1])
-    named = [(attribute, value, delta, n) for delta, attribute, value, n in regressed]
+    named = [(attribute, value, sign * gain, n) for gain, attribute, value, n in regressed]
     return [Note("slices_regressed", {"slices": named}, command)]
 
 

@@ -19,6 +19,7 @@ from ndcg_tracker.statistics.run_scatter import FEWEST_CHANGES, scatter_of_repea
 from ndcg_tracker.statistics.steps import Step, StepsWithScatter, steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.storage.records import MEANS_AGREE
+from ndcg_tracker.tracker.external import known_metric
 from ndcg_tracker.tracker.families import AA_TAG, is_checkpoint
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ _COLUMNS = (
     *("git_commit", "label_set_version", "tags", "parameters"),
     *("step_change", "step_ci", "step_between", "step_before", "step_parameters", "step_possible"),
     *("requested_as", "drift_change", "drift_ci", "drift_between", "drift_runs"),
+    "direction",
 )
 STUDY_TAG = "study"
 _ENOUGH = 0.9
@@ -59,9 +61,13 @@ class History:
 
 @dataclass(frozen=True)
 class HistoryResult:
-    """A metric over the runs of a dataset; ``history``: the typed rows, with their notes as facts."""
+    """A metric over the runs of a dataset; ``history``: the typed rows, with their notes as facts.
+
+    ``new_steps``: the rows of the steps that the newest run has brought to light; None where nobody asked.
+    """
 
     history: History
+    new_steps: tuple[HistoryRow, ...] | None = None
 
     @property
     def rows(self) -> tuple[HistoryRow, ...]:
@@ -83,32 +89,41 @@ class HistoryResult:
         return Chart(history(self.rows, self.rows[0]["metric"]))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per run; ``step_between`` and ``drift_between`` hold the names of two runs, both included, and
-        ``step_parameters`` by name what a parameter was before the step and what after it."""
+        """Return one row per run, or of the new steps alone if they were asked for; ``step_between`` and
+        ``drift_between`` hold the names of two runs, both included, and ``step_parameters`` by name what a parameter
+        was before the step and what after it."""
         import pandas as pd
 
         table = []
-        for row in self.rows:
+        for row in self.rows if self.new_steps is None else self.new_steps:
             low, high = row["ci"] or (None, None)
             table.append({**row, "ci_low": low, "ci_high": high})
         return pd.DataFrame(table, columns=_COLUMNS)
 
 
 def history_of(
-    tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFilter, *, most_steps: int | None = None
+    tx: ReadTransaction,
+    dataset: str,
+    metric: str,
+    wanted: HistoryFilter,
+    *,
+    most_steps: int | None = None,
+    without_run_id: int | None = None,
 ) -> History:
     """Return the history of a metric over the wanted runs, each under the newest labels it was evaluated under.
 
-    ``most_steps``: steps are not looked for among more runs, which reads the results of all their groups. Raises:
-    ReferenceNotFoundError for an unknown dataset; MetricError for a wrong text.
+    ``most_steps``: steps are not looked for among more runs, which reads the results of all their groups.
+    ``without_run_id``: a run that is left out of the wanted ones. Raises: ReferenceNotFoundError for an unknown
+    dataset; MetricError for a wrong text.
     """
-    text = str(parse_metric(metric))
     dataset_id = tx.datasets.known(dataset).id
+    text = str(known_metric(tx, dataset_id, parse_metric(metric)))
     newest = {
         record.run_id: record for record in tx.evaluations.history(dataset_id, text)
     }  # they come by run and label version
     runs = tx.runs.all(dataset)
-    details = {run.id: run for run in wanted.chosen([run for run in runs if run.id in newest])}
+    chosen = wanted.chosen([run for run in runs if run.id in newest])
+    details = {run.id: run for run in chosen if run.id != without_run_id}
     records = [newest[run_id] for run_id in details]
     notes: list[Note] = []
     versions = sorted({record.label_set_version for record in records})
@@ -130,8 +145,38 @@ def history_of(
         notes = [note for note in notes if note.kind != "few_runs"]
     notes += _study(list(details.values()), records, dataset, metric)
     no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
-    rows = [_row(record, details, text, steps.get(record.run_id), no_interval, parsed.limits) for record in records]
+    rows = [
+        _row(record, details, text, steps.get(record.run_id), no_interval, parsed.direction, parsed.limits)
+        for record in records
+    ]
     return History(tuple(rows), tuple(notes), len(newest), len(runs))
+
+
+def new_steps_of(
+    tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFilter, found: History
+) -> tuple[HistoryRow, ...]:
+    """Return the rows of a history at whose steps the history without its newest run shows neither step nor drift.
+
+    A large step is new when its first run comes; a small one when enough runs have followed to be sure of it.
+    """
+    steps = [row for row in found.rows if row.get("step")]
+    if not steps:
+        return ()
+    before = history_of(tx, dataset, metric, wanted, without_run_id=found.rows[-1]["run_id"])
+    place = {row["run"]: number for number, row in enumerate(found.rows)}
+
+    def between(ends: Sequence[str] | None) -> tuple[int, int] | None:
+        return None if ends is None else (place[ends[0]], place[ends[1]])
+
+    known = [between(row.get("step_between")) for row in before.rows if row.get("step")]
+    known += [between(row.get("drift_between")) for row in before.rows]
+    spans = [span for span in known if span is not None]
+
+    def is_new(row: HistoryRow) -> bool:
+        first, last = between(row.get("step_between")) or (place[row["run"]],) * 2
+        return not any(first <= end and begin <= last for begin, end in spans)
+
+    return tuple(row for row in steps if is_new(row))
 
 
 def _row(
@@ -140,6 +185,7 @@ def _row(
     metric: str,
     found: FoundStep | None,
     no_interval: bool,
+    direction: str,
     limits: tuple[float, float] | None,
 ) -> HistoryRow:
     """Return one run as JSON has it; ``limits``: between which numbers every value lies, if known."""
@@ -182,6 +228,7 @@ def _row(
         "drift_ci": None if drift is None else limited(drift.ci, change_limits),
         "drift_between": None if begins is None else (begins, record.run),
         "drift_runs": None if drift is None else drift.last - drift.first + 1,
+        "direction": direction,
     }
 
 

@@ -221,7 +221,8 @@ def add_labels(
 
     ``extend``: together with that judge's newest. Raises: ConflictError for a grade that contradicts it then.
     """
-    refuse_other_items(tx.labels.newest(dataset.id, None), lists.by_row_number, dataset)
+    earlier = [one for one in tx.labels.sets(dataset.id, None) if one.by_row_number is not None]
+    refuse_other_items(earlier[-1] if earlier else None, lists.by_row_number, dataset)
     newest = tx.labels.newest(dataset.id, judge) if extend else None
     if newest is not None:
         lists = _union(tx.labels.lists(newest.id), lists, dataset)

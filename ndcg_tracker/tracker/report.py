@@ -162,6 +162,7 @@ def pair_report(
         results.pairing.baseline,
         results.pairing.candidate,
         attributes_of(tx, pair.both.dataset_id, ids),
+        results.direction,
     )
     is_split = pair.both.metric.measure in ADDITIVE
     can_be_tested = results.no_inference is None
@@ -272,4 +273,4 @@ def pair_deltas(pairs: Sequence[ComparedPair]) -> tuple[RunPairDelta, ...]:
         pairing = pair.results[0].pairing
         rows.append(_aligned(pairing.candidate, places_of_ids(pairing.group_ids, first.group_ids)))
     names = [pairs[0].comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
-    return every_pair(names, np.stack(rows), pairs[0].results[0].weights)
+    return every_pair(names, np.stack(rows), pairs[0].results[0].weights, pairs[0].results[0].direction)

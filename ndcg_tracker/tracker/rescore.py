@@ -10,6 +10,8 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.storage.records import EXTERNAL_JUDGE
+from ndcg_tracker.tracker.external import refuse_external
 from ndcg_tracker.tracker.label_sets import numbered_labels
 from ndcg_tracker.tracker.labels import KnownLabels, add_labels, label_source
 from ndcg_tracker.tracker.scoring import StoredMetric, store_scores, stored_scores, stored_weights
@@ -43,6 +45,7 @@ def rescore_runs(
     ``metrics``: none for those that each run has under any labels. ``version``: None for the newest of
     ``judge``.
     """
+    refuse_external(metrics)
     known: dict[int, _Labels] = {}
     rescored = []
     for run in runs:
@@ -53,7 +56,9 @@ def rescore_runs(
         evaluations = tx.evaluations.of_run(run.id)
         done = {record.metric for record in evaluations if record.label_set_id == label_set.id}
         wanted = list(metrics) or [
-            replace(parse_metric(record.metric), requested_as=record.requested_as) for record in evaluations
+            replace(parse_metric(record.metric), requested_as=record.requested_as)
+            for record in evaluations
+            if record.judge != EXTERNAL_JUDGE
         ]
         new = [metric for metric in dict.fromkeys(wanted) if str(metric) not in done]
         stored: list[StoredMetric] = []

@@ -14,12 +14,13 @@ from ndcg_tracker.comparison.pair import Missing, Pairing, pair
 from ndcg_tracker.comparison.results import TieBounds, TieEffect
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.kernel.mean import summary_of
-from ndcg_tracker.metrics.language.measures import MEASURES
+from ndcg_tracker.metrics.language.measures import EXTERNAL, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.notes import sentence
-from ndcg_tracker.storage.records import MEANS_AGREE
+from ndcg_tracker.storage.records import EXTERNAL_JUDGE, MEANS_AGREE
+from ndcg_tracker.tracker.external import known_metric
 from ndcg_tracker.tracker.label_sets import numbered_labels
 
 if TYPE_CHECKING:
@@ -38,7 +39,10 @@ NO_INFERENCE = Note("means_weigh_groups")
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A run under a label set; ``evaluations``: what is stored of it under these labels, by metric."""
+    """A run under a label set; ``evaluations``: what is stored of it under these labels, by metric.
+
+    Results of other engines rest on no labels of ours: they stand beside any.
+    """
 
     run: RunRecord
     label_set: LabelSetRecord
@@ -47,7 +51,8 @@ class Side:
     @classmethod
     def of(cls, run: RunRecord, label_set: LabelSetRecord, evaluations: Sequence[EvaluationRecord]) -> Side:
         """Return a side; ``evaluations``: those of the run under any labels."""
-        return cls(run, label_set, {one.metric: one for one in evaluations if one.label_set_id == label_set.id})
+        found = [one for one in evaluations if one.label_set_id == label_set.id or one.judge == EXTERNAL_JUDGE]
+        return cls(run, label_set, {one.metric: one for one in found})
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +134,22 @@ def shared_labels(
     """
     for run in runs[1:]:
         check_one_dataset(runs[0], run, "compared")
-    wanted = list(dict.fromkeys(map(str, metrics)))
+    wanted = list(dict.fromkeys(str(known_metric(tx, runs[0].dataset_id, metric)) for metric in metrics))
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
     label_sets = asked = tx.labels.sets(runs[0].dataset_id, judge or "")
     if labels is not None or (judge and not label_sets):
         version = labels if isinstance(labels, int) else None
         asked = [numbered_labels(tx, runs[0].dataset_id, runs[0].dataset, version, judge)]
         label_sets = tx.labels.sets(runs[0].dataset_id, asked[0].judge)
-    for label_set in reversed(asked):
+    is_external = bool(wanted) and all(text.startswith(EXTERNAL) for text in wanted)
+    without = tx.labels.sets(runs[0].dataset_id, EXTERNAL_JUDGE) if labels is None and not judge else []
+    for label_set in [*without, *([] if is_external else asked)][::-1]:
         sides = [Side.of(run, label_set, of_run) for run, of_run in zip(runs, evaluations, strict=True)]
         shared = [text for text in sides[0].evaluations if all(text in side.evaluations for side in sides)]
+        if label_set.judge == EXTERNAL_JUDGE:
+            label_sets = [label_set]
+        elif all(text.startswith(EXTERNAL) for text in shared):
+            continue  # of our metrics there may be some under older labels
         if shared and set(wanted) <= set(shared):
             found = sorted(map(parse_metric, wanted or shared), key=lambda metric: metric.shown_only is not None)
             return sides, tuple(found), label_sets[-1].version
@@ -213,6 +224,7 @@ def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: 
         tie_effect=_tie_effect(sides, values, weights),
         limits=limits_of_delta(metric, values),
         shown_only=metric.shown_only,
+        direction=metric.direction,
     )
 
 
@@ -294,6 +306,8 @@ def limits_of_delta(metric: Metric, values: tuple[Floats, Floats]) -> tuple[floa
     if metric.limits is None:
         return None
     low, high = metric.limits
+    if metric.is_external:  # no value lies outside
+        return low - high, high - low
     if any(side.size and (side.min() < low or side.max() > high) for side in values):
         return None
     return low - high, high - low

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.comparison.report import PairReports
     from ndcg_tracker.ingest.frames import NullScores
     from ndcg_tracker.ingest.table import RankedTable
+    from ndcg_tracker.metrics.language.metric import Direction
     from ndcg_tracker.rankings.ranking import LabelLists
     from ndcg_tracker.reporting.charts.chart import Chart
     from ndcg_tracker.reporting.charts.compare import ComparisonChart
@@ -191,6 +192,73 @@ class Tracker:
             scores=scores,
         )
         return given.used_by(partial(self.ingest_stream, details=details, metrics=metrics, replace=replace))
+
+    def log_results(
+        self,
+        results: object,
+        *,
+        metric: str,
+        direction: Direction,
+        range: tuple[float, float],
+        name: str | None = None,
+        dataset: str = DEFAULT_DATASET,
+        group: str | None = None,
+        value: str | None = None,
+        measure: str | None = None,
+        reader: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        parameters: Mapping[str, str] | None = None,
+        git_commit: str | None = None,
+        created_at: str | datetime | None = None,
+        replace: bool = False,
+    ) -> IngestResult:
+        """Store results of groups that another engine computed, to compare, gate and plot them like others.
+
+        They are paired with results of the same name only, whatever labels there are, and cannot be computed again or
+        explained. Parameters: ``results``: a dict of a value per group; a table with a row per group, such as
+        PyTerrier's ``perquery``; or a file (CSV, TSV, JSON lines, Parquet, or what ``trec_eval -q`` prints).
+        ``metric``: its name, such as "latency"; the metric is then ``external:latency``. ``direction``: "higher" or
+        "lower", whichever is better. ``range``: between which numbers all values lie; a side may be infinite.
+        ``name``: of the run, a stored one or a new one. ``group``, ``value``: the columns. ``measure``: which one to
+        take where there are several. ``replace``: other results of this run and name. The rest as ``ingest``. Raises:
+        InputError for what is no such table; ConflictError where run or dataset know the name otherwise.
+
+        >>> import tempfile, ndcg_tracker as nt
+        >>> with tempfile.TemporaryDirectory() as folder, nt.Tracker(f"{folder}/runs.db") as tracker:
+        ...     for run, values in (("old", [120.0, 80.0, 95.0]), ("new", [100.0, 71.0, 80.0])):
+        ...         of_groups = dict(zip(("q1", "q2", "q3"), values))
+        ...         _ = tracker.log_results(of_groups, metric="latency", direction="lower", range=(0, 1e6), name=run)
+        ...     found = tracker.compare("old", "new").to_dict()["metrics"][0]
+        >>> found["metric"], round(found["delta"], 2), found["wins"], found["verdict"]
+        ('external:latency(direction=lower, range=0..1000000)', -14.67, 3, 'improved')
+        """
+        from ndcg_tracker.ingest.detection import default_run_name
+        from ndcg_tracker.ingest.results import ResultColumns, read_results, result_frame
+        from ndcg_tracker.metrics.language.metric import named_external
+        from ndcg_tracker.storage.checks import checked_name, stored_time
+        from ndcg_tracker.tracker.evaluation import path_of
+        from ndcg_tracker.tracker.ingest import RunDetails, source_name
+        from ndcg_tracker.tracker.results import store_results
+
+        parsed = named_external(metric, direction, *map(str, range))
+        columns, path = ResultColumns(group, value, measure), path_of(results)
+        if name is None:
+            if path is None:
+                raise InputError("results have no name", advice=f"name their run with {argument('name')}")
+            name = default_run_name(path)
+        checked_name("run", name)
+        checked_name("dataset", dataset)
+        limits = parsed.limits or (0.0, 0.0)
+        if path is None:
+            table = result_frame(results, limits, columns)
+        else:
+            table = read_results(path, limits, reader=reader, columns=columns)
+        created = None if created_at is None else stored_time(created_at)
+        source = None if path is None else source_name(path)
+        facts = (git_commit, dict(parameters or {}), dict(tags or {}), None, created)
+        details = RunDetails(name, dataset, source, *facts)
+        with self.store(create=True).write() as tx:
+            return store_results(tx, table, parsed, details, replace=replace)
 
     def ingest_stream(
         self,
@@ -628,29 +696,39 @@ class Tracker:
         since: str | None = None,
         until: str | None = None,
         last: int | None = None,
+        new_steps: bool = False,
     ) -> pd.DataFrame:
         """Return a metric over the runs of a dataset, oldest first: one row per run, with its 95% interval.
 
         ``step`` is true at the first run after the mean stepped, ``delta`` the paired difference to the run before;
         ``drift_change`` is set at the last run of a slow drift, over the runs ``drift_between``.
         Parameters: ``tags``, ``branch`` (the tag of this name), ``commit`` (its beginning), ``since``, ``until`` (ISO
-        8601, UTC) and ``last`` choose runs; steps are looked for among these. Raises: InputError for a date that is
-        none; ReferenceNotFoundError for an unknown dataset.
+        8601, UTC) and ``last`` choose runs; steps are looked for among these. ``new_steps``: only the rows of steps
+        that the newest of these runs has brought to light. Raises: InputError for a date that is none;
+        ReferenceNotFoundError for an unknown dataset.
         """
         from ndcg_tracker.tracker.history import HistoryFilter
 
         wanted = {**(tags or {}), **({} if branch is None else {"branch": branch})}
         chosen = HistoryFilter(wanted, commit, since, until, last)
-        return self.history_report(metric, dataset=dataset, wanted=chosen).to_frame()
+        return self.history_report(metric, dataset=dataset, wanted=chosen, new_steps=new_steps).to_frame()
 
     def history_report(
-        self, metric: str, *, dataset: str = DEFAULT_DATASET, wanted: HistoryFilter | None = None
+        self,
+        metric: str,
+        *,
+        dataset: str = DEFAULT_DATASET,
+        wanted: HistoryFilter | None = None,
+        new_steps: bool = False,
     ) -> HistoryResult:
-        """Return the history as plain rows with its notes (see ``history``)."""
-        from ndcg_tracker.tracker.history import HistoryFilter, HistoryResult, history_of
+        """Return the history as plain rows with its notes (see ``history``); with ``new_steps`` which steps are new."""
+        from ndcg_tracker.tracker.history import HistoryFilter, HistoryResult, history_of, new_steps_of
 
+        chosen = wanted or HistoryFilter()
         with self.store().read() as tx:
-            return HistoryResult(history_of(tx, dataset, metric, wanted or HistoryFilter()))
+            found = history_of(tx, dataset, metric, chosen)
+            new = new_steps_of(tx, dataset, metric, chosen, found) if new_steps else None
+        return HistoryResult(found, new)
 
     def conventions(self, reference: str, *, cutoff: int = 10, dataset: str | None = None) -> list[Convention]:
         """Return a run's NDCG as every tool computes it, each with the axes that move it."""

@@ -81,7 +81,7 @@ def _under_one_version(tx: ReadTransaction, both: RunPair, results: Sequence[Pai
     grades = np.unique(labels.grades)
     return [
         one
-        if metric.shown_only
+        if metric.shown_only or metric.is_external
         else replace(
             one,
             unjudged=_unjudged_deltas(

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import shlex
 from pathlib import Path
 
@@ -122,6 +123,24 @@ def test_a_step_in_every_format(command: CommandLine, folder: Path) -> None:
     assert table[5]["step_parameters"] == "lr=0.1->0.3"
     assert "stepped" not in command.done("history", "--last", "5")
     assert len(command.rows("history", "--branch", "main", "--commit", "abc")) == 5
+
+
+def test_a_new_step_ends_with_its_exit_code(command: CommandLine, folder: Path) -> None:
+    write_nights(folder)
+    for night in range(1, 8):
+        assert command("ingest", f"night{night:02d}.csv").code == 0
+        if night < 5:
+            continue
+        shown = command("history", "--new-steps", "--exit-code")
+        assert (shown.code, shown.err) == (6 if night == 6 else 0, "")
+        table = command("history", "--exit-code")
+        assert (table.code, "night01" in table.out) == (6 if night == 6 else 0, True)
+        rows = command("history", "--new-steps", "--format", "json")
+        assert (rows.code, [row["run"] for row in json.loads(rows.out)]) == (0, ["night06"] if night == 6 else [])
+        if night == 6:
+            assert " ".join(shown.out.split()).startswith("ndcg@10 stepped down at night06 (run 6): -0.")
+        else:
+            assert shown.out.splitlines()[2] == f"no new step at night{night:02d} (run {night})"
 
 
 def test_the_newest_steps_first(command: CommandLine, folder: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ndcg_tracker.cli.options import as_option
-from ndcg_tracker.reporting.history import HistoryRow, history_as
+from ndcg_tracker.reporting.history import HistoryRow, history_as, new_steps_as
 from ndcg_tracker.reporting.numbers import means_of_blocks, sparkline
 
 
@@ -50,19 +50,29 @@ def test_markdown() -> None:
     )
 
 
+def test_new_steps() -> None:
+    newest = ROWS[3]
+    assert new_steps_as("text", [], newest) == "ndcg@10\n\nno new step at r4444 (run 5)\n"
+    assert new_steps_as("markdown", [], newest) == "### ndcg@10\n\n- no new step at r4444 (run 5)\n"
+    assert new_steps_as("json", [], newest) == "[]\n"
+    assert "\n\nstepped down at r17 (run 3" in new_steps_as("text", [STEP], newest)
+    assert [one["run"] for one in json.loads(new_steps_as("json", [STEP], newest))] == ["r17"]
+    assert new_steps_as("csv", [STEP], newest) == history_as("csv", [STEP])
+
+
 def test_json_and_csv_carry_the_rows_as_they_are() -> None:
     printed = json.loads(history_as("json", ROWS))
     assert printed == [{**one, "ci": None if one["ci"] is None else list(one["ci"])} for one in ROWS]
     assert history_as("csv", ROWS[2:4]) == (
         "run,run_id,created_at_utc,metric,mean,ci_low,ci_high,step,delta,p_adjusted,git_commit,label_set_version,tags,"
         "parameters,step_change,step_ci_low,step_ci_high,step_first,step_last,step_before,step_parameters,step_possible,"
-        "requested_as,drift_change,drift_ci_low,drift_ci_high,drift_first,drift_last,drift_runs\n"
-        "r333,4,2025-01-31T09:30:59Z,ndcg@10,,,,,,,,,,,,,,,,,,,,,,,,,\n"
-        "r4444,5,2025-01-31T09:30:59Z,ndcg@10,0.7,0.69,0.71,true,,,,,,,,,,,,,,,,,,,,,\n"
+        "requested_as,drift_change,drift_ci_low,drift_ci_high,drift_first,drift_last,drift_runs,direction\n"
+        "r333,4,2025-01-31T09:30:59Z,ndcg@10,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
+        "r4444,5,2025-01-31T09:30:59Z,ndcg@10,0.7,0.69,0.71,true,,,,,,,,,,,,,,,,,,,,,,\n"
     )
     assert history_as("csv", [{**STEP, "requested_as": "map"}]).splitlines()[1] == (
         "r17,3,2025-01-31T09:30:59Z,ndcg@10,0.5,0.49,0.51,true,-0.0123,1e-09,abc1234def,2,branch=main,"
-        "lr=0.3 layers=2,-0.0123,-0.0156,-0.009,r17,r17,r16,lr=0.1->0.3 layers=->2,false,map,,,,,,"
+        "lr=0.3 layers=2,-0.0123,-0.0156,-0.009,r17,r17,r16,lr=0.1->0.3 layers=->2,false,map,,,,,,,"
     )
 
 
@@ -185,7 +195,7 @@ def test_a_drift_is_told_in_one_sentence() -> None:
     assert "stepped down at r9" in both
     assert [line.split()[-1] for line in both.splitlines()[3:4]] == ["step"]
     line = history_as("csv", [DRIFT]).splitlines()[1]
-    assert line.endswith(",0.031,0.0275,0.0345,r1,r9,400")
+    assert line.endswith(",0.031,0.0275,0.0345,r1,r9,400,")
 
 
 def test_the_largest_steps_come_first_and_ten_are_told() -> None:

@@ -19,6 +19,7 @@ NAMES = [
     "ReferenceNotFoundError",
     "Tracker",
     "evaluate",
+    "paired",
     "parse_metric",
 ]
 

@@ -73,6 +73,7 @@ def test_the_dict_has_the_keys_that_are_promised(shop: nt.Tracker) -> None:
                 "low_information",
                 "shown_only",
                 "requested_as",
+                "direction",
             )
         }
     for group in found["worst"] + found["best"]:

@@ -30,7 +30,7 @@ def test_one_row_per_run_oldest_first(tracker: nt.Tracker) -> None:
         "run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted",
         "git_commit", "label_set_version", "tags", "parameters", "step_change", "step_ci", "step_between",
         "step_before", "step_parameters", "step_possible", "requested_as", "drift_change", "drift_ci", "drift_between",
-        "drift_runs",
+        "drift_runs", "direction",
     ]  # fmt: skip
     assert list(frame["run"]) == ["b", "a"]
     assert set(frame["metric"]) == {"ndcg@10"}
@@ -140,6 +140,41 @@ def test_of_forty_runs_the_one_that_breaks_a_slice_is_named(fill_as: Fill, track
     else:
         one, other = tracker.run("build-01")[1][0], tracker.run("build-02")[1][0]
         assert frame["delta"][1] == pytest.approx((other.mean or 0.0) - (one.mean or 0.0))
+
+
+@pytest.mark.parametrize(("seeds", "n_queries"), [(1, 300), (40, 140)])
+def test_a_step_is_new_once(tracker: nt.Tracker, seeds: int, n_queries: int) -> None:
+    """Asked after every run, a clear step at its first run, a small one when enough runs have followed."""
+    told = []
+    for number in range(1, 41):
+        tracker.ingest(shop_run(number >= 27, number % seeds, n_queries), name=f"build-{number:02d}")
+        if number >= 26:
+            report = tracker.history_report("ndcg@10", new_steps=True)
+            assert report.new_steps is not None
+            told += [(number, row["step_between"]) for row in report.new_steps]
+    ((number, (first, last)),) = told
+    assert first <= "build-27" <= last
+    assert (number == 27) == (seeds == 1)
+    assert tracker.history(new_steps=True).empty
+    until = tracker.runs()[number - 1].created_at_utc
+    (row,) = tracker.history(until=until, new_steps=True).to_dict("records")
+    assert row["step_between"] == (first, last)
+    assert tracker.history_report("ndcg@10").new_steps is None
+
+
+def test_what_was_a_drift_is_no_new_step(tracker: nt.Tracker) -> None:
+    """The drift ends where the mean falls by far more, and only that is new."""
+    for number in range(1, 21):
+        run = shop_run(False, 1)
+        scores = np.array(run["score"], dtype=np.float64).reshape(-1, 3)
+        scores[: 6 * number, 0] = 0.0
+        scores[150:, 0] *= 0.0 if number == 20 else 1.0
+        tracker.ingest({**run, "score": scores.ravel()}, name=f"r{number:02d}")
+        if number == 19:
+            before = tracker.history_report("ndcg@10", new_steps=True)
+            assert [row["drift_between"] for row in before.rows if row["drift_between"]] == [("r01", "r19")]
+            assert before.new_steps == ()
+    assert list(tracker.history(new_steps=True)["run"]) == ["r20"]
 
 
 def test_results_of_many_runs_are_read_some_at_a_time(tracker: nt.Tracker, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,6 +34,12 @@ class Lists:
     """
 
     def __init__(self, judged: Judged, metrics: Sequence[Metric]) -> None:
+        for metric in metrics:
+            if metric.is_external:
+                raise MetricError(
+                    f"{metric} was computed by another engine, and cannot be computed here",
+                    advice="store its results with: ndcg-track ingest --results FILE",
+                )
         self.metrics = metrics
         self.levels = GradeLevels.of(judged.labels.grades)
         by_run = any(metric["ties"] == "average" for metric in metrics)  # a sum over the ranks of all that tie

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.dialects import DIALECTS
+from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric, parse_canonical
 
 DEFAULT_CUTOFF = 10
@@ -80,7 +81,11 @@ def familiar_name(text: str, requested_as: str = "") -> str:
     'lightgbm:ndcg@5'
     >>> familiar_name("ndcg(label_type=int, ties=input)@5", "ranx:ndcg@5"), familiar_name("AP", "map")
     ('ranx:ndcg@5', 'AP')
+    >>> familiar_name("external:latency(direction=lower, range=0..inf)")
+    'external:latency'
     """
+    if text.startswith(EXTERNAL):
+        return text.partition("(")[0]
     if len(requested_as) < len(text) and re.split(r"\W", requested_as)[0] in DIALECTS:
         return requested_as
     if len(text) <= LONG_NAME:

@@ -65,6 +65,19 @@ class Measure:
         )
 
 
+EXTERNAL = "external:"
+"""How the text of a metric begins whose values another engine computed."""
+
+_EXTERNAL = Measure(
+    EXTERNAL,
+    "results of groups that another engine computed; only their direction and range are known here",
+    "as its engine defines it",
+    axes=(),
+    defaults={"missing": "skip"},
+    is_listed=False,
+    is_ordered=False,
+)
+
 _ALL = (
     Measure(
         "cg",
@@ -390,6 +403,15 @@ _ALL = (
 )
 
 MEASURES = {measure.name: measure for measure in _ALL}
+
+
+def measure_of(name: str) -> Measure:
+    """Return the record of a measure, also of one that another engine computed.
+
+    >>> measure_of("AP").is_share, measure_of("external:faithfulness").is_listed
+    (True, False)
+    """
+    return _EXTERNAL if name.startswith(EXTERNAL) else MEASURES[name]
 
 
 def measures_with(axis: str) -> tuple[str, ...]:

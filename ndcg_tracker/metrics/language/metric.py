@@ -6,10 +6,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf, isinf
+from typing import Literal, get_args
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.language.axes import AXES, AXIS_OF, Axis
-from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES, ShownOnly, Summary
+from ndcg_tracker.metrics.language.axes import AXES, AXIS_OF, Axis, number_text
+from ndcg_tracker.metrics.language.measures import CUMULATED, EXTERNAL, MEASURES, ShownOnly, Summary, measure_of
+
+Direction = Literal["higher", "lower"]
+"""Which values of a metric are better."""
 
 
 @dataclass(frozen=True)
@@ -78,21 +83,21 @@ class Metric:
         return self._values[axis]
 
     def __str__(self) -> str:
-        behind = MEASURES[self.measure].axis_at
+        behind = measure_of(self.measure).axis_at
         parameters = ", ".join(f"{name}={value}" for name, value in self.settings if name != behind)
         return self.measure + (f"({parameters})" if parameters else "") + self.at
 
     @property
     def at(self) -> str:
         """The text after the parameters: ``@10``, ``@0.1`` for a recall, or nothing."""
-        behind = MEASURES[self.measure].axis_at
+        behind = measure_of(self.measure).axis_at
         number = self.cutoff if behind is None else self[behind]
         return "" if number is None else f"@{number}"
 
     @property
     def summary(self) -> Summary:
         """How the values of the groups are summarised: their mean, their sum, or e to the power of their mean."""
-        return MEASURES[self.measure].summary
+        return measure_of(self.measure).summary
 
     @property
     def shown_only(self) -> ShownOnly | None:
@@ -101,12 +106,24 @@ class Metric:
         ``diagnostic``: it measures how a run was judged or how long it is, not how good it is. ``no_mean_of_groups``:
         its summary is not a mean of the groups, and the tests are about such means.
         """
-        if MEASURES[self.measure].is_diagnostic:
+        if measure_of(self.measure).is_diagnostic:
             return "diagnostic"
         return None if self.summary == "mean" else "no_mean_of_groups"
 
+    @property
+    def is_external(self) -> bool:
+        """Whether another engine computed its values, so that they can be compared, but not made or explained."""
+        return self.measure.startswith(EXTERNAL)
+
+    @property
+    def direction(self) -> Direction:
+        """Which values are better: those of external metrics say so, and of all others the higher ones are."""
+        return "lower" if self.is_external and dict(self.settings).get("direction") == "lower" else "higher"
+
     def with_axes(self, **values: str) -> Metric:
         """Return this metric with other values on some axes; axes that its measure does not have are ignored."""
+        if self.is_external:
+            return self
         kept = {axis: value for axis, value in values.items() if self.measure in AXIS_OF[axis].measures}
         return Metric.of(self.measure, cutoff=self.cutoff, **(dict(self.settings) | kept))
 
@@ -117,6 +134,9 @@ class Metric:
         >>> Metric.of("ndcg").limits, Metric.of("dcg").limits, Metric.of("ndcg", negative="keep").limits
         ((0.0, 1.0), None, None)
         """
+        if self.is_external:
+            low, _, high = dict(self.settings).get("range", "-inf..inf").partition("..")
+            return float(low), float(high)
         if MEASURES[self.measure].is_share:
             return 0.0, 1.0
         ideal_is_best = self["ideal_order"] == "gain" or not self["gain"].startswith("{")
@@ -161,7 +181,7 @@ def default_of(axis: Axis, measure: str, cutoff: int | None) -> str:
     """
     if axis.name == "ties" and measure == "RR" and cutoff is not None:
         return "item_asc"
-    return MEASURES[measure].defaults.get(axis.name, axis.default)
+    return measure_of(measure).defaults.get(axis.name, axis.default)
 
 
 def _drop_what_changes_nothing(measure: str, cutoff: int | None, settings: dict[str, str]) -> None:
@@ -222,6 +242,67 @@ def cutoff_from(digits: str) -> int:
     return int(digits or "0") if len(digits) < 19 else LARGEST_CUTOFF + 1
 
 
+_EXTERNAL_FORM = re.compile(
+    re.escape(EXTERNAL) + r"(?P<name>[^\s(),{}'\"]+)(?:\(\s*direction\s*=\s*(?P<direction>\w+)\s*,"
+    r"\s*range\s*=\s*(?P<low>[^\s,()]+?)\.\.(?P<high>[^\s,()]+?)\s*\))?"
+)
+
+
+def external_metric(text: str) -> Metric:
+    """Return the metric that a text names whose values another engine computed.
+
+    With direction and range, or without: then it means the results that are stored by this name. Raises: MetricError.
+
+    >>> str(external_metric("external:latency(direction=lower,range=0.0..inf)"))
+    'external:latency(direction=lower, range=0..inf)'
+    >>> external_metric("external:faithfulness").settings
+    ()
+    """
+    form = _EXTERNAL_FORM.fullmatch(text.strip())
+    if form is None:
+        raise MetricError(
+            f"{text!r} is not a metric",
+            advice=f"write it like {EXTERNAL}latency, or {EXTERNAL}latency(direction=lower, range=0..inf)",
+        )
+    if form["direction"] is None:
+        return Metric(EXTERNAL + form["name"])
+    if form["direction"] not in get_args(Direction):
+        raise MetricError(
+            f"direction {form['direction']!r} is none", advice="write higher or lower, whichever is better"
+        )
+    low, high = range_of(form["low"], form["high"])
+    settings = (
+        ("direction", form["direction"]),
+        ("range", "..".join(str(one) if isinf(one) else number_text(one) for one in (low, high))),
+    )
+    return Metric(EXTERNAL + form["name"], None, settings)
+
+
+def named_external(text: str, direction: str, low: str, high: str) -> Metric:
+    """Return the metric of a name, with or without ``external:``, with the direction and range of its values.
+
+    >>> str(named_external("faithfulness", "higher", "0", "1"))
+    'external:faithfulness(direction=higher, range=0..1)'
+    """
+    name = text if text.startswith(EXTERNAL) else EXTERNAL + text
+    return external_metric(f"{name}(direction={direction}, range={low}..{high})")
+
+
+def range_of(low: str, high: str) -> tuple[float, float]:
+    """Return the range of a metric's values; a side may be infinite (MetricError for what is no range).
+
+    >>> range_of("0", "inf")
+    (0.0, inf)
+    """
+    try:
+        first, last = float(low), float(high)
+    except ValueError:
+        raise MetricError(f"{low}, {high} is not a range", advice="give two numbers, such as 0 and 1, or inf") from None
+    if not first < last or first == inf or last == -inf:
+        raise MetricError(f"the range from {low} to {high} is empty", advice="give the lower number first")
+    return first, last
+
+
 _FORM = re.compile(
     r"(?P<measure>[A-Za-z]\w*)(?:\((?P<parameters>.*)\))?(?:@(?P<cutoff>\d+(?:\.\d+)?|\.\d+))?", re.ASCII
 )
@@ -236,6 +317,8 @@ def parse_canonical(text: str) -> Metric:
     >>> parse_canonical("ndcg(ties=average,gain=exp2)@10") == parse_canonical("ndcg(gain=exp2, ties=average)@10")
     True
     """
+    if text.strip().startswith(EXTERNAL):
+        return external_metric(text)
     form = _FORM.fullmatch(text.strip())
     if form is None:
         raise MetricError(
@@ -294,6 +377,8 @@ def formula(metric: Metric) -> str:
     'ndcg@10 = sum over ranks i = 1..10 of (2^l - 1) * 1/log2(i+1), divided by the same sum over the ideal order'
     """
     name = f"{metric.measure}{metric.at}"
+    if metric.is_external:
+        return f"{name}: {measure_of(metric.measure).formula}"
     if metric.measure not in CUMULATED:
         return f"{name} = {_companion_formula(metric)}"
     gain = AXIS_OF["gain"].meaning_of(metric["gain"])
@@ -352,4 +437,4 @@ def settings(metric: Metric) -> list[Setting]:
 
 def meaning(metric: Metric) -> str:
     """Return the meaning of the metric's measure, in words."""
-    return MEASURES[metric.measure].meaning
+    return measure_of(metric.measure).meaning

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.dialects import DIALECTS
-from ndcg_tracker.metrics.language.measures import MEASURES
-from ndcg_tracker.metrics.language.metric import Metric, parse_canonical
+from ndcg_tracker.metrics.language.measures import EXTERNAL, MEASURES
+from ndcg_tracker.metrics.language.metric import Metric, external_metric, parse_canonical
 
 NAMES = {typed: name for name, measure in MEASURES.items() for typed in measure.names} | {
     "num_rel_ret": "NumRet(rel=1)"
@@ -54,6 +54,8 @@ def parse_metric(text: str) -> Metric:
     text = " ".join(text.split())
     if not text.isprintable():
         raise MetricError(f"{text!r} is not a metric: it has characters that cannot be printed", advice="type it again")
+    if text.startswith(EXTERNAL):
+        return replace(external_metric(text), requested_as=text)
     form = _DIALECT.fullmatch(text)
     return replace(_unprefixed(text) if form is None else _of_dialect(form, text), requested_as=text)
 
@@ -84,6 +86,8 @@ def asked_for(metric: str, requested_as: str | None) -> str | None:
     >>> asked_for("AP", "map"), asked_for("AP", "mrr"), asked_for("AP", None)
     ('map', None, None)
     """
+    if metric.startswith(EXTERNAL):
+        return metric.partition("(")[0]
     try:
         return requested_as if requested_as is not None and str(parse_metric(requested_as)) == metric else None
     except MetricError:

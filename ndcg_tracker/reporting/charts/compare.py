@@ -14,7 +14,7 @@ from ndcg_tracker.comparison.report import MOST_SLICES, EveryGroup, PairReports,
 from ndcg_tracker.comparison.results import Comparison, MetricComparison, SliceComparison, Verdict
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.reporting.charts.cutoffs import cutoffs
-from ndcg_tracker.reporting.charts.theme import SAME, Spec, by_direction, chart, direction, signed_axis
+from ndcg_tracker.reporting.charts.theme import BETTER, SAME, WORSE, Spec, by_direction, chart, direction, signed_axis
 from ndcg_tracker.reporting.compare import for_people
 from ndcg_tracker.reporting.groups import NO_VALUE
 from ndcg_tracker.reporting.numbers import counted, interval, p_text, points
@@ -115,7 +115,7 @@ def columns_of(groups: EveryGroup) -> Columns:
     >>> columns_of(EveryGroup("abc", np.zeros(3), np.array([0.5, 0.0, -0.25])))
     Columns(places=[2, 0], starts=[0, 3], n_each=1, n_same=1, same_at=2.0, end=4)
     """
-    delta = groups.delta
+    delta = groups.gain
     order = np.argsort(delta, kind="stable")
     lost, won = order[delta[order] < 0], order[delta[order] > 0]
     n_each = max(1, -(-(lost.size + won.size) // COLUMNS))
@@ -141,7 +141,7 @@ def _group_row(groups: EveryGroup, place: int, slices: Slices) -> dict[str, obje
         "baseline": _short(baseline),
         "candidate": _short(candidate),
         "delta": _short(candidate - baseline),
-        "direction": direction(candidate - baseline),
+        "direction": direction(float(groups.gain[place])),
         **{_field(slices, name): shown_as[groups.attributes[name][place]] for name, shown_as in slices.items()},
     }
 
@@ -262,7 +262,7 @@ def histogram(groups: EveryGroup, *, height: int = 320) -> Spec:
             "low": _short(float(low)),
             "high": _short(float(high)),
             "n": int(n),
-            "direction": direction(float(low + high) / 2),
+            "direction": direction(float(low + high) / 2 if groups.direction == "higher" else -float(low + high) / 2),
         }
         for n, low, high in zip(counts, edges[:-1], edges[1:], strict=True)
     ]
@@ -344,7 +344,7 @@ def forest(bars: Sequence[Bar], title: str = "Differences with their 95% interva
             "delta": bar.delta,
             "low": None if bar.ci is None else bar.ci[0],
             "high": None if bar.ci is None else bar.ci[1],
-            "direction": direction(bar.delta) if bar.verdict in ("improved", "regressed") else SAME,
+            "direction": {"improved": BETTER, "regressed": WORSE}.get(bar.verdict or "", SAME),
             "verdict": "" if bar.verdict is None else bar.verdict.replace("_", " "),
             "interval": interval(bar.ci, signed=True),
             "p": p_text(bar.p_adjusted),

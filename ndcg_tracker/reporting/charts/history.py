@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ndcg_tracker.reporting.charts.theme import BETTER, WORSE, Spec, chart
-from ndcg_tracker.reporting.history import HistoryRow
+from ndcg_tracker.reporting.history import HistoryRow, gain_of
 
 MOST_RUNS = 400
 """So many runs, the newest, are drawn."""
@@ -21,7 +21,7 @@ def history(rows: Sequence[HistoryRow], metric: str, *, marked: Collection[str] 
     for place, row in enumerate(shown):
         low, high = row["ci"] or (None, None)
         version = row.get("label_set_version")
-        change = row.get("step_change")
+        change = gain_of(row, row.get("step_change"))
         is_new = place > 0 and version != shown[place - 1].get("label_set_version")
         table.append(
             {

@@ -31,8 +31,9 @@ def every_group_mermaid(groups: EveryGroup, metric: str) -> str:
         line [0, 0, 0]
     ```
     """
-    delta = np.sort(groups.delta)
-    n_worse, n_better = int((delta < 0).sum()), int((delta > 0).sum())
+    delta, gain = groups.delta, groups.gain
+    delta = delta[np.argsort(gain, kind="stable")]
+    n_worse, n_better = int((gain < 0).sum()), int((gain > 0).sum())
     if not n_worse + n_better or delta.size < 2:  # a line needs two places
         return ""
     parts = np.array_split(delta, min(PLACES, delta.size))

@@ -1,0 +1,62 @@
+"""Runs a gate or a look for new steps, and posts what it found to a webhook that takes Slack's messages.
+
+SLACK_WEBHOOK_URL=https://... python slack_webhook.py ndcg-track gate CANDIDATE --baseline @prod --margin 0.01
+SLACK_WEBHOOK_URL=https://... python slack_webhook.py ndcg-track history --new-steps --exit-code
+
+A PASS, a history without a new step, and any other end with exit code 0 are not posted, unless the first argument is
+--always. The exit code is the command's, so that a build still obeys the gate; 1 if that is 0 and the post failed.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+
+
+def escaped(text: object) -> str:
+    """Return a text in which Slack sees no link, channel or person."""
+    return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def told(found: object, code: int, error: str) -> str:
+    """Return the message: of a gate's JSON, of a history's, or of an error."""
+    if isinstance(found, dict) and "decision" in found:
+        runs = f"{found['candidate']['name']} against {found['baseline']['name']} on {found['dataset']}"
+        means = [
+            f"{one['metric']} {one['baseline']:.4f} -> {one['candidate']:.4f}"
+            for one in found["metrics"][:1]
+            if None not in (one["baseline"], one["candidate"])
+        ]
+        return f"*{found['decision'].upper()}*: {escaped(runs)}\n{escaped('; '.join([*means, found['reason']]))}"
+    if isinstance(found, list):
+        steps = [
+            f"{row['metric']} stepped {'up' if row['step_change'] > 0 else 'down'} by {abs(row['step_change']):.4f} at "
+            f"{row['run']} (commit {(row['git_commit'] or 'unknown')[:7]})"
+            for row in found
+            if row["step"]
+        ]
+        return escaped("\n".join(steps) or "no new step")
+    return f"ndcg-track ended with exit code {code}\n{escaped(error.strip())}"
+
+
+def main(command: list[str], url: str) -> int:
+    is_always = command[:1] == ["--always"]
+    done = subprocess.run([*command[is_always:], "--format", "json"], capture_output=True, text=True, check=False)
+    print(done.stdout, end="")
+    print(done.stderr, end="", file=sys.stderr)
+    if done.returncode == 0 and not is_always:
+        return 0
+    message = told(json.loads(done.stdout or "null"), done.returncode, done.stderr)
+    body = json.dumps({"text": message}).encode()
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+    try:
+        urllib.request.urlopen(request, timeout=30).close()
+    except OSError as error:
+        print(f"not posted: {error}", file=sys.stderr)
+        return done.returncode or 1
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ["SLACK_WEBHOOK_URL"]))

@@ -1,0 +1,75 @@
+"""``ndcg-track ingest --results``: results that another engine computed."""
+
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+
+LATENCY = ["--metric", "external:latency", "--direction", "lower", "--range", "0,inf"]
+
+
+@pytest.fixture
+def timed(command: CommandLine, folder: Path) -> CommandLine:
+    for name, shift in (("old", 0), ("new", -5), ("slow", 5)):
+        rows = [f"q{number},{100 + number + shift * (1 + number % 3)}" for number in range(240)]
+        (folder / f"{name}.csv").write_text("\n".join(["group,value", *rows, ""]), encoding="utf-8")
+        command.done("ingest", "--results", f"{name}.csv", *LATENCY)
+    return command
+
+
+def test_the_whole_way(timed: CommandLine) -> None:
+    rows = timed.rows("ingest", "--results", "old.csv", *LATENCY)
+    assert [(row["run"], row["outcome"], row["metric"], row["mean"]) for row in rows] == [
+        ("old", "already stored", "external:latency(direction=lower, range=0..inf)", 219.5)
+    ]
+    found = timed.rows("compare", "old", "new")
+    assert (found["metrics"][0]["verdict"], found["metrics"][0]["wins"]) == ("improved", 240)
+    gate = ["--baseline", "old", "--metric", "external:latency", "--margin", "1", "--dry-run"]
+    passed = timed("gate", "new", *gate)
+    assert (passed.code, passed.out.splitlines()[1]) == (
+        0,
+        "With 95% confidence delta is below 1: at most -9.564 (one-sided t bound)",
+    )
+    failed = timed("gate", "slow", *gate)
+    assert (failed.code, failed.out.splitlines()[0]) == (3, "FAIL: slow must not replace old on default")
+    assert "external:latency  " in timed.done("history", "--metric", "external:latency", "--last", "1")
+    assert timed("report", "old", "new", "-o", "report.html").code == 0
+    assert timed("plot", "history", "--metric", "external:latency", "-o", "history.svg").code == 0
+    why = "external:latency was computed by another engine: which items made it is not known; explain ndcg@10 instead"
+    assert timed.refused("explain", "old", "new", "--group", "q1", "--metric", "external:latency") == why
+    store = "store its results with: ndcg-track ingest --results FILE --metric external:latency"
+    why = f"external:latency was computed by another engine, and cannot be computed here; {store}"
+    assert timed.refused("rescore", "old", "--metric", "external:latency") == why
+    assert "  latency" not in timed.done("runs", "list")
+
+
+def test_trec_eval_and_a_named_run(command: CommandLine, folder: Path) -> None:
+    (folder / "q.txt").write_text("map\tq1\t0.5\nP_5\tq1\t0.2\nmap\tq2\t1.0\nmap\tall\t0.75\n", encoding="utf-8")
+    theirs = ["--metric", "external:map", "--direction", "higher", "--range", "0,1", "--measure", "map"]
+    (row,) = command.rows(
+        "ingest", "--results", "q.txt", "--name", "bm25", "--dataset", "shop", "--tag", "a=b", *theirs
+    )
+    assert (row["run"], row["dataset"], row["mean"], row["n_groups"]) == ("bm25", "shop", 0.75, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "no FILE is given to ingest; name one, or - for standard input"),
+        (["a.csv", "--range", "0,1"], "--range belongs to --results FILE; leave it out"),
+        (
+            ["--results", "a.csv", "--metric", "external:a", "--direction", "higher"],
+            "--results needs its metric, direction and range; give for example --metric external:latency --direction "
+            "lower --range 0,inf",
+        ),
+        (["a.csv", "--results", "a.csv", *LATENCY], "--results FILE stands alone, and FILE is given too; leave it out"),
+        (["--results", "a.csv", *LATENCY[:-1], "1"], "--range '1' is not LOW,HIGH; write for example 0,1 or 0,inf"),
+        (["--results", "a.csv", *LATENCY[:-1], "1,0"], "the range from 1 to 0 is empty; give the lower number first"),
+        (
+            ["--results", "a.csv", *LATENCY[:3], "up", *LATENCY[4:]],
+            "direction 'up' is none; write higher or lower, whichever is better",
+        ),
+    ],
+)
+def test_what_does_not_go_together(sqlite_command: CommandLine, words: list[str], message: str) -> None:
+    assert sqlite_command.refused("ingest", *words) == message

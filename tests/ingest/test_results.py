@@ -1,0 +1,95 @@
+"""Results of groups that another engine computed, read from files and frames."""
+
+import math
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest.results import ResultColumns, ResultTable, read_results, result_frame
+
+SHARES = (0.0, 1.0)
+EXPECTED = {"q1": 0.5, "q2": 1.0, "007": 0.0}
+TREC = (
+    "runid\tall\tbm25\nmap\tq1\t0.25\nndcg_cut_10\tq1\t0.5\nndcg_cut_10 q2 1.0000\nndcg_cut_10\t007\t0\nmap\tall\t0.4\n"
+)
+
+
+def known(table: ResultTable) -> dict[str, float]:
+    return dict(zip(table.group_keys.to_list(), table.values.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "group,value\nq1,0.5\nq2,1\n007,0\n"),
+        ("a.tsv", "qid\tvalue\tother\nq1\t.5\tx\nq2\t1e0\tx\n007\t0\tx\n"),
+        (
+            "a.jsonl",
+            '{"query_id": "q1", "value": 0.5}\n{"query_id": "q2", "value": 1}\n{"query_id": "007", "value": 0}\n',
+        ),
+        ("perquery.csv", "name,qid,measure,value\nbm25,q1,nDCG,0.5\nbm25,q2,nDCG,1\nbm25,007,nDCG,0.0\n"),
+    ],
+)
+def test_files(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    assert known(read_results(str(path), SHARES)) == EXPECTED
+
+
+def test_parquet_and_frames(tmp_path: Path) -> None:
+    table = pa.table({"qid": ["q1", "q2", "007"], "value": [0.5, 1.0, 0.0]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    assert known(read_results(str(tmp_path / "a.parquet"), SHARES)) == EXPECTED
+    frame = table.to_pandas()
+    assert known(result_frame(frame, SHARES)) == known(result_frame(table, SHARES)) == EXPECTED
+    assert known(result_frame(EXPECTED, SHARES)) == EXPECTED
+    assert known(result_frame({"qid": list(EXPECTED), "value": list(EXPECTED.values())}, SHARES)) == EXPECTED
+    renamed = frame.rename(columns={"qid": "session", "value": "score"})
+    assert known(result_frame(renamed, SHARES, ResultColumns("session", "score"))) == EXPECTED
+    assert known(result_frame({1: 0.5, 2: 1.0}, SHARES)) == {"1": 0.5, "2": 1.0}
+
+
+def test_trec_eval(tmp_path: Path) -> None:
+    path = tmp_path / "evaluated"
+    path.write_text(TREC, encoding="utf-8")
+    assert known(read_results(str(path), SHARES, columns=ResultColumns(measure="ndcg_cut_10"))) == EXPECTED
+    assert known(read_results(str(path), SHARES, columns=ResultColumns(measure="map"))) == {"q1": 0.25}
+    with pytest.raises(InputError) as caught:
+        read_results(str(path), SHARES)
+    assert str(caught.value) == f"{path}:3: there are measures 'map' and 'ndcg_cut_10'; choose one with measure="
+    with pytest.raises(InputError, match=r"there is no measure 'P_5'; choose one of 'map', 'ndcg_cut_10'$"):
+        read_results(str(path), SHARES, columns=ResultColumns(measure="P_5"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("q1,0.5\nq1,0.75\n", ":3: group 'q1' stands in line 2 already; keep one of the two"),
+        ("q1,\n", ":2: value '' is not a number; write it like 0.5, -2 or 1e-3"),
+        ("q1,nan\n", ":2: value 'nan' is not a number; write it like 0.5, -2 or 1e-3"),
+        (",0.5\n", ":2: the group id is empty; every row needs one"),
+        ("", ": there are no rows"),
+    ],
+)
+def test_what_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"group,value\n{text}", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_results(str(path), SHARES)
+    assert str(caught.value).startswith(f"{path}{message}")
+
+
+def test_a_value_outside_of_the_range(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("group,value\nq1,0.5\nq2,1.5\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r":3: the value 1.5 lies outside of the range 0 to 1; give the range"):
+        read_results(str(path), SHARES)
+    assert known(read_results(str(path), (0.0, math.inf))) == {"q1": 0.5, "q2": 1.5}
+    with pytest.raises(InputError, match=r"^row 2: the value is null"):
+        result_frame(pd.DataFrame({"group": ["a", "b"], "value": [1.0, math.nan]}), SHARES)
+    with pytest.raises(InputError, match="no reader 'trec' for results"):
+        read_results(str(path), SHARES, reader="trec")

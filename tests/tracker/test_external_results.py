@@ -1,0 +1,202 @@
+"""Results of other engines: stored, compared by their direction, gated, drawn, and never computed or explained."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from served import served
+from small_shop import BM25, DENSE, frame_of, labels_frame
+
+import ndcg_tracker as nt
+
+N_GROUPS = 480
+GROUPS = [f"q{number:03}" for number in range(N_GROUPS)]
+TEXT = "external:latency(direction=lower, range=0..inf)"
+LATENCY = {"metric": "latency", "direction": "lower", "range": (0, np.inf)}
+rng = np.random.default_rng(19)
+BASE = rng.uniform(50, 150, N_GROUPS)
+VALUES = {"old": BASE, "fast": BASE - 8 + rng.normal(0, 3, N_GROUPS), "slow": BASE + 8 + rng.normal(0, 3, N_GROUPS)}
+
+
+@pytest.fixture
+def timed(tracker: nt.Tracker) -> nt.Tracker:
+    """A tracker with the latencies of three runs, which have no items."""
+    for name, values in VALUES.items():
+        tracker.log_results(dict(zip(GROUPS, values.tolist(), strict=True)), name=name, **LATENCY)
+    tracker.set_groups({"group": GROUPS, "device": ["phone", "tv"] * (N_GROUPS // 2)})
+    return tracker
+
+
+def test_the_verdict_follows_the_direction(timed: nt.Tracker) -> None:
+    result = timed.compare("old", ["fast", "slow"], by="device")
+    fast, slow = result.comparisons
+    delta = VALUES["fast"] - VALUES["old"]
+    (metric,) = fast.metrics
+    assert (metric.metric, metric.direction, metric.verdict) == (TEXT, "lower", "improved")
+    assert metric.delta == pytest.approx(delta.mean())
+    assert (metric.wins, metric.losses) == (int((delta < 0).sum()), int((delta > 0).sum()))
+    assert slow.metrics[0].verdict == "regressed"
+    order = np.argsort(delta)
+    assert [group.group for group in fast.best[:3]] == [GROUPS[place] for place in order[:3]]
+    assert [group.delta for group in slow.worst] == sorted((group.delta for group in slow.worst), reverse=True)
+    assert slow.worst[0].delta == pytest.approx((VALUES["slow"] - VALUES["old"]).max())
+    assert {one.verdict for one in fast.slices or ()} == {"improved"}
+    assert [one.wins > one.losses for one in slow.slices or ()] == [False, False]
+    assert (slow.slices or ())[0].delta >= (slow.slices or ())[1].delta
+    text = str(result)
+    assert "▲ improved" in text
+    assert "labels  none: another engine computed the results" in text
+    assert result.to_dict()["metrics"][0]["direction"] == "lower"
+
+
+@pytest.mark.parametrize("scope", ["population", "set"])
+def test_the_gate(timed: nt.Tracker, scope: str) -> None:
+    allowed = {"margin": 1.0} if scope == "population" else {"scope": "set", "tolerance": 1.0}
+    passed = timed.gate("fast", baseline="old", metric="external:latency", **allowed)
+    failed = timed.gate("slow", baseline="old", metric="external:latency", **allowed)
+    assert [one.to_dict()["decision"] for one in (passed, failed)] == ["pass", "fail"]
+    found = passed.to_dict()
+    assert (found["direction"], found["delta"]) == ("lower", pytest.approx((VALUES["fast"] - VALUES["old"]).mean()))
+    if scope == "set":
+        assert failed.to_dict()["reason"].endswith(", is above 1")
+        return
+    assert found["lower"] < found["delta"] < found["upper"] < 0
+    assert found["reason"].startswith("with 95% confidence delta is below 1: at most -")
+    assert failed.to_dict()["reason"].startswith("with 99% confidence delta is above 0: at least ")
+    assert timed.gate("slow", baseline="old", metric=TEXT, margin=30.0).to_dict()["decision"] == "pass"
+    upper = failed.to_dict()["upper"]
+    assert f"not shown to be below 1: its 95% bound is {upper:.4g}" in failed.to_dict()["reason"]
+    recorded = timed.sql("SELECT metric, delta, ci_low, ci_high FROM gate_decisions ORDER BY decision_id")
+    assert list(recorded["metric"]) == [TEXT] * 3
+    assert (recorded["ci_low"] < recorded["delta"]).all()
+    assert (recorded["delta"] < recorded["ci_high"]).all()
+
+
+def test_slices_at_the_gate(timed: nt.Tracker) -> None:
+    values = dict(zip(GROUPS, VALUES["fast"].tolist(), strict=True))
+    for group in GROUPS[1::2]:
+        values[group] += 8.0
+    timed.log_results(values, name="mixed", **LATENCY)
+    gate = {"baseline": "old", "metric": "external:latency", "margin": 5.0, "by": "device", "slice_margin": 0.1}
+    found = timed.gate("mixed", **gate).to_dict()
+    tv = found["slices"]["rows"][0]
+    assert (found["decision"], tv["value"], tv["status"]) == ("pass", "tv", "open")
+    assert timed.gate("mixed", strict_slices=True, **gate).to_dict()["decision"] == "inconclusive"
+    assert tv["lower"] < tv["delta"] < tv["upper"]
+    assert tv["upper"] > 0.1
+    assert found["slices"]["rows"][1]["upper"] < 0
+    assert "not shown to be below 0.1: device='tv'" in found["reason"]
+    failed = timed.gate("slow", **{**gate, "margin": 50.0}).to_dict()
+    assert (failed["decision"], {row["status"] for row in failed["slices"]["rows"]}) == ("fail", {"fails"})
+    assert "but above 0.1: device=" in failed["reason"]
+
+
+def test_history_and_pictures(timed: nt.Tracker, tmp_path: Path) -> None:
+    frame = timed.history("external:latency")
+    assert list(frame["run"]) == ["old", "fast", "slow"]
+    assert set(frame["direction"]) == {"lower"}
+    assert list(frame["mean"]) == pytest.approx([values.mean() for values in VALUES.values()])
+    assert frame["step"].tolist() == [False, True, True]
+    assert (frame["ci_low"] < frame["mean"]).all()
+    assert list(timed.history(TEXT)["mean"]) == list(frame["mean"])
+    spec = timed.history_report("external:latency").plot().spec
+    assert [row["step"] for row in spec["data"]["values"] if row["step"]] == ["better", "worse"]
+    for kind in ("every", "scatter", "histogram", "forest", "slices", "heatmap"):
+        timed.compare("old", ["fast", "slow"], by="device").plot(kind).save(tmp_path / f"{kind}.svg")
+    page = timed.report("old", "slow")
+    page.save(tmp_path / "report.html")
+    assert "regressed by" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_pages(timed: nt.Tracker) -> None:
+    """What the web page shows of such results: none of it asks for items."""
+    with served(timed.location) as pages:
+        group = "/group?dataset=default&group=q001&run=1&run=2"
+        for path in ("/run?run=1", "/history?dataset=default", "/compare?baseline=1&run=1&run=2", group):
+            assert "external:latency" in pages.page(path)
+
+
+def test_only_itself_is_compared(tracker: nt.Tracker) -> None:
+    """The results of another engine beside our own metric of the same name, under whatever labels."""
+    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame())
+    tracker.ingest(frame_of(DENSE), name="dense")
+    theirs = {"metric": "ndcg@10", "direction": "higher", "range": (0, 1)}
+    assert tracker.log_results({"q1": 0.5, "q2": 0.75, "x": 1.0}, name="bm25", **theirs).outcome == "already stored"
+    with pytest.raises(nt.NotComparableError, match=r"do not both have external:ndcg@10"):
+        tracker.compare("bm25", "dense", metrics="external:ndcg@10")
+    tracker.log_results({"q1": 0.75, "q2": 0.5, "x": 0.5}, name="dense", **theirs)
+    both = tracker.compare("bm25", "dense").comparisons[0]
+    assert [one.metric for one in both.metrics] == ["ndcg@10", "external:ndcg@10(direction=higher, range=0..1)"]
+    assert [one.n for one in both.metrics] == [5, 3]
+    assert (both.label_set.version, both.label_set.judge) == (1, "")
+    assert [one.cutoff for one in both.coverage] == [10]
+    alone = tracker.compare("bm25", "dense", metrics="external:ndcg@10", tie_bounds=True, unjudged_bounds=True)
+    assert [one.delta for one in alone.comparisons[0].metrics] == [pytest.approx(-1 / 6)]
+    with pytest.raises(nt.MetricError, match="which items made it is not known"):
+        tracker.explain("bm25", "dense", group="q1", metric="external:ndcg@10")
+    with pytest.raises(nt.MetricError, match="cannot be computed here"):
+        tracker.rescore(["bm25"], metrics="external:ndcg@10")
+    with pytest.raises(nt.MetricError, match="cannot be computed here"):
+        tracker.ingest(frame_of(DENSE), name="third", metrics=["ndcg@10", "external:ndcg@10"])
+    assert [one.metrics for one in tracker.rescore()] == [(), ()]
+    assert tracker.explain("bm25", "dense", group="q1").to_dict()["metric"] == "ndcg@10"
+    assert [one.version for one in tracker.label_versions()] == [1]
+    tracker.ingest({**frame_of(DENSE), "label": [1] * len(frame_of(DENSE)["group"])}, name="other", dataset="other")
+    with pytest.raises(
+        nt.ReferenceNotFoundError, match=r"^dataset 'other' has no results external:ndcg@10; store some"
+    ):
+        tracker.history("external:ndcg@10", dataset="other")
+
+
+def test_older_labels_of_ours_come_before_the_results_alone(tracker: nt.Tracker) -> None:
+    from rankings_of import labels_of
+    from small_shop import LABELS
+
+    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame())
+    tracker.ingest(frame_of(DENSE), name="dense")
+    for name in ("bm25", "dense"):
+        tracker.log_results({"q1": 0.5, "q2": 1.0}, name=name, metric="share", direction="higher", range=(0, 1))
+    tracker.add_labels(labels_of({**LABELS, "q2": {"a": 3, "d": 1}}))
+    found = tracker.compare("bm25", "dense").comparisons[0]
+    assert (found.label_set.version, len(found.metrics)) == (1, 2)
+    assert [note.kind for note in found.notes].count("newer_labels") == 1
+
+
+def test_the_same_again_and_other_results(timed: nt.Tracker) -> None:
+    values = dict(zip(GROUPS, VALUES["old"].tolist(), strict=True))
+    again = timed.log_results(values, name="old", **LATENCY)
+    assert (again.outcome, again.metrics[0].is_new) == ("already stored", False)
+    with pytest.raises(
+        nt.ConflictError, match=r"keep both with name='old-2', or put these in their place with replace=True$"
+    ):
+        timed.log_results({**values, "q000": 1.0}, name="old", **LATENCY)
+    with pytest.raises(
+        nt.ConflictError, match=r"knows external:latency\(direction=lower, range=0..inf\), and here it is"
+    ):
+        timed.log_results(values, name="old", metric="latency", direction="higher", range=(0, np.inf))
+    assert timed.log_results({**values, "q000": 1.0}, name="old", replace=True, **LATENCY).outcome == "replaced"
+    assert timed.sql("SELECT value FROM group_history WHERE run = 'old' AND group_key = 'q000'")["value"].tolist() == [
+        1.0
+    ]
+    with timed.store().read() as tx:
+        assert len(tx.evaluations.of_run(tx.runs.resolve("old").id)) == 1
+
+
+def test_what_is_no_such_metric(tracker: nt.Tracker) -> None:
+    for direction, limits, message in (
+        ("up", (0, 1), "direction 'up' is none; write higher or lower"),
+        ("lower", (1, 0), "the range from 1 to 0 is empty"),
+    ):
+        with pytest.raises(nt.MetricError, match=message):
+            tracker.log_results({"q": 0.5}, name="a", metric="m", direction=direction, range=limits)
+    with pytest.raises(nt.InputError, match="results have no name"):
+        tracker.log_results({"q": 0.5}, **LATENCY)
+
+
+def test_export_and_import(timed: nt.Tracker, tmp_path: Path) -> None:
+    timed.export_runs(tmp_path / "exported")
+    with nt.Tracker(tmp_path / "other.db") as other:
+        other.import_runs(tmp_path / "exported")
+        found = other.compare("old", "fast").to_dict()["metrics"][0]
+        assert found == timed.compare("old", "fast").to_dict()["metrics"][0]
+        assert list(other.history("external:latency")["mean"]) == list(timed.history("external:latency")["mean"])
