@@ -189,7 +189,7 @@ def gated(
             found = _decided(tx, question, basis, acknowledgement)
         if dry_run:
             return found
-        with store.write() as tx:
+        with store.write("marks") as tx:
             if _basis(tx, question) == basis:
                 return _recorded(tx, question, basis, found)
     with store.write() as tx:  # many gates at once: each would find the decision of another one before its own

@@ -15,7 +15,7 @@ from stored_samples import BM25, DENSE, add_run, outputs_of, started
 from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import Ranking
-from ndcg_tracker.storage import connection as connections
+from ndcg_tracker.storage import locks
 from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.connection import wal_is_safe
 from ndcg_tracker.storage.store import Store
@@ -199,7 +199,7 @@ def test_a_reader_beside_a_writer(store: Store) -> None:
 
 
 def test_a_second_writer_waits_and_then_says_so(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(locks, "WAIT_SECONDS", 0.2)
 
     def write_within_a_write() -> None:
         with store.write() as tx:
