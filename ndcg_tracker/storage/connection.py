@@ -121,6 +121,7 @@ _WHO_OWNS = """
 """
 
 
+_WAITING = "%s: waiting up to %g s for another writer%s"
 _log = logging.getLogger("ndcg_tracker")
 
 
@@ -211,7 +212,7 @@ def _begin_sqlite(location: Location, connection: Connection) -> None:
                 raise
         if not is_told and time.monotonic() - begun >= locks.TOLD_AFTER_SECONDS:
             is_told = True
-            _log.warning("%s: waiting for another process, which is writing", location.display_url)
+            _log.warning(_WAITING, location.display_url, locks.WAIT_SECONDS, "")
     _pragma(connection, f"busy_timeout = {int(1000 * locks.WAIT_SECONDS)}")
 
 
@@ -229,7 +230,7 @@ def writer_locks(location: Location, turn: tuple[Lock, ...] = TURNS["alone"]) ->
     """Return the locks of a writer, which says whom it waits for in the log, by default on standard error."""
 
     def tell(holder: Holder) -> None:
-        _log.warning("%s: waiting for %s, which is writing", location.display_url, _words_of(holder))
+        _log.warning(_WAITING, location.display_url, locks.WAIT_SECONDS, f": {_words_of(holder)}")
 
     return WriterLocks(turn, tell)
 

@@ -152,10 +152,9 @@ def acquire(connection: Connection, lock: Lock, tell: Callable[[Holder], None]) 
     if connection.exec_driver_sql(f"SELECT pg_try_advisory_xact_lock{shared}({lock.sql})").scalar():
         return
     first = min(TOLD_AFTER_SECONDS, WAIT_SECONDS)
-    for seconds in (first, WAIT_SECONDS - first):
+    rest = WAIT_SECONDS - first
+    for seconds in (first, rest) if rest else (first,):
         try:
-            if seconds <= 0:
-                break
             with connection.begin_nested():
                 connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, int(1000 * seconds))}")
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock{shared}({lock.sql})")
@@ -165,8 +164,9 @@ def acquire(connection: Connection, lock: Lock, tell: Callable[[Holder], None]) 
             if getattr(error.orig, "sqlstate", None) != LOCKED:
                 raise
         found = holders(connection, lock)
-        if seconds == first < WAIT_SECONDS and found:
+        if rest and found:
             tell(found[0])
+            rest = 0.0
     raise LockedError(found[0] if found else None)
 
 

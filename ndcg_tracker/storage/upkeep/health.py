@@ -82,7 +82,8 @@ def examine(location: str) -> Iterator[Finding]:
 
 def _of_state(state: State, location: Location) -> Finding:
     if state.kind is Kind.CURRENT:
-        return Finding("schema", "ok", f"{state.detail}, the newest that this program knows")
+        where = "" if state.schema is None else f"; its tables are in schema {state.schema!r} of search_path"
+        return Finding("schema", "ok", f"{state.detail}, the newest that this program knows{where}")
     reason = refusal(state, location).reason
     is_usual = state.kind in (Kind.MISSING, Kind.EMPTY, Kind.OLDER)
     return Finding("schema", "note" if is_usual else "bad", reason.what, reason.advice)
