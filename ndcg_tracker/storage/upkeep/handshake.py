@@ -108,7 +108,8 @@ class State:
     """What a location holds.
 
     ``detail``: our revision, a table of another program, what is wrong, the missing GRANT, a schema further back in
-    ``search_path``, or that path. ``schema``: the schema of Postgres that was looked at, the first of ``search_path``.
+    ``search_path``, or that path. ``schema``: the schema of Postgres that was looked at, the first of ``search_path``;
+    None where that has no other than ``public``.
     """
 
     kind: Kind
@@ -149,7 +150,8 @@ def state_within(connection: Connection) -> State:
     """
     if connection.dialect.name == "sqlite":
         return _state_of(connection, sorted(connection.exec_driver_sql(_SQLITE_TABLES).scalars()))
-    schema = connection.exec_driver_sql("SELECT current_schema()").scalar()
+    path = connection.exec_driver_sql("SELECT current_schemas(false)").scalar_one()
+    schema = path[0] if path else None
     tables = sorted(connection.exec_driver_sql(_POSTGRES_TABLES).scalars())
     if VERSION_TABLE not in tables:
         for query, kind in ((_FORBIDDEN_SCHEMAS, Kind.FORBIDDEN), (_LATER_SCHEMAS, Kind.BEHIND)):
@@ -158,7 +160,7 @@ def state_within(connection: Connection) -> State:
                 return State(kind, found, schema)
     if schema is None:
         return State(Kind.NOWHERE, str(connection.exec_driver_sql("SHOW search_path").scalar()))
-    return replace(_state_of(connection, tables), schema=schema)
+    return replace(_state_of(connection, tables), schema=None if path == ["public"] else schema)
 
 
 def _state_of(connection: Connection, tables: list[str]) -> State:

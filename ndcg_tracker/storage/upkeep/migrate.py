@@ -116,7 +116,8 @@ def _check_encoding(connection: Connection, location: Location) -> None:
 
 def _row_counts(connection: Connection) -> dict[str, int]:
     """Return how many rows each of our tables has; other programs may have tables in the same schema."""
-    names = set(sa.inspect(connection).get_table_names()).intersection(metadata.tables)
+    inspector = sa.inspect(connection)  # without a schema it lists those of the whole search_path
+    names = set(inspector.get_table_names(inspector.default_schema_name)).intersection(metadata.tables)
     return {name: _row_count(connection, name) for name in sorted(names)}
 
 

@@ -233,7 +233,7 @@ def test_a_schema_of_ones_own_is_empty_where_another_may_not_be_used(postgres_ur
     with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as owner:
         owner.execute("REVOKE USAGE ON SCHEMA public FROM PUBLIC")
         owner.execute('CREATE SCHEMA "Somebody" AUTHORIZATION "Somebody"')
-    assert found_in(other_role)["schema"].found == "the database is empty"
+    assert found_in(other_role)["schema"].found == "schema 'Somebody' of search_path is empty"
 
 
 @pytest.mark.parametrize("threshold", ["0", "none"])
