@@ -91,6 +91,13 @@ _POSTGRES_REASONS = (
     ("timeout expired", Reason("the server did not answer in time")),
     ("does not exist", Reason("the database or the user does not exist", "create it with createdb or createuser")),
     ("too many", Reason("the server has no free connection", "try again later")),
+    (
+        "unsupported startup parameter",
+        Reason(
+            "a pooler of connections does not take ?options=",
+            "leave it out of the URL, and let ALTER ROLE ... SET say it",
+        ),
+    ),
     ("ssl", Reason("the server and this URL do not agree about SSL", "see sslmode")),
 )
 """By libpq's messages: a failed connection has no SQLSTATE."""
@@ -176,6 +183,7 @@ def database_engine(location: Location, *, create: bool = False, read_only: bool
             connect_args={
                 "client_encoding": "utf8",
                 "application_name": "ndcg-tracker",
+                "prepare_threshold": None,  # a pooler of transactions would lose what is prepared
                 **dict(location.driver_options),
             },
             pool_size=1,

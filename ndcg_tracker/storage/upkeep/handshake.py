@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from ndcg_tracker.errors import argument
 from ndcg_tracker.storage.connection import FailedDatabaseError, Reason, read_transaction
-from ndcg_tracker.storage.database_url import Location
+from ndcg_tracker.storage.database_url import PREPARE_THRESHOLD, Location
 from ndcg_tracker.storage.schema import VERSION_TABLE
 
 _PACKAGE = Path(__file__).resolve().parents[2]
@@ -23,6 +25,7 @@ SEPARATOR = "\n;\n"
 """Separates the statements of a snapshot."""
 
 
+_SEARCH_PATH = re.compile(r"(?:-c\s*|--)search[_-]path=((?:\\.|[^\s\\])+)", re.DOTALL)
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
 _SMALLEST_DATABASE = 512  # bytes: the smallest page that SQLite has
 _POSTGRES_TABLES = """
@@ -129,7 +132,39 @@ def found_state(engine: Engine, location: Location) -> State:
         if 0 < path.stat().st_size < _SMALLEST_DATABASE or _is_no_sqlite(engine):
             return State(Kind.NOT_A_DATABASE, "it is a file of another kind")
     with read_transaction(engine, location) as connection:
+        _check_options(connection, location)
         return state_within(connection)
+
+
+def _check_options(connection: Connection, location: Location) -> None:
+    """Refuse what the URL asks for and a pooler such as PgBouncer drops or, worse, mixes up between its clients."""
+    asked = [] if location.url is None else _SEARCH_PATH.findall(str(location.url.query.get("options", "")))
+    if asked:
+        present = str(connection.exec_driver_sql("SHOW search_path").scalar())
+        wanted = asked[-1].replace("\\", "")
+        if _names(wanted) != _names(present):
+            raise FailedDatabaseError(
+                location,
+                Reason(
+                    f"?options= of the URL asks for search_path {wanted}, and the connection has {present}",
+                    "a pooler such as PgBouncer drops them: leave them out, and let ALTER ROLE ... SET say it",
+                ),
+            )
+    if dict(location.driver_options).get(PREPARE_THRESHOLD) is not None:
+        driver: Any = connection.connection.driver_connection
+        if driver.info.backend_pid != connection.exec_driver_sql("SELECT pg_backend_pid()").scalar():
+            raise FailedDatabaseError(
+                location,
+                Reason(
+                    f"?{PREPARE_THRESHOLD}= cannot be used through a pooler such as PgBouncer: statements prepared by "
+                    "one client could be run for another",
+                    "leave it out",
+                ),
+            )
+
+
+def _names(path: str) -> list[str]:
+    return [name.strip(' "') for name in path.split(",")]
 
 
 def _is_no_sqlite(engine: Engine) -> bool:
