@@ -13,8 +13,10 @@ from .small_disks import can_be_mounted
 MODULES = ["kills", "signals", "writers", "same_file", "start_ups", "disk_full", "memory"]
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize(
+    ("name", "engine"),
+    [*((name, engine) for name in MODULES for engine in ("sqlite", "postgres")), ("team", "postgres")],
+)
 def test_a_row_in_its_quick_size(tmp_path: Path, postgres_server: PostgresServer, name: str, engine: str) -> None:
     module = importlib.import_module(f"{__package__}.{name}")
     found = list(module.outcomes(Setting("quick", tmp_path, postgres_server, (engine,))))
