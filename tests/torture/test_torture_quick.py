@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from postgres_server import PostgresServer
+from thorough import LONG
 
 from .disk_full import NOT_MOUNTED
 from .report import Outcome, Setting, as_json, markdown
@@ -15,7 +16,7 @@ MODULES = ["kills", "signals", "writers", "same_file", "start_ups", "disk_full",
 
 @pytest.mark.parametrize(
     ("name", "engine"),
-    [*((name, engine) for name in MODULES for engine in ("sqlite", "postgres")), ("team", "postgres")],
+    [(name, engine) for name in MODULES for engine in ("sqlite", "postgres")] + [("team", "postgres")] * LONG,
 )
 def test_a_row_in_its_quick_size(tmp_path: Path, postgres_server: PostgresServer, name: str, engine: str) -> None:
     module = importlib.import_module(f"{__package__}.{name}")
