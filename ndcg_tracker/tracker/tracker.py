@@ -208,12 +208,15 @@ class Tracker:
         """
         from ndcg_tracker.concurrency import reading_ahead
         from ndcg_tracker.tracker.evaluation import fitting, parsed_metrics
-        from ndcg_tracker.tracker.ingest import digested, store_run
+        from ndcg_tracker.tracker.ingest import digested, ready_run, store_run
 
         parsed = parsed_metrics(metrics)
         coming = fitting(blocks, labels)
         if isinstance(blocks, list):  # a run that was read whole is refused before a database is created for it
-            coming = iter(list(coming))
+            whole = list(coming)
+            coming = iter(whole)
+            if scores is None and len(whole) == 1:  # and it is scored before others have to wait for it
+                scores = ready_run(whole[0], labels, parsed).scores
         with reading_ahead(digested(coming)) as read:  # the first blocks are read while the store opens
             return store_run(self.store(create=True), read, labels, details, parsed, replace=replace, scores=scores)
 
