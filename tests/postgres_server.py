@@ -50,7 +50,7 @@ class PostgresServer:
     def __init__(self, parent: Path | None = None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ndcg-pg-", dir=parent or _short_temporary_folder()))
         self.folder.chmod(0o755)
-        self._account = _account_to_run_as()
+        self._account = account_to_run_as()
         self._data = self.folder / "data"
         self._log = self.folder / "log"
         self._process: subprocess.Popen[bytes] | None = None
@@ -90,7 +90,7 @@ class PostgresServer:
                 cwd=self.folder,
                 env=_environment(),
                 preexec_fn=_die_with_parent,
-                **_run_as(self._account),
+                **run_as(self._account),
             )
         deadline = time.monotonic() + 60
         while True:
@@ -123,7 +123,9 @@ class PostgresServer:
 
     def create_database(self, name: str, template: str = "template0") -> None:
         """Create a database: an empty one (UTF8, C collation unless the server was told otherwise), or a copy."""
-        self._administer(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY file_copy')
+        with psycopg.connect(self.conninfo()) as connection:
+            how = " STRATEGY file_copy" if connection.info.server_version >= 150000 else ""  # before, the only one
+        self._administer(f'CREATE DATABASE "{name}" TEMPLATE "{template}"{how}')
 
     def drop_database(self, name: str) -> None:
         """Drop a database, whoever is still connected to it."""
@@ -149,7 +151,7 @@ class PostgresServer:
             cwd=self.folder,
             env=_environment(),
             check=False,
-            **_run_as(self._account),
+            **run_as(self._account),
         )
         if done.returncode != 0:
             raise RuntimeError(f"initdb failed: {done.stderr.decode(errors='replace')[-2000:]}")
@@ -160,12 +162,13 @@ def _short_temporary_folder() -> str:
     return "/tmp" if Path("/tmp").is_dir() else tempfile.gettempdir()
 
 
-def _account_to_run_as() -> pwd.struct_passwd | None:
+def account_to_run_as() -> pwd.struct_passwd | None:
     """Postgres refuses to run as root: then it runs as nobody."""
     return pwd.getpwnam("nobody") if os.geteuid() == 0 else None
 
 
-def _run_as(account: pwd.struct_passwd | None) -> dict[str, object]:
+def run_as(account: pwd.struct_passwd | None) -> dict[str, object]:
+    """Arguments of subprocess that start a program as an account, None for this one."""
     return {} if account is None else {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
 
 
@@ -215,7 +218,7 @@ def _runs(folder: Path, account: pwd.struct_passwd) -> bool:
             capture_output=True,
             cwd="/",
             check=False,
-            **_run_as(account),
+            **run_as(account),
         )
     except OSError:
         return False

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
@@ -16,18 +19,18 @@ from sqlalchemy import Connection, Engine, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from ndcg_tracker.errors import DatabaseError, argument
+from ndcg_tracker.storage import locks
 from ndcg_tracker.storage.database_url import Location
+from ndcg_tracker.storage.locks import TURNS, Holder, Lock, LockedError, WriterLocks
 
 if TYPE_CHECKING:
     import psycopg
 
-WAIT_SECONDS = 60
-"""How long a writer waits for another one."""
-WRITER_LOCK = 0x6E646367  # "ndcg"
-"""The key of the Postgres advisory lock that every writer and every migration holds."""
 CACHE_KIB = 65536
 
 _BEGIN = "ndcg_begin"
+_SLICE_SECONDS = 0.5
+"""How long SQLite waits before Python has a look at signals, such as Ctrl-C."""
 _FIXED_IN_SERIES = {(3, 50): 7, (3, 44): 6}
 
 
@@ -88,15 +91,23 @@ _POSTGRES_REASONS = (
     ("timeout expired", Reason("the server did not answer in time")),
     ("does not exist", Reason("the database or the user does not exist", "create it with createdb or createuser")),
     ("too many", Reason("the server has no free connection", "try again later")),
+    (
+        "unsupported startup parameter",
+        Reason(
+            "a pooler of connections does not take ?options=",
+            "leave it out of the URL, and let ALTER ROLE ... SET say it",
+        ),
+    ),
     ("ssl", Reason("the server and this URL do not agree about SSL", "see sslmode")),
 )
 """By libpq's messages: a failed connection has no SQLSTATE."""
 _NO_RIGHT = "42501"
-_LOCKED = "55P03"
+_DEADLOCK = "40P01"
 _POSTGRES_STATES = {
     "53100": Reason("the server's disk is full", f"free some space there and {_AGAIN}", True),
     "53200": Reason("the server is out of memory", _AGAIN, True),
-    _LOCKED: Reason("another process has been writing for too long", _AGAIN, True),
+    locks.LOCKED: Reason("another process has been writing for too long", _AGAIN, True),
+    _DEADLOCK: Reason("another process and this one waited for each other", _AGAIN, True),
     _NO_RIGHT: Reason("this user may not do that", "ask for the rights, or give another user in the URL", True),
     "25006": Reason("the server is read-only", "connect to a writable one", True),
     "57P01": Reason("the server was stopped", "if the command stored something, the same command again says so"),
@@ -109,19 +120,16 @@ _RIGHTS = {"SELECT": "SELECT", "WITH": "SELECT", "INSERT": "INSERT", "COPY": "IN
     word: word for word in ("UPDATE", "DELETE")
 }
 """The right that a statement needs, by its first word."""
-_WHO_WRITES = """
-    SELECT a.pid, coalesce(nullif(a.application_name, ''), 'unknown'), a.usename::text,
-        to_char(a.xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-    FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-    WHERE l.locktype = 'advisory' AND l.granted AND l.classid = 0 AND l.objid = %(lock)s
-    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-"""
 _WHO_OWNS = """
     SELECT current_user::text, CASE c.relkind WHEN 'v' THEN 'view ' ELSE 'table ' END || c.relname,
         pg_get_userbyid(c.relowner)::text
     FROM (SELECT) asked LEFT JOIN pg_class c ON c.relnamespace = quote_ident(current_schema())::regnamespace
     AND c.relkind IN ('r', 'v') AND c.relname = ANY (%(words)s) LIMIT 1
 """
+
+
+_WAITING = "%s: waiting up to %g s for another writer%s"
+_log = logging.getLogger("ndcg_tracker")
 
 
 def wal_is_safe(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> bool:
@@ -141,7 +149,9 @@ def wal_is_safe(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> bool:
 def sqlite_connection(path: Path, *, create: bool = False) -> sqlite3.Connection:
     """Return a connection that begins no transaction by itself and waits for other writers."""
     uri = f"file:{quote(str(path.absolute()))}?mode={'rwc' if create else 'rw'}"
-    connection = sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=locks.WAIT_SECONDS, isolation_level=None, check_same_thread=False
+    )
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     return connection
@@ -152,7 +162,9 @@ def reading_connection(path: Path) -> sqlite3.Connection:
     uri = f"file:{quote(str(path.absolute()))}?mode=ro"
     with closing(sqlite_connection(path)) as recovering:  # open meanwhile, or a write-ahead log could not be read
         recovering.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        connection = sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            uri, uri=True, timeout=locks.WAIT_SECONDS, isolation_level=None, check_same_thread=False
+        )
         connection.execute("PRAGMA query_only = ON")
         connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -171,6 +183,7 @@ def database_engine(location: Location, *, create: bool = False, read_only: bool
             connect_args={
                 "client_encoding": "utf8",
                 "application_name": "ndcg-tracker",
+                "prepare_threshold": None,  # a pooler of transactions would lose what is prepared
                 **dict(location.driver_options),
             },
             pool_size=1,
@@ -186,12 +199,29 @@ def database_engine(location: Location, *, create: bool = False, read_only: bool
         poolclass=sa.NullPool,
         hide_parameters=True,
     )
-    event.listen(engine, "begin", _begin_sqlite)
+    event.listen(engine, "begin", partial(_begin_sqlite, location))
     return engine
 
 
-def _begin_sqlite(connection: Connection) -> None:
-    connection.exec_driver_sql(f"BEGIN {connection.get_execution_options().get(_BEGIN, 'DEFERRED')}")
+def _begin_sqlite(location: Location, connection: Connection) -> None:
+    """Begin, and wait in short slices: SQLite by itself would neither say that it waits nor end at Ctrl-C."""
+    if connection.get_execution_options().get(_BEGIN) != "IMMEDIATE":
+        connection.exec_driver_sql("BEGIN DEFERRED")
+        return
+    begun, is_told = time.monotonic(), False
+    while True:
+        left = begun + locks.WAIT_SECONDS - time.monotonic()
+        _pragma(connection, f"busy_timeout = {max(0, int(1000 * min(left, _SLICE_SECONDS)))}")
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            break
+        except DBAPIError as error:
+            if left <= _SLICE_SECONDS or getattr(error.orig, "sqlite_errorname", "") != "SQLITE_BUSY":
+                raise
+        if not is_told and time.monotonic() - begun >= locks.TOLD_AFTER_SECONDS:
+            is_told = True
+            _log.warning(_WAITING, location.display_url, locks.WAIT_SECONDS, "")
+    _pragma(connection, f"busy_timeout = {int(1000 * locks.WAIT_SECONDS)}")
 
 
 @contextmanager
@@ -204,12 +234,23 @@ def read_transaction(engine: Engine, location: Location) -> Iterator[Connection]
             yield connection
 
 
+def writer_locks(location: Location, turn: tuple[Lock, ...] = TURNS["alone"]) -> WriterLocks:
+    """Return the locks of a writer, which says whom it waits for in the log, by default on standard error."""
+
+    def tell(holder: Holder) -> None:
+        _log.warning(_WAITING, location.display_url, locks.WAIT_SECONDS, f": {_words_of(holder)}")
+
+    return WriterLocks(turn, tell)
+
+
 @contextmanager
-def write_transaction(engine: Engine, location: Location, *, migrating: bool = False) -> Iterator[Connection]:
-    """Yield the connection of the only writer; committed at the end, rolled back on any exception.
+def write_transaction(
+    engine: Engine, location: Location, *, migrating: bool = False, taking: WriterLocks | None = None
+) -> Iterator[Connection]:
+    """Yield the connection of a writer; committed at the end, rolled back on any exception.
 
     A deferred BEGIN that reads before it writes fails next to other writers, whatever the timeout; so SQLite begins
-    IMMEDIATE, and Postgres takes one lock for the whole database, which also makes ids follow the order of commits.
+    IMMEDIATE, and there is one writer. On Postgres it takes the locks in ``taking``, by default those of the only one.
     ``migrating``: SQLite's tables can be rebuilt. Raises: LostAnswerError where the connection was lost while it was
     committed; DatabaseError for every other error of the engine.
     """
@@ -218,8 +259,8 @@ def write_transaction(engine: Engine, location: Location, *, migrating: bool = F
             # Each statement must see what the previous writer committed, whatever the server's default is.
             connection.execution_options(isolation_level="READ COMMITTED")
             with connection.begin() as transaction, _given_up_when_interrupted(connection):
-                connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{WAIT_SECONDS}s'")
-                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITER_LOCK})")
+                connection.exec_driver_sql(f"SET LOCAL lock_timeout = {int(1000 * locks.WAIT_SECONDS)}")
+                (taking or writer_locks(location)).begin(connection)
                 yield connection
                 with lost_answers(location):
                     transaction.commit()
@@ -254,22 +295,25 @@ def _given_up_when_interrupted(connection: Connection) -> Iterator[None]:
 
 @contextmanager
 def _refusals(connection: Connection, location: Location, *, writing: bool = False) -> Iterator[None]:
-    """Say which role has no right to do what, or who holds the lock; the server is asked once the transaction ended.
+    """Say which role has no right to do what, or who holds a lock; the server is asked once the transaction ended.
 
     The table is found among the words of the server's message, which may be in any language.
     """
     try:
         yield
         return
+    except LockedError as error:
+        held = _held(error.holder)
     except Exception as error:
+        held = None
         refused = error.orig if isinstance(error, DBAPIError) else error
         state = getattr(refused, "sqlstate", None)
-        if state not in (_NO_RIGHT, _LOCKED):
+        if state != _NO_RIGHT:
             raise
         statement = (error.statement or "").strip() if isinstance(error, DBAPIError) else ""
         said = str(getattr(refused, "diag").message_primary)  # noqa: B009  # the driver is imported by nobody here
-    if state == _LOCKED:
-        raise FailedDatabaseError(location, _held(connection))
+    if held is not None:
+        raise FailedDatabaseError(location, held)
     words = {"words": re.findall(r"\w+", said)}
     role, table, owner = connection.exec_driver_sql(_WHO_OWNS, words).one()
     right = _RIGHTS.get(statement.split(maxsplit=1)[0].upper()) if statement else None
@@ -285,16 +329,20 @@ def _refusals(connection: Connection, location: Location, *, writing: bool = Fal
     raise FailedDatabaseError(location, Reason(what, advice, nothing_was_stored=writing))
 
 
-def _held(connection: Connection) -> Reason:
+def _held(holder: Holder | None) -> Reason:
     """Return who has been writing, and since when as far as this role may know."""
-    usual = _POSTGRES_STATES[_LOCKED]
-    writer = connection.exec_driver_sql(_WHO_WRITES, {"lock": WRITER_LOCK}).first()
-    if writer is None:  # it has ended meanwhile
+    usual = _POSTGRES_STATES[locks.LOCKED]
+    if holder is None:  # it has ended meanwhile
         return usual
-    pid, program, role, since = writer
-    found = f"process {pid}, {program} of role {role!r}{f', since {since}' if since else ''}"
-    advice = f"{usual.advice}, or, if that process hangs, SELECT pg_terminate_backend({pid})"
-    return Reason(f"{usual.what} ({found})", advice, usual.nothing_was_stored)
+    advice = f"{usual.advice}, or, if that process hangs, SELECT pg_terminate_backend({holder.pid})"
+    return Reason(f"{usual.what} ({_words_of(holder)})", advice, usual.nothing_was_stored)
+
+
+def _words_of(holder: Holder) -> str:
+    """Return who holds a lock, in words."""
+    since = f", since {holder.since}" if holder.since else ""
+    idle = f", idle since {holder.idle_since}" if holder.idle_since else ""
+    return f"process {holder.pid}, {holder.program} of role {holder.role!r}{since}{idle}"
 
 
 def prepare_journal(connection: Connection) -> None:

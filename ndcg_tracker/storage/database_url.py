@@ -18,7 +18,7 @@ MASK = "***"
 _POSTGRES_SCHEMES = ("postgres", "postgresql", "postgresql+psycopg")
 _SECRET_WORDS = ("pass", "pwd", "secret", "token", "key")
 _FILE_OPTIONS = ("passfile", "sslkey")
-_PREPARE_THRESHOLD = "prepare_threshold"  # an option of psycopg, which must not be text
+PREPARE_THRESHOLD = "prepare_threshold"  # an option of psycopg, which must not be text
 _SQLITE_SCHEMES = ("sqlite", "sqlite+pysqlite")
 # a URL without slashes or scheme, or a libpq connection string; after ./ or / it is a path all the same
 _NO_PATH = re.compile(
@@ -126,19 +126,19 @@ def _postgres(rest: str) -> Location:
         raise InputError(
             f"{display} needs the Postgres driver", advice="pip install 'ndcg-tracker[postgres]'", joint=": "
         )
-    threshold = url.query.get(_PREPARE_THRESHOLD)
+    threshold = url.query.get(PREPARE_THRESHOLD)
     if threshold is None:
         return Location("postgresql", None, url, display)
     if not isinstance(threshold, str) or not re.fullmatch(r"[0-9]{1,9}|none", threshold, re.IGNORECASE):
         raise InputError(
-            f"{_PREPARE_THRESHOLD} is a number of executions, 0 or more, or none",
+            f"{PREPARE_THRESHOLD} is a number of executions, 0 or more, or none",
             where=display,
             advice="correct it",
             joint=": ",
         )
     n_executions = int(threshold) if threshold.isdigit() else None
-    url = url.difference_update_query([_PREPARE_THRESHOLD])
-    return Location("postgresql", None, url, display, ((_PREPARE_THRESHOLD, n_executions),))
+    url = url.difference_update_query([PREPARE_THRESHOLD])
+    return Location("postgresql", None, url, display, ((PREPARE_THRESHOLD, n_executions),))
 
 
 def masked(url: str) -> str:

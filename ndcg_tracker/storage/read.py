@@ -19,6 +19,7 @@ from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import BLOCK_ITEMS, LABEL_LISTS, RANKED_LISTS, Bulk, Lists, unpacked
 from ndcg_tracker.storage.bulk.sqlite import ArrowChoice, SqliteBulk
 from ndcg_tracker.storage.known_groups import KnownGroups
+from ndcg_tracker.storage.locks import WriterLocks
 from ndcg_tracker.storage.records import (
     EXTERNAL_JUDGE,
     AliasRecord,
@@ -49,10 +50,14 @@ Record = TypeVar("Record")
 
 
 class Session:
-    """The connection of one transaction, for narrow tables and, as ``bulk``, for wide ones."""
+    """The connection of one transaction, for narrow tables and, as ``bulk``, for wide ones.
 
-    def __init__(self, connection: Connection, arrow: ArrowChoice) -> None:
+    ``locks``: those of a writer.
+    """
+
+    def __init__(self, connection: Connection, arrow: ArrowChoice, locks: WriterLocks | None = None) -> None:
         self.connection = connection
+        self.locks = locks or WriterLocks()
         self.bulk = _bulk(connection, arrow)
 
     def records(self, kind: Callable[..., Record], query: Select[Any]) -> list[Record]:
@@ -501,6 +506,10 @@ class GroupReads:
         """Take note of groups that this transaction has created."""
         if dataset_id in self._known:
             self._known[dataset_id].add(ids, keys)
+
+    def look_again(self, dataset_id: int) -> None:
+        """Forget which groups a dataset has: another writer may have created some."""
+        self._known.pop(dataset_id, None)
 
     def _all_known(self, dataset_id: int) -> KnownGroups:
         """Return all groups of a dataset, which are read once."""

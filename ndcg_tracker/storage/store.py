@@ -14,8 +14,15 @@ from sqlalchemy.exc import DBAPIError
 
 from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.storage.bulk.sqlite import ArrowChoice
-from ndcg_tracker.storage.connection import LostAnswerError, database_engine, read_transaction, write_transaction
+from ndcg_tracker.storage.connection import (
+    LostAnswerError,
+    database_engine,
+    read_transaction,
+    write_transaction,
+    writer_locks,
+)
 from ndcg_tracker.storage.database_url import Location, parsed_location
+from ndcg_tracker.storage.locks import TURNS, Lock, TurnName, storing
 from ndcg_tracker.storage.read import ReadTransaction, Session
 from ndcg_tracker.storage.upkeep.backup import backup_to
 from ndcg_tracker.storage.upkeep.grants import Roles, granted
@@ -108,28 +115,32 @@ class Store:
             yield ReadTransaction(Session(connection, self._arrow))
 
     @contextmanager
-    def write(self) -> Iterator[WriteTransaction]:
-        """Yield the only writer: its work is committed at the end, or rolled back completely on any exception.
+    def write(self, turn: TurnName = "alone", *, run: tuple[str, str] | None = None) -> Iterator[WriteTransaction]:
+        """Yield a writer: its work is committed at the end, or rolled back completely on any exception.
 
-        Other writers wait, up to a minute, then raise DatabaseError. Where the connection is lost with the answer to
-        the commit, the content digest of what was written says whether it is stored (see ``resolve_lost_answer``).
+        Other writers wait, up to a minute, then raise DatabaseError: on SQLite all of them; on Postgres those that
+        ``turn`` keeps out, or, for who stores one run, its dataset and name in ``run`` (see ``storage/locks.py``).
+        Where the connection is lost with the answer to the commit, the content digest of what was written says whether
+        it is stored (see ``resolve_lost_answer``).
         """
         if self._read_only:
             raise DatabaseError("it was opened for reading only; nothing was stored", where=self.display_url)
         written: Written | None = None
+        taken = TURNS[turn] if run is None else storing(*run)
+        locks = writer_locks(self._location, taken)
         try:
-            with write_transaction(self._engine, self._location) as connection:
+            with write_transaction(self._engine, self._location, taking=locks) as connection:
                 state = state_within(connection)
                 if state.kind is not Kind.CURRENT:
                     raise refusal(state, self._location)
-                transaction = WriteTransaction(Session(connection, self._arrow))
+                transaction = WriteTransaction(Session(connection, self._arrow, locks))
                 yield transaction
                 transaction.check()
                 written = transaction.write.made
         except LostAnswerError:
             if written is None:  # it belongs to another transaction, within this one
                 raise
-            resolve_lost_answer(self._engine, self._location, written)
+            resolve_lost_answer(self._engine, self._location, written, taken)
         if self._engine.dialect.name == "postgresql" and written is not None and written.is_much:
             refresh_statistics(self._engine)
 
@@ -193,7 +204,9 @@ def refresh_statistics(engine: Engine) -> None:
         connection.exec_driver_sql("SELECT ndcg_tracker_analyze()")
 
 
-def resolve_lost_answer(engine: Engine, location: Location, written: Written) -> None:
+def resolve_lost_answer(
+    engine: Engine, location: Location, written: Written, turn: tuple[Lock, ...] = TURNS["alone"]
+) -> None:
     """Return if a commit whose answer was lost stored the data; otherwise raise an error.
 
     Raises: DatabaseError if nothing was stored; LostAnswerError if that is unknown, because the server does not answer
@@ -202,8 +215,8 @@ def resolve_lost_answer(engine: Engine, location: Location, written: Written) ->
     deadline = time.monotonic() + RECONNECT_SECONDS
     while True:
         try:
-            # The writer lock: it is free when the lost session has ended, with or without its commit.
-            with write_transaction(engine, location) as connection:
+            # The locks of its turn: they are free when the lost session has ended, with or without its commit.
+            with write_transaction(engine, location, taking=writer_locks(location, turn)) as connection:
                 stored = written.is_in(connection)
             break
         except DatabaseError:

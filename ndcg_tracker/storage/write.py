@@ -51,11 +51,22 @@ class RunDetails(TypedDict, total=False):
 
 
 class WriteTransaction(ReadTransaction):
-    """The only writer: it sees its own writes, and writes by the parts in ``write``."""
+    """A writer: it sees its own writes, and writes by the parts in ``write``."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.write = Writes(session, self)
+
+    def keep_creators_out(self) -> bool:
+        """Keep others from creating datasets, groups, labels, metrics and weights until the end.
+
+        Return whether they may have done so until now: then look again at what is there.
+        """
+        return self._session.locks.keep_creators_out()
+
+    def keep_marks(self) -> None:
+        """Keep others from setting tags and aliases and from recording decisions until the end."""
+        self._session.locks.keep_marks()
 
     def check(self) -> None:
         """Raise DatabaseError if written data is incomplete; called before the commit."""
@@ -87,6 +98,8 @@ class DatasetWrites:
     def ensure(self, name: str) -> DatasetRecord:
         """Return the dataset of this name, created if it does not exist."""
         found = self._read.datasets.named(checked_name("dataset", name))
+        if found is None and self._session.locks.keep_creators_out():
+            found = self._read.datasets.named(name)
         if found is not None:
             return found
         values = {"name": name, "created_at_utc": utc_now()}
@@ -108,6 +121,10 @@ class GroupWrites:
         check_group_keys(keys)
         ids = self._read.groups.ids(dataset_id, keys)
         missing = np.flatnonzero(ids < 0)
+        if missing.size and self._session.locks.keep_creators_out():
+            self._read.groups.look_again(dataset_id)
+            ids = self._read.groups.ids(dataset_id, keys)
+            missing = np.flatnonzero(ids < 0)
         if not missing.size:
             return ids
         ids = ids.copy()
@@ -167,6 +184,7 @@ class LabelWrites:
         self, dataset_id: int, source: str | None = None, *, by_row_number: bool | None = False, judge: str = ""
     ) -> int:
         """Create the next version of a dataset's labels, still empty, and return the id of the label set."""
+        self._session.locks.keep_creators_out()
         newest = self._read.labels.newest(dataset_id, None)
         values: dict[str, Any] = {
             "dataset_id": dataset_id,
@@ -220,6 +238,7 @@ class RunWrites:
         self._read = read
         self._groups = groups
         self._made = made
+        self._undated: set[int] = set()
 
     def insert(self, dataset_id: int, name: str, ranking: Ranking, **details: Unpack[RunDetails]) -> RunRecord:
         """Store a run with all its items and return its record; ConflictError where the name is taken."""
@@ -245,6 +264,8 @@ class RunWrites:
         }
         run_id = self._session.insert(schema.runs, values)
         self._made.runs[run_id] = ""
+        if details.get("created_at_utc") is None:
+            self._undated.add(run_id)
         return run_id
 
     def append(self, run_id: int, dataset_id: int, ranking: Ranking) -> None:
@@ -252,9 +273,16 @@ class RunWrites:
         self._session.bulk.insert_lists(RANKED_LISTS, run_id, _lists(self._groups, dataset_id, ranking, "score"))
 
     def finish(self, run_id: int, digest: str, n_groups: int, n_items: int) -> RunRecord:
-        """Finish a run: store its counts and digest, and return its record."""
+        """Finish a run: store its counts and digest, and return its record.
+
+        A run without a date has that of now: of two that are stored side by side, the later one is the one that ends
+        later.
+        """
         self._made.runs[run_id] = digest
-        return self._updated(run_id, {"digest": digest, "n_groups": n_groups, "n_items": n_items})
+        values: dict[str, Any] = {"digest": digest, "n_groups": n_groups, "n_items": n_items}
+        if run_id in self._undated:
+            values["created_at_utc"] = utc_now()
+        return self._updated(run_id, values)
 
     def check_name_free(self, dataset_id: int, name: str) -> None:
         """Raise ConflictError if another run of the dataset has this name, InputError if the name is not valid."""
@@ -436,7 +464,10 @@ class EvaluationWrites:
 
     def _metric_id(self, text: str) -> int:
         table = schema.metrics
-        found = self._session.rows(sa.select(table.c.id).where(table.c.text == text))
+        query = sa.select(table.c.id).where(table.c.text == text)
+        found = self._session.rows(query)
+        if not found and self._session.locks.keep_creators_out():
+            found = self._session.rows(query)
         return int(found[0][0]) if found else self._session.insert(table, {"text": text})
 
 

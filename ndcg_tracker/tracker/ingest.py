@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as replace_fields
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -154,13 +155,16 @@ def store_run(
     """Store a run with its labels, metrics and group results in one transaction, and return what became of it.
 
     Parameters: ``blocks``: of whole groups; a run that is read whole is one block. Held in memory are the blocks in
-    use, ``labels``, and per group its id and its results. The transaction is open while the blocks are read.
+    use, ``labels``, and per group its id and its results. The transaction is open while the blocks after the first are
+    read; on Postgres others write meanwhile (see ``storage/locks.py``).
     ``scores``: of all groups of the blocks under ``labels``, if they are known (see ``ready_run``). Raises:
     ConflictError where the name is taken by other content or a label contradicts a stored one; InputError where there
     are no labels; what the blocks raise.
     """
     wanted = list(dict.fromkeys(metrics))
-    with store.write() as tx:
+    coming_blocks = iter(blocks)
+    blocks = chain(list(islice(coming_blocks, 1)), coming_blocks)  # nobody waits while a pipe is silent
+    with store.write(run=(details.dataset, details.name)) as tx:
         dataset = tx.write.datasets.ensure(details.dataset)
         coming = _Coming(blocks, RunLabels(tx, dataset, labels, details.labels_source or details.source))
         run, outcome, moved, scores = _settled_run(tx, dataset, coming, details, wanted, replace, scores)
@@ -215,13 +219,14 @@ def _settled_run(
             raise _other_content(dataset, details)
         return existing, "already stored", [], None
     aside = f"{existing.name[:100]} {existing.digest}"  # until it is known whether the content is another
-    tx.write.runs.rename(existing.id, aside)
-    run, scores = _written(tx, dataset, coming, details, metrics, known)
+    run, scores = _written(tx, dataset, coming, replace_fields(details, name=aside), metrics, known)
     if run.digest == existing.digest:
         tx.write.runs.delete(run.id)
-        return tx.write.runs.rename(existing.id, existing.name), "already stored", [], None
+        return existing, "already stored", [], None
+    tx.keep_marks()
     moved = _taken_aliases(tx, dataset, existing)
     tx.write.runs.delete(existing.id)
+    run = tx.write.runs.rename(run.id, existing.name)
     for alias in moved:
         tx.write.aliases.set(dataset.id, alias, run.id)
     return run, "replaced", moved, scores

@@ -130,18 +130,23 @@ class RunLabels:
         self._source = source
         self._may_grow = given is None
         self._is_new = False
+        self._version: LabelSetRecord | None = None
         self._known: KnownLabels = HeldLabels(NO_LABELS if given is None else given)
         if given is not None:
             added = add_labels(tx, dataset, given, source)
-            self._version: LabelSetRecord | None = added.label_set
+            self._version = added.label_set
             self._is_new = added.is_new
             return
-        newest = self._version = tx.labels.newest(dataset.id)
+        self._n_blocks = 0
+        self._begun: int | None = None
+        self._begin_with(tx.labels.newest(dataset.id))
+
+    def _begin_with(self, newest: LabelSetRecord | None) -> None:
+        self._version = newest
         self._digest, self._n_groups, self._n_labels = joined_digest([]), 0, 0
         if newest is not None:
-            self._known = label_source(tx, newest)()
+            self._known = label_source(self._tx, newest)()
             self._digest, self._n_groups, self._n_labels = newest.digest, newest.n_groups, newest.n_labels
-        self._begun: int | None = None
 
     def of(self, block: RankedTable) -> LabelLists:
         """Return the labels of a block's groups, the stored ones and those that came with it (ConflictError)."""
@@ -149,13 +154,27 @@ class RunLabels:
             return self._known.of(block.ranking.group_keys)
         if block.labels is not None or not block.by_row_number:  # else it may have no labels, which is told apart
             refuse_other_items(self._version, block.by_row_number, self._dataset)
+        self._n_blocks += 1
         stored = self._known.of(_group_keys_of(block))
         if block.labels is None:
             return stored
         both = _union(stored, block.labels, self._dataset)
         if both is not stored:
+            if self._tx.keep_creators_out() and (newest := self._tx.labels.newest(self._dataset.id)) != self._version:
+                return self._of_newer(block, newest)
             self._append(stored, both)
         return both
+
+    def _of_newer(self, block: RankedTable, newest: LabelSetRecord | None) -> LabelLists:
+        """Begin again with labels that another process has stored since, if no block was taken before this one."""
+        if self._n_blocks > 1:
+            raise ConflictError(
+                f"dataset {self._dataset.name!r} got new labels while this run with labels of its own was read",
+                advice="run the same command again",
+            )
+        self._n_blocks = 0
+        self._begin_with(newest)
+        return self.of(block)
 
     def rest(self) -> Iterator[LabelLists]:
         """Yield the labels of all groups that no block had."""
@@ -229,6 +248,8 @@ def add_labels(
     known = stored_version(tx, dataset, lists.digest(), judge)
     if known is not None:
         return AddedLabels(known, is_new=False)
+    if tx.keep_creators_out():  # another process may just have stored them
+        return add_labels(tx, dataset, lists, source, judge, extend=extend)
     return AddedLabels(tx.write.labels.insert(dataset.id, lists, source, judge=judge), is_new=True)
 
 

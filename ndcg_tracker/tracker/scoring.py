@@ -237,6 +237,8 @@ def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWei
             )
         new = np.isnan(before)
         if new.any():
+            if tx.keep_creators_out():  # another process may just have given some of them weights
+                return settle_weights(tx, dataset, given)
             tx.write.groups.set_weights(dataset.id, given_ids[new], given.values[new])
     elif given is not None:
         return given

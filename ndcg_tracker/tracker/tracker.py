@@ -276,12 +276,15 @@ class Tracker:
         """
         from ndcg_tracker.concurrency import reading_ahead
         from ndcg_tracker.tracker.evaluation import fitting, parsed_metrics
-        from ndcg_tracker.tracker.ingest import digested, store_run
+        from ndcg_tracker.tracker.ingest import digested, ready_run, store_run
 
         parsed = parsed_metrics(metrics)
         coming = fitting(blocks, labels)
         if isinstance(blocks, list):  # a run that was read whole is refused before a database is created for it
-            coming = iter(list(coming))
+            whole = list(coming)
+            coming = iter(whole)
+            if scores is None and len(whole) == 1:  # and it is scored before others have to wait for it
+                scores = ready_run(whole[0], labels, parsed).scores
         with reading_ahead(digested(coming)) as read:  # the first blocks are read while the store opens
             return store_run(self.store(create=True), read, labels, details, parsed, replace=replace, scores=scores)
 
@@ -315,7 +318,7 @@ class Tracker:
         from ndcg_tracker.tracker.rescore import rescore_runs
 
         parsed = parse_metrics(metrics)
-        with self.store().write() as tx:
+        with self.store().write("content") as tx:
             return rescore_runs(tx, tx.runs.chosen(references, dataset), parsed, labels, judge)
 
     def add_labels(
@@ -334,7 +337,7 @@ class Tracker:
         """
         from ndcg_tracker.tracker.rescore import add_label_version
 
-        with self.store(create=True).write() as tx:
+        with self.store(create=True).write("content") as tx:
             return add_label_version(tx, dataset, labels, source, judge, extend=extend)
 
     def labels_needed(
@@ -765,7 +768,7 @@ class Tracker:
         self, reference: str, tags: Mapping[str, str], *, remove: Sequence[str] = (), dataset: str | None = None
     ) -> dict[str, str]:
         """Add tags to a run, remove others, and return all it has."""
-        with self.store().write() as tx:
+        with self.store().write("marks") as tx:
             run = tx.runs.resolve(reference, dataset)
             kept = {key: value for key, value in {**run.tags, **tags}.items() if key not in remove}
             tx.write.runs.set_tags(run.id, kept)
@@ -787,14 +790,14 @@ class Tracker:
 
     def set_alias(self, alias: str, reference: str, dataset: str | None = None) -> RunRecord:
         """Point an alias, given with or without @, at a run and return the run."""
-        with self.store().write() as tx:
+        with self.store().write("marks") as tx:
             run = tx.runs.resolve(reference, dataset)
             tx.write.aliases.set(run.dataset_id, alias.removeprefix("@"), run.id)
             return run
 
     def delete_alias(self, alias: str, dataset: str | None = None) -> AliasRecord:
         """Delete an alias and return what it was."""
-        with self.store().write() as tx:
+        with self.store().write("marks") as tx:
             found = tx.aliases.known(alias.removeprefix("@"), dataset)
             tx.write.aliases.delete(found.dataset_id, found.name)
             return found
@@ -828,7 +831,7 @@ class Tracker:
 
         columns = GroupColumns(group, weight, None if attributes is None else tuple(attributes))
         table = frame if isinstance(frame, GroupTable) else read_group_frame(frame, columns)
-        with self.store().write() as tx:
+        with self.store().write("content") as tx:
             return store_group_facts(tx, dataset, table)
 
     def add_texts(
@@ -855,7 +858,7 @@ class Tracker:
 
         columns = TextColumns(group, item, text, title, url)
         table = frame if isinstance(frame, TextTable) else read_text_frame(frame, columns)
-        with self.store().write() as tx:
+        with self.store().write("content") as tx:
             return store_texts(tx, dataset, table)
 
     def texts(self, dataset: str = DEFAULT_DATASET, *, group: str | None = None) -> list[StoredText]:
@@ -869,7 +872,7 @@ class Tracker:
         """Delete the texts of a dataset, or those of one of its groups alone, and return how many there were."""
         from ndcg_tracker.tracker.texts import delete_texts
 
-        with self.store().write() as tx:
+        with self.store().write("content") as tx:
             return delete_texts(tx, dataset, group)
 
     def export_runs(
@@ -898,5 +901,5 @@ class Tracker:
         from ndcg_tracker.exchange import ExportReader
         from ndcg_tracker.tracker.exchange import import_all
 
-        with ExportReader(Path(folder)) as reader, self.store(create=True).write() as tx:
+        with ExportReader(Path(folder)) as reader, self.store(create=True).write("content") as tx:
             return import_all(tx, reader, dataset)

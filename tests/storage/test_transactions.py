@@ -1,7 +1,11 @@
 """All or nothing, whatever happens; many writers at once; readers see one state."""
 
+import os
 import re
+import signal
 import sqlite3
+import threading
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +20,7 @@ from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import Ranking
 from ndcg_tracker.storage import connection as connections
+from ndcg_tracker.storage import locks
 from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.connection import wal_is_safe
 from ndcg_tracker.storage.store import Store
@@ -199,7 +204,7 @@ def test_a_reader_beside_a_writer(store: Store) -> None:
 
 
 def test_a_second_writer_waits_and_then_says_so(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(locks, "WAIT_SECONDS", 0.2)
 
     def write_within_a_write() -> None:
         with store.write() as tx:
@@ -216,6 +221,39 @@ def test_a_second_writer_waits_and_then_says_so(store: Store, monkeypatch: pytes
     said = rf".*: another process has been writing for too long{who}; nothing was stored: run the same command again"
     assert re.fullmatch(said + advice, str(caught.value))
     assert names(store) == []
+
+
+def test_a_second_writer_of_a_file_is_told_that_it_waits(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for place, name, seconds in (
+        (locks, "WAIT_SECONDS", 0.5), (locks, "TOLD_AFTER_SECONDS", 0.1), (connections, "_SLICE_SECONDS", 0.02),
+    ):  # fmt: skip
+        monkeypatch.setattr(place, name, seconds)
+    with Store.open(sqlite_url, create=True) as store, store.write():
+        with pytest.raises(DatabaseError, match="another process has been writing for too long"), store.write("marks"):
+            pass
+        assert caplog.messages == [f"{store.display_url}: waiting up to 0.5 s for another writer"]
+
+
+def test_who_waits_for_a_file_can_be_stopped(sqlite_url: str) -> None:
+    class Stop(BaseException):
+        """What the handler of the signal raises."""
+
+    def stop(*_: object) -> None:
+        raise Stop
+
+    before = signal.signal(signal.SIGUSR1, stop)
+    began = time.monotonic()
+    sender = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1))
+    try:
+        with Store.open(sqlite_url, create=True) as store, store.write():
+            sender.start()
+            with pytest.raises(Stop), store.write():
+                pass
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert time.monotonic() - began < locks.WAIT_SECONDS / 2
 
 
 def test_eight_writers(postgres_schema: None, database_url: str, python: Path) -> None:

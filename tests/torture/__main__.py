@@ -34,6 +34,7 @@ ROWS = {
     15: "escapes",
     16: "secrets",
     17: "memory",
+    18: "team",
 }
 """The module of this package that holds each row; one module may hold several."""
 ENGINES = ("sqlite", "postgres")

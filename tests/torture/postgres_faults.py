@@ -124,11 +124,16 @@ class Ingests:
             return connection.execute(_COUNTS, (dataset,)).fetchone()
 
     def inside(self, point: AtByte | AtCommit) -> bool:
-        """Return whether a point lies within the transaction that writes, the last one."""
+        """Return whether a point lies within the transaction that writes."""
         if isinstance(point, AtCommit):
-            return point.ordinal == len(self.commits)
-        first, last = self.commits[-2][point.direction], self.commits[-1][point.direction]
+            return point.ordinal == self.run_commit
+        first, last = (self.commits[number - 1][point.direction] for number in (self.run_commit - 1, self.run_commit))
         return first < point.n_bytes <= last
+
+    @property
+    def run_commit(self) -> int:
+        """The number of the commit of the run: the last but one, for the planner's statistics are renewed after it."""
+        return len(self.commits) - 1
 
     def points(self, n: int) -> list[AtByte]:
         """Return points spread evenly over the bytes of an ingest, two thirds of them in what the client sends."""
@@ -221,7 +226,7 @@ def _killed(ingests: Ingests, n: int) -> Outcome:
             query = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = %s"
             connection.execute(query, ("ndcg-tracker",))
 
-    last = len(ingests.commits)
+    last = ingests.run_commit
     for point in ingests.points(n):
         ingests.try_one(tally, Fault(point, kill, cuts=False))
     for place in PLACES if n > 1 else ():
@@ -243,7 +248,7 @@ def _stopped(ingests: Ingests, n: int, starter: Executor) -> Outcome:
     def start() -> None:
         starter.submit(server.start).result()
 
-    last = len(ingests.commits)
+    last = ingests.run_commit
     for number, point in enumerate(ingests.points(n)):
         if number % 2:
             ingests.try_one(tally, Fault(point, stop, cuts=False), afterwards=start)
@@ -259,7 +264,7 @@ def _stopped(ingests: Ingests, n: int, starter: Executor) -> Outcome:
 
 def _cut(ingests: Ingests, n: int) -> Outcome:
     tally = Tally()
-    last = len(ingests.commits)
+    last = ingests.run_commit
     for number, point in enumerate(ingests.points(n)):
         ingests.try_one(tally, Fault(point, resets=number % 2 == 0))
     for place in PLACES if n > 1 else ("before", "unanswered"):

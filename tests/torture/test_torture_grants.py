@@ -115,6 +115,13 @@ def dropped(server: PostgresServer, *databases: str) -> None:
             admin.execute(psycopg.sql.SQL("DROP ROLE IF EXISTS {}").format(psycopg.sql.Identifier(role)))
 
 
+def give_to_owner(admin: psycopg.Connection, database: str) -> None:
+    """Make a database the owner's; before Postgres 15 the schema public is not the database owner's by itself."""
+    admin.execute(f"ALTER DATABASE {database} OWNER TO {OWNER}".encode())
+    if admin.info.server_version < 150000:
+        admin.execute(f"ALTER SCHEMA public OWNER TO {OWNER}".encode())
+
+
 @pytest.fixture(scope="module")
 def team(
     postgres_server: PostgresServer, postgres_template: str, tmp_path_factory: pytest.TempPathFactory
@@ -131,7 +138,7 @@ def team(
         with psycopg.connect(postgres_server.conninfo(team.name), autocommit=True) as admin:
             for role in (OWNER, WRITER, READER, DASHBOARDS):
                 admin.execute(psycopg.sql.SQL("CREATE ROLE {} LOGIN").format(psycopg.sql.Identifier(role)))
-            admin.execute(f"ALTER DATABASE {team.name} OWNER TO {OWNER}".encode())
+            give_to_owner(admin, team.name)
         checked(here("--db", team.url("ndcg"), *GRANT, "--apply"))  # the tables were made by a superuser
         checked(here("--db", team.url(OWNER), *GRANT, "--apply"))
         for command in PREPARED:
@@ -284,7 +291,7 @@ def test_an_older_schema_is_upgraded_by_its_owner_alone(team: Team) -> None:
                 admin.execute(
                     psycopg.sql.SQL("ALTER TABLE {} OWNER TO team_owner").format(psycopg.sql.Identifier(name))
                 )
-            admin.execute(f"ALTER DATABASE {older.name} OWNER TO {OWNER}".encode())
+            give_to_owner(admin, older.name)
         refused = here("--db", older.url(OWNER), *GRANT)
         assert (refused.code, "has the older schema" in refused.err) == (2, True)
         told = older.run(WRITER, "db upgrade")

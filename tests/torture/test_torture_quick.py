@@ -1,6 +1,7 @@
 """Every row of the reliability table in its quick size; ``python -m tests.torture`` runs the full one."""
 
 import importlib
+import itertools
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,11 @@ from .small_disks import can_be_mounted
 MODULES = ["kills", "signals", "writers", "same_file", "start_ups", "disk_full", "memory"]
 
 
+# test_transactions.py has eight writers of SQLite too; a team takes ten seconds
+IN_THE_NIGHTLY = {("writers", "sqlite"), ("team", "postgres")}
 CASES = [
-    # test_transactions.py has eight writers of SQLite too
-    pytest.param(name, engine, marks=[pytest.mark.nightly] if (name, engine) == ("writers", "sqlite") else [])
-    for name in MODULES
-    for engine in ("sqlite", "postgres")
+    pytest.param(name, engine, marks=[pytest.mark.nightly] if (name, engine) in IN_THE_NIGHTLY else [])
+    for name, engine in [*itertools.product(MODULES, ("sqlite", "postgres")), ("team", "postgres")]
 ]
 
 

@@ -116,6 +116,7 @@ def _connect(conninfo: str) -> psycopg.Connection:
             client_encoding="utf8",
             connect_timeout=_CONNECT_SECONDS,
             application_name="ndcg-track sql",
+            prepare_threshold=None,  # a pooler of transactions would lose what is prepared
         )
     except psycopg.Error as error:
         reason = " ".join(str(error).split())

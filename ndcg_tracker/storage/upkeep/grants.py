@@ -29,10 +29,13 @@ UPDATED = {
     "evaluations": ("mean", "worst_mean", "best_mean", "packed_group_ids", "packed_values"),
     "groups": ("weight", "attributes"),
     "label_sets": ("digest", "n_groups", "n_labels"),
-    "runs": ("digest", "tags", "n_groups", "n_items"),
+    "runs": ("digest", "tags", "n_groups", "n_items", "created_at_utc"),
     "texts": ("text", "title", "url"),
 }
-"""The columns that a writer changes. Names are not among them: a renamed run could take the place of another."""
+"""The columns that a writer changes. Names are not among them: a renamed run could take the place of another.
+
+A run gets its date when it is whole; ``db check`` finds another date of a run with results.
+"""
 DELETED = ("label_lists", "label_sets", "texts")
 """Where a writer deletes: labels that a stream has brought and that turn out to be stored already, and empty texts."""
 

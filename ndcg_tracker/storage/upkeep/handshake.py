@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from ndcg_tracker.errors import argument
 from ndcg_tracker.storage.connection import FailedDatabaseError, Reason, read_transaction
-from ndcg_tracker.storage.database_url import Location
+from ndcg_tracker.storage.database_url import PREPARE_THRESHOLD, Location
 from ndcg_tracker.storage.schema import VERSION_TABLE
 
 _PACKAGE = Path(__file__).resolve().parents[2]
@@ -23,6 +25,7 @@ SEPARATOR = "\n;\n"
 """Separates the statements of a snapshot."""
 
 
+_SEARCH_PATH = re.compile(r"(?:-c\s*|--)search[_-]path=((?:\\.|[^\s\\])+)", re.DOTALL)
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
 _SMALLEST_DATABASE = 512  # bytes: the smallest page that SQLite has
 _POSTGRES_TABLES = """
@@ -45,6 +48,11 @@ _FORBIDDEN_SCHEMAS = """
     FROM path JOIN pg_namespace n ON n.nspname = path.name JOIN pg_class c ON c.relnamespace = n.oid
     WHERE c.relname = %(table)s AND NOT has_schema_privilege(n.oid, 'USAGE')
     AND path.place < coalesce((SELECT min(place) FROM path WHERE name = current_schema()), 1e9) ORDER BY path.place
+"""
+_LATER_SCHEMAS = """
+    SELECT path.name FROM unnest(current_schemas(false)) WITH ORDINALITY AS path (name, place)
+    JOIN pg_class c ON c.relnamespace = quote_ident(path.name)::regnamespace AND c.relkind IN ('r', 'p')
+    WHERE c.relname = %(table)s AND path.name <> current_schema() ORDER BY path.place
 """
 
 
@@ -94,17 +102,22 @@ class Kind(Enum):
     FOREIGN = "foreign"
     NOT_A_DATABASE = "not a database"
     FORBIDDEN = "forbidden"
+    BEHIND = "behind another schema"
+    NOWHERE = "in no schema"
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """What a location holds.
 
-    ``detail``: our revision, a table of another program, what is wrong, or the missing GRANT.
+    ``detail``: our revision, a table of another program, what is wrong, the missing GRANT, a schema further back in
+    ``search_path``, or that path. ``schema``: the schema of Postgres that was looked at, the first of ``search_path``;
+    None where that has no other than ``public``.
     """
 
     kind: Kind
     detail: str = ""
+    schema: str | None = None
 
 
 def found_state(engine: Engine, location: Location) -> State:
@@ -119,7 +132,39 @@ def found_state(engine: Engine, location: Location) -> State:
         if 0 < path.stat().st_size < _SMALLEST_DATABASE or _is_no_sqlite(engine):
             return State(Kind.NOT_A_DATABASE, "it is a file of another kind")
     with read_transaction(engine, location) as connection:
+        _check_options(connection, location)
         return state_within(connection)
+
+
+def _check_options(connection: Connection, location: Location) -> None:
+    """Refuse what the URL asks for and a pooler such as PgBouncer drops or, worse, mixes up between its clients."""
+    asked = [] if location.url is None else _SEARCH_PATH.findall(str(location.url.query.get("options", "")))
+    if asked:
+        present = str(connection.exec_driver_sql("SHOW search_path").scalar())
+        wanted = asked[-1].replace("\\", "")
+        if _names(wanted) != _names(present):
+            raise FailedDatabaseError(
+                location,
+                Reason(
+                    f"?options= of the URL asks for search_path {wanted}, and the connection has {present}",
+                    "a pooler such as PgBouncer drops them: leave them out, and let ALTER ROLE ... SET say it",
+                ),
+            )
+    if dict(location.driver_options).get(PREPARE_THRESHOLD) is not None:
+        driver: Any = connection.connection.driver_connection
+        if driver.info.backend_pid != connection.exec_driver_sql("SELECT pg_backend_pid()").scalar():
+            raise FailedDatabaseError(
+                location,
+                Reason(
+                    f"?{PREPARE_THRESHOLD}= cannot be used through a pooler such as PgBouncer: statements prepared by "
+                    "one client could be run for another",
+                    "leave it out",
+                ),
+            )
+
+
+def _names(path: str) -> list[str]:
+    return [name.strip(' "') for name in path.split(",")]
 
 
 def _is_no_sqlite(engine: Engine) -> bool:
@@ -133,13 +178,27 @@ def _is_no_sqlite(engine: Engine) -> bool:
 
 
 def state_within(connection: Connection) -> State:
-    """Return what the database of this connection holds, as its transaction sees it."""
-    query = _SQLITE_TABLES if connection.dialect.name == "sqlite" else _POSTGRES_TABLES
-    tables = sorted(connection.exec_driver_sql(query).scalars())
-    if not tables and connection.dialect.name == "postgresql":
-        grants = connection.exec_driver_sql(_FORBIDDEN_SCHEMAS, {"table": VERSION_TABLE}).scalars().all()
-        if grants:
-            return State(Kind.FORBIDDEN, grants[0])
+    """Return what the database of this connection holds, as its transaction sees it.
+
+    On Postgres that is the first schema of ``search_path``, where tables are created, and no other: names are found in
+    the first schema that has them, so tables of ours in a later one could not be told from those of other programs.
+    """
+    if connection.dialect.name == "sqlite":
+        return _state_of(connection, sorted(connection.exec_driver_sql(_SQLITE_TABLES).scalars()))
+    path = connection.exec_driver_sql("SELECT current_schemas(false)").scalar_one()
+    schema = path[0] if path else None
+    tables = sorted(connection.exec_driver_sql(_POSTGRES_TABLES).scalars())
+    if VERSION_TABLE not in tables:
+        for query, kind in ((_FORBIDDEN_SCHEMAS, Kind.FORBIDDEN), (_LATER_SCHEMAS, Kind.BEHIND)):
+            found = connection.exec_driver_sql(query, {"table": VERSION_TABLE}).scalars().first()
+            if found is not None:
+                return State(kind, found, schema)
+    if schema is None:
+        return State(Kind.NOWHERE, str(connection.exec_driver_sql("SHOW search_path").scalar()))
+    return replace(_state_of(connection, tables), schema=None if path == ["public"] else schema)
+
+
+def _state_of(connection: Connection, tables: list[str]) -> State:
     if VERSION_TABLE not in tables:
         return State(Kind.FOREIGN, tables[0]) if tables else State(Kind.EMPTY)
     revisions = sorted(connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalars())
@@ -163,26 +222,38 @@ def refusal(state: State, location: Location) -> FailedDatabaseError:
     """Return the error for a database that cannot be used as it is, with the command that fixes it."""
     ours, found = newest_revision(), state.detail
     another_path = f"give {argument('location')} another path"
+    schema = None if state.schema is None else f"schema {state.schema!r} of search_path"
+    holder, within = schema or "the database", "" if schema is None else f" in {schema}"
+    own_schema = "create a schema for it alone, make that the first of search_path, and run db upgrade; or "
     reasons = {
         Kind.MISSING: Reason(
             "the database does not exist", f"create it with: {location.command('ingest FILE --labels LABELS')}"
         ),
-        Kind.EMPTY: Reason("the database is empty", f"create its tables with: {location.command('db upgrade')}"),
+        Kind.EMPTY: Reason(f"{holder} is empty", f"create its tables with: {location.command('db upgrade')}"),
         Kind.OLDER: Reason(
-            f"the database has the older schema {found}; this program needs {ours}",
+            f"the database has the older schema {found}{within}; this program needs {ours}",
             f"upgrade it with: {location.command('db upgrade')}",
         ),
         Kind.NEWER: Reason(
-            f"the database has the newer schema {found}; this program knows up to {ours}",
+            f"the database has the newer schema {found}{within}; this program knows up to {ours}",
             "upgrade the program with: pip install --upgrade ndcg-tracker",
         ),
         Kind.UNKNOWN: Reason(
-            f"the database has a schema that no version of ndcg-tracker has ({found})",
+            f"the database has a schema that no version of ndcg-tracker has ({found}){within}",
             f"restore a backup of it or {another_path}",
         ),
         Kind.FOREIGN: Reason(
-            f"the database belongs to another program (it has a table {found!r})",
-            f"give {argument('location')} a separate database",
+            f"{holder} belongs to another program (it has a table {found!r})",
+            f"{'' if schema is None else own_schema}give {argument('location')} a separate database",
+        ),
+        Kind.BEHIND: Reason(
+            f"the tables are in schema {found!r} of search_path, and schema {state.schema!r} comes before it",
+            f"make it the first: ALTER ROLE ... SET search_path = {found}, or ?options=-csearch_path%3D{found} in the "
+            "URL",
+        ),
+        Kind.NOWHERE: Reason(
+            f"no schema of search_path ({found}) is there for this role",
+            "create it with CREATE SCHEMA, or set search_path to another",
         ),
         Kind.FORBIDDEN: Reason(
             "this role may not use the schema that the tables are in", f"ask its owner to run: {found}"

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -18,13 +17,13 @@ from typing import Literal
 from ndcg_tracker.errors import argument
 from ndcg_tracker.storage.bulk.sqlite import ArrowChoice
 from ndcg_tracker.storage.connection import (
-    WRITER_LOCK,
     FailedDatabaseError,
     database_engine,
     read_transaction,
     wal_is_safe,
 )
 from ndcg_tracker.storage.database_url import Location, parsed_location
+from ndcg_tracker.storage.locks import CONTENT, CREATION, MARKS, Holder, holders
 from ndcg_tracker.storage.read import ReadTransaction, Session
 from ndcg_tracker.storage.upkeep.handshake import Kind, State, refusal
 from ndcg_tracker.storage.upkeep.migrate import database_state
@@ -42,12 +41,6 @@ except sqlite3.OperationalError as error:
     sys.exit(error.sqlite_errorcode)
 """
 LONG_SECONDS = 300
-_WHO_WRITES = """
-    SELECT a.pid, coalesce(nullif(a.application_name, ''), 'unknown'), extract(epoch FROM now() - a.xact_start)
-    FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-    WHERE l.locktype = 'advisory' AND l.granted AND l.classid = 0 AND l.objid = %(lock)s
-    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +82,8 @@ def examine(location: str) -> Iterator[Finding]:
 
 def _of_state(state: State, location: Location) -> Finding:
     if state.kind is Kind.CURRENT:
-        return Finding("schema", "ok", f"{state.detail}, the newest that this program knows")
+        where = "" if state.schema is None else f"; its tables are in schema {state.schema!r} of search_path"
+        return Finding("schema", "ok", f"{state.detail}, the newest that this program knows{where}")
     reason = refusal(state, location).reason
     is_usual = state.kind in (Kind.MISSING, Kind.EMPTY, Kind.OLDER)
     return Finding("schema", "note" if is_usual else "bad", reason.what, reason.advice)
@@ -239,28 +233,30 @@ def _server_findings(location: Location) -> Iterator[Finding]:
                 )  # fmt: skip
             else:
                 yield Finding("role", "ok", role)
-            writers = connection.exec_driver_sql(_WHO_WRITES, {"lock": WRITER_LOCK}).all()
+            writers = holders(connection, CONTENT, CREATION, MARKS)
     finally:
         engine.dispose()
     if not writers:
         yield Finding("writer", "ok", "nobody")
         return
-    pid, program, seconds = writers[0]
-    yield _writer(pid, program, seconds, quoted_role)
+    yield _writer(writers[0], len(writers) - 1, quoted_role)
 
 
-def _writer(pid: int, program: str, seconds: Decimal | None, role: str) -> Finding:
+def _writer(writer: Holder, n_others: int, role: str) -> Finding:
+    pid, seconds = writer.pid, writer.seconds
+    others = f", and {n_others} more" if n_others else ""
     if seconds is None:
         return Finding(
-            "writer", "ok", f"process {pid} ({program}), of another role: {role} may not see since when",
+            "writer", "ok", f"process {pid} ({writer.program}), of another role: {role} may not see since when{others}",
             f"to see it, ask a superuser to run: GRANT pg_read_all_stats TO {role}",
         )  # fmt: skip
-    found = f"process {pid} ({program}), writing for {seconds:,.0f} s"
+    idle = f", idle since {writer.idle_since}" if writer.idle_since else ""
+    found = f"process {pid} ({writer.program}), writing for {seconds:,.0f} s{idle}{others}"
     if seconds < LONG_SECONDS:
         return Finding("writer", "ok", found)
     return Finding(
         "writer",
         "note",
-        f"{found}; others wait for it",
+        f"{found}; others may wait for it",
         f"if that process hangs: SELECT pg_terminate_backend({pid})",
     )

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine
 from ndcg_tracker.errors import DatabaseError, argument
 from ndcg_tracker.storage.connection import database_engine, use_best_journal, write_transaction
 from ndcg_tracker.storage.database_url import Location
-from ndcg_tracker.storage.schema import VERSION_TABLE
+from ndcg_tracker.storage.schema import metadata
 from ndcg_tracker.storage.upkeep.backup import backup_beside
 from ndcg_tracker.storage.upkeep.handshake import (
     Kind,
@@ -115,8 +115,10 @@ def _check_encoding(connection: Connection, location: Location) -> None:
 
 
 def _row_counts(connection: Connection) -> dict[str, int]:
-    names = sa.inspect(connection).get_table_names()
-    return {name: _row_count(connection, name) for name in names if name != VERSION_TABLE}
+    """Return how many rows each of our tables has; other programs may have tables in the same schema."""
+    inspector = sa.inspect(connection)  # without a schema it lists those of the whole search_path
+    names = set(inspector.get_table_names(inspector.default_schema_name)).intersection(metadata.tables)
+    return {name: _row_count(connection, name) for name in sorted(names)}
 
 
 def _row_count(connection: Connection, name: str) -> int:

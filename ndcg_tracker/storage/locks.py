@@ -1,0 +1,181 @@
+"""The locks of writers on Postgres: who waits for whom, and what is known of whoever is waited for.
+
+SQLite has one writer at a time. On Postgres a writer keeps out what it could disturb, and no more:
+
+- ``CONTENT``: whoever changes what is stored holds it alone; runs are stored side by side, so they share it.
+- one lock per run name: who stores a run holds the lock of its name, so that the same run is stored once.
+- ``CREATION``: who stores a run takes it when it first creates what others may create as well: a dataset, groups,
+  labels, a metric, weights. It then looks again, for another writer may just have done so.
+- ``MARKS``: tags, aliases and decisions of gates. Who only sets these takes no other lock, and so waits for no ingest.
+
+Everybody takes them in this order, and nobody gives one back before the transaction ends: no two can wait for each
+other. All are advisory locks of the transaction, which a pooler of connections leaves alone, and of the schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+from zlib import crc32
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+
+WAIT_SECONDS = 60.0
+"""How long a writer waits for another one."""
+TOLD_AFTER_SECONDS = 5.0
+"""After how long it is told whom it waits for."""
+IDLE_SECONDS = 3
+"""Whoever has sent nothing to the server for so long is called idle."""
+LOCKED = "55P03"
+"""The SQLSTATE of a lock that was not to be had in time."""
+
+_FIRST_KEY = 0x6E646367  # "ndcg"
+_OF_THIS_SCHEMA = "coalesce(quote_ident(current_schema())::regnamespace::oid::int4, 0)"
+_HOLDERS = """
+    SELECT a.pid, coalesce(nullif(a.application_name, ''), 'unknown'), a.usename::text,
+        to_char(a.xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+        extract(epoch FROM now() - a.xact_start)::float8,
+        CASE WHEN left(a.state, 4) = 'idle' AND a.state_change < clock_timestamp() - interval '{idle} s'
+        THEN to_char(a.state_change AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') END
+    FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+    WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2 AND l.pid <> pg_backend_pid()
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND ({locks})
+    ORDER BY a.xact_start, a.pid
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A lock: two numbers of 32 bits; ``key``: None for the schema. ``is_shared``: others may share it."""
+
+    number: int
+    key: int | None = None
+    is_shared: bool = False
+
+    @property
+    def sql(self) -> str:
+        """The two numbers, for Postgres."""
+        return f"{self.number}, {_OF_THIS_SCHEMA if self.key is None else self.key}"
+
+
+CONTENT = Lock(_FIRST_KEY)
+CREATION = Lock(_FIRST_KEY + 1)
+MARKS = Lock(_FIRST_KEY + 2)
+
+
+TurnName = Literal["alone", "content", "marks"]
+TURNS: dict[TurnName, tuple[Lock, ...]] = {
+    "alone": (CONTENT, CREATION, MARKS),
+    "content": (CONTENT, CREATION),
+    "marks": (MARKS,),
+}
+"""What a writer takes as it begins: the only one; the only one that changes runs, labels, groups and results, while
+others may set tags and aliases and record decisions; the only one that does these."""
+
+
+def storing(dataset: str, name: str) -> tuple[Lock, ...]:
+    """Return what who stores a run takes as it begins: runs of other names are stored at the same time."""
+    key = crc32(f"{dataset}\0{name}".encode("utf-8", "surrogatepass"))
+    return Lock(_FIRST_KEY, is_shared=True), Lock(_FIRST_KEY + 3, key - (1 << 31))
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A process that holds a lock.
+
+    ``since``, ``seconds``: when its transaction began and for how long it lasts, None where this role may not know.
+    ``idle_since``: since when it has sent nothing, None if it has.
+    """
+
+    pid: int
+    program: str
+    role: str
+    since: str | None
+    seconds: float | None
+    idle_since: str | None
+
+
+class LockedError(Exception):
+    """A lock was not to be had in time; ``holder``: who had it, None if nobody does any more."""
+
+    def __init__(self, holder: Holder | None) -> None:
+        super().__init__(holder)
+        self.holder = holder
+
+
+class WriterLocks:
+    """The locks of one write transaction; on SQLite, where it never begins, it has all there are.
+
+    ``tell``: is given whoever is waited for, once that has taken ``TOLD_AFTER_SECONDS``.
+    """
+
+    def __init__(
+        self, turn: tuple[Lock, ...] = TURNS["alone"], tell: Callable[[Holder], None] = lambda _: None
+    ) -> None:
+        self._turn = turn
+        self._tell = tell
+        self._connection: Connection | None = None
+        self._held: set[Lock] = set()
+
+    def begin(self, connection: Connection) -> None:
+        """Take the locks of the turn, as the first thing in a transaction of Postgres (LockedError)."""
+        self._connection = connection
+        for lock in self._turn:
+            self._take(lock)
+
+    def keep_creators_out(self) -> bool:
+        """Take ``CREATION``; return whether others may have created something until now, so one has to look again."""
+        return self._take(CREATION)
+
+    def keep_marks(self) -> None:
+        """Take ``MARKS``, to move what others may be marking."""
+        self._take(CREATION)
+        self._take(MARKS)
+
+    def _take(self, lock: Lock) -> bool:
+        """Take a lock and return True, False where there was nothing to take."""
+        if self._connection is None or lock in self._held:
+            return False
+        acquire(self._connection, lock, self._tell)
+        self._held.add(lock)
+        return True
+
+
+def acquire(connection: Connection, lock: Lock, tell: Callable[[Holder], None]) -> None:
+    """Take a lock until the end of the transaction; LockedError where that would take too long.
+
+    Whoever waits stands in the server's queue, in which nobody overtakes.
+    """
+    shared = "_shared" if lock.is_shared else ""
+    if connection.exec_driver_sql(f"SELECT pg_try_advisory_xact_lock{shared}({lock.sql})").scalar():
+        return
+    first = min(TOLD_AFTER_SECONDS, WAIT_SECONDS)
+    rest = WAIT_SECONDS - first
+    for seconds in (first, rest) if rest else (first,):
+        try:
+            with connection.begin_nested():
+                connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, int(1000 * seconds))}")
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock{shared}({lock.sql})")
+                connection.exec_driver_sql(f"SET LOCAL lock_timeout = {int(1000 * WAIT_SECONDS)}")
+            return
+        except DBAPIError as error:
+            if getattr(error.orig, "sqlstate", None) != LOCKED:
+                raise
+        found = holders(connection, lock)
+        if rest and found:
+            tell(found[0])
+            rest = 0.0
+    raise LockedError(found[0] if found else None)
+
+
+def holders(connection: Connection, *locks: Lock) -> list[Holder]:
+    """Return the processes that hold one of these locks of this schema, those that began first first."""
+    chosen = [
+        f"(l.classid = {lock.number} AND l.objid = ({_OF_THIS_SCHEMA if lock.key is None else lock.key})::int4::oid)"
+        for lock in locks
+    ]
+    query = _HOLDERS.format(idle=IDLE_SECONDS, locks=" OR ".join(chosen))
+    found = [Holder(*row) for row in connection.exec_driver_sql(query)]
+    return list({one.pid: one for one in found}.values())
