@@ -32,6 +32,8 @@ def export_runs(
         raise InputError("name the runs to export, or give --all")
     with options.tracker() as tracker:
         found = tracker.export_runs(output, runs or (), dataset=dataset, texts=texts)
+    if found.n_pruned:
+        options.say(f"note: {counted(found.n_pruned, 'run')} left out: pruned, so without items to export")
     options.say(
         f"exported {counted(found.n_runs, 'run')} with {counted(found.n_items, 'item')}, "
         f"{counted(found.n_label_sets, 'label set')} and {counted(found.n_results, 'group result')} to {output}"

@@ -21,7 +21,7 @@ from ndcg_tracker.rankings.types import Index
 from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.tracker.labels import add_labels
-from ndcg_tracker.tracker.scoring import settle_weights
+from ndcg_tracker.tracker.scoring import restore_results, settle_weights
 
 if TYPE_CHECKING:
     from ndcg_tracker.exchange import Column, ExportReader, ExportWriter
@@ -35,12 +35,13 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """How much an export holds."""
+    """How much an export holds; ``n_pruned``: runs left out, whose items are gone."""
 
     n_runs: int
     n_items: int
     n_label_sets: int
     n_results: int
+    n_pruned: int = 0
 
 
 def export(tx: ReadTransaction, runs: Sequence[RunRecord], folder: str, *, texts: bool = False) -> Exported:
@@ -196,7 +197,10 @@ def _json(facts: dict[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ImportedRun:
-    """What became of a run: "stored" or "already stored", and how many evaluations are new."""
+    """What became of a run, and how many evaluations are new.
+
+    ``outcome``: "stored", "already stored", or "restored" (it was pruned, and has its items again).
+    """
 
     run: str
     run_id: int
@@ -328,7 +332,14 @@ def _import_run(tx: WriteTransaction, reader: ExportReader, row: Row, dataset: D
                     f"with: {shlex.join(['ndcg-track', 'runs', 'rename', existing.name, 'NEW'])}"
                 ),
             )
-        return existing, "already stored"
+        pruning = tx.runs.prunings(existing.id).get(existing.id)
+        if pruning is None:
+            return existing, "already stored"
+        tx.write.runs.append(existing.id, dataset.id, ranking)
+        tx.write.runs.restored(existing.id, existing.digest)
+        if pruning.summaries_only:
+            restore_results(tx, existing)
+        return existing, "restored"
     run = tx.write.runs.insert(
         dataset.id,
         row["run"],
