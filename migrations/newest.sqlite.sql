@@ -344,6 +344,8 @@ CREATE VIEW run_tags AS SELECT r.name AS run, r.id AS run_id, r.dataset AS datas
         FROM runs r
         JOIN json_each(r.tags) e
 ;
+ANALYZE sqlite_master
+;
 CREATE TABLE prunings (
 	run_id INTEGER NOT NULL, 
 	created_at_utc TEXT NOT NULL, 
@@ -358,8 +360,6 @@ CREATE VIEW run_details AS SELECT r.name AS run, r.id AS run_id, r.dataset AS da
                r.created_at_utc AS created_at,
                (SELECT p.created_at_utc FROM prunings p WHERE p.run_id = r.id) AS pruned_at_utc
         FROM runs r
-;
-ANALYZE sqlite_master
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,18 @@ class Exported:
     n_pruned: int = 0
 
 
-def export(tx: ReadTransaction, runs: Sequence[RunRecord], folder: str, *, texts: bool = False) -> Exported:
+Progress = Callable[[int, int | None], None]
+"""Called with how many runs are done, and how many there are."""
+
+
+def export(
+    tx: ReadTransaction,
+    runs: Sequence[RunRecord],
+    folder: str,
+    *,
+    texts: bool = False,
+    progress: Progress | None = None,
+) -> Exported:
     """Write runs with all that belongs to them into a new folder (see ``Tracker.export_runs``)."""
     from ndcg_tracker.exchange import OPTIONAL, ExportWriter
 
@@ -54,13 +65,15 @@ def export(tx: ReadTransaction, runs: Sequence[RunRecord], folder: str, *, texts
         if texts:
             for dataset_id, name in {run.dataset_id: run.dataset for run in runs}.items():
                 _write_texts(tx, dataset_id, name, writer)
-        return _written(tx, runs, writer)
+        return _written(tx, runs, writer, progress)
 
 
-def _written(tx: ReadTransaction, runs: Sequence[RunRecord], writer: ExportWriter) -> Exported:
+def _written(
+    tx: ReadTransaction, runs: Sequence[RunRecord], writer: ExportWriter, progress: Progress | None
+) -> Exported:
     """Write runs with their items, labels, evaluations and group results, in the order in which they were stored."""
     runs = sorted({run.id: run for run in runs}.values(), key=lambda run: run.id)
-    n_label_sets = n_results = 0
+    n_label_sets = n_results = n_done = 0
     for dataset_id in dict.fromkeys(run.dataset_id for run in runs):
         of_dataset = [run for run in runs if run.dataset_id == dataset_id]
         name = of_dataset[0].dataset
@@ -74,6 +87,9 @@ def _written(tx: ReadTransaction, runs: Sequence[RunRecord], writer: ExportWrite
             _write_run(tx, run, writer)
             n_results += sum(_write_evaluation(tx, run, one, writer) for one in evaluations[run.id])
             _write_coverage(tx, run, label_sets, writer)
+            n_done += 1
+            if progress is not None:
+                progress(n_done, len(runs))
         n_label_sets += len(label_sets)
     return Exported(len(runs), sum(run.n_items for run in runs), n_label_sets, n_results)
 
@@ -219,7 +235,9 @@ class Imported:
     notes: tuple[str, ...]
 
 
-def import_all(tx: WriteTransaction, reader: ExportReader, dataset: str | None = None) -> Imported:
+def import_all(
+    tx: WriteTransaction, reader: ExportReader, dataset: str | None = None, progress: Progress | None = None
+) -> Imported:
     """Store everything of an export that is not there yet.
 
     Parameters: ``dataset``: the name that the export's only dataset gets here; None for its own. Raises: InputError
@@ -247,6 +265,8 @@ def import_all(tx: WriteTransaction, reader: ExportReader, dataset: str | None =
             label_set = _label_set(reader, label_sets, one)
             tx.write.evaluations.insert_coverage(run.id, label_set.id, one["cutoff"], one["judged_share"])
         imported.append(ImportedRun(run.name, run.id, run.dataset, outcome, run.n_groups, run.n_items, n_new))
+        if progress is not None:
+            progress(len(imported), len(runs))
     reader.check_read()
     return Imported(tuple(imported), in_words(notes))
 

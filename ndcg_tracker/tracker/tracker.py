@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -852,10 +852,12 @@ class Tracker:
         *,
         dataset: str | None = None,
         texts: bool = False,
+        progress: Callable[[int, int | None], None] | None = None,
     ) -> Exported:
         """Write runs (none named: all, of ``dataset`` if given) with all that belongs to them as Parquet files.
 
-        ``texts``: also what ``add_texts`` stored for their datasets. The folder must not be there yet. Raises:
+        ``texts``: also what ``add_texts`` stored for their datasets. ``progress``: called with how many runs are
+        written, and how many there are. The folder must not be there yet; what was written is counted. Raises:
         ReferenceNotFoundError; InputError where it cannot be written, and for a named run that was pruned (of all runs,
         those are left out).
         """
@@ -866,16 +868,23 @@ class Tracker:
             for run in runs if references else ():
                 tx.runs.refuse_pruned(run.id)
             whole = [run for run in runs if run.id not in pruned]
-            found = export(tx, whole, os.fspath(folder), texts=texts)
+            found = export(tx, whole, os.fspath(folder), texts=texts, progress=progress)
             return replace(found, n_pruned=len(runs) - len(whole))
 
-    def import_runs(self, folder: str | os.PathLike[str], *, dataset: str | None = None) -> Imported:
+    def import_runs(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        dataset: str | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+    ) -> Imported:
         """Store what ``export_runs`` wrote, all of it or nothing; what is stored already stays as it is.
 
-        ``dataset``: another name for the dataset of an export that holds one. Raises: InputError, ConflictError.
+        ``dataset``: another name for the dataset of an export that holds one. ``progress``: called with how many runs
+        are stored, and how many there are. Raises: InputError, ConflictError.
         """
         from ndcg_tracker.exchange import ExportReader
         from ndcg_tracker.tracker.exchange import import_all
 
         with ExportReader(Path(folder)) as reader, self.store(create=True).write() as tx:
-            return import_all(tx, reader, dataset)
+            return import_all(tx, reader, dataset, progress)

@@ -47,7 +47,7 @@ def test_show(shop: CommandLine) -> None:
     shown = shop.rows("runs", "show", "den")
     assert list(shown) == [
         "run", "run_id", "dataset", "created_at_utc", "source", "git_commit", "parameters", "tags", "n_groups",
-        "n_items", "digest", "evaluations",
+        "n_items", "digest", "pruned_at_utc", "evaluations",
     ]  # fmt: skip
     assert (shown["run"], shown["source"], len(shown["evaluations"])) == ("dense", "dense.run", 1)
     text = shop.done("runs", "show", "dense").splitlines()
