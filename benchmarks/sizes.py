@@ -1,6 +1,6 @@
 """How many bytes a run, a group and an item take, table by table and index by index, on SQLite and on Postgres.
 
-python benchmarks/sizes.py [--folder FOLDER] [--postgres URL] [--largest 1000x10000]
+python benchmarks/sizes.py [--folder FOLDER] [--postgres URL] [--largest 200x10000]
 
 makes databases of several sizes (runs x groups, 10 items per group and in one more of 50, one metric), weighs every
 table and index, and fits bytes = a per run + b per group of a run + c per item of a run, which says what 10,000 runs of
@@ -27,7 +27,7 @@ from year import Year, questions, seconds, shown
 from ndcg_tracker.storage.store import upgrade
 from ndcg_tracker.tracker.tracker import Tracker
 
-SIZES = ((50, 1000, 10), (100, 1000, 10), (100, 4000, 10), (50, 1000, 50), (100, 4000, 50))
+SIZES = ((20, 1000, 10), (40, 1000, 10), (40, 4000, 10), (20, 1000, 50), (40, 4000, 50))
 """Runs, groups of each, items of each group."""
 AIM = (10_000, 10_000)
 _PAGES = "SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC"

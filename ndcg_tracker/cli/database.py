@@ -10,7 +10,7 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.errors import DatabaseError
 
 app = typer.Typer(
-    help="The database: upgrade, current, check, backup, restore, vacuum, grant, datasette.",
+    help="The database: upgrade, check, back up, restore, vacuum, grant.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -73,7 +73,10 @@ def check_database() -> None:
 def backup_database(
     target: Annotated[str, typer.Argument(metavar="FILE", help="The copy; it must not exist yet.")],
 ) -> None:
-    """Copy a SQLite database, safe while others write, and check the copy."""
+    """Copy a SQLite database, safe while others write.
+
+    The copy is checked.
+    """
     from ndcg_tracker.cli.input_files import drawn_progress
     from ndcg_tracker.storage.store import backup
 
@@ -86,7 +89,7 @@ def backup_database(
 def restore_database(
     backup: Annotated[str, typer.Argument(metavar="FILE", help="A copy that db backup made; it stays as it is.")],
 ) -> None:
-    """Make a new SQLite database of a backup, and check it.
+    """Make a new SQLite database of a backup, checked.
 
     Nothing may be at the location yet. For Postgres, use pg_restore, and then doctor.
     """

@@ -156,9 +156,9 @@ def delete_runs(
     yes: Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")] = False,
     dataset: options.AnyDataset = None,
 ) -> None:
-    """Delete runs with their items, metrics and group results, all or none.
+    """Delete runs with their items, metrics and results.
 
-    This cannot be undone.
+    All or none of them. This cannot be undone.
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.reporting.numbers import counted

@@ -151,11 +151,11 @@ def _space_findings(location: Location) -> Iterator[Finding]:
     unknown = [name for name, is_unknown, *_ in tables if is_unknown and name in PLANNED]
     if unknown:
         yield Finding(
-            "statistics", "note", f"none of {', '.join(unknown)}: queries may take minutes",
+            "planner", "note", f"no statistics of {', '.join(unknown)}: queries may take minutes",
             "as the owner of the tables, type: ndcg-track db vacuum",
         )  # fmt: skip
     else:
-        yield Finding("statistics", "ok", "the planner knows the tables")
+        yield Finding("planner", "ok", "it has statistics of the tables")
     yield _space(n_free, sum(n_bytes for _, _, n_bytes, *_ in tables))
 
 

@@ -57,7 +57,7 @@ def test_all_is_well(filled: str) -> None:
         assert found["SQLite"].state == ("ok" if wal_is_safe() else "note")
         assert found["locks"].found.startswith("a second writer waits")
     else:
-        assert list(found) == ["schema", "server", "role", "writer", "statistics", "space", "integrity"]
+        assert list(found) == ["schema", "server", "role", "writer", "planner", "space", "integrity"]
         assert found["writer"] == Finding("writer", "ok", "nobody")
         assert found["role"].advice.startswith("give readers a read-only role")
 

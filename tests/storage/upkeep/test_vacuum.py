@@ -75,19 +75,19 @@ def test_tables_without_statistics(postgres_url: str) -> None:
     storage.upgrade(postgres_url)
     with Store.open(postgres_url) as store, store.write() as tx:
         add_run(tx, "bm25", BM25)
-    assert finding(postgres_url, "statistics") == Finding("statistics", "ok", "the planner knows the tables")
+    assert finding(postgres_url, "planner") == Finding("planner", "ok", "it has statistics of the tables")
     with psycopg.connect(postgres_url.replace("postgresql+psycopg", "postgresql"), autocommit=True) as admin:
         admin.execute("CREATE TABLE copied AS SELECT * FROM ranked_lists")
         admin.execute("TRUNCATE ranked_lists")  # which forgets what was known
         admin.execute("INSERT INTO ranked_lists SELECT * FROM copied")
-    assert finding(postgres_url, "statistics") == Finding(
-        "statistics",
+    assert finding(postgres_url, "planner") == Finding(
+        "planner",
         "note",
-        "none of ranked_lists: queries may take minutes",
+        "no statistics of ranked_lists: queries may take minutes",
         "as the owner of the tables, type: ndcg-track db vacuum",
     )
     storage.vacuum(postgres_url)
-    assert finding(postgres_url, "statistics").state == "ok"
+    assert finding(postgres_url, "planner").state == "ok"
 
 
 def test_a_backup_becomes_a_database(sqlite_url: str, postgres_url: str, tmp_path: Path) -> None:
