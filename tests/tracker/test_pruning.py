@@ -142,7 +142,8 @@ def test_only_summaries(shop: nt.Tracker, ready_url: str) -> None:
         f"run 'january' was pruned at {at}: its items and group results are gone; to restore them, ingest its file "
         "again under the same name"
     )
-    assert refusal(shop.gate, "march", baseline="january", margin=0.1, missing="zero").startswith("run 'january' was pruned")
+    gated = refusal(shop.gate, "march", baseline="january", margin=0.1, missing="zero")
+    assert gated.startswith("run 'january' was pruned")
     history = shop.history("ndcg@10")
     assert list(history["run"]) == list(RUNS)
     assert history["delta"].notna().tolist() == [False, False, False, True, True]
