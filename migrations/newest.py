@@ -32,9 +32,12 @@ def snapshot() -> str:
 
 
 def _statements(connection: Connection) -> list[str]:
-    made = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
-    found = [str(row[0]) for row in connection.exec_driver_sql(made)]
-    found.append("ANALYZE sqlite_master")
+    kept = "name NOT LIKE 'sqlite_%' OR name = 'sqlite_stat1'"
+    made = f"SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL AND ({kept}) ORDER BY rowid"
+    found = [
+        "ANALYZE sqlite_master" if name == "sqlite_stat1" else str(sql)  # it makes the table, and reads no other
+        for name, sql in connection.exec_driver_sql(made)
+    ]
     for row in connection.exec_driver_sql("SELECT tbl, idx, stat FROM sqlite_stat1 ORDER BY rowid"):
         found.append(f"INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES {tuple(row)!r}")
     return [*found, f"INSERT INTO {VERSION_TABLE} (version_num) VALUES ('{newest_revision()}')"]

@@ -264,11 +264,6 @@ CREATE VIEW items AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset,
         JOIN ranked_lists l ON l.run_id = r.id AND l.group_id = g.id
         JOIN json_each(l.item_keys) i
 ;
-CREATE VIEW run_details AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, r.created_at_utc AS created_at_utc,
-               r.git_commit AS git_commit, r.source AS source, r.n_groups AS n_groups, r.n_items AS n_items,
-               r.created_at_utc AS created_at
-        FROM runs r
-;
 CREATE VIEW run_aliases AS SELECT r.dataset AS dataset, a.name AS alias, r.name AS run, r.id AS run_id,
                a.updated_at_utc AS updated_at_utc, a.updated_at_utc AS updated_at
         FROM aliases a
@@ -351,6 +346,21 @@ CREATE VIEW run_tags AS SELECT r.name AS run, r.id AS run_id, r.dataset AS datas
 ;
 ANALYZE sqlite_master
 ;
+CREATE TABLE prunings (
+	run_id INTEGER NOT NULL, 
+	created_at_utc TEXT NOT NULL, 
+	summaries_only BOOLEAN NOT NULL, 
+	packed_group_ids BLOB NOT NULL, 
+	CONSTRAINT pk_prunings PRIMARY KEY (run_id), 
+	CONSTRAINT fk_prunings_run_id FOREIGN KEY(run_id) REFERENCES runs (id)
+)
+;
+CREATE VIEW run_details AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, r.created_at_utc AS created_at_utc,
+               r.git_commit AS git_commit, r.source AS source, r.n_groups AS n_groups, r.n_items AS n_items,
+               r.created_at_utc AS created_at,
+               (SELECT p.created_at_utc FROM prunings p WHERE p.run_id = r.id) AS pruned_at_utc
+        FROM runs r
+;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('metrics', 'sqlite_autoindex_metrics_1', '10 1')
@@ -381,4 +391,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0007')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0008')

@@ -137,6 +137,7 @@ class ExportWriter:
     def __init__(self, folder: Path, optional: Sequence[str] = ()) -> None:
         self._folder = folder
         self._writers: dict[str, Any] = {}
+        self._n_rows: dict[str, int] = dict.fromkeys(TABLES, 0)
         self._waiting: dict[str, list[Any]] = {name: [] for name in TABLES if name not in OPTIONAL or name in optional}
 
     def __enter__(self) -> Self:
@@ -170,6 +171,7 @@ class ExportWriter:
                 for name, writer in self._writers.items():
                     self._flush(name)
                     writer.close()
+                    self._check(name)
                 self._unfinished.chmod(0o777 & ~_umask())
                 self._unfinished.rename(self._folder)
         except OSError as failure:
@@ -186,6 +188,7 @@ class ExportWriter:
             return
         schema = arrow_schema(table)
         arrays = [_array(columns[field.name], field.type, n_rows) for field in schema]
+        self._n_rows[table] += n_rows
         waiting = self._waiting[table]
         waiting.append(pa.Table.from_arrays(arrays, schema=schema))
         if sum(part.num_rows for part in waiting) >= _ROWS_AT_ONCE:
@@ -201,6 +204,16 @@ class ExportWriter:
                 self._writers[table].write_table(pa.concat_tables(parts))
         except OSError as failure:
             raise self._unwritten(failure) from None
+
+    def _check(self, table: str) -> None:
+        """Raise InputError unless a finished file says that it has all rows that it was given."""
+        import pyarrow.parquet as pq
+
+        n_rows = pq.read_metadata(self._unfinished / f"{table}.parquet").num_rows
+        if n_rows != self._n_rows[table]:
+            raise InputError(
+                f"{table}.parquet has {n_rows} rows of {self._n_rows[table]}", where=self._folder, advice="export again"
+            )
 
     def _unwritten(self, failure: OSError) -> InputError:
         reason = os.strerror(failure.errno) if failure.errno else " ".join(str(failure).split())

@@ -11,12 +11,13 @@ Kind = Literal[
     "weightless", "no_group", "one_group", "same_difference", "low_information", "tests_symmetry", "means_weigh_groups",
     "diagnostic", "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties",
     "no_alias", "same_run", "not_evaluated", "positives_only", "not_under_judge", "one_repeat", "retraining",
-    "slices_regressed",
+    "slices_regressed", "pruned",
     # explain
     "group_not_in_run", "in_one_run_only", "unjudged_items", "no_item_judged", "no_split", "ranking_in_detail",
     "worst_group",
     # history
     "different_labels", "shown_only", "other_groups", "shared_groups", "few_runs", "run_scatter", "study",
+    "summaries_only",
     # ingest, evaluate and import
     "rank_conflict", "no_score", "no_label", "swapped", "same_content", "alias_moved", "new_labels", "other_version",
     # MLflow

@@ -10,7 +10,9 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.errors import DatabaseError
 
 app = typer.Typer(
-    help="The database: upgrade, current, check, backup, grant, datasette.", no_args_is_help=True, rich_markup_mode=None
+    help="The database: upgrade, check, back up, restore, vacuum, grant.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
 
@@ -71,10 +73,58 @@ def check_database() -> None:
 def backup_database(
     target: Annotated[str, typer.Argument(metavar="FILE", help="The copy; it must not exist yet.")],
 ) -> None:
-    """Copy a SQLite database, safe while others write."""
+    """Copy a SQLite database, safe while others write.
+
+    The copy is checked.
+    """
+    from ndcg_tracker.cli.input_files import drawn_progress
     from ndcg_tracker.storage.store import backup
 
-    options.say(f"backed up to {backup(_location(), target)}")
+    with drawn_progress("copying to", target) as progress:
+        path, n_runs = backup(_location(), target, progress)
+    options.say(f"backed up to {path}{_checked(n_runs)}")
+
+
+@app.command("restore")
+def restore_database(
+    backup: Annotated[str, typer.Argument(metavar="FILE", help="A copy that db backup made; it stays as it is.")],
+) -> None:
+    """Make a new SQLite database of a backup, checked.
+
+    Nothing may be at the location yet. For Postgres, use pg_restore, and then doctor.
+    """
+    from ndcg_tracker.cli.input_files import drawn_progress
+    from ndcg_tracker.storage.store import restore
+
+    with drawn_progress("restoring", backup) as progress:
+        path, n_runs = restore(_location(), backup, progress)
+    options.say(f"restored {path}{_checked(n_runs)}")
+
+
+def _checked(n_runs: int | None) -> str:
+    """Return what was checked of a copy; None for one of another schema."""
+    from ndcg_tracker.reporting.numbers import counted
+
+    if n_runs is None:
+        return "; checked: the file is whole; its schema is not the newest"
+    return f"; checked: {counted(n_runs, 'run')}, each with all its lists and results"
+
+
+@app.command("vacuum")
+def vacuum_database(
+    full: Annotated[
+        bool, typer.Option("--full", help="On Postgres, rewrite the tables; others wait meanwhile.")
+    ] = False,
+) -> None:
+    """Give the space of deleted rows back.
+
+    SQLite writes the file anew: others wait, and the disk needs as much room again. On Postgres the space becomes free
+    for new rows while others work, and the planner's statistics are renewed; only --full gives it to the disk.
+    """
+    from ndcg_tracker.storage.store import vacuum
+
+    found = vacuum(_location(), full=full)
+    options.say(f"{found.before / 1e6:,.1f} MB before, {found.after / 1e6:,.1f} MB now")
 
 
 @app.command("grant")

@@ -25,16 +25,20 @@ def export_runs(
     The folder gets items, labels, evaluations and group results, and appears complete or not at all. Aliases and
     decisions are not exported, since they belong to a database.
     """
+    from ndcg_tracker.cli.input_files import drawn_progress
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.reporting.numbers import counted
 
     if bool(runs) == every:
         raise InputError("name the runs to export, or give --all")
-    with options.tracker() as tracker:
-        found = tracker.export_runs(output, runs or (), dataset=dataset, texts=texts)
+    with options.tracker() as tracker, drawn_progress("exporting to", output, "runs", 1) as progress:
+        found = tracker.export_runs(output, runs or (), dataset=dataset, texts=texts, progress=progress)
+    if found.n_pruned:
+        options.say(f"note: {counted(found.n_pruned, 'run')} left out: pruned, so without items to export")
     options.say(
         f"exported {counted(found.n_runs, 'run')} with {counted(found.n_items, 'item')}, "
-        f"{counted(found.n_label_sets, 'label set')} and {counted(found.n_results, 'group result')} to {output}"
+        f"{counted(found.n_label_sets, 'label set')} and {counted(found.n_results, 'group result')} to {output}; "
+        "checked: the files have all their rows"
     )
 
 
@@ -50,12 +54,14 @@ def import_runs(
     Numbers stay the same to the bit, and all is stored in one transaction. Runs that exist already keep their data and
     get the evaluations that they lack.
     """
+    from ndcg_tracker.cli.input_files import drawn_progress
     from ndcg_tracker.reporting.formats import rows_as
 
-    with options.tracker() as tracker:
-        found = tracker.import_runs(folder, dataset=dataset)
+    with options.tracker() as tracker, drawn_progress("importing", folder, "runs", 1) as progress:
+        found = tracker.import_runs(folder, dataset=dataset, progress=progress)
     for note in found.notes:
         options.say(f"note: {note}")
     names = ["run", "run_id", "dataset", "outcome", "n_groups", "n_items", "n_evaluations"]
     rows = [tuple(getattr(run, name) for name in names) for run in found.runs]
     options.show(rows_as(format.plain, names, rows, color=options.wants_color()))
+    options.say("checked: digests of runs and labels, counts of lists and results")

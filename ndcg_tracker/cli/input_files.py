@@ -171,7 +171,19 @@ def _warnings_as_notes() -> Iterator[None]:
 
 @contextmanager
 def _progress(path: str) -> Iterator[Callable[[int, int | None], None] | None]:
-    """Give a callback that draws one line on standard error and clears it at the end; None without a terminal."""
+    """Give a callback that draws how much of a file is read (see ``drawn_progress``)."""
+    with drawn_progress("reading", path) as draw:
+        yield draw
+
+
+@contextmanager
+def drawn_progress(
+    doing: str, path: str, unit: str = "MB", size: float = 1e6
+) -> Iterator[Callable[[int, int | None], None] | None]:
+    """Give a callback that draws one line on standard error and clears it at the end; None without a terminal.
+
+    It is called with how much is done and how much there is, ``size`` of it being one ``unit``.
+    """
     if not sys.stderr.isatty():
         yield None
         return
@@ -186,7 +198,7 @@ def _progress(path: str) -> Iterator[Callable[[int, int | None], None] | None]:
             return
         drawn = time.monotonic()
         share = f" {100 * done / total:3.0f}%" if total else ""
-        sys.stderr.write(f"\r\x1b[Kreading {name} {done / 1e6:,.0f} MB{share}")
+        sys.stderr.write(f"\r\x1b[K{doing} {name} {done / size:,.0f} {unit}{share}")
         sys.stderr.flush()
 
     try:

@@ -47,7 +47,12 @@ def rescore(
         for new in run.metrics
     ]
     for run in found:
-        if not run.metrics:
+        if run.pruned_at_utc is not None:
+            options.say(
+                f"{run.run}: left out: it was pruned at {run.pruned_at_utc}; to restore its items, ingest its file "
+                "again under the same name"
+            )
+        elif not run.metrics:
             options.say(f"{run.run}: nothing new to compute under labels version {run.label_set_version}")
     names = ("run", "run_id", "dataset", "label_set_version", "metric", "mean", "n_missing", "n_undefined")
     columns = [Column(name, digits=4 if name == "mean" else None) for name in names]

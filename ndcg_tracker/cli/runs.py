@@ -1,4 +1,4 @@
-"""``ndcg-track runs``: lists, shows, renames, tags and deletes stored runs."""
+"""``ndcg-track runs``: lists, shows, renames, tags, prunes and deletes stored runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from ndcg_tracker.cli import options
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import EvaluationRecord, RunRecord
 
-app = typer.Typer(help="The stored runs: list, show, rename, tag, delete.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="The stored runs: list, show, rename, tag, prune, delete.", no_args_is_help=True, rich_markup_mode=None
+)
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="Name, id, @alias, latest, latest~2 or a unique prefix.")]
 
@@ -50,10 +52,12 @@ def show_run(run: Run, dataset: options.AnyDataset = None, format: options.Outpu
 
     with options.tracker() as tracker:
         found, evaluations = tracker.run(run, dataset)
+        pruned_at = tracker.pruned_at(found)
+    facts = _details(found) | {"pruned_at_utc": pruned_at}
     if format is options.OutputFormat.json:
-        options.show(json_text(_as_object(found, evaluations)))
+        options.show(json_text(facts | _evaluations(evaluations)))
         return
-    details = [(name, _pairs(value) if isinstance(value, dict) else value) for name, value in _details(found).items()]
+    details = [(name, _pairs(value) if isinstance(value, dict) else value) for name, value in facts.items()]
     details = [(name, value) for name, value in details if value not in (None, "")]
     judge = ("judge",) if any(one.judge for one in evaluations) else ()
     names = ("metric", "label_set_version", *judge, "mean", "n_groups", "n_missing", "n_undefined")
@@ -95,28 +99,81 @@ def tag_run(
     options.say(f"tags: {_pairs(kept) or 'none'}")
 
 
+@app.command("prune")
+def prune_runs(
+    older_than: Annotated[
+        str, typer.Option("--older-than", metavar="AGE", help="How old: 90d, 12w, or a date such as 2026-01-31.")
+    ],
+    keep_tag: Annotated[
+        list[str] | None,
+        typer.Option("--keep-tag", metavar="KEY[=VALUE]", help="Keep runs with this tag; repeatable."),
+    ] = None,
+    keep_alias: Annotated[
+        bool, typer.Option("--keep-alias", help="Also keep runs that an alias once pointed to.")
+    ] = False,
+    summaries_only: Annotated[
+        bool, typer.Option("--summaries-only", help="Delete the results of groups, too: only means stay.")
+    ] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Do it; without this, nothing is deleted.")] = False,
+    dataset: options.AnyDataset = None,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Delete the items of old runs; means and group results stay.
+
+    Shows what would go, unless --apply is given. Runs with an alias and runs that a gate decided on are always kept. To
+    restore a pruned run, ingest its file again under the same name.
+    """
+    from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.reporting.numbers import counted
+
+    with options.tracker() as tracker:
+        found = tracker.prune(
+            older_than,
+            keep_tags=keep_tag or (),
+            keep_alias=keep_alias,
+            summaries_only=summaries_only,
+            dataset=dataset,
+            apply=apply,
+        )
+    names = ["run", "run_id", "dataset", "created_at_utc", "n_items", "n_results", "n_bytes"]
+    rows = [tuple(getattr(run, name) for name in names) for run in found.runs]
+    if rows or format is options.OutputFormat.json:
+        options.show(rows_as(format.plain, names, rows, color=options.wants_color()))
+    n_items, n_results, n_bytes = (sum(getattr(run, name) for run in found.runs) for name in names[-3:])
+    results = f" and {counted(n_results, 'group result')}" if summaries_only else ""
+    options.say(
+        f"{'pruned' if apply else 'would prune'} {counted(len(rows), 'run')} made before {found.before_utc}: "
+        f"{counted(n_items, 'item')}{results}, about {n_bytes / 1e6:,.1f} MB; {counted(found.n_kept, 'run')} kept: "
+        f"alias, gate or tag{'' if apply or not rows else '; to do it, add --apply'}"
+    )
+
+
 @app.command("delete")
-def delete_run(
-    run: Run,
+def delete_runs(
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN...", help="Names, ids, @aliases, latest, latest~2 or unique prefixes.")
+    ],
     yes: Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")] = False,
     dataset: options.AnyDataset = None,
 ) -> None:
-    """Delete a run with its items, metrics and group results.
+    """Delete runs with their items, metrics and results.
 
-    This cannot be undone.
+    All or none of them. This cannot be undone.
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.reporting.numbers import counted
 
     with options.tracker() as tracker:
-        found, evaluations = tracker.run(run, dataset)
-        what = (
-            f"run {found.name!r} ({found.id}) of dataset {found.dataset!r}, {counted(len(evaluations), 'evaluation')}"
-        )
-        if not yes and not options.agreed(f"delete {what}?"):
-            raise InputError(f"nothing deleted: {what}", advice="add --yes")
-        tracker.delete_run(found.id)
-    options.say(f"deleted {what}")
+        found = {run.id: (run, evaluations) for run, evaluations in (tracker.run(one, dataset) for one in runs)}
+        each = [
+            f"run {run.name!r} ({run.id}) of dataset {run.dataset!r}, {counted(len(evaluations), 'evaluation')}"
+            for run, evaluations in found.values()
+        ]
+        if not yes and not options.agreed(f"delete {'; '.join(each)}?"):
+            raise InputError(f"nothing deleted: {'; '.join(each)}", advice="add --yes")
+        tracker.delete_runs(list(found))
+    for what in each:
+        options.say(f"deleted {what}")
 
 
 def _details(run: RunRecord) -> dict[str, Any]:
@@ -135,8 +192,8 @@ def _details(run: RunRecord) -> dict[str, Any]:
     }
 
 
-def _as_object(run: RunRecord, evaluations: list[EvaluationRecord]) -> dict[str, Any]:
-    return _details(run) | {
+def _evaluations(evaluations: list[EvaluationRecord]) -> dict[str, Any]:
+    return {
         "evaluations": [
             {
                 "metric": evaluation.metric,

@@ -198,6 +198,11 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     ),
     "ties": _ties,
     "no_alias": "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with",
+    "pruned": "run {run!r} was pruned at {at}: its items are gone, so none are shown".format,
+    "summaries_only": lambda n: (
+        f"{counted(n, 'run')} {'was' if n == 1 else 'were'} pruned to {'its mean' if n == 1 else 'their means'}: not "
+        "compared with the runs beside"
+    ),
     "same_run": "candidate and baseline are one and the same run",
     "group_not_in_run": lambda group, run, value: f"group {group!r} is not in run {run!r}: its value is {value:g}",
     "in_one_run_only": lambda n: (

@@ -11,7 +11,7 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy import Connection, Row, Select
 
-from ndcg_tracker.errors import ReferenceNotFoundError, argument
+from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.types import Floats, Index
@@ -34,7 +34,9 @@ from ndcg_tracker.storage.records import (
     HistoryRecord,
     LabelSetRecord,
     MetricUse,
+    PruningRecord,
     RunRecord,
+    RunSize,
     TextRecord,
 )
 from ndcg_tracker.storage.references import RunName, referenced_run, unknown_dataset
@@ -43,6 +45,8 @@ from ndcg_tracker.storage.upkeep.integrity import broken_references, differing_v
 FEW = 500
 """Up to this many groups are looked up one by one; for more, all groups of the dataset are read once."""
 
+_BYTES_OF_LIST, _BYTES_OF_RESULT = 60, 80
+"""About what a row of ``ranked_lists`` takes beside its lists, and a group result with its packed value."""
 _IN_TIME = (schema.runs.c.created_at_utc, schema.runs.c.id)
 """The order of runs: by the time they were made, and by their ids where that is the same."""
 
@@ -249,11 +253,64 @@ class RunReads:
 
     def group_ids(self, run_id: int) -> Index:
         """Return the ids, ascending, of the groups that a run has."""
-        return self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
+        found = self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
+        if found.size:
+            return found
+        table, runs = schema.prunings, schema.runs
+        query = sa.select(table.c.packed_group_ids, runs.c.n_groups).join_from(table, runs)
+        rows = self._session.rows(query.where(table.c.run_id == run_id))
+        return unpacked(rows[0].packed_group_ids, bytes(8 * rows[0].n_groups))[0] if rows else found
 
     def ranking(self, run_id: int, group_ids: Index | None = None) -> Ranking:
-        """Return the items of a run as they were stored, scores to the bit, of some groups or all, by ascending id."""
-        return Ranking(*self._groups.keyed(self._session.bulk.lists(RANKED_LISTS, run_id, group_ids)))
+        """Return the items of a run as they were stored, scores to the bit, of some groups or all, by ascending id.
+
+        Raises: InputError for a run that was pruned.
+        """
+        found = self._session.bulk.lists(RANKED_LISTS, run_id, group_ids)
+        if not found.group_ids.size:
+            self.refuse_pruned(run_id)
+        return Ranking(*self._groups.keyed(found))
+
+    def prunings(self, *run_ids: int) -> dict[int, PruningRecord]:
+        """Return what is gone of pruned runs (of all, or of these), by the id of the run."""
+        table = schema.prunings
+        query = sa.select(table.c.run_id, table.c.created_at_utc, table.c.summaries_only).order_by(table.c.run_id)
+        chosen = query.where(table.c.run_id.in_(run_ids)) if run_ids else query
+        return {one.run_id: one for one in self._session.records(PruningRecord, chosen)}
+
+    def refuse_pruned(self, run_id: int, *, results: bool = False) -> None:
+        """Raise InputError for a run whose items, or group results if ``results`` says so, were pruned."""
+        found = self.prunings(run_id).get(run_id)
+        if found is not None and (found.summaries_only or not results):
+            raise pruned_error(self.with_id(run_id).name, found)
+
+    def used_ids(self, *, once: bool) -> set[int]:
+        """Return the runs that an alias points to (``once``: or pointed to), or that a gate decided on."""
+        columns = [schema.aliases.c.run_id, schema.decisions.c.baseline_run_id, schema.decisions.c.candidate_run_id]
+        columns += [schema.alias_moves.c.run_id] if once else []
+        return {row[0] for column in columns for row in self._session.rows(sa.select(column).distinct()) if row[0]}
+
+    def sizes(self, run_ids: Sequence[int], *, results: bool) -> dict[int, RunSize]:
+        """Return what some runs hold that can be pruned; group results only if ``results`` says so."""
+        lists, evaluations = schema.ranked_lists, schema.evaluations
+        is_sqlite = self._session.connection.dialect.name == "sqlite"
+        length = sa.func.length if is_sqlite else sa.func.pg_column_size
+        of_lists = sa.func.sum(length(lists.c.item_keys) + length(lists.c.scores) + _BYTES_OF_LIST).label("total")
+        n_results = sa.func.sum(sa.func.length(evaluations.c.packed_values) / 8).label("total")
+        found: dict[int, RunSize] = {}
+        for first in range(0, len(run_ids), FEW):
+            some = run_ids[first : first + FEW]
+            in_lists = sa.select(lists.c.run_id, of_lists).where(lists.c.run_id.in_(some)).group_by(lists.c.run_id)
+            n_bytes = {row.run_id: int(row.total or 0) for row in self._session.rows(in_lists)}
+            in_runs = sa.select(schema.runs.c.id, schema.runs.c.n_items).where(schema.runs.c.id.in_(some))
+            of_runs = sa.select(evaluations.c.run_id, n_results).where(evaluations.c.run_id.in_(some))
+            counted = self._session.rows(of_runs.group_by(evaluations.c.run_id)) if results else ()
+            n_of_run = {row.run_id: int(row.total or 0) for row in counted}
+            for row in self._session.rows(in_runs):
+                n_here, of_items = n_of_run.get(row.id, 0), n_bytes.get(row.id)
+                n_items = 0 if of_items is None else row.n_items
+                found[row.id] = RunSize(n_items, n_here, (of_items or 0) + n_here * _BYTES_OF_RESULT)
+        return found
 
     def ranking_blocks(self, run: RunRecord) -> Iterator[Ranking]:
         """Yield the items of a run in blocks of about ``BLOCK_ITEMS`` items (see ``ranking``)."""
@@ -432,6 +489,8 @@ class EvaluationReads:
         """Return the group results of an evaluation as columns; ``components``: with dcg and ideal_dcg."""
         bulk = self._session.bulk
         ids, values = bulk.results(evaluation_id)
+        if not ids.size:
+            self._refuse_pruned(evaluation_id)
         undefined = np.flatnonzero(np.isnan(values))
         reasons = bulk.reasons(evaluation_id) if undefined.size else []
         columns = GroupResultColumns(ids, values, undefined, reasons)
@@ -443,7 +502,8 @@ class EvaluationReads:
     def results_of(self, evaluation_ids: Sequence[int]) -> list[tuple[Index, Floats]]:
         """Return ids and values (NaN: undefined) of the groups of each evaluation; equal ids share one array.
 
-        The values are read-only: they are the bytes that the database returned.
+        The values are read-only: they are the bytes that the database returned. Of a run that was pruned to its means
+        there are none.
         """
         table = schema.evaluations
         query = sa.select(table.c.id, table.c.packed_group_ids, table.c.packed_values)
@@ -458,6 +518,15 @@ class EvaluationReads:
                     known[key], _ = unpacked(ids or b"", packed_values or b"")
                 found[evaluation_id] = known[key], values
         return [found[evaluation_id] for evaluation_id in evaluation_ids]
+
+    def _refuse_pruned(self, evaluation_id: int) -> None:
+        """Raise InputError for an evaluation whose group results were pruned."""
+        table, prunings = schema.evaluations, schema.prunings
+        query = sa.select(table.c.run, prunings.c.created_at_utc).join_from(
+            table, prunings, prunings.c.run_id == table.c.run_id
+        )
+        for row in self._session.rows(query.where(table.c.id == evaluation_id, prunings.c.summaries_only)):
+            raise pruned_error(row.run, PruningRecord(0, row.created_at_utc, summaries_only=True))
 
 
 class GroupReads:
@@ -588,6 +657,15 @@ class TextReads:
         query = self._query(dataset_id).where(condition)
         parts = (values[first : first + FEW] for first in range(0, len(values), FEW))
         return [record for part in parts for record in self._records(query.where(column.in_(part)))]
+
+
+def pruned_error(run: str, pruning: PruningRecord) -> InputError:
+    """Return the error for a question that needs what is gone of a run."""
+    gone = "its items and group results are gone" if pruning.summaries_only else "its items are gone"
+    return InputError(
+        f"run {run!r} was pruned at {pruning.created_at_utc}: {gone}",
+        advice="to restore them, ingest its file again under the same name",
+    )
 
 
 def _counted(table: sa.Table) -> Select[Any]:

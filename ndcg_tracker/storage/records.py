@@ -73,6 +73,24 @@ class RunRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class PruningRecord:
+    """What is gone of a run: its items and, with ``summaries_only``, the results of its groups."""
+
+    run_id: int
+    created_at_utc: str
+    summaries_only: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunSize:
+    """What a run holds beside its means: items and group results, and about how many bytes they take."""
+
+    n_items: int
+    n_results: int
+    n_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class AliasRecord:
     """An alias, without the @, and its run."""
 

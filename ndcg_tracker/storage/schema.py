@@ -185,6 +185,23 @@ runs = Table(
 Index(None, runs.c.name)
 Index(None, runs.c.dataset_id, runs.c.digest)
 
+prunings = Table(
+    "prunings",
+    metadata,
+    Column(
+        "run_id",
+        IDENTIFIER,
+        ForeignKey("runs.id"),
+        primary_key=True,
+        autoincrement=False,
+        comment="Run without its items.",
+    ),
+    Column("created_at_utc", TEXT, nullable=False, comment="When it was pruned last, ISO 8601 in UTC."),
+    Column("summaries_only", Boolean, nullable=False, comment="Whether the results of its groups are gone, too."),
+    Column("packed_group_ids", BYTES, nullable=False, comment="The groups it has, int64; see evaluations."),
+    comment="One row per pruned run: its items are gone, its means are kept.",
+)
+
 ranked_lists = Table(
     "ranked_lists",
     metadata,

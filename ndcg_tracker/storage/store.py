@@ -24,11 +24,12 @@ from ndcg_tracker.storage.connection import (
 from ndcg_tracker.storage.database_url import Location, parsed_location
 from ndcg_tracker.storage.locks import TURNS, Lock, TurnName, storing
 from ndcg_tracker.storage.read import ReadTransaction, Session
-from ndcg_tracker.storage.upkeep.backup import backup_to
+from ndcg_tracker.storage.upkeep.backup import Progress, backup_to, restore_from
 from ndcg_tracker.storage.upkeep.grants import Roles, granted
 from ndcg_tracker.storage.upkeep.handshake import Kind, State, found_state, refusal, state_within
 from ndcg_tracker.storage.upkeep.integrity import Written
 from ndcg_tracker.storage.upkeep.migrate import UpgradeResult, database_state, upgrade_database
+from ndcg_tracker.storage.upkeep.vacuum import VacuumResult, vacuumed
 from ndcg_tracker.storage.write import WriteTransaction
 
 if TYPE_CHECKING:
@@ -177,15 +178,42 @@ def current(location: str) -> State:
     return database_state(parsed_location(location))
 
 
+def restore(location: str, source: str, progress: Progress | None = None) -> tuple[Path, int | None]:
+    """Make a new SQLite database of a backup (``db restore``); return its path and how many runs it has (see below)."""
+    return _checked_copy(restore_from(parsed_location(location), parsed_location(source), progress))
+
+
+def _checked_copy(path: Path) -> tuple[Path, int | None]:
+    """Return the path of a copy, and how many runs it has, each with all its lists and results.
+
+    None for a copy of another schema, of which only the file is checked. A copy that is damaged is removed.
+    """
+    if database_state(parsed_location(str(path))).kind is not Kind.CURRENT:
+        return path, None
+    with Store.open(str(path), read_only=True) as store, store.read() as tx:
+        damage, n_runs = tx.damage(), len(tx.runs.all())
+    if damage:
+        path.unlink()
+        raise DatabaseError(
+            f"the copy is damaged ({'; '.join(damage)}) and was removed", where=path, advice="copy another backup"
+        )
+    return path, n_runs
+
+
+def vacuum(location: str, *, full: bool = False) -> VacuumResult:
+    """Give free space back and renew statistics (``db vacuum``)."""
+    return vacuumed(parsed_location(location), full=full)
+
+
 def check(location: str) -> list[str]:
     """Return the damage in a database of the newest schema (``db check``), nothing if it is intact."""
     with Store.open(location) as store, store.read() as transaction:
         return transaction.damage()
 
 
-def backup(location: str, target: str) -> Path:
-    """Copy a SQLite database, in use or not, into a new file (``db backup``) and return the path of the copy."""
-    return backup_to(parsed_location(location), Path(target))
+def backup(location: str, target: str, progress: Progress | None = None) -> tuple[Path, int | None]:
+    """Copy a SQLite database, in use or not, into a new file (``db backup``); return what ``restore`` does."""
+    return _checked_copy(backup_to(parsed_location(location), Path(target), progress))
 
 
 def grant(location: str, roles: Roles, *, apply: bool = False) -> list[str]:

@@ -120,7 +120,8 @@ VIEWS = (
             "n_groups": "How many groups the run ranks items for.",
             "n_items": "How many items the run ranks, over all groups.",
         }
-        | _TIMESTAMP,
+        | _TIMESTAMP
+        | {"pruned_at_utc": "When its items were deleted; NULL where it has them."},
     ),
     View("run_parameters", "One row per parameter of a run.", _RUN | _DATASET | _fact("parameter")),
     View("run_tags", "One row per tag of a run; tags may change.", _RUN | _DATASET | _fact("tag")),

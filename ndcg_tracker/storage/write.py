@@ -14,7 +14,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking
 from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.storage import schema
-from ndcg_tracker.storage.bulk.protocol import LABEL_LISTS, RANKED_LISTS, Lists, ResultRows
+from ndcg_tracker.storage.bulk.protocol import LABEL_LISTS, RANKED_LISTS, Lists, ResultRows, packed
 from ndcg_tracker.storage.checks import (
     check_group_keys,
     checked_commit,
@@ -328,6 +328,7 @@ class RunWrites:
             schema.evaluations.delete().where(schema.evaluations.c.run_id == run_id),
             schema.coverages.delete().where(schema.coverages.c.run_id == run_id),
             schema.ranked_lists.delete().where(schema.ranked_lists.c.run_id == run_id),
+            schema.prunings.delete().where(schema.prunings.c.run_id == run_id),
             decisions.update().where(decisions.c.baseline_run_id == run_id).values(baseline_run_id=None),
             decisions.update().where(decisions.c.candidate_run_id == run_id).values(candidate_run_id=None),
             moves.update().where(moves.c.run_id == run_id).values(run_id=None),
@@ -337,6 +338,37 @@ class RunWrites:
             self._session.execute(statement)
         self._made.runs.pop(run_id, None)
         return run
+
+    def prune(self, run_id: int, *, summaries_only: bool) -> None:
+        """Delete the items of a run and, with ``summaries_only``, its group results; its means and groups stay."""
+        lists, results, evaluations = schema.ranked_lists, schema.group_results, schema.evaluations
+        groups, _ = packed(ids := self._read.runs.group_ids(run_id), np.zeros(ids.size))
+        before = self._read.runs.prunings(run_id).get(run_id)
+        of_run = evaluations.c.run_id == run_id
+        row = {
+            "run_id": run_id,
+            "created_at_utc": utc_now(),
+            "summaries_only": summaries_only or (before is not None and before.summaries_only),
+            "packed_group_ids": groups,
+        }
+        statements: list[Any] = [
+            schema.prunings.delete().where(schema.prunings.c.run_id == run_id),
+            schema.prunings.insert().values(row),
+            lists.delete().where(lists.c.run_id == run_id),
+        ]
+        if summaries_only:
+            ids_of_run = sa.select(evaluations.c.id).where(of_run)
+            statements += [
+                results.delete().where(results.c.evaluation_id.in_(ids_of_run)),
+                evaluations.update().where(of_run).values(packed_group_ids=b"", packed_values=b""),
+            ]
+        for statement in statements:
+            self._session.execute(statement)
+
+    def restored(self, run_id: int, digest: str) -> None:
+        """Take note that a pruned run has its items again, and that its group results are to be complete at the end."""
+        self._session.execute(schema.prunings.delete().where(schema.prunings.c.run_id == run_id))
+        self._made.runs[run_id] = digest
 
     def _updated(self, run_id: int, values: Mapping[str, Any]) -> RunRecord:
         self._session.execute(schema.runs.update().where(schema.runs.c.id == run_id).values(values))
@@ -382,17 +414,9 @@ class EvaluationWrites:
         key = (table.c.run_id == run_id, table.c.label_set_id == label_set_id, table.c.metric_id == metric_id)
         if self._session.rows(sa.select(table.c.id).where(*key)):
             raise ConflictError(f"run {run_id} has {metric} under label set {label_set_id} already")
-        order = np.argsort(group_ids, kind="stable")
-        nothing = np.full(values.size, np.nan)
-        value, gain, ideal = ((nothing if one is None else one)[order] for one in (values, dcg, ideal_dcg))
-        if any(np.isinf(one).any() for one in (value, gain, ideal)) or (mean is not None and math.isinf(mean)):
+        if mean is not None and math.isinf(mean):
             raise InputError(f"{metric} of run {run_id} has an infinite value; only finite numbers are stored")
-        undefined = order[np.isnan(value)].tolist()
-        why = [reasons[row] if reasons is not None else None for row in undefined]
-        known = [reason for reason in why if reason]
-        if len(known) != len(why):
-            raise InputError(f"{metric} of run {run_id} has an undefined value without a reason")
-        defined = value[~np.isnan(value)]
+        rows = _result_rows(f"{metric} of run {run_id}", group_ids, values, dcg, ideal_dcg, reasons)
         row = {
             "run_id": run_id,
             "label_set_id": label_set_id,
@@ -400,7 +424,7 @@ class EvaluationWrites:
             "mean": None if mean is None or math.isnan(mean) else float(mean),
             "worst_mean": tie_bounds[0],
             "best_mean": tie_bounds[1],
-            "std_dev": _std_dev(defined),
+            "std_dev": _std_dev(rows.values[~np.isnan(rows.values)]),
             "n_groups": n_groups,
             "n_missing": n_missing,
             "n_undefined": n_undefined,
@@ -411,7 +435,7 @@ class EvaluationWrites:
         }
         evaluation_id = self._session.insert(table, row)
         self._made.evaluation_ids.add(evaluation_id)
-        self._session.bulk.insert_results(evaluation_id, ResultRows(group_ids[order], value, gain, ideal, known))
+        self._session.bulk.insert_results(evaluation_id, rows)
         return evaluation_id
 
     def delete(self, evaluation_id: int) -> None:
@@ -419,6 +443,21 @@ class EvaluationWrites:
         for column in (schema.group_results.c.evaluation_id, schema.evaluations.c.id):
             self._session.execute(column.table.delete().where(column == evaluation_id))
         self._made.evaluation_ids.discard(evaluation_id)
+
+    def refill(
+        self,
+        evaluation_id: int,
+        *,
+        group_ids: Index,
+        values: Floats,
+        dcg: Floats | None = None,
+        ideal_dcg: Floats | None = None,
+        reasons: Sequence[str | None] | None = None,
+    ) -> None:
+        """Give an evaluation whose group results were pruned its results again (see ``insert``); its mean stays."""
+        rows = _result_rows(f"evaluation {evaluation_id}", group_ids, values, dcg, ideal_dcg, reasons)
+        self._made.evaluation_ids.add(evaluation_id)
+        self._session.bulk.insert_results(evaluation_id, rows)
 
     def insert_coverage(self, run_id: int, label_set_id: int, cutoff: int | None, judged_share: float) -> None:
         """Store which share of a run's top ``cutoff`` (None or 0: of all) has a label; a stored one is replaced."""
@@ -607,6 +646,28 @@ class TextWrites:
             self._session.execute(statement, rows)
         if texts:
             self._made.text_dataset_ids.add(dataset_id)
+
+
+def _result_rows(
+    what: str,
+    group_ids: Index,
+    values: Floats,
+    dcg: Floats | None,
+    ideal_dcg: Floats | None,
+    reasons: Sequence[str | None] | None,
+) -> ResultRows:
+    """Return group results in the order of their groups (InputError for what cannot be stored)."""
+    order = np.argsort(group_ids, kind="stable")
+    nothing = np.full(values.size, np.nan)
+    value, gain, ideal = ((nothing if one is None else one)[order] for one in (values, dcg, ideal_dcg))
+    if any(np.isinf(one).any() for one in (value, gain, ideal)):
+        raise InputError(f"{what} has an infinite value; only finite numbers are stored")
+    undefined = order[np.isnan(value)].tolist()
+    why = [reasons[row] if reasons is not None else None for row in undefined]
+    known = [reason for reason in why if reason]
+    if len(known) != len(why):
+        raise InputError(f"{what} has an undefined value without a reason")
+    return ResultRows(group_ids[order], value, gain, ideal, known)
 
 
 def _lists(groups: GroupWrites, dataset_id: int, items: GroupedItems, number: str) -> Lists:

@@ -26,6 +26,7 @@ from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.tie_bounds import tie_bounds
+from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.tracker.explain import item_moves
@@ -125,6 +126,11 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     if clusters is not None:
         options.methods.check_t_only("clusters of groups")
     label_set = both.baseline.label_set
+    pruned = [
+        Note("pruned", {"run": side.run.name, "at": found.created_at_utc})
+        for side in both.sides
+        for found in tx.runs.prunings(side.run.id).values()
+    ]
     shares = [judged_shares_of(tx, side) for side in both.sides]
     results = [
         replace(
@@ -155,7 +161,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
             one.dataset,
             label_set_ref(label_set),
             coverage=coverage,
-            notes=tuple(both.notes()),
+            notes=(*both.notes(), *pruned),
             positives_only=holds_positives_only(tx, label_set, coverage),
         ),
         results,
@@ -164,7 +170,9 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         top=options.top,
         by=None if slices is None else slices.of(results[0].pairing.group_ids),
     )
-    comparison = _with_moves(tx, _with_requests(comparison, both), both)
+    comparison = _with_requests(comparison, both)
+    if not pruned:
+        comparison = _with_moves(tx, comparison, both)
     note = retraining_note(tx, both, comparison.metrics[0])
     if note is not None:
         comparison = replace(comparison, notes=(*comparison.notes, note))
@@ -193,19 +201,22 @@ def judged_shares_of(tx: ReadTransaction, side: Side) -> dict[int | None, float]
 
 
 def has_nothing_judged(tx: ReadTransaction, side: Side, metric: Metric, shares: Mapping[int | None, float]) -> bool:
-    """Return whether a run has no judged item that the metric counts; ``shares``: the judged share by cutoff."""
+    """Return whether a run has no judged item that the metric counts; ``shares``: the judged share by cutoff.
+
+    Of a pruned run it is not said where it takes the items to know.
+    """
     if metric.is_external:
         return False
     if side.evaluations[str(metric)].n_missing >= side.label_set.n_groups > 0:
         return True  # no group in common
     if shares.get(metric.cutoff) != 0:
-        if metric["depth"] == "all":
+        if metric["depth"] == "all" or tx.runs.prunings(side.run.id):
             return False
         return not judged_shares(_judged(tx, side), int(metric["depth"])).any()
     if metric["unjudged"] != "drop" or metric.cutoff is None:
         return True
     # what is dropped makes room for items below the cutoff
-    return not _judged(tx, side).rows.size
+    return not tx.runs.prunings(side.run.id) and not _judged(tx, side).rows.size
 
 
 def _judged(tx: ReadTransaction, side: Side) -> JudgedRanking:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from ndcg_tracker.rankings.types import Index
 from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.tracker.labels import add_labels
-from ndcg_tracker.tracker.scoring import settle_weights
+from ndcg_tracker.tracker.scoring import restore_results, settle_weights
 
 if TYPE_CHECKING:
     from ndcg_tracker.exchange import Column, ExportReader, ExportWriter
@@ -35,15 +35,27 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """How much an export holds."""
+    """How much an export holds; ``n_pruned``: runs left out, whose items are gone."""
 
     n_runs: int
     n_items: int
     n_label_sets: int
     n_results: int
+    n_pruned: int = 0
 
 
-def export(tx: ReadTransaction, runs: Sequence[RunRecord], folder: str, *, texts: bool = False) -> Exported:
+Progress = Callable[[int, int | None], None]
+"""Called with how many runs are done, and how many there are."""
+
+
+def export(
+    tx: ReadTransaction,
+    runs: Sequence[RunRecord],
+    folder: str,
+    *,
+    texts: bool = False,
+    progress: Progress | None = None,
+) -> Exported:
     """Write runs with all that belongs to them into a new folder (see ``Tracker.export_runs``)."""
     from ndcg_tracker.exchange import OPTIONAL, ExportWriter
 
@@ -53,13 +65,15 @@ def export(tx: ReadTransaction, runs: Sequence[RunRecord], folder: str, *, texts
         if texts:
             for dataset_id, name in {run.dataset_id: run.dataset for run in runs}.items():
                 _write_texts(tx, dataset_id, name, writer)
-        return _written(tx, runs, writer)
+        return _written(tx, runs, writer, progress)
 
 
-def _written(tx: ReadTransaction, runs: Sequence[RunRecord], writer: ExportWriter) -> Exported:
+def _written(
+    tx: ReadTransaction, runs: Sequence[RunRecord], writer: ExportWriter, progress: Progress | None
+) -> Exported:
     """Write runs with their items, labels, evaluations and group results, in the order in which they were stored."""
     runs = sorted({run.id: run for run in runs}.values(), key=lambda run: run.id)
-    n_label_sets = n_results = 0
+    n_label_sets = n_results = n_done = 0
     for dataset_id in dict.fromkeys(run.dataset_id for run in runs):
         of_dataset = [run for run in runs if run.dataset_id == dataset_id]
         name = of_dataset[0].dataset
@@ -73,6 +87,9 @@ def _written(tx: ReadTransaction, runs: Sequence[RunRecord], writer: ExportWrite
             _write_run(tx, run, writer)
             n_results += sum(_write_evaluation(tx, run, one, writer) for one in evaluations[run.id])
             _write_coverage(tx, run, label_sets, writer)
+            n_done += 1
+            if progress is not None:
+                progress(n_done, len(runs))
         n_label_sets += len(label_sets)
     return Exported(len(runs), sum(run.n_items for run in runs), n_label_sets, n_results)
 
@@ -196,7 +213,10 @@ def _json(facts: dict[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ImportedRun:
-    """What became of a run: "stored" or "already stored", and how many evaluations are new."""
+    """What became of a run, and how many evaluations are new.
+
+    ``outcome``: "stored", "already stored", or "restored" (it was pruned, and has its items again).
+    """
 
     run: str
     run_id: int
@@ -215,7 +235,9 @@ class Imported:
     notes: tuple[str, ...]
 
 
-def import_all(tx: WriteTransaction, reader: ExportReader, dataset: str | None = None) -> Imported:
+def import_all(
+    tx: WriteTransaction, reader: ExportReader, dataset: str | None = None, progress: Progress | None = None
+) -> Imported:
     """Store everything of an export that is not there yet.
 
     Parameters: ``dataset``: the name that the export's only dataset gets here; None for its own. Raises: InputError
@@ -243,6 +265,8 @@ def import_all(tx: WriteTransaction, reader: ExportReader, dataset: str | None =
             label_set = _label_set(reader, label_sets, one)
             tx.write.evaluations.insert_coverage(run.id, label_set.id, one["cutoff"], one["judged_share"])
         imported.append(ImportedRun(run.name, run.id, run.dataset, outcome, run.n_groups, run.n_items, n_new))
+        if progress is not None:
+            progress(len(imported), len(runs))
     reader.check_read()
     return Imported(tuple(imported), in_words(notes))
 
@@ -328,7 +352,14 @@ def _import_run(tx: WriteTransaction, reader: ExportReader, row: Row, dataset: D
                     f"with: {shlex.join(['ndcg-track', 'runs', 'rename', existing.name, 'NEW'])}"
                 ),
             )
-        return existing, "already stored"
+        pruning = tx.runs.prunings(existing.id).get(existing.id)
+        if pruning is None:
+            return existing, "already stored"
+        tx.write.runs.append(existing.id, dataset.id, ranking)
+        tx.write.runs.restored(existing.id, existing.digest)
+        if pruning.summaries_only:
+            restore_results(tx, existing)
+        return existing, "restored"
     run = tx.write.runs.insert(
         dataset.id,
         row["run"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -375,6 +375,13 @@ def _steps_of_version(
     """Return what happened at runs under one version of the labels."""
     dataset_id = tx.datasets.known(dataset).id
     results = tx.evaluations.results_of([record.evaluation_id for record in records])
+    pruned = tx.runs.prunings()
+    are_kept = [record.run_id not in pruned or each[0].size > 0 for record, each in zip(records, results, strict=True)]
+    if not all(are_kept):
+        notes.append(Note("summaries_only", {"n": are_kept.count(False)}))
+        records, results = list(compress(records, are_kept)), list(compress(results, are_kept))
+        if len(records) < 2:
+            return {}
     weights = tx.groups.weights_by_id(dataset_id) if parse_metric(metric)["weights"] != "none" else None
     if any(not _is_mean(record, each, weights) for record, each in zip(records, results, strict=True)):
         no_inference = Note("means_weigh_groups")

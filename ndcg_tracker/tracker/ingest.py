@@ -18,7 +18,14 @@ from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.tracker.labels import HeldLabels, RunLabels, label_source
-from ndcg_tracker.tracker.scoring import Scores, StoredMetric, settle_weights, store_scores, stored_scores
+from ndcg_tracker.tracker.scoring import (
+    Scores,
+    StoredMetric,
+    restore_results,
+    settle_weights,
+    store_scores,
+    stored_scores,
+)
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
@@ -49,8 +56,8 @@ class RunDetails:
 class IngestResult:
     """What became of an ingested run.
 
-    ``outcome``: "stored", "replaced", or "already stored" (nothing was added but the metrics marked new). ``notes``:
-    what else to know, in words.
+    ``outcome``: "stored", "replaced", "restored" (it was pruned, and has its items again), or "already stored" (nothing
+    was added but the metrics marked new). ``notes``: what else to know, in words.
     """
 
     run: str
@@ -212,15 +219,22 @@ def _settled_run(
     if existing is None:
         run, scores = _written(tx, dataset, coming, details, metrics, known)
         return run, "stored", [], scores
+    pruning = tx.runs.prunings(existing.id).get(existing.id)
     if not replace or coming.whole_digest() == existing.digest:
-        for _ in coming.blocks():
-            pass
+        for ranking, _ in coming.blocks():
+            if pruning is not None:
+                tx.write.runs.append(existing.id, dataset.id, ranking)
         if coming.digest != existing.digest:
             raise _other_content(dataset, details)
-        return existing, "already stored", [], None
+        if pruning is None:
+            return existing, "already stored", [], None
+        tx.write.runs.restored(existing.id, existing.digest)
+        if pruning.summaries_only:
+            restore_results(tx, existing)
+        return existing, "restored", [], None
     aside = f"{existing.name[:100]} {existing.digest}"  # until it is known whether the content is another
     run, scores = _written(tx, dataset, coming, replace_fields(details, name=aside), metrics, known)
-    if run.digest == existing.digest:
+    if run.digest == existing.digest and pruning is None:
         tx.write.runs.delete(run.id)
         return existing, "already stored", [], None
     tx.keep_marks()

@@ -24,13 +24,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RescoredRun:
-    """A run after rescoring: the label version it was evaluated against, and the metrics that this added."""
+    """A run after rescoring: the label version it was evaluated against, and the metrics that this added.
+
+    ``pruned_at_utc``: None but for a run that has no items left to compute further metrics from.
+    """
 
     run: str
     run_id: int
     dataset: str
     label_set_version: int
     metrics: tuple[StoredMetric, ...]
+    pruned_at_utc: str | None = None
 
 
 def rescore_runs(
@@ -39,13 +43,16 @@ def rescore_runs(
     metrics: Sequence[Metric],
     version: int | None = None,
     judge: str | None = None,
+    *,
+    skip_pruned: bool = False,
 ) -> list[RescoredRun]:
     """Evaluate stored runs under a version of their dataset's labels, from their stored items.
 
     ``metrics``: none for those that each run has under any labels. ``version``: None for the newest of
-    ``judge``.
+    ``judge``. ``skip_pruned``: leave out what would need the items of pruned runs, instead of raising InputError.
     """
     refuse_external(metrics)
+    pruned = tx.runs.prunings()
     known: dict[int, _Labels] = {}
     rescored = []
     for run in runs:
@@ -62,6 +69,10 @@ def rescore_runs(
         ]
         new = [metric for metric in dict.fromkeys(wanted) if str(metric) not in done]
         stored: list[StoredMetric] = []
+        if new and skip_pruned and run.id in pruned:
+            moment = pruned[run.id].created_at_utc
+            rescored.append(RescoredRun(run.name, run.id, run.dataset, label_set.version, (), moment))
+            continue
         if new:
             scores = stored_scores(tx, run, new, of_dataset.labels())
             stored = store_scores(tx, run, label_set, scores, of_dataset.weights)

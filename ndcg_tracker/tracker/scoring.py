@@ -14,11 +14,13 @@ from ndcg_tracker.errors import ConflictError
 from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.mean import REASONS, GroupResults, GroupValues, aggregated, joined_values, plain_mean
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.tie_bounds import values_with_bounds
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.tracker.labels import label_source
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
@@ -199,7 +201,7 @@ def store_scores(
             values=result.values,
             dcg=result.dcg,
             ideal_dcg=result.ideal_dcg,
-            reasons=[REASONS[code] or None for code in result.reasons.tolist()] if result.reasons.any() else None,
+            reasons=_reasons(result),
             requested_as=result.metric.requested_as,
         )
         stored.append(
@@ -214,6 +216,30 @@ def store_scores(
             )
         )
     return stored
+
+
+def restore_results(tx: WriteTransaction, run: RunRecord) -> None:
+    """Compute again the group results of a run that was pruned to its means, from its items; the means stay."""
+    of_run = tx.evaluations.of_run(run.id)
+    weights = stored_weights(tx, run.dataset_id)
+    for label_set in tx.labels.sets(run.dataset_id, None):
+        evaluations = {one.metric: one.id for one in of_run if one.label_set_id == label_set.id}
+        if not evaluations:
+            continue
+        metrics = [parse_metric(text) for text in evaluations]
+        for result, _ in stored_scores(tx, run, metrics, label_source(tx, label_set)()).results(weights):
+            tx.write.evaluations.refill(
+                evaluations[str(result.metric)],
+                group_ids=tx.write.groups.ensure(run.dataset_id, result.group_keys),
+                values=result.values,
+                dcg=result.dcg,
+                ideal_dcg=result.ideal_dcg,
+                reasons=_reasons(result),
+            )
+
+
+def _reasons(result: GroupResults) -> list[str | None] | None:
+    return [REASONS[code] or None for code in result.reasons.tolist()] if result.reasons.any() else None
 
 
 def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWeights | None) -> GroupWeights | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -23,7 +24,7 @@ from ndcg_tracker.tracker.defaults import (
 )
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
     import pandas as pd
 
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.groups import GroupRecord, GroupsSet
     from ndcg_tracker.tracker.history import HistoryFilter, HistoryResult
     from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
+    from ndcg_tracker.tracker.prune import Pruned
     from ndcg_tracker.tracker.rescore import RescoredRun
     from ndcg_tracker.tracker.result_objects import (
         ComparisonResult,
@@ -313,13 +315,15 @@ class Tracker:
 
         ``metrics``: text forms; by default the metrics that each run has. ``labels``: another version of the labels.
         ``judge``: the newest labels of a named judge. Raises: ReferenceNotFoundError for a run or a version that is not
-        there; InputError for a judge without labels.
+        there; InputError for a judge without labels, and for a named run that was pruned (of all runs, those are left
+        out, with the time in ``pruned_at_utc``).
         """
         from ndcg_tracker.tracker.rescore import rescore_runs
 
         parsed = parse_metrics(metrics)
         with self.store().write("content") as tx:
-            return rescore_runs(tx, tx.runs.chosen(references, dataset), parsed, labels, judge)
+            runs = tx.runs.chosen(references, dataset)
+            return rescore_runs(tx, runs, parsed, labels, judge, skip_pruned=not references)
 
     def add_labels(
         self,
@@ -776,10 +780,57 @@ class Tracker:
 
     def delete_run(self, reference: str | int, dataset: str | None = None) -> RunRecord:
         """Delete a run (an int is its id) with its items, evaluations and group results, and return what it was."""
+        return self.delete_runs([reference], dataset)[0]
+
+    def delete_runs(self, references: Sequence[str | int], dataset: str | None = None) -> list[RunRecord]:
+        """Delete runs, all or none (see ``delete_run``), and return what they were, each once."""
         with self.store().write() as tx:
-            run = tx.runs.with_id(reference) if isinstance(reference, int) else tx.runs.resolve(reference, dataset)
-            tx.write.runs.delete(run.id)
-            return run
+            found = [
+                tx.runs.with_id(one) if isinstance(one, int) else tx.runs.resolve(one, dataset) for one in references
+            ]
+            runs = list({run.id: run for run in found}.values())
+            for run in runs:
+                tx.write.runs.delete(run.id)
+            return runs
+
+    def prune(
+        self,
+        older_than: str | timedelta,
+        *,
+        keep_tags: str | Sequence[str] = (),
+        keep_alias: bool = False,
+        summaries_only: bool = False,
+        dataset: str | None = None,
+        apply: bool = False,
+    ) -> Pruned:
+        """Delete the items of old runs; their means and the results of their groups stay.
+
+        Runs that an alias points to or that a gate decided on are always kept whole. What needs the items of a pruned
+        run, such as ``rescore`` and ``explain``, says so; to restore them, ingest the file again under the same name.
+
+        Parameters: ``older_than``: an age, such as "90d" or "12w", or a date. ``keep_tags``: keep runs with one of
+        these tags, a key or KEY=VALUE. ``keep_alias``: keep runs that an alias once pointed to. ``summaries_only``: the
+        results of groups go, too. ``apply``: do it, in one transaction; by default nothing is written. Returns: the
+        runs, and what of each goes. Raises: InputError; ReferenceNotFoundError for an unknown dataset.
+        """
+        from ndcg_tracker.tracker.prune import PruneQuestion, moment_before, runs_to_prune
+
+        tags = (keep_tags,) if isinstance(keep_tags, str) else tuple(keep_tags)
+        question = PruneQuestion(moment_before(older_than), dataset, tags, keep_alias, summaries_only)
+        if not apply:
+            with self.store().read() as tx:
+                return runs_to_prune(tx, question)
+        with self.store().write() as tx:
+            found = runs_to_prune(tx, question)
+            for run in found.runs:
+                tx.write.runs.prune(run.run_id, summaries_only=summaries_only)
+            return replace(found, is_applied=True)
+
+    def pruned_at(self, run: RunRecord) -> str | None:
+        """Return when a run was pruned last, None if it has its items."""
+        with self.store().read() as tx:
+            found = tx.runs.prunings(run.id).get(run.id)
+            return None if found is None else found.created_at_utc
 
     def aliases(self, dataset: str | None = None) -> list[AliasRecord]:
         """Return the aliases."""
@@ -882,24 +933,39 @@ class Tracker:
         *,
         dataset: str | None = None,
         texts: bool = False,
+        progress: Callable[[int, int | None], None] | None = None,
     ) -> Exported:
         """Write runs (none named: all, of ``dataset`` if given) with all that belongs to them as Parquet files.
 
-        ``texts``: also what ``add_texts`` stored for their datasets. The folder must not be there yet. Raises:
-        ReferenceNotFoundError; InputError where it cannot be written.
+        ``texts``: also what ``add_texts`` stored for their datasets. ``progress``: called with how many runs are
+        written, and how many there are. The folder must not be there yet; what was written is counted. Raises:
+        ReferenceNotFoundError; InputError where it cannot be written, and for a named run that was pruned (of all runs,
+        those are left out).
         """
         from ndcg_tracker.tracker.exchange import export
 
         with self.store().read() as tx:
-            return export(tx, tx.runs.chosen(references, dataset), os.fspath(folder), texts=texts)
+            runs, pruned = tx.runs.chosen(references, dataset), tx.runs.prunings()
+            for run in runs if references else ():
+                tx.runs.refuse_pruned(run.id)
+            whole = [run for run in runs if run.id not in pruned]
+            found = export(tx, whole, os.fspath(folder), texts=texts, progress=progress)
+            return replace(found, n_pruned=len(runs) - len(whole))
 
-    def import_runs(self, folder: str | os.PathLike[str], *, dataset: str | None = None) -> Imported:
+    def import_runs(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        dataset: str | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+    ) -> Imported:
         """Store what ``export_runs`` wrote, all of it or nothing; what is stored already stays as it is.
 
-        ``dataset``: another name for the dataset of an export that holds one. Raises: InputError, ConflictError.
+        ``dataset``: another name for the dataset of an export that holds one. ``progress``: called with how many runs
+        are stored, and how many there are. Raises: InputError, ConflictError.
         """
         from ndcg_tracker.exchange import ExportReader
         from ndcg_tracker.tracker.exchange import import_all
 
         with ExportReader(Path(folder)) as reader, self.store(create=True).write("content") as tx:
-            return import_all(tx, reader, dataset)
+            return import_all(tx, reader, dataset, progress)

@@ -1,6 +1,7 @@
 """``ndcg-track db``."""
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -64,7 +65,10 @@ def test_check_of_a_damaged_database(sqlite_command: CommandLine, files: None, f
 
 def test_backup(sqlite_command: CommandLine, files: None, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sqlite_command.done("ingest", "bm25.csv", "--labels", "labels.csv")
-    assert sqlite_command.said("db", "backup", "copy.db") == "backed up to copy.db\n"
+    checked = "; checked: 1 run, each with all its lists and results\n"
+    assert sqlite_command.said("db", "backup", "copy.db") == f"backed up to copy.db{checked}"
+    assert CommandLine("restored.db", capsys).said("db", "restore", "copy.db") == f"restored restored.db{checked}"
+    assert re.fullmatch(r"0\.\d MB before, 0\.\d MB now\n", sqlite_command.said("db", "vacuum"))
     assert sqlite_command.refused("db", "backup", "copy.db") == (
         "copy.db: the file already exists; give the backup a new name"
     )

@@ -1,15 +1,23 @@
 """``ndcg-track export`` and ``ndcg-track import``."""
 
+import json
 from pathlib import Path
 
 from command_line import CommandLine, Program
+
+CHECKED = "checked: digests of runs and labels, counts of lists and results\n"
 
 
 def test_from_one_database_to_another(command: CommandLine, sqlite_command: CommandLine, folder: Path) -> None:
     command("demo")
     exported = command.said("export", "bm25", "dense", "--dataset", "shop", "-o", "out")
-    assert exported == "exported 2 runs with 6,000 items, 1 label set and 300 group results to out\n"
-    imported = command.rows("import", "out", "--dataset", "copy")
+    assert exported == (
+        "exported 2 runs with 6,000 items, 1 label set and 300 group results to out; checked: the files have all their "
+        "rows\n"
+    )
+    printed = command("import", "out", "--dataset", "copy", "--format", "json")
+    assert (printed.code, printed.err) == (0, CHECKED)
+    imported = json.loads(printed.out)
     assert [(row["run"], row["dataset"], row["outcome"], row["n_evaluations"]) for row in imported] == [
         ("bm25", "copy", "stored", 1),
         ("dense", "copy", "stored", 1),
@@ -40,5 +48,5 @@ def test_the_real_program(program: Program, folder: Path) -> None:
         "label_sets.parquet", "labels.parquet", "runs.parquet",
     ]  # fmt: skip
     printed = program("--db", "copy.db", "import", "out")
-    assert (printed.code, printed.err) == (0, "")
+    assert (printed.code, printed.err) == (0, CHECKED)
     assert program("--db", "copy.db", "history", "--dataset", "shop").out == program("history", "--dataset", "shop").out

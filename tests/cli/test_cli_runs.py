@@ -47,7 +47,7 @@ def test_show(shop: CommandLine) -> None:
     shown = shop.rows("runs", "show", "den")
     assert list(shown) == [
         "run", "run_id", "dataset", "created_at_utc", "source", "git_commit", "parameters", "tags", "n_groups",
-        "n_items", "digest", "evaluations",
+        "n_items", "digest", "pruned_at_utc", "evaluations",
     ]  # fmt: skip
     assert (shown["run"], shown["source"], len(shown["evaluations"])) == ("dense", "dense.run", 1)
     text = shop.done("runs", "show", "dense").splitlines()
@@ -122,6 +122,41 @@ def test_delete_is_refused_while_an_alias_stands_for_the_run(shop: CommandLine) 
     assert row_counts(shop.url) == before
     assert shop.said("alias", "set", "@baseline", "bm25") == "@baseline is run 'bm25' (1) of dataset 'shop'\n"
     assert shop("runs", "delete", "dense", "--yes").code == 0
+
+
+def test_several_runs_are_deleted_at_once(shop: CommandLine) -> None:
+    question = "run 'bm25' (1) of dataset 'shop', 1 evaluation; run 'dense' (2) of dataset 'shop', 1 evaluation"
+    assert shop.refused("runs", "delete", "bm25", "2", "dense") == f"nothing deleted: {question}; add --yes"
+    assert shop.refused("runs", "delete", "bm25", "x", "--yes").startswith("no run 'x'")
+    assert len(shop.rows("runs", "list")) == 2
+    assert shop.said("runs", "delete", "bm25", "2", "--yes") == (
+        "deleted run 'bm25' (1) of dataset 'shop', 1 evaluation\n"
+        "deleted run 'dense' (2) of dataset 'shop', 1 evaluation\n"
+    )
+    assert shop.rows("runs", "list") == []
+
+
+def test_prune(shop: CommandLine) -> None:
+    before = row_counts(shop.url)
+    shop.said("alias", "set", "prod", "dense")
+    printed = shop("runs", "prune", "--older-than", "2999-01-01", "--format", "csv")
+    assert printed.out.splitlines()[0] == "run,run_id,dataset,created_at_utc,n_items,n_results,n_bytes"
+    assert [line.split(",")[0] for line in printed.out.splitlines()[1:]] == ["bm25"]
+    what = "1 run made before 2999-01-01T00:00:00.000000Z: 11 items, about 0.0 MB; 1 run kept: alias, gate or tag"
+    assert printed.err == f"would prune {what}; to do it, add --apply\n"
+    assert row_counts(shop.url)["ranked_lists"] == before["ranked_lists"]
+    assert shop("runs", "prune", "--older-than", "2999-01-01", "--apply").err == f"pruned {what}\n"
+    assert row_counts(shop.url)["prunings"] == 1
+    at = shop.rows("runs", "show", "bm25")["pruned_at_utc"]
+    assert shop.refused("rescore", "bm25", "--metric", "dcg@3").startswith(f"run 'bm25' was pruned at {at}: its items")
+    assert shop("rescore", "--all", "--metric", "dcg@3").err == (
+        f"bm25: left out: it was pruned at {at}; to restore its items, ingest its file again under the same name\n"
+    )
+    told = shop.said("export", "--all", "-o", "out").splitlines()
+    assert told[0] == "note: 1 run left out: pruned, so without items to export"
+    assert shop.refused("runs", "prune", "--older-than", "old") == (
+        "--older-than old is no age; write 90d, 12w or a date such as 2026-01-31"
+    )
 
 
 def test_aliases(shop: CommandLine) -> None:

@@ -61,6 +61,7 @@ SAMPLES = [
     "import out",
     "runs list",
     "runs show bm25",
+    "runs prune --older-than 2999-01-01",
     "alias list",
     "labels list --dataset shop",
     "labels diff 1 2 --dataset shop",

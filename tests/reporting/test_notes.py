@@ -121,6 +121,14 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"sd": 0.00671, "own": 0.002},
         "from run to run the mean scatters by sd 0.0067, and groups explain 0.0020 of it: a step is what exceeds that",
     ),
+    "pruned": (
+        {"run": "bm25", "at": "2026-01-31T08:00:00.000000Z"},
+        "run 'bm25' was pruned at 2026-01-31T08:00:00.000000Z: its items are gone, so none are shown",
+    ),
+    "summaries_only": (
+        {"n": 2},
+        "2 runs were pruned to their means: not compared with the runs beside",
+    ),
     "study": (
         {"n": 1200, "n_runs": 1300, "study": "grid 1"},
         "1,200 of these 1,300 runs are trials of study 'grid 1', whose order says little; whether the best one beats "

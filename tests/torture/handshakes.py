@@ -51,6 +51,7 @@ COMMANDS = (
     "runs show bm25",
     "runs rename bm25 other",
     "runs tag bm25 a=b",
+    "runs prune --older-than 1d",
     "runs delete bm25 --yes",
     "alias set prod bm25",
     "alias list",
@@ -66,13 +67,14 @@ COMMANDS = (
     "db current",
     "db check",
     "db backup {files}/copy.db",
+    "db vacuum",
     "db grant --owner a --writer b --reader c",
     "doctor",
     "doctor conventions bm25",
     "ui --no-browser",
 )
 """Every command that opens a database, a + for each blank within a word."""
-WITHOUT_DATABASE = ("evaluate", "metrics list", "metrics explain", "metrics sql", "demo", "db datasette")
+WITHOUT_DATABASE = ("evaluate", "metrics list", "metrics explain", "metrics sql", "demo", "db datasette", "db restore")
 """Commands that open none, or one of their own."""
 NEEDING_EXTRAS = ("push mlflow", "pull mlflow")
 """Commands that import another tool first; they open the database through the same door."""
@@ -226,7 +228,7 @@ def untrue(command: str, printed: Printed, condition: Condition) -> list[str]:
         done = printed.code == 0 and printed.err.startswith("backed up to ") and target in printed.err
         refused = printed.code == 2 and printed.err.endswith("back up a Postgres database with its own tool, pg_dump\n")
         if done:
-            Path(printed.err.removeprefix("backed up to ").strip()).unlink()
+            Path(printed.err.removeprefix("backed up to ").partition(";")[0].strip()).unlink()
         return wrong + ([] if done or refused else [printed.err])
     if command == "doctor":
         table = " ".join(printed.out.split())

@@ -10,9 +10,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
+
+from sqlalchemy import Connection
 
 from ndcg_tracker.errors import argument
 from ndcg_tracker.storage.bulk.sqlite import ArrowChoice
@@ -25,6 +28,7 @@ from ndcg_tracker.storage.connection import (
 from ndcg_tracker.storage.database_url import Location, parsed_location
 from ndcg_tracker.storage.locks import CONTENT, CREATION, MARKS, Holder, holders
 from ndcg_tracker.storage.read import ReadTransaction, Session
+from ndcg_tracker.storage.schema import metadata
 from ndcg_tracker.storage.upkeep.handshake import Kind, State, refusal
 from ndcg_tracker.storage.upkeep.migrate import database_state
 
@@ -40,7 +44,24 @@ try:
 except sqlite3.OperationalError as error:
     sys.exit(error.sqlite_errorcode)
 """
+MUCH_FREE, FEW_BYTES = 0.3, 1 << 26
+"""The share of a database that may be free space without a note, and the size below which it never matters."""
+PLANNED = ("datasets", "metrics", "label_sets", "runs", "evaluations", "groups", "group_results", "ranked_lists")
+"""The tables whose statistics the plans of the views rest on."""
 LONG_SECONDS = 300
+
+_TABLES = """
+    SELECT c.relname::text, c.reltuples < 0 AND pg_relation_size(c.oid) > 0, pg_table_size(c.oid)::bigint,
+        CASE WHEN pg_stat_get_live_tuples(c.oid) + pg_stat_get_dead_tuples(c.oid) = 0 THEN greatest(c.reltuples, 0)
+        ELSE pg_stat_get_live_tuples(c.oid) END::bigint,
+        least(100, 100.0 * %(pages)s / greatest(pg_relation_size(c.oid) / current_setting('block_size')::int, 1))
+    FROM pg_class c
+    WHERE c.relnamespace = quote_ident(current_schema())::regnamespace AND c.relkind = 'r'
+    AND c.relname = ANY (%(names)s)
+    ORDER BY c.relname
+"""
+"""Each table: whether it lacks statistics, its bytes, its rows, and how many percent of it are some pages."""
+_SAMPLED_PAGES, _SAMPLED_BYTES, _BYTES_BESIDE_ROW = 400, 1 << 18, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +96,7 @@ def examine(location: str) -> Iterator[Finding]:
     try:
         if where.url is not None:
             yield from _server_findings(where)
+        yield from _space_findings(where)
         yield _integrity(where)
     except FailedDatabaseError as error:
         yield Finding("integrity", "bad", error.reason.what, error.reason.advice)
@@ -102,6 +124,53 @@ def _integrity(location: Location) -> Finding:
     return Finding(
         "integrity", "ok", f"{n_runs:,} {'run' if n_runs == 1 else 'runs'}, each with all its lists and results"
     )
+
+
+def _space_findings(location: Location) -> Iterator[Finding]:
+    """Yield how much of the database is free space, and on Postgres whether the planner knows its tables."""
+    engine = database_engine(location)
+    try:
+        with read_transaction(engine, location) as connection:
+            if location.url is None:
+                n_pages, n_free, page_size = (
+                    connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+                    for name in ("page_count", "freelist_count", "page_size")
+                )
+                yield _space(n_free * page_size, n_pages * page_size, is_sqlite=True)
+                return
+            given = {"names": sorted(metadata.tables), "pages": _SAMPLED_PAGES}
+            tables = connection.exec_driver_sql(_TABLES, given).all()
+            n_free = sum(_free_bytes(connection, name, n, rows, part) for name, _, n, rows, part in tables)
+    finally:
+        engine.dispose()
+    unknown = [name for name, is_unknown, *_ in tables if is_unknown and name in PLANNED]
+    if unknown:
+        yield Finding(
+            "planner", "note", f"no statistics of {', '.join(unknown)}: queries may take minutes",
+            "as the owner of the tables, type: ndcg-track db vacuum",
+        )  # fmt: skip
+    else:
+        yield Finding("planner", "ok", "it has statistics of the tables")
+    yield _space(n_free, sum(n_bytes for _, _, n_bytes, *_ in tables))
+
+
+def _free_bytes(connection: Connection, table: str, n_bytes: int, n_rows: int, percent: Decimal) -> int:
+    """Return how much of a large table no row takes, by the size of the rows in some of its pages."""
+    if n_bytes < _SAMPLED_BYTES:
+        return 0
+    query = f"SELECT avg(pg_column_size(t.*)) FROM {table} t TABLESAMPLE SYSTEM ({percent}) REPEATABLE (1)"
+    each = connection.exec_driver_sql(query.replace("%", "%%")).scalar_one() if n_rows else 0
+    return 0 if each is None else max(0, n_bytes - int(n_rows * (float(each) + _BYTES_BESIDE_ROW)))
+
+
+def _space(n_free: int, n_bytes: int, *, is_sqlite: bool = False) -> Finding:
+    """Return how much of a database is space that deleted rows have left."""
+    share = n_free / n_bytes if n_bytes else 0.0
+    found = f"{'' if is_sqlite else 'about '}{share:.0%} of {n_bytes / 1e6:,.1f} MB is free for new rows"
+    if n_bytes < FEW_BYTES or share <= MUCH_FREE:
+        return Finding("space", "ok", found)
+    command = "ndcg-track db vacuum" if is_sqlite else "ndcg-track db vacuum --full"
+    return Finding("space", "note", found, f"new runs use it; to give it back to the disk: {command}")
 
 
 def _file_findings(path: Path) -> Iterator[Finding]:

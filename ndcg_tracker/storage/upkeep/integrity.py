@@ -22,6 +22,7 @@ from ndcg_tracker.storage.schema import (
     label_lists,
     label_sets,
     metrics,
+    prunings,
     ranked_lists,
     runs,
     texts,
@@ -41,7 +42,7 @@ def broken_references(
     """Return one sentence per kind of damage among the rows of these owners (None: of all), none if all are intact.
 
     A list, group result or text is whole if its owner exists and its group is one of the owner's dataset; a run and a
-    label set have as many lists as they say, an evaluation as many group results as it has packed.
+    label set have as many lists as they say, a pruned run none, an evaluation as many group results as it has packed.
     """
     chosen = {
         ranked_lists.c.run_id: run_ids,
@@ -190,7 +191,7 @@ def _queries() -> list[tuple[str, Select[Any], sa.Column[Any]]]:
         (f"texts {_STRAY}", _strays_of_texts(), texts.c.dataset_id),
         (
             "runs without all their lists",
-            _wrong_counts(runs, runs.c.n_groups, ranked_lists.c.run_id),
+            _wrong_counts(runs, _n_lists(), ranked_lists.c.run_id),
             runs.c.id,
         ),
         (
@@ -260,6 +261,12 @@ def _strays_of_evaluations() -> Select[Any]:
 def _strays_of_texts() -> Select[Any]:
     joined = texts.outerjoin(groups, (groups.c.id == texts.c.group_id) & (groups.c.dataset_id == texts.c.dataset_id))
     return _strays(texts, joined).where(texts.c.group_id > 0)
+
+
+def _n_lists() -> ColumnElement[int]:
+    """Return how many lists a run has: none once it is pruned."""
+    is_pruned = sa.exists().where(prunings.c.run_id == runs.c.id)
+    return sa.case((is_pruned, 0), else_=runs.c.n_groups)
 
 
 def _wrong_counts(owners: sa.Table, expected: ColumnElement[int], owner_id: ColumnElement[int]) -> Select[Any]:

@@ -74,6 +74,7 @@ def fill(url: str) -> None:
         tracker.ingest({"group": ["q", "q"], "score": [2.0, 1.0], "label": [0, 1]}, name="bm25", dataset="rows")
         tracker.gate("dense", baseline="bm25", metric="ndcg@10", margin=0.5, dataset="shop")
         tracker.gate("deleted", baseline="bm25", scope="set", dataset="shop", acknowledge="known", acknowledged_by="me")
+        tracker.prune("2999-01-01", dataset="books", apply=True)
     with store.Store.open(url) as opened, opened.write() as tx:
         dataset = tx.datasets.named("shop")
         assert dataset is not None

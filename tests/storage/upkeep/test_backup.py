@@ -18,7 +18,7 @@ def test_a_backup_is_a_database(sqlite_url: str, tmp_path: Path) -> None:
             add_run(tx, "bm25", BM25)
         with store.write() as tx:
             add_run(tx, "unfinished", BM25)
-            assert storage.backup(sqlite_url, str(target)) == target
+            assert storage.backup(sqlite_url, str(target)) == (target, 1)
     assert storage.check(str(target)) == []
     with Store.open(str(target)) as copy, copy.read() as rx:
         assert [run.name for run in rx.runs.all()] == ["bm25"]

@@ -53,11 +53,11 @@ def test_all_is_well(filled: str) -> None:
     assert found["schema"] == Finding("schema", "ok", f"{NEWEST}, the newest that this program knows")
     assert found["integrity"] == Finding("integrity", "ok", "1 run, each with all its lists and results")
     if filled.startswith("sqlite"):
-        assert list(found) == ["file", "SQLite", "journal", "room", "locks", "schema", "integrity"]
+        assert list(found) == ["file", "SQLite", "journal", "room", "locks", "schema", "space", "integrity"]
         assert found["SQLite"].state == ("ok" if wal_is_safe() else "note")
         assert found["locks"].found.startswith("a second writer waits")
     else:
-        assert list(found) == ["schema", "server", "role", "writer", "integrity"]
+        assert list(found) == ["schema", "server", "role", "writer", "planner", "space", "integrity"]
         assert found["writer"] == Finding("writer", "ok", "nobody")
         assert found["role"].advice.startswith("give readers a read-only role")
 

@@ -1,0 +1,76 @@
+"""Space that deleted rows have left, given back; and statistics of all tables, renewed (``db vacuum``)."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Engine
+
+from ndcg_tracker.errors import DatabaseError
+from ndcg_tracker.storage.connection import database_engine, database_errors, sqlite_connection
+from ndcg_tracker.storage.database_url import Location
+from ndcg_tracker.storage.schema import metadata
+from ndcg_tracker.storage.upkeep.handshake import Kind, found_state, refusal
+
+
+@dataclass(frozen=True, slots=True)
+class VacuumResult:
+    """How many bytes the database had before and has after."""
+
+    before: int
+    after: int
+
+
+def vacuumed(location: Location, *, full: bool = False) -> VacuumResult:
+    """Give free space back, and return how large the database was and is.
+
+    SQLite rewrites the file, for which the disk needs as much room again, and others wait. Postgres makes the space of
+    deleted rows free for new ones and renews the statistics, while others work; ``full`` rewrites the tables, while
+    others wait. Raises: DatabaseError for a database without the newest schema, and where the role does not own it.
+    """
+    engine = database_engine(location)
+    try:
+        state = found_state(engine, location)
+        if state.kind is not Kind.CURRENT:
+            raise refusal(state, location)
+        return _in_postgres(engine, location, full=full) if location.path is None else _in_file(location)
+    finally:
+        engine.dispose()
+
+
+def _in_file(location: Location) -> VacuumResult:
+    path = location.path
+    assert path is not None
+    before = path.stat().st_size
+    with database_errors(location), closing(sqlite_connection(path)) as connection:
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return VacuumResult(before, path.stat().st_size)
+
+
+def _in_postgres(engine: Engine, location: Location, *, full: bool) -> VacuumResult:
+    refused: list[str] = []
+
+    def note(diagnostic: Any) -> None:
+        if diagnostic.severity_nonlocalized == "WARNING":
+            refused.append(f"{diagnostic.message_primary}")
+
+    with database_errors(location), engine.connect() as connection:
+        autocommit = connection.execution_options(isolation_level="AUTOCOMMIT")
+        driver: Any = autocommit.connection.driver_connection
+        before = _n_bytes(autocommit)
+        driver.add_notice_handler(note)
+        try:
+            for table in metadata.sorted_tables:
+                autocommit.exec_driver_sql(f"VACUUM ({'FULL, ' if full else ''}ANALYZE) {table.name}")
+        finally:
+            driver.remove_notice_handler(note)
+        if refused:
+            raise DatabaseError(refused[0], where=location.display_url, advice="run it as the owner of the tables")
+        return VacuumResult(before, _n_bytes(autocommit))
+
+
+def _n_bytes(connection: Connection) -> int:
+    return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())

@@ -1,0 +1,95 @@
+"""Old runs without their items: means and, unless only summaries are kept, the results of groups stay."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.storage.checks import stored_time
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import RunRecord
+
+_DAYS = {"d": 1, "w": 7}
+_AGE = re.compile(r"([0-9]{1,6})([dw])", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class PruneQuestion:
+    """Which runs to prune: those made before a moment, of a dataset, without those that are kept.
+
+    ``keep_tags``: keys, or texts KEY=VALUE. ``keep_alias``: also keep runs that an alias once pointed to.
+    ``summaries_only``: the results of groups go, too.
+    """
+
+    before_utc: str
+    dataset: str | None = None
+    keep_tags: Sequence[str] = ()
+    keep_alias: bool = False
+    summaries_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PrunedRun:
+    """A run and what of it goes; ``n_bytes`` is about what that takes."""
+
+    run: str
+    run_id: int
+    dataset: str
+    created_at_utc: str
+    n_items: int
+    n_results: int
+    n_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What a pruning takes, or would take; ``n_kept``: how many runs of that age it leaves for a reason."""
+
+    before_utc: str
+    runs: tuple[PrunedRun, ...]
+    n_kept: int
+    is_applied: bool = False
+
+
+def moment_before(age: str | timedelta, now: datetime | None = None) -> str:
+    """Return the moment that lies an age back, as it is stored; a date or time stands for itself.
+
+    >>> moment_before("2w", datetime(2026, 3, 15, tzinfo=UTC)), moment_before("2026-01-31")
+    ('2026-03-01T00:00:00.000000Z', '2026-01-31T00:00:00.000000Z')
+    """
+    found = _AGE.fullmatch(age.strip()) if isinstance(age, str) else None
+    try:
+        span = age if found is None else timedelta(days=int(found[1]) * _DAYS[found[2]])
+        return stored_time((now or datetime.now(UTC)) - span if isinstance(span, timedelta) else span)
+    except (InputError, OverflowError):
+        raise InputError(
+            f"{argument('older_than', age)} is no age", advice="write 90d, 12w or a date such as 2026-01-31"
+        ) from None
+
+
+def runs_to_prune(tx: ReadTransaction, question: PruneQuestion) -> Pruned:
+    """Return which runs the question is about, and what of them goes."""
+    old = [run for run in tx.runs.chosen((), question.dataset) if run.created_at_utc < question.before_utc]
+    used = tx.runs.used_ids(once=question.keep_alias)
+    kept = {run.id for run in old if run.id in used or any(_has(run, tag) for tag in question.keep_tags)}
+    done = {one.run_id for one in tx.runs.prunings().values() if one.summaries_only or not question.summaries_only}
+    chosen = [run for run in old if run.id not in kept and run.id not in done]
+    sizes = tx.runs.sizes([run.id for run in chosen], results=question.summaries_only)
+    found = []
+    for run in chosen:
+        size = sizes[run.id]
+        facts = (run.name, run.id, run.dataset, run.created_at_utc, size.n_items, size.n_results, size.n_bytes)
+        found.append(PrunedRun(*facts))
+    return Pruned(question.before_utc, tuple(found), len(kept))
+
+
+def _has(run: RunRecord, tag: str) -> bool:
+    """Return whether a run has a tag, given by its key or as KEY=VALUE."""
+    key, equals, value = tag.partition("=")
+    return key in run.tags and (not equals or str(run.tags[key]) == value)

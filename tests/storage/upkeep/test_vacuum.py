@@ -1,0 +1,115 @@
+"""Space that deleted rows leave: what doctor says of it, and how it comes back; statistics that are not there."""
+
+from pathlib import Path
+
+import psycopg
+import pytest
+from stored_samples import BM25, add_run
+
+from ndcg_tracker.errors import DatabaseError, InputError
+from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage.store import Store
+from ndcg_tracker.storage.upkeep import health
+from ndcg_tracker.storage.upkeep.health import Finding
+from ndcg_tracker.storage.upkeep.vacuum import VacuumResult
+
+MANY = {f"q{group}": {f"item {group} {item}": float(-item) for item in range(40)} for group in range(1500)}
+
+
+def finding(url: str, check: str) -> Finding:
+    return next(one for one in health.examine(url) if one.check == check)
+
+
+@pytest.fixture
+def emptied(database_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A database most of whose rows were deleted; a few megabytes are enough for a note."""
+    monkeypatch.setattr(health, "FEW_BYTES", 1 << 19)
+    storage.upgrade(database_url)
+    with Store.open(database_url) as store:
+        for name in ("bm25", "many"):
+            with store.write() as tx:
+                add_run(tx, name, BM25 if name == "bm25" else MANY)
+        assert finding(database_url, "space").state == "ok"
+        with store.write() as tx:
+            tx.write.runs.delete(next(run.id for run in tx.runs.all() if run.name == "many"))
+    return database_url
+
+
+def test_free_space_is_told_and_given_back(emptied: str) -> None:
+    before = finding(emptied, "space")
+    assert (before.state, before.found.endswith("is free for new rows")) == ("note", True)
+    is_sqlite = emptied.startswith("sqlite")
+    command = "ndcg-track db vacuum" if is_sqlite else "ndcg-track db vacuum --full"
+    assert before.advice == f"new runs use it; to give it back to the disk: {command}"
+    found = storage.vacuum(emptied, full=not is_sqlite)
+    assert found.after < found.before - (1 << 18)
+    assert finding(emptied, "space").state == "ok"
+    assert storage.check(emptied) == []
+
+
+def test_what_others_may_still_use_stays_on_postgres(postgres_url: str) -> None:
+    storage.upgrade(postgres_url)
+    with Store.open(postgres_url) as store, store.write() as tx:
+        add_run(tx, "bm25", BM25)
+    assert isinstance(storage.vacuum(postgres_url), VacuumResult)
+    assert storage.check(postgres_url) == []
+
+
+def test_only_the_owner_vacuums(postgres_url: str) -> None:
+    storage.upgrade(postgres_url)
+    conninfo = postgres_url.replace("postgresql+psycopg", "postgresql")
+    with psycopg.connect(conninfo, autocommit=True) as admin:
+        admin.execute("DROP ROLE IF EXISTS sweeper")
+        admin.execute("CREATE ROLE sweeper LOGIN")
+        try:
+            admin.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO sweeper")
+            with pytest.raises(DatabaseError, match="run it as the owner of the tables"):
+                storage.vacuum(postgres_url.replace("//ndcg@", "//sweeper@"))
+        finally:
+            admin.execute("DROP OWNED BY sweeper")
+            admin.execute("DROP ROLE sweeper")
+
+
+def test_tables_without_statistics(postgres_url: str) -> None:
+    """As pg_restore leaves them; before Postgres 18, which restores statistics, too."""
+    storage.upgrade(postgres_url)
+    with Store.open(postgres_url) as store, store.write() as tx:
+        add_run(tx, "bm25", BM25)
+    assert finding(postgres_url, "planner") == Finding("planner", "ok", "it has statistics of the tables")
+    with psycopg.connect(postgres_url.replace("postgresql+psycopg", "postgresql"), autocommit=True) as admin:
+        admin.execute("CREATE TABLE copied AS SELECT * FROM ranked_lists")
+        admin.execute("TRUNCATE ranked_lists")  # which forgets what was known
+        admin.execute("INSERT INTO ranked_lists SELECT * FROM copied")
+    assert finding(postgres_url, "planner") == Finding(
+        "planner",
+        "note",
+        "no statistics of ranked_lists: queries may take minutes",
+        "as the owner of the tables, type: ndcg-track db vacuum",
+    )
+    storage.vacuum(postgres_url)
+    assert finding(postgres_url, "planner").state == "ok"
+
+
+def test_a_backup_becomes_a_database(sqlite_url: str, postgres_url: str, tmp_path: Path) -> None:
+    with Store.open(sqlite_url, create=True) as store, store.write() as tx:
+        add_run(tx, "bm25", BM25)
+    steps: list[tuple[int, int | None]] = []
+    copy, new = tmp_path / "copy.db", tmp_path / "new.db"
+    assert storage.backup(sqlite_url, str(copy), lambda done, total: steps.append((done, total))) == (copy, 1)
+    assert steps[-1][0] == steps[-1][1] == copy.stat().st_size
+    assert storage.restore(str(new), str(copy)) == (new, 1)
+    assert storage.check(str(new)) == []
+    with pytest.raises(InputError, match="the file already exists"):
+        storage.restore(str(new), str(copy))
+    with pytest.raises(InputError, match="restore a Postgres database with its own tools, pg_restore or psql"):
+        storage.restore(postgres_url, str(copy))
+
+
+def test_a_damaged_copy_is_removed(sqlite_url: str, tmp_path: Path) -> None:
+    with Store.open(sqlite_url, create=True) as store, store.write() as tx:
+        add_run(tx, "bm25", BM25)
+    with Store.open(sqlite_url) as store, store.write() as tx:
+        tx._session.connection.exec_driver_sql("DELETE FROM ranked_lists")
+    with pytest.raises(DatabaseError, match=r"the copy is damaged \(1 runs without all their lists\) and was removed"):
+        storage.backup(sqlite_url, str(tmp_path / "copy.db"))
+    assert not (tmp_path / "copy.db").exists()
