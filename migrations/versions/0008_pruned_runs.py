@@ -26,6 +26,17 @@ RUN_DETAILS = """
         FROM runs r
 """
 
+GROUP_ATTRIBUTES = """
+        SELECT d.name AS dataset, g.key AS group_key, e.key COLLATE "C" AS attribute,
+               CASE WHEN jsonb_typeof(e.value) = 'string' THEN (e.value #>> '{}') COLLATE "C" END AS value,
+               CASE WHEN jsonb_typeof(e.value) = 'number' THEN CAST(e.value #>> '{}' AS double precision) END AS number
+        FROM groups g
+        JOIN datasets d ON d.id = g.dataset_id
+        CROSS JOIN LATERAL jsonb_each(g.attributes) AS e (key, value)
+"""
+"""On Postgres. The view of 0007 hides from the planner how many groups there are: Postgres 18 then looks every group up
+in every run (2.3 s of 0.4 s for the worst groups of a year)."""
+
 
 def upgrade() -> None:
     """Create the table, and show it beside what else is known of a run."""
@@ -43,7 +54,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("run_id", name=op.f("pk_prunings")),
         comment="One row per pruned run: its items are gone, its means are kept.",
     )
-    show(RUN_DETAILS)
+    show("run_details", RUN_DETAILS)
+    if not is_sqlite():
+        show("group_attributes", GROUP_ATTRIBUTES)
 
 
 def downgrade() -> None:
@@ -52,15 +65,21 @@ def downgrade() -> None:
         raise ValueError("runs were pruned; delete them first: ndcg-track runs delete RUN")
     before: Any = op.get_context().opts["script"].get_revision("0007").module
     op.execute("DROP VIEW run_details")
-    show(before.RUN_DETAILS)
+    show("run_details", before.RUN_DETAILS)
+    if not is_sqlite():
+        show("group_attributes", before.GROUP_ATTRIBUTES)
     op.drop_table("prunings")
 
 
-def show(query: str) -> None:
-    """Make the view."""
-    is_sqlite = op.get_bind().dialect.name == "sqlite"
-    if is_sqlite:
-        op.execute("DROP VIEW IF EXISTS run_details")
-    created = "r.created_at_utc" if is_sqlite else "CAST(r.created_at_utc AS timestamptz)"
-    create = "CREATE VIEW" if is_sqlite else "CREATE OR REPLACE VIEW"
-    op.execute(sa.text(f"{create} run_details AS {query.format(created_at=created).strip()}"))
+def is_sqlite() -> bool:
+    """Return whether this is SQLite."""
+    return bool(op.get_bind().dialect.name == "sqlite")
+
+
+def show(view: str, query: str) -> None:
+    """Make a view."""
+    if is_sqlite():
+        op.execute(f"DROP VIEW IF EXISTS {view}")
+    created = "r.created_at_utc" if is_sqlite() else "CAST(r.created_at_utc AS timestamptz)"
+    create = "CREATE VIEW" if is_sqlite() else "CREATE OR REPLACE VIEW"
+    op.execute(sa.text(f"{create} {view} AS {query.replace('{created_at}', created).strip()}"))
