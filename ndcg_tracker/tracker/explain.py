@@ -107,6 +107,12 @@ def _shared_metric(
 ) -> Metric:
     texts, others = (dict.fromkeys(one.metric for one in of_run) for of_run in evaluations)
     shared = [text for text in texts if text in others and parse_metric(text).measure in ADDITIVE]
+    for run, of_run in ((baseline, texts), (candidate, others)):
+        if of_run and all(parse_metric(text).is_external for text in of_run):
+            raise NotComparableError(
+                f"run {run.name!r} has results of other engines alone: which items made them is not known",
+                advice="ingest its ranking, under a name of its own",
+            )
     if not shared:
         raise NotComparableError(
             f"runs {baseline.name!r} and {candidate.name!r} share no cg, dcg or ndcg to explain",

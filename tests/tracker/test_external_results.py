@@ -200,3 +200,12 @@ def test_export_and_import(timed: nt.Tracker, tmp_path: Path) -> None:
         found = other.compare("old", "fast").to_dict()["metrics"][0]
         assert found == timed.compare("old", "fast").to_dict()["metrics"][0]
         assert list(other.history("external:latency")["mean"]) == list(timed.history("external:latency")["mean"])
+
+
+def test_runs_that_have_nothing_else_cannot_be_explained(timed: nt.Tracker) -> None:
+    with pytest.raises(nt.NotComparableError) as refused:
+        timed.explain("old", "fast")
+    assert str(refused.value) == (
+        "run 'old' has results of other engines alone: which items made them is not known; "
+        "ingest its ranking, under a name of its own"
+    )

@@ -116,13 +116,14 @@ def _integrity(location: Location) -> Finding:
     try:
         with read_transaction(engine, location) as connection:
             tx = ReadTransaction(Session(connection, ArrowChoice()))
-            damage, n_runs = tx.damage(), len(tx.runs.all())
+            damage, n_runs, n_pruned = tx.damage(), len(tx.runs.all()), len(tx.runs.prunings())
     finally:
         engine.dispose()
     if damage:
         return Finding("integrity", "bad", "; ".join(damage), "restore a backup, or report what was found")
+    pruned = f"; {n_pruned:,} pruned" if n_pruned else ""
     return Finding(
-        "integrity", "ok", f"{n_runs:,} {'run' if n_runs == 1 else 'runs'}, each with all its lists and results"
+        "integrity", "ok", f"{n_runs:,} {'run' if n_runs == 1 else 'runs'}, each with all its lists and results{pruned}"
     )
 
 
