@@ -50,6 +50,7 @@ def history(
     A step is new if the history without its newest run does not show it: ask after every run.
     """
     from ndcg_tracker.errors import ReferenceNotFoundError
+    from ndcg_tracker.metrics.language.text import parse_metric
     from ndcg_tracker.reporting.history import history_as, new_steps_as
     from ndcg_tracker.tracker.history import HistoryFilter
 
@@ -62,6 +63,13 @@ def history(
         begin = shlex.join(["ndcg-track", "ingest", "FILE", "--dataset", dataset])
         raise ReferenceNotFoundError(f"dataset {dataset!r} has no run yet", advice=f"store one with: {begin}")
     if not of_dataset.n_without_filter:
+        others = [parse_metric(text) for text in of_dataset.other_metrics]
+        if others and all(other.is_external for other in others):
+            command = shlex.join(["ndcg-track", "history", "--dataset", dataset, "--metric", others[0].measure])
+            raise ReferenceNotFoundError(
+                f"no run of dataset {dataset!r} has {metric}: it has results of other engines alone",
+                advice=f"see them with: {command}",
+            )
         command = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric])
         raise ReferenceNotFoundError(
             f"no run of dataset {dataset!r} has {metric}", advice=f"compute it with: {command}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from contextlib import ExitStack, closing
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -13,6 +13,7 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
+    from ndcg_tracker.metrics.language.metric import Direction
     from ndcg_tracker.tracker.ingest import IngestResult
 
 _COLUMNS = (
@@ -96,31 +97,20 @@ def ingest(
         taken["--engine"] = "" if engine == options.EngineName.here else engine
         for spelled in (spelled for spelled, other in taken.items() if other):
             raise InputError(f"--results FILE stands alone, and {spelled} is given too", advice="leave it out")
-        if metric is None or len(metric) != 1 or direction is None or range is None:
-            raise InputError(
-                "--results needs its metric, direction and range",
-                advice="give for example --metric external:latency --direction lower --range 0,inf",
-            )
-        if range.count(",") != 1:
-            raise InputError(f"--range {range!r} is not LOW,HIGH", advice="write for example 0,1 or 0,inf")
-        with options.tracker() as tracker:
-            found = tracker.log_results(
-                results,
-                metric=metric[0],
-                direction=direction,  # type: ignore[arg-type]  # which is checked there
-                range=tuple(range.split(",")),  # type: ignore[arg-type]  # so that all digits count
-                name=name[0] if name else None,
-                dataset=dataset,
-                group=group,
-                value=value,
-                measure=measure,
-                reader=reader,
-                tags=options.pairs(tag, "--tag"),
-                parameters=options.pairs(param, "--param"),
-                git_commit=git_commit if git_commit is not None else _head(),
-                created_at=created_at,
-                replace=replace,
-            )
+        of_results = {
+            "name": name[0] if name else None,
+            "dataset": dataset,
+            "group": group,
+            "value": value,
+            "measure": measure,
+            "reader": reader,
+            "tags": options.pairs(tag, "--tag"),
+            "parameters": options.pairs(param, "--param"),
+            "git_commit": git_commit if git_commit is not None else _head(),
+            "created_at": created_at,
+            "replace": replace,
+        }
+        found = _stored_results(results, metric, direction, range, of_results)
         options.show(_report([found], format))
         return
     if not files:
@@ -209,6 +199,25 @@ def ingest(
     finally:  # runs stored before an error stay stored, and are reported
         if stored:
             options.show(_report(stored, format))
+
+
+def _stored_results(
+    path: str, metric: list[str] | None, direction: str | None, range: str | None, of_results: dict[str, Any]
+) -> IngestResult:
+    """Store values per group that another engine computed; ``of_results``: what else ``Tracker.log_results`` takes."""
+    from ndcg_tracker.metrics.language.metric import range_of
+
+    if metric is None or len(metric) != 1 or direction is None or range is None:
+        raise InputError(
+            "--results needs its metric, direction and range",
+            advice="give for example --metric external:latency --direction lower --range 0,inf",
+        )
+    low, comma, high = range.partition(",")
+    if not comma or "," in high:
+        raise InputError(f"--range {range!r} is not LOW,HIGH", advice="write for example 0,1 or 0,inf")
+    better, limits = cast("Direction", direction), range_of(low, high)  # the direction is checked there
+    with options.tracker() as tracker:
+        return tracker.log_results(path, metric=metric[0], direction=better, range=limits, **of_results)
 
 
 def _head() -> str | None:

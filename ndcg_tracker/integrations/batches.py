@@ -184,11 +184,10 @@ def _values(table: Any, metrics: Sequence[Metric], texts: Sequence[str], by: str
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    run, labels = table, table.filter(pc.is_valid(table["label"]))
     if SIDE in table.column_names:
         run, labels = table.filter(pc.invert(table[SIDE])), table.filter(table[SIDE])
     else:
-        run = table.filter(pc.is_valid(table["score"]))
+        run, labels = (table.filter(pc.is_valid(table[number])) for number in ("score", "label"))
     nan = np.isnan(np.asarray(run["score"].cast("float64")))
     if nan.any():
         advice = "fix the scores, or make them null where NaN means not retrieved"

@@ -87,7 +87,7 @@ def evaluation(
 ) -> Evaluation:
     """Return the metrics of a Spark DataFrame as ``nt.evaluate`` does, means included: see ``evaluate``.
 
-    The values of all groups come to the driver (about 100 bytes per group and metric), in the order of their ids.
+    The values of all groups come to the driver, in the order of their ids.
     Raises: what ``evaluate`` raises, at once, and InputError where no group of the run has labels.
     """
     texts = list(metric_texts(metrics))
@@ -305,7 +305,9 @@ def _table(
     """Return the columns of a frame under the names of their roles: ids, numbers as doubles, and ``by`` as it is."""
     functions = library("pyspark.sql.functions", _EXTRA)
     if not hasattr(frame, "mapInArrow"):
-        raise InputError(f"a {type(frame).__name__} is no Spark DataFrame", advice="give it to ndcg_tracker.evaluate")
+        raise InputError(
+            f"a {type(frame).__name__} is not a Spark DataFrame", advice="give it to ndcg_tracker.evaluate"
+        )
     names = columns.names(frame.columns, wanted, InputError)
     if "item" not in names:
         raise InputError(
@@ -332,7 +334,7 @@ def _table(
         others = [name for name in frame.columns if name not in names.values()]
         if by not in others:
             has = f"the others are {', '.join(others)}" if others else "there is none besides those of ids and numbers"
-            raise InputError(f"{argument('by', by)} is no other column of the run", advice=has)
+            raise InputError(f"{argument('by', by)} is not another column of the run", advice=has)
         chosen.append(functions.col(f"`{by}`"))
     return frame.select(*chosen)
 

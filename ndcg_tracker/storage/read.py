@@ -21,7 +21,7 @@ from ndcg_tracker.storage.bulk.sqlite import ArrowChoice, SqliteBulk
 from ndcg_tracker.storage.known_groups import KnownGroups
 from ndcg_tracker.storage.locks import WriterLocks
 from ndcg_tracker.storage.records import (
-    EXTERNAL_JUDGE,
+    UNNAMED_JUDGES,
     AliasRecord,
     CoverageRecord,
     DatasetCounts,
@@ -395,7 +395,7 @@ class EvaluationReads:
             .order_by(*_IN_TIME, label_sets.c.version)
         )
         chosen = (
-            label_sets.c.judge.in_(("", EXTERNAL_JUDGE))
+            label_sets.c.judge.in_(UNNAMED_JUDGES)
             if label_set_id is None
             else evaluations.c.label_set_id == label_set_id
         )
@@ -424,7 +424,7 @@ class EvaluationReads:
             .join_from(table, metrics)
             .join(schema.runs, schema.runs.c.id == table.c.run_id)
             .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
-            .where(schema.runs.c.dataset_id == dataset_id, schema.label_sets.c.judge.in_(("", EXTERNAL_JUDGE)))
+            .where(schema.runs.c.dataset_id == dataset_id, schema.label_sets.c.judge.in_(UNNAMED_JUDGES))
             .group_by(metrics.c.id, metrics.c.text)
             .order_by(sa.func.min(table.c.id))
         )
@@ -460,7 +460,7 @@ class EvaluationReads:
             .where(
                 runs.c.dataset_id == dataset_id,
                 schema.metrics.c.text == metric,
-                schema.label_sets.c.judge.in_(("", EXTERNAL_JUDGE)),
+                schema.label_sets.c.judge.in_(UNNAMED_JUDGES),
             )
             .order_by(*_IN_TIME, schema.label_sets.c.version)
         )

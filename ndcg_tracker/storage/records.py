@@ -14,6 +14,8 @@ EXTERNAL_JUDGE = "external results"
 """The judge of the label set without labels under which results of other engines are stored."""
 MEANS_AGREE = 1e-6
 """How far a stored mean may lie from that of the results: weights in single precision move it by less."""
+UNNAMED_JUDGES = ("", EXTERNAL_JUDGE)
+"""Whose evaluations are shown where no judge is named."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,12 +51,14 @@ class History:
     """The history of one metric: a row per run, oldest first, and what must be known to read them.
 
     ``n_without_filter``: how many runs have the metric at all. ``n_in_dataset``: how many runs there are.
+    ``other_metrics``: the texts of those that runs of the dataset have, where none has this one.
     """
 
     rows: tuple[HistoryRow, ...]
     notes: tuple[Note, ...]
     n_without_filter: int
     n_in_dataset: int
+    other_metrics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,8 @@ def history_of(
         _row(record, details, text, steps.get(record.run_id), no_interval, parsed.direction, parsed.limits)
         for record in records
     ]
-    return History(tuple(rows), tuple(notes), len(newest), len(runs))
+    others = () if newest else tuple(use.metric for use in tx.evaluations.metrics(dataset_id))
+    return History(tuple(rows), tuple(notes), len(newest), len(runs), others)
 
 
 def new_steps_of(

@@ -112,7 +112,7 @@ def _values(given: object) -> Floats:
         values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
-            f"a {type(given).__name__} is no array of numbers", advice="give one number per group"
+            f"a {type(given).__name__} is not an array of numbers", advice="give one number per group"
         ) from None
     if values.ndim != 1:
         raise InputError(f"the values have {values.ndim} dimensions", advice="give one number per group")

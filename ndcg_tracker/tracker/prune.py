@@ -69,7 +69,7 @@ def moment_before(age: str | timedelta, now: datetime | None = None) -> str:
         return stored_time((now or datetime.now(UTC)) - span if isinstance(span, timedelta) else span)
     except (InputError, OverflowError):
         raise InputError(
-            f"{argument('older_than', age)} is no age", advice="write 90d, 12w or a date such as 2026-01-31"
+            f"{argument('older_than', age)} is not an age", advice="write 90d, 12w or a date such as 2026-01-31"
         ) from None
 
 

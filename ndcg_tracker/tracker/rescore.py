@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.metric import Metric, refuse_external
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.weights import GroupWeights
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
-from ndcg_tracker.tracker.external import refuse_external
 from ndcg_tracker.tracker.label_sets import numbered_labels
 from ndcg_tracker.tracker.labels import KnownLabels, add_labels, label_source
 from ndcg_tracker.tracker.scoring import StoredMetric, store_scores, stored_scores, stored_weights

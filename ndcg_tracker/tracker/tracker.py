@@ -239,8 +239,8 @@ class Tracker:
         from ndcg_tracker.metrics.language.metric import named_external
         from ndcg_tracker.storage.checks import checked_name, stored_time
         from ndcg_tracker.tracker.evaluation import path_of
+        from ndcg_tracker.tracker.external import store_results
         from ndcg_tracker.tracker.ingest import RunDetails, source_name
-        from ndcg_tracker.tracker.results import store_results
 
         parsed = named_external(metric, direction, *map(str, range))
         columns, path = ResultColumns(group, value, measure), path_of(results)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import numpy as np
 
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.reporting.charts.history import history as history_chart
 from ndcg_tracker.reporting.history import HistoryRow, happened
 from ndcg_tracker.reporting.notes import note_text
@@ -18,6 +19,7 @@ from ndcg_tracker.reporting.numbers import points
 from ndcg_tracker.reporting.pages.page import themes
 from ndcg_tracker.reporting.terminal import visible
 from ndcg_tracker.reporting.texts import query_cell
+from ndcg_tracker.storage.records import UNNAMED_JUDGES
 from ndcg_tracker.tracker.history import HistoryFilter, history_of
 from ndcg_tracker.tracker.ui import (
     RunOverview,
@@ -132,7 +134,7 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
     words, tags = (ask.text("q") or "").lower().split(), list(dict.fromkeys(ask.texts("tag")))
     sort = ask.text("sort") if ask.text("sort") in _SORTS else "newest"
     found = [one for one in every if _has(one, words, tags)]
-    found = _sorted(found, str(sort))
+    found = _sorted(found, str(sort), _sign(None if here.metric is None else here.metric.metric))
     chosen, baseline = set(ask.ids("run")), ask.number("baseline", 0)
     if not baseline and every:
         pinned = [one.run.id for one in every if "baseline" in one.aliases]
@@ -202,13 +204,18 @@ def _has(one: RunOverview, words: Sequence[str], tags: Sequence[str]) -> bool:
     return all(word in text for word in words)
 
 
-def _sorted(runs: Sequence[RunOverview], sort: str) -> list[RunOverview]:
+def _sign(metric: str | None) -> float:
+    """Return 1 where higher values of a metric are better, -1 where lower ones are."""
+    return -1.0 if metric is not None and parse_metric(metric).direction == "lower" else 1.0
+
+
+def _sorted(runs: Sequence[RunOverview], sort: str, sign: float) -> list[RunOverview]:
     if sort == "name":
         return sorted(runs, key=lambda one: one.run.name)
     if sort in ("best", "worst"):
         known = [one for one in runs if one.mean is not None]
         unknown = [one for one in runs if one.mean is None]
-        return sorted(known, key=lambda one: one.mean or 0.0, reverse=sort == "best") + unknown
+        return sorted(known, key=lambda one: sign * (one.mean or 0.0), reverse=sort == "best") + unknown
     return list(runs) if sort == "oldest" else list(runs)[::-1]
 
 
@@ -239,7 +246,9 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
     here = Here.of_run(tx, ask, found)
     evaluations = tx.evaluations.of_run(found.id)
     chosen = [
-        one for one in evaluations if here.metric is not None and one.metric == here.metric.metric and not one.judge
+        one
+        for one in evaluations
+        if here.metric is not None and one.metric == here.metric.metric and one.judge in UNNAMED_JUDGES
     ]
     groups, part = [], Part.of(0, 1, "/run", {})
     sort = ask.text("sort") if ask.text("sort") in _GROUP_SORTS else "worst"
@@ -247,7 +256,7 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
     if chosen:
         of_run = groups_of_run(tx, found, chosen[-1])
         places = [place for place, key in enumerate(of_run.keys) if q.lower() in key.lower()] if q else None
-        order = _group_order(of_run.keys, of_run.values, str(sort), places)
+        order = _group_order(of_run.keys, _sign(chosen[-1].metric) * of_run.values, str(sort), places)
         parameters = {"run": found.id, "metric": chosen[-1].metric, "q": q, "sort": sort}
         part = Part.of(len(order), ask.number("page", 1), "/run", parameters)
         groups = [

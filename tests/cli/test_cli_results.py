@@ -35,6 +35,8 @@ def test_the_whole_way(timed: CommandLine) -> None:
     assert "external:latency  " in timed.done("history", "--metric", "external:latency", "--last", "1")
     assert timed("report", "old", "new", "-o", "report.html").code == 0
     assert timed("plot", "history", "--metric", "external:latency", "-o", "history.svg").code == 0
+    why = "no run of dataset 'default' has ndcg@10: it has results of other engines alone; see them with: "
+    assert timed.refused("history") == f"{why}ndcg-track history --dataset default --metric external:latency"
     why = "external:latency was computed by another engine: which items made it is not known; explain ndcg@10 instead"
     assert timed.refused("explain", "old", "new", "--group", "q1", "--metric", "external:latency") == why
     store = "store its results with: ndcg-track ingest --results FILE --metric external:latency"
@@ -67,7 +69,7 @@ def test_trec_eval_and_a_named_run(command: CommandLine, folder: Path) -> None:
         (["--results", "a.csv", *LATENCY[:-1], "1,0"], "the range from 1 to 0 is empty; give the lower number first"),
         (
             ["--results", "a.csv", *LATENCY[:3], "up", *LATENCY[4:]],
-            "direction 'up' is none; write higher or lower, whichever is better",
+            "direction 'up' is unknown; write higher or lower, whichever is better",
         ),
     ],
 )

@@ -155,7 +155,7 @@ def test_prune(shop: CommandLine) -> None:
     told = shop.said("export", "--all", "-o", "out").splitlines()
     assert told[0] == "note: 1 run left out: pruned, so without items to export"
     assert shop.refused("runs", "prune", "--older-than", "old") == (
-        "--older-than old is no age; write 90d, 12w or a date such as 2026-01-31"
+        "--older-than old is not an age; write 90d, 12w or a date such as 2026-01-31"
     )
 
 

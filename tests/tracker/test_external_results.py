@@ -1,5 +1,6 @@
 """Results of other engines: stored, compared by their direction, gated, drawn, and never computed or explained."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -114,6 +115,10 @@ def test_the_pages(timed: nt.Tracker) -> None:
         group = "/group?dataset=default&group=q001&run=1&run=2"
         for path in ("/run?run=1", "/history?dataset=default", "/compare?baseline=1&run=1&run=2", group):
             assert "external:latency" in pages.page(path)
+        slowest, fastest = (GROUPS[place] for place in (VALUES["old"].argmax(), VALUES["old"].argmin()))
+        for sort, first in (("worst", slowest), ("best", fastest)):
+            (shown, *_) = re.findall(r"[?&;]group=(q[0-9]+)", pages.page(f"/run?run=1&sort={sort}"))
+            assert shown == first
 
 
 def test_only_itself_is_compared(tracker: nt.Tracker) -> None:
@@ -184,7 +189,7 @@ def test_the_same_again_and_other_results(timed: nt.Tracker) -> None:
 
 def test_what_is_no_such_metric(tracker: nt.Tracker) -> None:
     for direction, limits, message in (
-        ("up", (0, 1), "direction 'up' is none; write higher or lower"),
+        ("up", (0, 1), "direction 'up' is unknown; write higher or lower"),
         ("lower", (1, 0), "the range from 1 to 0 is empty"),
     ):
         with pytest.raises(nt.MetricError, match=message):

@@ -211,5 +211,5 @@ def test_ages() -> None:
     assert moment_before("2026-01-31T09:00+01:00") == "2026-01-31T08:00:00.000000Z"
     for wrong in ("3 months", "-1d", "999999d"):
         assert refusal(moment_before, wrong, now) == (
-            f"older_than={wrong!r} is no age; write 90d, 12w or a date such as 2026-01-31"
+            f"older_than={wrong!r} is not an age; write 90d, 12w or a date such as 2026-01-31"
         )

@@ -14,7 +14,7 @@ from ndcg_tracker.metrics.kernel.graded_list import Codes, GradedList, GradeLeve
 from ndcg_tracker.metrics.kernel.unsorted import MOST_LEVELS, in_rank_order
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES
-from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.metric import Metric, refuse_external
 from ndcg_tracker.rankings.grouping import group_codes, group_sums
 from ndcg_tracker.rankings.join import Judged, JudgedRanking
 from ndcg_tracker.rankings.types import Floats, Index, Mask
@@ -34,12 +34,7 @@ class Lists:
     """
 
     def __init__(self, judged: Judged, metrics: Sequence[Metric]) -> None:
-        for metric in metrics:
-            if metric.is_external:
-                raise MetricError(
-                    f"{metric} was computed by another engine, and cannot be computed here",
-                    advice="store its results with: ndcg-track ingest --results FILE",
-                )
+        refuse_external(metrics)
         self.metrics = metrics
         self.levels = GradeLevels.of(judged.labels.grades)
         by_run = any(metric["ties"] == "average" for metric in metrics)  # a sum over the ranks of all that tie

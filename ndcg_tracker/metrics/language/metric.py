@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf, isinf
@@ -268,7 +268,7 @@ def external_metric(text: str) -> Metric:
         return Metric(EXTERNAL + form["name"])
     if form["direction"] not in get_args(Direction):
         raise MetricError(
-            f"direction {form['direction']!r} is none", advice="write higher or lower, whichever is better"
+            f"direction {form['direction']!r} is unknown", advice="write higher or lower, whichever is better"
         )
     low, high = range_of(form["low"], form["high"])
     settings = (
@@ -286,6 +286,16 @@ def named_external(text: str, direction: str, low: str, high: str) -> Metric:
     """
     name = text if text.startswith(EXTERNAL) else EXTERNAL + text
     return external_metric(f"{name}(direction={direction}, range={low}..{high})")
+
+
+def refuse_external(metrics: Iterable[Metric]) -> None:
+    """Raise MetricError for a metric that another engine computed, whose values cannot be made here."""
+    for metric in metrics:
+        if metric.is_external:
+            raise MetricError(
+                f"{metric.measure} was computed by another engine, and cannot be computed here",
+                advice=f"store its results with: ndcg-track ingest --results FILE --metric {metric.measure}",
+            )
 
 
 def range_of(low: str, high: str) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from ndcg_tracker.metrics.language.metric import Metric
 DIALECTS = ("bigquery", "databricks", "duckdb", "postgres", "snowflake", "spark")
 _CUMULATED = ("cg", "dcg", "idcg", "ndcg")
 _OF_RELEVANT = ("P", "R", "AP", "RR", "Success")
-_ELSEWHERE = {
+_NOT_IN_SQL = {
     "ties=input": "rows of a table have no order",
     "label_type": "grades are double precision in SQL",
     "label_domain": "SQL refuses no labels",
@@ -28,12 +28,12 @@ _ELSEWHERE = {
     "empty_weight": "it is of the mean, and the query gives values of groups",
     "all_skipped": "it is of the mean, and the query gives values of groups",
     "negative=error": "SQL refuses no labels",
-    "negative=keep": "the ideal order of negative gains is not written in SQL",
+    "negative=keep": "no ideal order of negative gains is written",
     "empty=error": "SQL refuses no groups",
     "missing=error": "SQL refuses no groups",
     "extra=error": "SQL refuses no groups",
-    "relative": "it is not written in SQL",
-    "ideal=constant": "it is not written in SQL",
+    "relative": "only plain precision is written",
+    "ideal=constant": "only ideals of labelled or retrieved items are written",
 }
 
 
@@ -79,36 +79,37 @@ def _refuse(metric: Metric) -> None:
         measures = ", ".join((*_CUMULATED, *_OF_RELEVANT))
         raise MetricError("this measure is not written in SQL", where=metric, advice=f"these are: {measures}")
     for axis, value in metric.settings:
-        reason = _ELSEWHERE.get(axis) or _ELSEWHERE.get(f"{axis}={value}")
+        reason = _NOT_IN_SQL.get(axis) or _NOT_IN_SQL.get(f"{axis}={value}")
         if metric.measure in _OF_RELEVANT and (axis, value) == ("ties", "average"):
-            reason = "the expected value over all orders is written in SQL for cumulated gain alone"
+            reason = "the expected value over all orders is written for cumulated gain alone"
         if axis == "unjudged" and value not in ("zero", "drop") and metric.measure in _OF_RELEVANT:
-            reason = "a gain of unjudged items is not written in SQL for it"
+            reason = "gains of unjudged items are written for cumulated gain alone"
         if reason is not None:
             raise MetricError(f"SQL does not compute {axis}={value} exactly ({reason})", where=metric)
 
 
-def _query(axes: Metric, dialect: str, tables: Tables) -> str:
+def _query(metric: Metric, dialect: str, tables: Tables) -> str:
     """Return the query in DuckDB's SQL, but for what only ``dialect`` has."""
-    is_cumulated = axes.measure in _CUMULATED
+    is_cumulated = metric.measure in _CUMULATED
     item = f"CAST({tables.item} AS TEXT)"
     in_bytes = 'item_key COLLATE "C"' if dialect == "postgres" else "item_key"
-    dropped = "WHERE grade >= 0" if axes["negative"] == "drop" else ""
-    kept = [*(["(grade IS NULL OR grade >= 0)"] if dropped else []), *(["grade IS NOT NULL"] if _drops(axes) else [])]
+    dropped = "WHERE grade >= 0" if metric["negative"] == "drop" else ""
+    kept = ["(grade IS NULL OR grade >= 0)"] if dropped else []
+    kept += ["grade IS NOT NULL"] if metric["unjudged"] == "drop" else []
     kept_rows = f"WHERE {' AND '.join(kept)}" if kept else ""
-    within = "" if axes.cutoff is None else f"place <= {axes.cutoff}"
-    depth = "" if axes["depth"] == "all" else f"WHERE place <= {axes['depth']}"
+    within = "" if metric.cutoff is None else f"place <= {metric.cutoff}"
+    depth = "" if metric["depth"] == "all" else f"WHERE place <= {metric['depth']}"
     ties = {
         "item_desc": f"{in_bytes} DESC",
         "item_asc": f"{in_bytes} ASC",
         "pessimistic": f"gain ASC, {in_bytes} DESC",
         "optimistic": f"gain DESC, {in_bytes} DESC",
         "average": f"{in_bytes} DESC",
-    }[axes["ties"]]
-    mean_gain = "AVG(gain) OVER (PARTITION BY group_key, score)" if axes["ties"] == "average" else "gain"
-    gain = _gain(axes, "grade") if is_cumulated else f"CASE WHEN grade {_relevant(axes)} THEN 1.0 ELSE 0.0 END"
-    unjudged = number_text(float(axes["unjudged"])) if axes["unjudged"] not in ("zero", "drop") else "0.0"
-    value, ideal = (_cumulated if is_cumulated else _of_relevant)(axes, within)
+    }[metric["ties"]]
+    mean_gain = "AVG(gain) OVER (PARTITION BY group_key, score)" if metric["ties"] == "average" else "gain"
+    gain = _gain(metric, "grade") if is_cumulated else f"CASE WHEN grade {_relevant(metric)} THEN 1.0 ELSE 0.0 END"
+    unjudged = number_text(float(metric["unjudged"])) if metric["unjudged"] not in ("zero", "drop") else "0.0"
+    value, ideal = (_cumulated if is_cumulated else _of_relevant)(metric, within)
     return f"""
 WITH judged AS (
   SELECT group_key, item_key, grade FROM (
@@ -143,28 +144,24 @@ WITH judged AS (
     SELECT {tables.group}, 0, 1 FROM {tables.labels} WHERE {tables.grade} IS NOT NULL) AS both_tables
   GROUP BY {tables.group}
 )
-SELECT all_groups.group_key AS group_key, {_value(axes)} AS value
+SELECT all_groups.group_key AS group_key, {_value(metric)} AS value
 FROM all_groups
 LEFT JOIN of_lists ON of_lists.group_key = all_groups.group_key
 LEFT JOIN of_labels ON of_labels.group_key = all_groups.group_key
 """
 
 
-def _drops(axes: Metric) -> bool:
-    return axes["unjudged"] == "drop"
+def _relevant(metric: Metric) -> str:
+    return "IS NOT NULL" if metric["rel"] == "any" else f">= {metric['rel']}"
 
 
-def _relevant(axes: Metric) -> str:
-    return "IS NOT NULL" if axes["rel"] == "any" else f">= {axes['rel']}"
-
-
-def _gain(axes: Metric, grade: str) -> str:
-    positive = f"(CASE WHEN {grade} > 0 THEN {grade} ELSE 0.0 END)" if axes["negative"] == "zero" else grade
-    table = gain_table(axes["gain"])
+def _gain(metric: Metric, grade: str) -> str:
+    positive = f"(CASE WHEN {grade} > 0 THEN {grade} ELSE 0.0 END)" if metric["negative"] == "zero" else grade
+    table = gain_table(metric["gain"])
     if table is not None:
         entries = " ".join(f"WHEN {grade} = {level!r} THEN {gain!r}" for level, gain in table.items())
         return f"(CASE {entries} ELSE {positive} END)"
-    name, _, least = axes["gain"].partition(">=")
+    name, _, least = metric["gain"].partition(">=")
     gain = {
         "linear": positive,
         "exp2": f"(POWER(2.0, {positive}) - 1.0)",
@@ -173,8 +170,8 @@ def _gain(axes: Metric, grade: str) -> str:
     return f"(CASE WHEN {grade} >= {least} THEN {gain} ELSE 0.0 END)" if least else gain
 
 
-def _discount(axes: Metric, place: str) -> str:
-    name = "none" if axes.measure == "cg" else axes["discount"]
+def _discount(metric: Metric, place: str) -> str:
+    name = "none" if metric.measure == "cg" else metric["discount"]
     if name.startswith("jk"):
         base = float(name.removeprefix("jk"))
         return f"(CASE WHEN {place} <= {base!r} THEN 1.0 ELSE {_ln(base)} / LN({place}) END)"
