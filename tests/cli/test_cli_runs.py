@@ -152,6 +152,8 @@ def test_prune(shop: CommandLine) -> None:
     assert shop("rescore", "--all", "--metric", "dcg@3").err == (
         f"bm25: left out: it was pruned at {at}; to restore its items, ingest its file again under the same name\n"
     )
+    integrity = next(row for row in shop.rows("doctor") if row["check"] == "integrity")
+    assert integrity["found"] == "2 runs, of which 1 pruned; nothing else is missing"
     told = shop.said("export", "--all", "-o", "out").splitlines()
     assert told[0] == "note: 1 run left out: pruned, so without items to export"
     assert shop.refused("runs", "prune", "--older-than", "old") == (

@@ -121,10 +121,10 @@ def _integrity(location: Location) -> Finding:
         engine.dispose()
     if damage:
         return Finding("integrity", "bad", "; ".join(damage), "restore a backup, or report what was found")
-    pruned = f"; {n_pruned:,} pruned" if n_pruned else ""
-    return Finding(
-        "integrity", "ok", f"{n_runs:,} {'run' if n_runs == 1 else 'runs'}, each with all its lists and results{pruned}"
-    )
+    runs = f"{n_runs:,} {'run' if n_runs == 1 else 'runs'}"
+    if n_pruned:
+        return Finding("integrity", "ok", f"{runs}, of which {n_pruned:,} pruned; nothing else is missing")
+    return Finding("integrity", "ok", f"{runs}, each with all its lists and results")
 
 
 def _space_findings(location: Location) -> Iterator[Finding]:
