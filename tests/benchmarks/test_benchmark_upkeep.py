@@ -13,6 +13,7 @@ import ndcg_tracker as nt
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
+@pytest.mark.nightly
 def test_every_command_is_measured(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'shop.db'}"
     with nt.Tracker(url) as tracker:

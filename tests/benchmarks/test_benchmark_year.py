@@ -4,9 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.nightly
 def test_a_small_year_is_made_and_asked(tmp_path: Path, postgres_url: str) -> None:
     program = [sys.executable, str(REPOSITORY / "benchmarks" / "year.py"), "--folder", str(tmp_path)]
     sizes = ["--postgres", postgres_url, "--runs", "8", "--groups", "12", "--rounds", "1"]

@@ -80,5 +80,6 @@ def test_the_table_of_groups_is_searched_by_text(page: Page) -> None:
     assert part(page, "count").inner_text() == "1 of 1 groups shown"
 
 
+@pytest.mark.nightly
 def test_no_serious_fault_for_screen_readers(reader: Reader, page: Page) -> None:
     assert reader.serious_faults() == []

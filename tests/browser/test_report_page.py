@@ -134,6 +134,7 @@ def test_several_candidates_have_a_tab_each(reader: Reader, tmp_path: Path) -> N
     assert reader.serious_faults() == []
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_serious_fault_for_screen_readers_and_weak_eyes(reader: Reader, page: str, scheme: str) -> None:
     reader.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
@@ -143,12 +144,14 @@ def test_no_serious_fault_for_screen_readers_and_weak_eyes(reader: Reader, page:
     assert reader.serious_faults(*(COLOURS if scheme == "dark" else ())) == []
 
 
+@pytest.mark.nightly
 def test_a_phone_scrolls_in_one_direction_only(reader: Reader, page: str) -> None:
     reader.page.set_viewport_size({"width": 360, "height": 740})
     found = reader.opens(page)
     assert found.evaluate("document.documentElement.scrollWidth") == 360
 
 
+@pytest.mark.nightly
 def test_it_prints(reader: Reader, page: str) -> None:
     found = reader.opens(page)
     assert found.pdf().startswith(b"%PDF")

@@ -69,6 +69,7 @@ def test_every_page_draws_obeys_nobody_and_can_be_read_by_screen_readers_and_wea
         assert (path, inside.serious_faults(*COLOURS)) == (path, [])
 
 
+@pytest.mark.nightly
 def test_a_phone_scrolls_in_one_direction_only(inside: Reader, pages: Served) -> None:
     inside.page.set_viewport_size({"width": 390, "height": 844})
     for path in PATHS:

@@ -51,6 +51,7 @@ def many(files: None, folder: Path) -> list[str]:
     return names.split()
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("labels", [["--labels", "labels.csv"], []])
 def test_the_content_and_the_words_are_the_same(command: CommandLine, many: list[str], labels: list[str]) -> None:
     told = {}

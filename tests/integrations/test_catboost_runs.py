@@ -45,6 +45,7 @@ def history(database: Path) -> dict[str, float]:
     return dict(zip(frame["run"], frame["mean"], strict=True))
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("kind", "loss"),
     [

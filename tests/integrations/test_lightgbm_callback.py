@@ -81,6 +81,7 @@ def test_every_iteration_has_the_ndcg_that_lightgbm_reports(ready_url: str) -> N
     assert curve["mean"].iloc[-1] == own.mean["ndcg@10"]
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("boosting", ["gbdt", "dart", "rf"])
 def test_each_way_of_boosting(tmp_path: Path, boosting: str) -> None:
     database = str(tmp_path / "runs.db")

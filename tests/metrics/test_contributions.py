@@ -99,6 +99,7 @@ def test_every_axis_on_long_lists(seed: int) -> None:
             assert np.abs(left_over(both, Metric(metric.measure, cutoff, metric.settings))).max() <= EXACT, str(metric)
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("case", CASES)
 def test_every_dialect_on_the_recorded_cases(case: str) -> None:
     texts = sorted({result["metric"] for result in RESULTS if result["case"] == case})

@@ -57,6 +57,7 @@ def names(store: Store) -> list[str]:
         return [run.name for run in rx.runs.all()]
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("resets", [False, True])
 @pytest.mark.parametrize("place", PLACES)
 def test_a_run_is_looked_up(direct: Store, socket_path: Path, place: Place, resets: bool) -> None:

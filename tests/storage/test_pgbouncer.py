@@ -132,6 +132,7 @@ def test_a_database_from_its_first_day(pooler: Path, postgres_url: str) -> None:
     assert {finding.state for finding in health.examine(url)} <= {"ok", "note"}
 
 
+@pytest.mark.nightly
 def test_eight_writers_share_four_connections(url: str, python: Path) -> None:
     outputs_of([started(WRITER, url, str(number), python=python) for number in range(8)])
     with Store.open(url) as store, store.read() as rx:
