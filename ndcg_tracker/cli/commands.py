@@ -39,8 +39,8 @@ COMMANDS = {
     "metrics": "metrics:app",
     "db": "database:app",
     "doctor": "doctor:app",
-    "push": "mlflow:push_app",
-    "pull": "mlflow:pull_app",
+    "push": "push:app",
+    "pull": "pull:app",
 }
 """The module of each command, and the function or group of commands in it."""
 

@@ -18,14 +18,14 @@ COMMANDS = [
     ["alias", "list"], ["alias", "delete"], ["labels", "add"], ["groups", "set"], ["groups", "list"],
     ["metrics", "list"], ["metrics", "explain"], ["db", "upgrade"], ["db", "current"], ["db", "check"],
     ["db", "backup"], ["db", "datasette"], ["doctor", "conventions"], ["export"], ["import"],
-    ["push", "mlflow"], ["pull", "mlflow"],
+    ["push", "mlflow"], ["push", "wandb"], ["pull", "mlflow"],
 ]  # fmt: skip
 PRINTING = [
     ["ingest", "x"], ["evaluate", "x"], ["compare", "a", "b"], ["history"], ["rescore", "a"], ["sql", "SELECT 1"],
     ["runs", "list"], ["runs", "show", "a"], ["alias", "list"], ["groups", "list"], ["metrics", "list"],
     ["metrics", "explain", "ndcg"], ["db", "current"], ["doctor", "conventions", "x"],
     ["gate", "a", "--baseline", "b"], ["explain", "a", "b"], ["import", "x"],
-    ["push", "mlflow", "x"], ["pull", "mlflow", "x"],
+    ["push", "mlflow", "x"], ["push", "wandb", "x"], ["pull", "mlflow", "x"],
 ]  # fmt: skip
 
 
@@ -68,6 +68,7 @@ def test_every_command_that_prints_results_takes_the_four_formats(
         (["gate", "a", "--baseline", "b", "--scope", "x"], ["--scope", "population", "set"]),
         (["gate", "a", "--baseline", "b", "--on-inconclusive", "x"], ["--on-inconclusive", "fail", "pass"]),
         (["push", "mlflow"], ["RUN"]),
+        (["push", "wandb"], ["RUN"]),
         (["pull", "mlflow"], ["ID"]),
         (["sql"], []),
         (["sql", "SELECT 1", "--timeout", "0"], ["--timeout"]),

@@ -33,7 +33,18 @@ import ndcg_tracker as nt  # noqa: E402
 from ndcg_tracker.cli.app import run  # noqa: E402
 from ndcg_tracker.notes import Note  # noqa: E402
 
-INTEGRATIONS = ("catboost", "lightgbm", "xgboost", "sklearn", "pytest_plugin", "mlflow/pulling", "mlflow/pushing")
+INTEGRATIONS = (
+    "catboost",
+    "lightgbm",
+    "xgboost",
+    "sklearn",
+    "pytest_plugin",
+    "mlflow/pulling",
+    "mlflow/pushing",
+    "wandb",
+    "optuna",
+    "sentence_transformers",
+)
 """Where the public functions and classes of integrations are; read, not imported, for each needs an extra."""
 
 NAMES_ARE_DATA = ("tags", "parameters", "attributes")
@@ -76,7 +87,7 @@ SAMPLES = [
 ]
 """Commands that print results, on the shop of ``_shop``; each is run with JSON and with CSV."""
 
-NOT_SAMPLED = {"push mlflow", "pull mlflow"}
+NOT_SAMPLED = {"push mlflow", "push wandb", "pull mlflow"}
 """Commands that print results and need more than a database."""
 
 

@@ -76,7 +76,7 @@ COMMANDS = (
 """Every command that opens a database, a + for each blank within a word."""
 WITHOUT_DATABASE = ("evaluate", "metrics list", "metrics explain", "metrics sql", "demo", "db datasette", "db restore")
 """Commands that open none, or one of their own."""
-NEEDING_EXTRAS = ("push mlflow", "pull mlflow")
+NEEDING_EXTRAS = ("push mlflow", "push wandb", "pull mlflow")
 """Commands that import another tool first; they open the database through the same door."""
 
 

@@ -3,8 +3,8 @@
 Only ``evaluator``, which MLflow finds by its entry point, imports MLflow at import time.
 """
 
-from ndcg_tracker.integrations.mlflow.names import metric_name
 from ndcg_tracker.integrations.mlflow.pulling import PulledRun, pull
 from ndcg_tracker.integrations.mlflow.pushing import PushedRun, push
+from ndcg_tracker.integrations.stored_run import metric_name
 
 __all__ = ["PulledRun", "PushedRun", "metric_name", "pull", "push"]

@@ -14,8 +14,8 @@ from ndcg_tracker.integrations.mlflow.evaluator_config import EvaluatorConfig
 from ndcg_tracker.integrations.mlflow.names import PER_GROUP, PREFIX_TAG, RUN_ID_TAG
 from ndcg_tracker.integrations.mlflow.predictions import frame_of
 from ndcg_tracker.integrations.mlflow.recording import named_means, record
-from ndcg_tracker.integrations.mlflow.stored_run import StoredRun, stored_run
 from ndcg_tracker.integrations.mlflow.tracking import shown_uri
+from ndcg_tracker.integrations.stored_run import StoredRun, stored_run
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.tracker.tracker import Tracker

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.errors import InputError, NotComparableError
-from ndcg_tracker.integrations.mlflow.names import PREFIX_TAG, RUN_ID_TAG, TAG, is_key, run_identity
+from ndcg_tracker.integrations.mlflow.names import PREFIX_TAG, RUN_ID_TAG, TAG, is_key
 from ndcg_tracker.integrations.mlflow.recording import named_means, record, set_parameters, set_tags
-from ndcg_tracker.integrations.mlflow.stored_run import stored_run
 from ndcg_tracker.integrations.mlflow.tracking import experiment_named, live_run, mlflow_client, shown_uri
+from ndcg_tracker.integrations.stored_run import REPORT, report_page, run_identity, stored_run
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.notes import in_words
 
@@ -19,12 +18,9 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
 
     from ndcg_tracker.storage.records import RunRecord
-    from ndcg_tracker.tracker.result_objects import ReportResult
     from ndcg_tracker.tracker.tracker import Tracker
 
 SOURCE = "ndcg-track push mlflow"
-REPORT = "ndcg_tracker_report.html"
-"""The artifact that is the report page."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +58,7 @@ def push(
     """
     stored = stored_run(tracker, reference, dataset=dataset)
     run = stored.run
-    page, why_not = _report(tracker, run, baseline)
+    page, why_not = report_page(tracker, run, baseline)
     with mlflow_client(tracking_uri) as (client, uri):
         target = _linked(client, run, experiment) or _pushed_before(client, run, experiment)
         outcome = "created" if target is None else "updated"
@@ -89,22 +85,6 @@ def push(
     notes += [Note("no_mean", {"metric": text}) for text, mean in stored.means.items() if mean is None]
     uri, run_id = shown_uri(uri), target.info.run_id
     return PushedRun(run.name, run.dataset, outcome, run_id, name, uri, len(means), in_words(notes))
-
-
-def _report(tracker: Tracker, run: RunRecord, baseline: str | None) -> tuple[ReportResult | None, list[Note]]:
-    """Return the report page of a run, and why there is none where the default baseline cannot be compared.
-
-    Raises: what ``Tracker.report`` raises, for a baseline that was named.
-    """
-    if baseline is not None:
-        return tracker.report(baseline, run.name, dataset=run.dataset), []
-    aliased = [alias for alias in tracker.aliases(run.dataset) if alias.name == "baseline" and alias.run_id != run.id]
-    if not aliased:
-        return None, []
-    try:
-        return tracker.report("@baseline", run.name, dataset=run.dataset), []
-    except (InputError, NotComparableError) as error:
-        return None, [Note("no_report", {"why": str(error)})]
 
 
 def _linked(client: MlflowClient, run: RunRecord, experiment: str | None) -> Run | None:

@@ -8,14 +8,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.integrations.mlflow.names import PER_GROUP, RANKING, TAG, is_key, metric_name, run_identity
+from ndcg_tracker.integrations.mlflow.names import PER_GROUP, RANKING, TAG, is_key
+from ndcg_tracker.integrations.stored_run import metric_name, run_identity
 from ndcg_tracker.notes import Note
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Metric, Run
 
-    from ndcg_tracker.integrations.mlflow.stored_run import StoredRun
+    from ndcg_tracker.integrations.stored_run import StoredRun
 
 _TABLES_TAG = "mlflow.loggedArtifacts"
 _LONGEST_PARAMETER = 6000

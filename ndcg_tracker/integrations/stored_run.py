@@ -1,23 +1,34 @@
-"""A stored run for MLflow: its means, its group results, and its items with their labels."""
+"""A stored run for another tracker: its means, its group results, its items with their labels, its report page."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from ndcg_tracker.errors import InputError
-from ndcg_tracker.integrations.mlflow.names import metric_name
+from ndcg_tracker.errors import InputError, NotComparableError
+from ndcg_tracker.metrics.language.agreement import familiar_name
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.notes import Note
+from ndcg_tracker.reporting.json import metric_key
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.tracker.result_objects import ReportResult
     from ndcg_tracker.tracker.tracker import Tracker
 
 FACTS = b"ndcg_tracker"
 """The key of a run's facts in the metadata of its Parquet file."""
+REPORT = "ndcg_tracker_report.html"
+"""The artifact that is the report page."""
+LONGEST_NAME = 250
+
+_UNCLEAR = re.compile(r"[^0-9A-Za-z_()=, @]")
 
 
 @dataclass(frozen=True)
@@ -25,7 +36,7 @@ class StoredRun:
     """A run under one version of the labels.
 
     ``means``: by canonical text, None where undefined. ``per_group``: columns of one value per group, ``group`` and
-    one per metric under its MLflow name, None where undefined. ``ranking``: an Arrow table with one row per (group,
+    one per metric under its ``metric_name``, None where undefined. ``ranking``: an Arrow table with one row per (group,
     item): ``group``, ``item``, ``score`` (null: judged but not retrieved), ``label`` (null: unjudged) and, where the
     dataset has weights of groups, ``weight``; the facts about the run are in its metadata.
     """
@@ -122,3 +133,50 @@ def _ranking(items: Any, labels: Any, groups: Any) -> Any:
     if known.num_rows:
         found["weight"] = pc.fill_null(joined["weight"], 1.0)  # the default weight of a group
     return pa.table(found)
+
+
+def report_page(tracker: Tracker, run: RunRecord, baseline: str | None) -> tuple[ReportResult | None, list[Note]]:
+    """Return the report page of a run, and why there is none where the default baseline cannot be compared.
+
+    Raises: what ``Tracker.report`` raises, for a baseline that was named.
+    """
+    if baseline is not None:
+        return tracker.report(baseline, run.name, dataset=run.dataset), []
+    aliased = [alias for alias in tracker.aliases(run.dataset) if alias.name == "baseline" and alias.run_id != run.id]
+    if not aliased:
+        return None, []
+    try:
+        return tracker.report("@baseline", run.name, dataset=run.dataset), []
+    except (InputError, NotComparableError) as error:
+        return None, [Note("no_report", {"why": str(error)})]
+
+
+def metric_name(text: str) -> str:
+    """Return the name of a metric in MLflow and W&B, which allow no ``@`` in names: equal metrics get equal names.
+
+    It is the metric's canonical text, or a tool's spelling where that is longer than 60 characters, with ``@`` as
+    ``at`` and all other characters but letters and digits as ``_``. If two metrics could get the same name, or the name
+    is too long for MLflow, eight digits of the canonical text's SHA-256 follow.
+
+    Parameters: ``text``: any text form. Raises: MetricError for a text that is not a metric.
+
+    >>> metric_name("ndcg@10"), metric_name("ndcg(gain=linear)@10"), metric_name("ndcg(gain=exp2, ties=average)@5")
+    ('ndcg_at_10', 'ndcg_at_10', 'ndcg_gain_exp2_ties_average_at_5')
+    >>> metric_name("lightgbm:ndcg@10"), metric_name("ndcg(gain={1:3})@10")
+    ('lightgbm_ndcg_at_10', 'ndcg_gain_1_3_at_10_3f6b4093')
+    """
+    canonical = str(parse_metric(text))
+    familiar = familiar_name(canonical)
+    name = metric_key(familiar)
+    if len(name) > LONGEST_NAME or (familiar == canonical and _UNCLEAR.search(canonical)):
+        return f"{name[: LONGEST_NAME - 9]}_{hashlib.sha256(canonical.encode()).hexdigest()[:8]}"
+    return name
+
+
+def run_identity(dataset: str, name: str, digest: str) -> str:
+    """Return the id by which the run made from a run is found again: 32 digits from its dataset, name and content.
+
+    >>> run_identity("shop", "bm25", "0" * 32) == run_identity("shop", "bm25-2", "0" * 32)
+    False
+    """
+    return hashlib.sha256("\0".join((dataset, name, digest)).encode()).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""``ndcg-track push mlflow`` and ``ndcg-track pull mlflow``: runs to an MLflow server and back."""
+"""``ndcg-track pull``: runs from other trackers."""
 
 from __future__ import annotations
 
@@ -7,56 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.runs import Run
+from ndcg_tracker.cli.push import TrackingUri
 
 if TYPE_CHECKING:
     from ndcg_tracker.tracker.ingest import IngestResult
 
-push_app = typer.Typer(help="Send runs to other trackers.", no_args_is_help=True, rich_markup_mode=None)
-pull_app = typer.Typer(help="Get runs from other trackers.", no_args_is_help=True, rich_markup_mode=None)
-
-TrackingUri = Annotated[
-    str | None, typer.Option("--tracking-uri", help="MLflow's server; else MLFLOW_TRACKING_URI.", show_default=False)
-]
+app = typer.Typer(help="Get runs from other trackers.", no_args_is_help=True, rich_markup_mode=None)
 
 
-@push_app.command("mlflow")
-def push_mlflow(
-    run: Run,
-    tracking_uri: TrackingUri = None,
-    experiment: Annotated[
-        str | None,
-        typer.Option(
-            help="MLflow's experiment, created if missing.", show_default="MLFLOW_EXPERIMENT_NAME, else Default"
-        ),
-    ] = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RUN", help="The run to compare with in the report page.", show_default="@baseline, if there is one"
-        ),
-    ] = None,
-    dataset: options.AnyDataset = None,
-    format: options.Output = options.OutputFormat.text,
-) -> None:
-    """Create or update the MLflow run of a stored run.
-
-    It gets the means, parameters, tags, the tables of groups and items, and the report page. Pushing a run again
-    updates its MLflow run.
-    """
-    from ndcg_tracker.integrations.mlflow import push
-    from ndcg_tracker.reporting.formats import rows_as
-
-    with options.tracker() as tracker:
-        found = push(tracker, run, dataset=dataset, tracking_uri=tracking_uri, experiment=experiment, baseline=baseline)
-    for note in found.notes:
-        options.say(f"note: {found.run}: {note}")
-    names = ["run", "dataset", "outcome", "mlflow_run_id", "experiment", "n_metrics", "tracking_uri"]
-    rows = [tuple(getattr(found, name) for name in names)]
-    options.show(rows_as(format.plain, names, rows, color=options.wants_color()))
+@app.callback()
+def _pull() -> None:
+    pass
 
 
-@pull_app.command("mlflow")
+@app.command("mlflow")
 def pull_mlflow(
     mlflow_run: Annotated[
         str, typer.Argument(metavar="ID", help="Id of the MLflow run, or its name with --experiment.")

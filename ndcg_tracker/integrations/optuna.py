@@ -1,0 +1,129 @@
+"""Each trial of an Optuna study is a stored run; the best one has the highest mean or lower end of its interval."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.integrations.training import parameter_text
+from ndcg_tracker.statistics.t_test import paired_t
+from ndcg_tracker.storage.checks import checked_name
+from ndcg_tracker.tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.tracker.tracker import Tracker
+
+LOWER, RUN = "ndcg_tracker.lower", "ndcg_tracker.run"
+"""The user attributes of a trial: the lower end of the 95% interval of its mean, and the name of its run."""
+
+
+class StudyRuns:
+    """Stores the ranking of each trial as the run ``STUDY/trial-0007``, with the tags ``study`` and ``trial``.
+
+    Parameters: ``study``: its name. ``labels``: a frame or path, None where the rankings bring theirs. ``metrics``: one
+    text form or several; the first is what the study optimises. ``database``: see ``Tracker``. ``tags``: kept with
+    every run. ``replace``: replace the runs of an earlier study of this name. Raises: InputError for a name that is
+    not one.
+
+    >>> import optuna, tempfile
+    >>> optuna.logging.disable_default_handler()
+    >>> labels = {"group": ["q", "q", "r", "r"], "item": ["a", "b", "a", "b"], "label": [1, 0, 1, 0]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     runs = StudyRuns("weights", labels=labels, database=f"{folder}/db")
+    ...     def objective(trial):
+    ...         weight = trial.suggest_float("weight", -1.0, 1.0)
+    ...         return runs.store(trial, {"q": {"a": weight, "b": 0.0}, "r": {"a": 1.0, "b": weight}})
+    ...     study = optuna.create_study(direction="maximize")
+    ...     study.enqueue_trial({"weight": 0.5})
+    ...     study.optimize(objective, 1)
+    ...     runs.best_trial(study).user_attrs["ndcg_tracker.run"], study.best_value
+    ('weights/trial-0000', 1.0)
+    """
+
+    def __init__(
+        self,
+        study: str,
+        *,
+        labels: object | None = None,
+        metrics: str | Sequence[str] = DEFAULT_METRIC,
+        dataset: str = DEFAULT_DATASET,
+        database: str | os.PathLike[str] | None = None,
+        tags: Mapping[str, str] | None = None,
+        replace: bool = False,
+    ) -> None:
+        checked_name("run", trial_name(study, 0))
+        checked_name("dataset", dataset)
+        self.study, self.labels, self.dataset, self.replace = study, labels, dataset, replace
+        self.metrics = metrics
+        self._tags = dict(tags or {})
+        with Tracker(database) as tracker:
+            self._database = tracker.location
+
+    def store(self, trial: Any, frame: object, **columns: Any) -> float:
+        """Store what a trial ranked, and return the mean of the first metric.
+
+        Parameters: ``trial``: Optuna's; its parameters are the run's, and it gets the user attributes
+        ``ndcg_tracker.run`` and ``ndcg_tracker.lower``. ``frame`` and ``columns``: see ``Tracker.ingest``. Raises:
+        what that raises, and InputError where the mean is not defined.
+        """
+        name = trial_name(self.study, trial.number)
+        with Tracker(self._database) as tracker:
+            result = tracker.ingest(
+                frame,
+                name=name,
+                labels=self.labels,
+                dataset=self.dataset,
+                metrics=self.metrics,
+                parameters={key: parameter_text(value) for key, value in trial.params.items()},
+                tags={**self._tags, "study": self.study, "trial": str(trial.number)},
+                replace=self.replace,
+                **columns,
+            )
+            first = result.metrics[0]
+            with tracker.store().read() as rx:
+                (stored,) = (
+                    one
+                    for one in rx.evaluations.of_run(result.run_id)
+                    if one.metric == first.metric
+                    and one.label_set_version == result.label_set_version
+                    and not one.judge
+                )
+                values = rx.evaluations.results(stored.id).values
+        if first.mean is None:
+            raise InputError(f"{first.metric} of run {name!r} is not defined for any group", advice="check the labels")
+        test = paired_t(values[~np.isnan(values)])
+        trial.set_user_attr(RUN, name)
+        trial.set_user_attr(LOWER, None if test.ci is None else test.ci[0])
+        return first.mean
+
+    def best_trial(self, study: Any, *, by: Literal["lower", "mean"] = "lower") -> Any:
+        """Return the trial whose mean, or the lower end of whose 95% t interval, is highest.
+
+        The interval is of each trial alone, over groups; that the best of many was chosen is not in it. A trial
+        without an interval (one group, or the same value in all) counts with its mean. Raises: InputError where no
+        trial was stored.
+        """
+        stored = [trial for trial in study.trials if trial.value is not None and RUN in trial.user_attrs]
+        if by not in ("lower", "mean"):
+            raise InputError(
+                f"{argument('by', by)} is unknown", advice=f"give {argument('by', 'lower')} or {argument('by', 'mean')}"
+            )
+        if not stored:
+            raise InputError("no trial of this study was stored", advice="return StudyRuns.store in the objective")
+
+        def worth(trial: Any) -> float:
+            lower = trial.user_attrs.get(LOWER) if by == "lower" else None
+            return float(trial.value if lower is None else lower)
+
+        return max(stored, key=worth)
+
+
+def trial_name(study: str, number: int) -> str:
+    """Return the name of the run that holds the ranking of a trial.
+
+    >>> trial_name("weights", 7)
+    'weights/trial-0007'
+    """
+    return f"{study}/trial-{number:04}"
