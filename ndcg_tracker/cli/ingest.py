@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 from contextlib import ExitStack, closing
 from functools import partial
@@ -84,13 +85,21 @@ def ingest(
         str | None, typer.Option(metavar="LOW,HIGH", help="Between which numbers they lie, such as 0,1 or 0,inf.")
     ] = None,
     value: Annotated[str | None, typer.Option(help="Column of the values of --results.", show_default="value")] = None,
-    measure: Annotated[str | None, typer.Option(help="Which measure of --results, if there are several.")] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=NUMBER",
+            help="A number of the whole run, such as latency_ms=12.5, kept as a tag; repeatable. With --results, NAME: "
+            "which measure of the file.",
+        ),
+    ] = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Store runs with their metrics, down to single groups.
 
     Each file is stored in one transaction. Storing the same run again is fine and adds nothing.
     """
+    tags, of_file = _tags(tag, measure)
     if results is not None:
         taken = {"FILE": files, "--labels": labels, "--scores": scores, "--metrics-json": metrics_json, "--item": item}
         taken |= {"--score": score, "--label": label, "--weight": weight, "--columns": columns}
@@ -102,9 +111,9 @@ def ingest(
             "dataset": dataset,
             "group": group,
             "value": value,
-            "measure": measure,
+            "measure": of_file,
             "reader": reader,
-            "tags": options.pairs(tag, "--tag"),
+            "tags": tags,
             "parameters": options.pairs(param, "--param"),
             "git_commit": git_commit if git_commit is not None else _head(),
             "created_at": created_at,
@@ -115,7 +124,7 @@ def ingest(
         return
     if not files:
         raise InputError("no FILE is given to ingest", advice="name one, or - for standard input")
-    for spelled, other in {"--direction": direction, "--range": range, "--value": value, "--measure": measure}.items():
+    for spelled, other in {"--direction": direction, "--range": range, "--value": value, "--measure": of_file}.items():
         if other is not None:
             raise InputError(f"{spelled} belongs to --results FILE", advice="leave it out")
 
@@ -138,7 +147,7 @@ def ingest(
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs {jobs} would read nothing", advice="give how many files to read at a time, 1 or more")
     names = run_names(files, name)
-    tags, parameters = options.pairs(tag, "--tag"), options.pairs(param, "--param")
+    parameters = options.pairs(param, "--param")
     of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that
     is_shared = labels is not None and may_have_columns(labels)
     run_columns = Columns(
@@ -218,6 +227,25 @@ def _stored_results(
     better, limits = cast("Direction", direction), range_of(low, high)  # the direction is checked there
     with options.tracker() as tracker:
         return tracker.log_results(path, metric=metric[0], direction=better, range=limits, **of_results)
+
+
+def _tags(tag: list[str] | None, measure: list[str] | None) -> tuple[dict[str, str], str | None]:
+    """Return the tags of a run, its measures among them, and which measure of --results is asked for."""
+    tags = options.pairs(tag, "--tag")
+    for name, number in options.pairs([one for one in measure or () if "=" in one], "--measure").items():
+        try:
+            is_number = math.isfinite(float(number))
+        except ValueError:
+            is_number = False
+        if not is_number:
+            raise InputError(f"--measure {name}={number} is not a number", advice=f"write --measure {name}=12.5")
+        if name in tags:
+            raise InputError(f"--tag and --measure both give {name!r}", advice="leave one out")
+        tags[name] = number
+    of_file = [one for one in measure or () if "=" not in one]
+    if len(of_file) > 1:
+        raise InputError("--results takes one --measure", advice="ingest the measures one by one")
+    return tags, of_file[0] if of_file else None
 
 
 def _head() -> str | None:

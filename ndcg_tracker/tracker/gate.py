@@ -22,9 +22,11 @@ from ndcg_tracker.comparison.gate import (
     population_decision,
     set_decision,
     spent_alpha,
+    with_limits,
     with_slices,
 )
 from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
+from ndcg_tracker.comparison.limits import Limit, checked_limits
 from ndcg_tracker.comparison.pair import Missing, places_of_ids
 from ndcg_tracker.comparison.report import MOST_SLICES
 from ndcg_tracker.comparison.results import Comparison, corrected_verdict, ties_note
@@ -80,6 +82,7 @@ class GateQuestion:
     by: str | None = None
     slice_margin: float | None = None
     strict_slices: bool = False
+    limits: tuple[Limit, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
@@ -263,7 +266,9 @@ def _decided(
             runs=None if basis.learned is None else basis.learned.run_variance,
         )
     decision = decision.in_direction(results.direction)
-    effect, is_open = results.tie_effect, _hangs_on_ties(decision, results)
+    checks = checked_limits(question.limits, baseline.tags, candidate.tags)
+    is_open = _hangs_on_ties(decision, results) and all(one.is_met for one in checks)
+    decision, effect = with_limits(decision, checks), results.tie_effect
     covered = (
         ("ties", "retraining") if basis.learned is not None else ("ties",)
     )  # of ties, nobody asked for the verdict

@@ -645,6 +645,7 @@ class Tracker:
         by: str | None = None,
         slice_margin: float | None = None,
         strict_slices: bool = False,
+        limits: Mapping[str, str] | Sequence[str] = (),
     ) -> GateResult:
         """Decide whether a candidate may replace a baseline, and record the decision.
 
@@ -656,9 +657,12 @@ class Tracker:
         FAIL or INCONCLUSIVE is overridden, ``acknowledged_by`` by whom. ``dry_run``: record nothing. ``missing``,
         ``top``, ``cluster``: see ``compare``. ``by``: a group attribute: FAIL where one of its slices, of 25 groups or
         more, is shown to have dropped by more than ``slice_margin`` (Holm); ``strict_slices``: no PASS either where one
-        is not shown to have dropped by less. Raises: InputError for what does not go together; ReferenceNotFoundError;
+        is not shown to have dropped by less. ``limits``: on measures of the runs, which are tags with numbers:
+        ``{"latency_ms": "+10%"}`` FAILs a candidate whose latency is more than a tenth higher, ``"-5"`` one whose
+        number is more than 5 lower. Raises: InputError for what does not go together; ReferenceNotFoundError;
         NotComparableError, with the command that fixes it.
         """
+        from ndcg_tracker.comparison.limits import Limit
         from ndcg_tracker.tracker.gate import GateQuestion, acknowledged, gated
         from ndcg_tracker.tracker.result_objects import GateResult
 
@@ -679,6 +683,12 @@ class Tracker:
             by=by,
             slice_margin=slice_margin,
             strict_slices=strict_slices,
+            limits=tuple(
+                map(
+                    Limit.of,
+                    [f"{name}={most}" for name, most in limits.items()] if isinstance(limits, Mapping) else limits,
+                )
+            ),
         )
         override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
         return GateResult(gated(self.store(), question, override, dry_run=dry_run))
