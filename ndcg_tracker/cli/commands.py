@@ -23,6 +23,7 @@ COMMANDS = {
     "explain": "explain:explain",
     "gate": "gate:gate",
     "history": "history:history",
+    "leaderboard": "leaderboard:leaderboard",
     "report": "report:report",
     "plot": "plot:app",
     "ui": "ui:ui",

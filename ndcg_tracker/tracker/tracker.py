@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.comparison.gate import Scope
     from ndcg_tracker.comparison.inference import CiMethod, TestName
     from ndcg_tracker.comparison.labels import JudgesAgreement, LabelsDiff, LabelVersion
+    from ndcg_tracker.comparison.leaderboard import LeaderboardTest
     from ndcg_tracker.comparison.pair import Missing
     from ndcg_tracker.comparison.report import PairReports
     from ndcg_tracker.ingest.frames import NullScores
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
         ExplanationResult,
         GateResult,
         LabelsNeededResult,
+        LeaderboardResult,
         ReportResult,
         VersionsResult,
     )
@@ -746,6 +748,55 @@ class Tracker:
             found = history_of(tx, dataset, metric, chosen)
             new = new_steps_of(tx, dataset, metric, chosen, found) if new_steps else None
         return HistoryResult(found, new)
+
+    def leaderboard(
+        self,
+        *runs: str,
+        metrics: str | Sequence[str] = DEFAULT_METRIC,
+        dataset: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        test: LeaderboardTest = "t",
+        by: str | None = None,
+        missing: Missing = "error",
+    ) -> LeaderboardResult:
+        """Rank runs by their means, with intervals of means and ranks, and tests of all pairs.
+
+        Parameters: ``runs``: references or patterns such as ``"bm25*"``, none for all of ``dataset`` (which need not be
+        named where there is one). ``tags``: only runs with these. ``metrics``: text forms; the first orders the runs.
+        ``test``: "t" (paired t, Holm over all pairs) or "permutation" (sign flips, corrected by the largest t). ``by``:
+        a group attribute, for the first metric by slices. ``missing``: groups that some runs have no result for:
+        "error", "zero" or "intersect". Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes
+        it; InputError for what does not go together.
+        """
+        from ndcg_tracker.tracker.leaderboard import LeaderboardQuestion, leaderboard_of
+        from ndcg_tracker.tracker.result_objects import LeaderboardResult
+
+        question = LeaderboardQuestion(
+            runs, tuple(parse_metrics(metrics)), dataset, dict(tags or {}), test=test, missing=missing, by=by
+        )
+        with self.store().read() as tx:
+            return LeaderboardResult(leaderboard_of(tx, question))
+
+    def best(
+        self, metric: str = DEFAULT_METRIC, *, dataset: str | None = None, tags: Mapping[str, str] | None = None
+    ) -> RunRecord:
+        """Return the run with the best mean; ``leaderboard`` says whether it is better than the next by more than chance.
+
+        Parameters and raises: see ``leaderboard``.
+        """
+        return self.runs_by_mean(metric, dataset=dataset, tags=tags)[0][0]
+
+    def runs_by_mean(
+        self, metric: str = DEFAULT_METRIC, *, dataset: str | None = None, tags: Mapping[str, str] | None = None
+    ) -> list[tuple[RunRecord, float | None]]:
+        """Return the runs with their means under the newest labels that most of them have, the best first.
+
+        Parameters and raises: see ``leaderboard``.
+        """
+        from ndcg_tracker.tracker.leaderboard import LeaderboardQuestion, by_mean
+
+        with self.store().read() as tx:
+            return by_mean(tx, LeaderboardQuestion((), (parse_metric(metric),), dataset, dict(tags or {})))
 
     def conventions(self, reference: str, *, cutoff: int = 10, dataset: str | None = None) -> list[Convention]:
         """Return a run's NDCG as every tool computes it, each with the axes that move it."""
