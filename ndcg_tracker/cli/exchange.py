@@ -20,7 +20,7 @@ def export_runs(
         bool, typer.Option("--texts", help="Also query texts, titles and links (see ndcg-track texts).")
     ] = False,
 ) -> None:
-    """Write runs and everything that belongs to them as Parquet files.
+    """Write runs and all that belongs to them as Parquet files.
 
     The folder gets items, labels, evaluations and group results, and appears complete or not at all. Aliases and
     decisions are not exported, since they belong to a database.
@@ -49,7 +49,7 @@ def import_runs(
     ] = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Store the runs of an export and everything that belongs to them.
+    """Store the runs of an export and all that belongs to them.
 
     Numbers stay the same to the bit, and all is stored in one transaction. Runs that exist already keep their data and
     get the evaluations that they lack.

@@ -21,6 +21,7 @@ from ndcg_tracker.reporting.terminal import Painted
 
 LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 MOST_LETTERS = 26
+MOST_COLUMNS = 8
 _TESTS = {
     "t": "two-sided paired t-test, Holm-corrected over all pairs of runs of a metric",
     "permutation": "sign flips, corrected over all pairs of runs of a metric by the largest t",
@@ -137,10 +138,11 @@ def leaderboard_report(board: Leaderboard) -> Report:
             row += [interval(one.ci), ranks(one)] if number == 0 else []
             row.append(better_than(one, signs))
         rows.append(row)
-    heads = ["", "run"]
+    heads = [*columns("", "run")]
     for number, name in enumerate(names):
-        heads += [f">{name}", *([">95% interval", ">ranks"] if number == 0 else []), "better than"]
-    tables = [Table(columns(*heads), rows, names=(1,))]
+        heads += columns(f">{name}", *([">95% interval", ">ranks"] if number == 0 else []))
+        heads.append(Column(f"better than by {name}", "better than"))
+    tables = [Table(heads, rows, names=(1,))]
     if board.slices:
         tables.append(_slice_table(board))
     facts = [
@@ -152,9 +154,8 @@ def leaderboard_report(board: Leaderboard) -> Report:
         "ranks: 1 + how many runs are significantly better, to all less those significantly worse; 95% for all at once",
         "better than: the letters of the runs that it is significantly better than",
     ]
-    return Report(
-        _headline(board, names[0]), tables=tables, legend=legend, facts=facts, notes=[*map(told, board.notes)]
-    )
+    notes = [*map(told, board.notes)]
+    return Report(_headline(board, names[0]), tables=tables, legend=legend, facts=facts, notes=notes)
 
 
 def _headline(board: Leaderboard, metric: str) -> str:
@@ -169,19 +170,24 @@ def _headline(board: Leaderboard, metric: str) -> str:
 
 
 def _slice_table(board: Leaderboard) -> Table:
-    """Return the first metric of each run on the groups of each value."""
-    heads = [Column("run"), *(Column(f"{one.value} ({one.n:,})", right=True) for one in board.slices)]
-    rows: list[list[object]] = [
-        [
-            run.name,
-            *(
-                Painted(points(one.standings[place].mean), "good" if one.standings[place].is_tied_with_best else None)
-                for one in board.slices
-            ),
+    """Return the first metric of each run on the groups of each value; few runs have a column each, many a row each."""
+    title = f"{familiar_name(board.metrics[0].metric)} by {board.attribute}"
+    cells = [[_slice_cell(one) for one in of_slice.standings] for of_slice in board.slices]
+    names = [run.name for run in board.runs]
+    legend = ["*: significantly worse than the best there"]
+    if len(names) <= MOST_COLUMNS:
+        heads = [*columns(board.attribute or "", ">n"), *(Column(name, right=True) for name in names)]
+        rows: list[list[object]] = [
+            [one.value, f"{one.n:,}", *row] for one, row in zip(board.slices, cells, strict=True)
         ]
-        for place, run in enumerate(board.runs)
-    ]
-    return Table(heads, rows, f"{familiar_name(board.metrics[0].metric)} by {board.attribute}, with the groups of each")
+        return Table(heads, rows, title, legend=legend)
+    heads = [Column("run"), *(Column(f"{one.value} ({one.n:,})", right=True) for one in board.slices)]
+    rows = [[name, *(row[place] for row in cells)] for place, name in enumerate(names)]
+    return Table(heads, rows, title, legend=legend)
+
+
+def _slice_cell(one: Standing) -> Painted:
+    return Painted(f"{points(one.mean)}{' ' if one.is_tied_with_best else '*'}", "good" if one.rank == 1 else None)
 
 
 def leaderboard_latex(board: Leaderboard) -> str:
@@ -201,8 +207,8 @@ def leaderboard_latex(board: Leaderboard) -> str:
         lines.append(rf"({signs[place]}) {latex_text(run.name)} & {' & '.join(cells)} \\")
     n = ", ".join(dict.fromkeys(str(one.n) for one in board.metrics))
     caption = (
-        f"Means on {latex_text(board.dataset)} ($n = {n}$ queries). Best in bold, second underlined. A superscript names the "
-        f"runs that a run is significantly better than ({_TESTS[board.test]}, $p < 0.05$)."
+        f"Means on {latex_text(board.dataset)} ($n = {n}$ queries). Best in bold, second underlined. A superscript "
+        f"names the runs that a run is significantly better than ({_TESTS[board.test]}, $p < 0.05$)."
     )
     return "\n".join(
         [

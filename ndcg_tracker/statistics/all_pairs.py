@@ -43,7 +43,7 @@ def all_pairs(values: Matrix, weights: Floats | None = None) -> AllPairs:
     ``paired_t`` and ``weighted_t`` of each pair.
 
     >>> found = all_pairs(np.array([[0.0, 0.25, 0.5, 0.5], [0.0, 0.0, 0.0, 0.75], [0.0, 0.25, 0.5, 0.5]]))
-    >>> found.delta[0].tolist(), round(found.p_value[0, 1], 6), bool(np.isnan(found.p_value[0, 2]))
+    >>> found.delta[0].tolist(), round(float(found.p_value[0, 1]), 6), bool(np.isnan(found.p_value[0, 2]))
     ([0.0, 0.125, 0.0], 0.495025, True)
     """
     if weights is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -41,7 +40,7 @@ from ndcg_tracker.storage.records import (
     RunSize,
     TextRecord,
 )
-from ndcg_tracker.storage.references import RunName, referenced_run, unknown_dataset
+from ndcg_tracker.storage.references import RunName, is_pattern, referenced_run, unknown_dataset
 from ndcg_tracker.storage.upkeep.integrity import broken_references, differing_values, engine_damage
 
 FEW = 500
@@ -51,8 +50,6 @@ _BYTES_OF_LIST, _BYTES_OF_RESULT = 60, 80
 """About what a row of ``ranked_lists`` takes beside its lists, and a group result with its packed value."""
 _IN_TIME = (schema.runs.c.created_at_utc, schema.runs.c.id)
 """The order of runs: by the time they were made, and by their ids where that is the same."""
-
-_PATTERN = re.compile(r"[*?\[]")
 
 Record = TypeVar("Record")
 
@@ -250,7 +247,7 @@ class RunReads:
 
     def matching(self, reference: str, dataset: str | None) -> list[RunRecord]:
         """Return the run of a reference, or all that fit a pattern (see ``chosen``)."""
-        if not _PATTERN.search(reference):
+        if not is_pattern(reference):
             return [self.resolve(reference, dataset)]
         every = self.all(dataset)
         found = [run for run in every if run.name == reference] or [

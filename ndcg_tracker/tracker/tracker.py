@@ -368,14 +368,16 @@ class Tracker:
         budget below 1; NotComparableError.
         """
         from ndcg_tracker.metrics.language.text import parse_metric
-        from ndcg_tracker.tracker.compare import one_by_one
+        from ndcg_tracker.tracker.compare import named_runs
         from ndcg_tracker.tracker.labels_needed import labels_needed
         from ndcg_tracker.tracker.result_objects import LabelsNeededResult
 
         asked = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
             run = tx.runs.resolve(baseline, dataset)
-            others = [tx.runs.resolve(candidate, dataset) for candidate in one_by_one(candidates)]
+            others = [
+                tx.runs.resolve(candidate, dataset) for candidate in named_runs(tx, candidates, dataset, baseline)
+            ]
             return LabelsNeededResult(labels_needed(tx, run, others, asked, budget, judge))
 
     def label_versions(self, dataset: str = DEFAULT_DATASET, *, judge: str | None = None) -> list[LabelVersion]:
@@ -780,7 +782,7 @@ class Tracker:
     def best(
         self, metric: str = DEFAULT_METRIC, *, dataset: str | None = None, tags: Mapping[str, str] | None = None
     ) -> RunRecord:
-        """Return the run with the best mean; ``leaderboard`` says whether it is better than the next by more than chance.
+        """Return the run with the best mean; ``leaderboard`` says whether chance may have put it there.
 
         Parameters and raises: see ``leaderboard``.
         """

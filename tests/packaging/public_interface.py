@@ -67,6 +67,7 @@ SAMPLES = [
     "gate bm25 --baseline @prod --margin 0.5 --alpha-budget 0.1",
     "gate bm25 --baseline bm25 --scope set",
     "history --dataset shop",
+    "leaderboard --dataset shop --by device",
     "rescore again -m RR",
     "sql 'SELECT run FROM run_summary'",
     "import out",
