@@ -370,7 +370,7 @@ CREATE TABLE staged_batches (
 	content BLOB NOT NULL, 
 	CONSTRAINT pk_staged_batches PRIMARY KEY (staged_run_id, attempt, number), 
 	CONSTRAINT ck_staged_batches_counts CHECK (n_groups >= 0), 
-	CONSTRAINT fk_staged_batches_staged_run_id FOREIGN KEY(staged_run_id) REFERENCES staged_runs (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED
+	CONSTRAINT fk_staged_batches_staged_run_id FOREIGN KEY(staged_run_id) REFERENCES staged_runs (id) DEFERRABLE INITIALLY DEFERRED
 )
 ;
 CREATE TABLE prunings (

@@ -43,7 +43,6 @@ def upgrade() -> None:
             ["staged_run_id"],
             ["staged_runs.id"],
             name=op.f("fk_staged_batches_staged_run_id"),
-            ondelete="CASCADE",
             deferrable=True,
             initially="DEFERRED",
         ),

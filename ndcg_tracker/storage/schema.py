@@ -381,7 +381,7 @@ staged_batches = Table(
     Column(
         "staged_run_id",
         IDENTIFIER,
-        ForeignKey("staged_runs.id", ondelete="CASCADE", deferrable=True, initially="DEFERRED"),
+        ForeignKey("staged_runs.id", deferrable=True, initially="DEFERRED"),
         nullable=False,
         comment="Staged run of the batch.",
     ),
