@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as replace_fields
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -227,7 +228,9 @@ def publish_run(
                     advice="run the same command again",
                 )
             labels = RunLabels(tx, dataset, None, details.labels_source or details.source)
-        coming = StagedBlocks(contents, labels, list(dict.fromkeys(metrics)), staged.digest, staged.kept_share)
+        ids = partial(tx.write.groups.ensure, dataset.id)
+        wanted = list(dict.fromkeys(metrics))
+        coming = StagedBlocks(contents, labels, wanted, staged.digest, staged.kept_share, ids)
         result = _stored(tx, dataset, coming, details, metrics, replace, coming.scores)
         tx.write.staged.discard(staged.id)
     return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,11 @@ from ndcg_tracker.metrics.tie_bounds import variants
 from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.keys import Keys, joined_digest, mixed
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.tracker.labels import group_keys_of
 from ndcg_tracker.tracker.scoring import ScoredGroups, Scores
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.types import Floats, Hash, Index, Mask
+    from ndcg_tracker.rankings.types import Floats, Index, Mask
     from ndcg_tracker.rankings.weights import GroupWeights
     from ndcg_tracker.tracker.labels import RunLabels, WholeLabels
 
@@ -132,7 +133,7 @@ class StagedBlocks:
     """A run and its labels while its staged groups come; what ``tracker/ingest.py`` asks of blocks that are read.
 
     ``kept_share``: of how many groups it brings the items, by a hash of their ids; None for all. ``scores``: of the
-    groups that came.
+    groups that came. ``group_ids`` returns the ids of groups in the database.
     """
 
     def __init__(
@@ -142,6 +143,7 @@ class StagedBlocks:
         metrics: Sequence[Metric],
         digest: str,
         kept_share: float | None,
+        group_ids: Callable[[Keys], Index],
     ) -> None:
         self._contents = contents
         self._metrics = metrics
@@ -152,7 +154,8 @@ class StagedBlocks:
         self.digest = joined_digest([])
         self.n_groups = self.n_items = 0
         self.weights: GroupWeights | None = None
-        self._hashes: list[Hash] = []
+        self._group_ids = group_ids
+        self._seen: Mask = np.zeros(0, dtype=np.bool_)
         self._notes: list[Note] = []
         self._has_labels = False
 
@@ -171,20 +174,27 @@ class StagedBlocks:
             ranking = table.ranking
             if self.kept_share is None and ranking.digest() != found.digest:
                 raise DatabaseError("staged rows are not those that were written", advice="please report this")
+            self._refuse_seen(group_keys_of(table))
             self.digest = joined_digest([self.digest, found.digest])
             self.n_groups += ranking.n_groups
             self.n_items += found.n_items
-            self._hashes.append(ranking.group_keys.hashes())
             self._notes += table.notes
             self._has_labels |= table.labels is not None
             self.scores.take(found.scored)
             yield ranking, self.labels.of(table)
-        hashes = np.concatenate([np.empty(0, dtype=np.uint64), *self._hashes])
-        if np.unique(hashes).size != self.n_groups:
+
+    def _refuse_seen(self, keys: Keys) -> None:
+        ids = self._group_ids(keys)
+        largest = int(ids.max(initial=-1))
+        if largest >= self._seen.size:
+            self._seen = np.append(self._seen, np.zeros(largest + 1, dtype=np.bool_))
+        if self._seen[ids].any():
+            twice = keys[int(np.argmax(self._seen[ids]))]
             raise InputError(
-                "a group came from two tasks, so the DataFrame gives other rows each time that it is computed",
-                advice="write it to a table first, and log that",
+                f"group {twice!r} came from two tasks, so the rows are others each time that they are computed",
+                advice="write them to a table first, and log that",
             )
+        self._seen[ids] = True
 
     @property
     def notes(self) -> list[Note]:
