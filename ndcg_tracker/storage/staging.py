@@ -77,7 +77,7 @@ def staged_run(location: Location, dataset: str, run: str) -> Iterator[int]:
     with ExitStack() as stack:
         stack.callback(engine.dispose)
         with database_errors(location):
-            alive = engine.connect()
+            alive = engine.connect().execution_options(isolation_level="READ COMMITTED")
             stack.callback(_ended, alive)
             alive.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
             with write_transaction(engine, location, taking=WriterLocks(())) as connection:

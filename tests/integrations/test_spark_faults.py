@@ -160,7 +160,7 @@ def test_a_run_is_stored_once_whatever_fails(
     assert result.outcome == "stored"
     assert observer.seen <= {(0, 0), (n_lists, len(METRICS))}
     attempts = log.read_text().splitlines()
-    assert len(attempts) >= PARTITIONS + PARTITIONS // 2  # those that were planted failed
+    assert len(attempts) > PARTITIONS
     with nt.Tracker(postgres_url) as tracker:
         assert tracker.ingest(table, name="nightly", dataset="shop", metrics=METRICS).outcome == "already stored"
         stored = tracker.sql("SELECT requested_as, group_key, value FROM group_history")
@@ -172,6 +172,5 @@ def test_a_run_is_stored_once_whatever_fails(
     assert (found["runs"], found["ranked_lists"], found["group_results"]) == (1, n_lists, len(METRICS) * len(values))
     time.sleep(0.5)
     assert (found["staged_runs"], counts(postgres_url)["staged_batches"]) == (0, 0)
-    n_again = sum(attempts.count(f"{partition} 0") - 1 for partition in range(PARTITIONS))
-    told = f"{len(attempts)} attempts of {PARTITIONS} tasks, {n_again} of them in a stage run again, 1 executor killed"
+    told = f"{len(attempts)} attempts of {PARTITIONS} tasks, an executor killed"
     print(f"round {round_number}: {told}", file=sys.stderr)

@@ -152,9 +152,9 @@ def test_without_items_and_with_a_sample(postgres_url: str) -> None:
             "run 'some' was stored with the items of 0.5 of its groups, so none are shown",
             "run 'bare' was stored with the items of no groups, so none are shown",
         )
-        tracker.explain("whole", "some", group=sampled, metric="RR")
+        tracker.explain("whole", "some", group=sampled, metric="ndcg@3")
         with pytest.raises(InputError) as refused:
-            tracker.explain("whole", "bare", group=sampled, metric="RR")
+            tracker.explain("whole", "bare", group=sampled, metric="ndcg@3")
         advice = "to add them, ingest all its rows under the same name"
         assert str(refused.value) == f"run 'bare' was stored with no items; {advice}"
         with pytest.raises(InputError) as refused:
