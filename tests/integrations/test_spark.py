@@ -284,3 +284,20 @@ def test_a_run_is_logged_by_the_executors(spark: Any, postgres_schema: None, pos
         stored = tracker.sql("SELECT requested_as, group_key, value FROM group_history")
     values = stored.pivot(index="group_key", columns="requested_as", values="value")[METRICS].astype(float)
     assert_same_values(values, nt.evaluate(rows, METRICS, labels=labels).per_group)
+
+
+def test_the_command_lets_executors_write(
+    spark: Any, postgres_schema: None, postgres_url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = run_of(60)
+    on(spark, frame[["group", "item", "score"]]).createOrReplaceTempView("nightly")
+    on(spark, frame[["group", "item", "label"]].dropna()).createOrReplaceTempView("judged")
+    words = ["--db", postgres_url, "ingest", "nightly", "--engine", "spark", "--labels", "judged", "--format", "json"]
+    assert run_program([*words, "--items", "none", "--git-commit", "abc"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["outcome"], row["n_groups"], row["n_items"]) == ("stored", 60, len(frame))
+    with nt.Tracker(postgres_url) as tracker:
+        assert tracker.query("SELECT run FROM items").rows == []
+        assert tracker.query("SELECT source, git_commit FROM run_details").rows == [("nightly", "abc")]
+    assert run_program(["ingest", "nightly.csv", "--items", "none"]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == "error: --items belongs to --engine spark; leave it out"
