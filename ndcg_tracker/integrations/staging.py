@@ -97,7 +97,7 @@ def stage_groups(batches: Iterable[Any], staging: Staging, partition: int) -> St
             if stored is not None and staging.dataset is not None:
                 known = stored.of(group_keys_of(ranked))
                 held = known if labels is None else union_of_labels(known, labels, staging.dataset)
-            groups = StagedGroups.of(ranked, scored(judged(ranked.ranking, held), metrics), staging.kept_share)
+            groups = StagedGroups.of(ranked, held, scored(judged(ranked.ranking, held), metrics), staging.kept_share)
             stage(ranked.run.n_groups, to_bytes(groups))
             part = replace(
                 part,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.errors import DatabaseError, InputError
+from ndcg_tracker.errors import ConflictError, DatabaseError, InputError
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.kernel.mean import GroupValues
 from ndcg_tracker.metrics.language.metric import Metric
@@ -35,24 +35,25 @@ _OF_BOUNDS = ("values", "reasons", "empty")
 class StagedGroups:
     """Some groups of a run, scored: ``table`` has the items of those that keep theirs, and none of the others.
 
-    ``digest``, ``n_items``: of the items of all of them.
+    ``digest``, ``n_items``: of the items of all of them. ``labels_digest``: of the labels that they were held to.
     """
 
     table: RankedTable
     digest: str
+    labels_digest: str
     n_items: int
     scored: ScoredGroups
 
     @classmethod
-    def of(cls, table: RankedTable, scored: ScoredGroups, kept_share: float | None) -> StagedGroups:
-        """Return groups that were scored, with the items of a share of them; None: of all."""
+    def of(cls, table: RankedTable, labels: LabelLists, scored: ScoredGroups, kept_share: float | None) -> StagedGroups:
+        """Return groups that were scored under some labels, with the items of a share of them; None: of all."""
         digest, n_items = table.run.digest(), table.run.n_items
         if kept_share is not None:
-            kept = is_kept(table.run.group_keys, kept_share)
-            run = _of_kept(table.ranking if kept.any() else table.run, kept)
+            run = _of_kept(table.ranking, is_kept(table.run.group_keys, kept_share))
         else:
             run = table.ranking
-        return cls(RankedTable(run, table.labels, None, table.by_row_number, table.notes), digest, n_items, scored)
+        kept = RankedTable(run, table.labels, None, table.by_row_number, table.notes)
+        return cls(kept, digest, labels.digest(), n_items, scored)
 
 
 def is_kept(keys: Keys, share: float) -> Mask:
@@ -95,6 +96,7 @@ def to_bytes(groups: StagedGroups) -> bytes:
     return columns.to_bytes(
         {
             "digest": groups.digest,
+            "labels_digest": groups.labels_digest,
             "n_items": groups.n_items,
             "any_judged": scored.any_judged,
             "notes": [[note.kind, note.facts] for note in table.notes],
@@ -124,6 +126,7 @@ def from_bytes(content: bytes, metrics: Sequence[Metric]) -> StagedGroups:
     return StagedGroups(
         table,
         facts["digest"],
+        facts["labels_digest"],
         facts["n_items"],
         ScoredGroups(values, shares, facts["any_judged"]),  # type: ignore[arg-type]
     )
@@ -133,7 +136,8 @@ class StagedBlocks:
     """A run and its labels while its staged groups come; what ``tracker/ingest.py`` asks of blocks that are read.
 
     ``kept_share``: of how many groups it brings the items, by a hash of their ids; None for all. ``scores``: of the
-    groups that came. ``group_ids`` returns the ids of groups in the database.
+    groups that came. ``group_ids`` returns the ids of groups in the database. ``check_labels``: whether the labels may
+    be others than those that the groups were scored under.
     """
 
     def __init__(
@@ -144,6 +148,8 @@ class StagedBlocks:
         digest: str,
         kept_share: float | None,
         group_ids: Callable[[Keys], Index],
+        *,
+        check_labels: bool,
     ) -> None:
         self._contents = contents
         self._metrics = metrics
@@ -155,6 +161,7 @@ class StagedBlocks:
         self.n_groups = self.n_items = 0
         self.weights: GroupWeights | None = None
         self._group_ids = group_ids
+        self._checks_labels = check_labels
         self._seen: Mask = np.zeros(0, dtype=np.bool_)
         self._notes: list[Note] = []
         self._has_labels = False
@@ -181,7 +188,13 @@ class StagedBlocks:
             self._notes += table.notes
             self._has_labels |= table.labels is not None
             self.scores.take(found.scored)
-            yield ranking, self.labels.of(table)
+            labels = self.labels.of(table)
+            if self._checks_labels and labels.digest() != found.labels_digest:
+                raise ConflictError(
+                    "the dataset got new labels of these groups while the run was computed",
+                    advice="run the same command again",
+                )
+            yield ranking, labels
 
     def _refuse_seen(self, keys: Keys) -> None:
         ids = self._group_ids(keys)
