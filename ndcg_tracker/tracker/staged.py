@@ -60,7 +60,7 @@ def is_kept(keys: Keys, share: float) -> Mask:
     """Return which groups are among a share of all, by a hash of their ids alone: the same for every run.
 
     >>> is_kept(Keys.from_strings(["a", "b", "c", "d"]), 0.5).tolist()
-    [True, False, False, False]
+    [False, False, True, True]
     """
     return mixed(keys.hashes(_SEED)) < np.uint64(share * 2.0**63) * np.uint64(2)
 

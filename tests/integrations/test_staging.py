@@ -166,6 +166,7 @@ def test_without_items_and_with_a_sample(postgres_url: str) -> None:
         with pytest.raises(InputError) as refused:
             tracker.rescore(["some"], metrics="P@5")
         assert str(refused.value) == f"run 'some' was stored with the items of 0.5 of its groups alone; {advice}"
+        assert [one.kept_share for one in tracker.rescore(metrics="P@5")] == [0, 0.5, 0.5, None]
         assert log(postgres_url, staged(partitions(rows)), name="bare", metrics=["P@5"]).metrics[0].is_new
         assert storage.check(postgres_url) == []
         (integrity,) = (one for one in health.examine(postgres_url) if one.check == "integrity")
