@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.weights import GroupWeights
     from ndcg_tracker.tracker.labels import RunLabels, WholeLabels
 
+_OWN_SEED = 9  # so that this hash is no other one
 _OF_GROUPS = ("values", "dcg", "ideal_dcg", "reasons", "empty", "n_items", "labelled")
 _OF_BOUNDS = ("values", "reasons", "empty")
 """What a mean takes of the values with ties broken."""
@@ -62,10 +63,7 @@ def is_kept(keys: Keys, share: float) -> Mask:
     >>> is_kept(Keys.from_strings(["a", "b", "c", "d"]), 0.5).tolist()
     [False, False, True, True]
     """
-    return mixed(keys.hashes(_SEED)) < np.uint64(share * 2.0**63) * np.uint64(2)
-
-
-_SEED = 9
+    return mixed(keys.hashes(_OWN_SEED)) < np.uint64(share * 2.0**63) * np.uint64(2)
 
 
 def _of_kept(run: Any, kept: Mask) -> Ranking:
@@ -195,6 +193,8 @@ class StagedBlocks:
                     advice="run the same command again",
                 )
             yield ranking, labels
+        if self.digest != self._stated:
+            raise DatabaseError("what was staged is not what the tasks said", advice="please report this")
 
     def _refuse_seen(self, keys: Keys) -> None:
         ids = self._group_ids(keys)
