@@ -34,7 +34,7 @@ def export_runs(
     with options.tracker() as tracker, drawn_progress("exporting to", output, "runs", 1) as progress:
         found = tracker.export_runs(output, runs or (), dataset=dataset, texts=texts, progress=progress)
     if found.n_pruned:
-        options.say(f"note: {counted(found.n_pruned, 'run')} left out: pruned, so without items to export")
+        options.say(f"note: {counted(found.n_pruned, 'run')} left out: pruned, or stored without all items")
     options.say(
         f"exported {counted(found.n_runs, 'run')} with {counted(found.n_items, 'item')}, "
         f"{counted(found.n_label_sets, 'label set')} and {counted(found.n_results, 'group result')} to {output}; "
