@@ -24,6 +24,7 @@ COMMANDS = {
     "gate": "gate:gate",
     "history": "history:history",
     "leaderboard": "leaderboard:leaderboard",
+    "diff": "diff:diff",
     "report": "report:report",
     "plot": "plot:app",
     "ui": "ui:ui",

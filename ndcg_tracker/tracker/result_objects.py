@@ -11,6 +11,7 @@ from html import escape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from ndcg_tracker.comparison.diff import RunsDiff
 from ndcg_tracker.comparison.explain import Explanation
 from ndcg_tracker.comparison.gate_result import Gated
 from ndcg_tracker.comparison.labels import Conclusion, VersionsComparison
@@ -25,6 +26,7 @@ from ndcg_tracker.reporting.compare import (
     metric_rows,
     slice_rows,
 )
+from ndcg_tracker.reporting.diff import diff_as, diff_report
 from ndcg_tracker.reporting.explain import (
     explanation_as,
     explanation_columns,
@@ -323,6 +325,38 @@ class LabelsNeededResult:
 
     def __str__(self) -> str:
         return needed_as("text", self.needed)
+
+
+@dataclass(frozen=True)
+class DiffResult:
+    """How the lists of two runs differ; notebooks show it as a report, and ``print`` prints it.
+
+    ``diff``: the typed numbers.
+    """
+
+    diff: RunsDiff
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track diff --format json`` prints."""
+        found: dict[str, Any] = as_object(self.diff)
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per group that changed most."""
+        import pandas as pd
+
+        names = ["group", "overlap", "rbo", "tau", "n_shared", "first_change"]
+        return pd.DataFrame([[getattr(one, name) for name in names] for one in self.diff.most_changed], columns=names)
+
+    def to_html(self) -> str:
+        """Return the report as HTML."""
+        return reports_html([diff_report(self.diff)])
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __str__(self) -> str:
+        return diff_as("text", self.diff)
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.rescore import RescoredRun
     from ndcg_tracker.tracker.result_objects import (
         ComparisonResult,
+        DiffResult,
         ExplanationResult,
         GateResult,
         LabelsNeededResult,
@@ -778,6 +779,22 @@ class Tracker:
         )
         with self.store().read() as tx:
             return LeaderboardResult(leaderboard_of(tx, question))
+
+    def diff(
+        self, a: str, b: str, *, dataset: str | None = None, cutoff: int = 10, rbo_p: float = 0.9, top: int = 10
+    ) -> DiffResult:
+        """Show how the lists of two runs differ, without labels: overlap, rank-biased overlap, Kendall's tau.
+
+        Parameters: ``cutoff``: how many first items overlap is about. ``rbo_p``: how much a rank counts beside the one
+        before it, in (0, 1). ``top``: how many groups to list, the most changed first. Raises:
+        ReferenceNotFoundError; InputError for runs whose items were pruned; NotComparableError for two datasets.
+        """
+        from ndcg_tracker.tracker.diff import runs_diff
+        from ndcg_tracker.tracker.result_objects import DiffResult
+
+        with self.store().read() as tx:
+            one, other = (tx.runs.resolve(reference, dataset) for reference in (a, b))
+            return DiffResult(runs_diff(tx, one, other, depth=cutoff, rbo_p=rbo_p, top=top))
 
     def best(
         self, metric: str = DEFAULT_METRIC, *, dataset: str | None = None, tags: Mapping[str, str] | None = None

@@ -33,6 +33,7 @@ COMMANDS = (
     "gate dense --baseline bm25 --margin 0.1",
     "history",
     "leaderboard",
+    "diff bm25 dense",
     "rescore --all",
     "sql SELECT+1",
     "texts add {files}/texts.csv",
