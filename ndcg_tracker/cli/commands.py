@@ -28,6 +28,7 @@ COMMANDS = {
     "report": "report:report",
     "plot": "plot:app",
     "ui": "ui:ui",
+    "show": "show:show",
     "rescore": "rescore:rescore",
     "sql": "sql:sql",
     "export": "exchange:export_runs",

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.runs import Run
+from ndcg_tracker.cli.show import Run
 
 app = typer.Typer(help="Send runs to other trackers.", no_args_is_help=True, rich_markup_mode=None)
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ndcg_tracker.cli import options
-
-if TYPE_CHECKING:
-    from ndcg_tracker.storage.records import EvaluationRecord, RunRecord
+from ndcg_tracker.cli.show import Run, show
 
 app = typer.Typer(
     help="The stored runs: list, show, rename, tag, prune, delete.", no_args_is_help=True, rich_markup_mode=None
@@ -24,7 +22,7 @@ class SortBy(StrEnum):
     mean = "mean"
 
 
-Run = Annotated[str, typer.Argument(metavar="RUN", help="Name, id, @alias, latest, latest~2 or a unique prefix.")]
+app.command("show")(show)
 
 
 @app.command("list")
@@ -74,38 +72,6 @@ def list_runs(
         for run in found
     ]
     options.show(rows_as(format.plain, columns, rows, color=options.wants_color()))
-
-
-@app.command("show")
-def show_run(run: Run, dataset: options.AnyDataset = None, format: options.Output = options.OutputFormat.text) -> None:
-    """Show one run: where it came from, and its metrics."""
-    from ndcg_tracker.reporting.formats import rows_as
-    from ndcg_tracker.reporting.json import json_text
-    from ndcg_tracker.reporting.report import Column
-
-    with options.tracker() as tracker:
-        found, evaluations = tracker.run(run, dataset)
-        pruned_at = tracker.pruned_at(found)
-    facts = _details(found) | {"pruned_at_utc": pruned_at}
-    if format is options.OutputFormat.json:
-        options.show(json_text(facts | _evaluations(evaluations)))
-        return
-    details = [(name, _pairs(value) if isinstance(value, dict) else value) for name, value in facts.items()]
-    details = [(name, value) for name, value in details if value not in (None, "")]
-    judge = ("judge",) if any(one.judge for one in evaluations) else ()
-    names = ("metric", "label_set_version", *judge, "mean", "n_groups", "n_missing", "n_undefined")
-    columns = [Column(name, digits=4 if name == "mean" else None) for name in names]
-    rows = [
-        (
-            *(format.metric(e.metric, e.requested_as), e.label_set_version, *(e.judge for _ in judge), e.mean),
-            *(e.n_groups, e.n_missing, e.n_undefined, e.requested_as),
-        )
-        for e in evaluations
-    ]
-    color = options.wants_color()
-    if format is not options.OutputFormat.csv:
-        options.show(rows_as(format.plain, ["", found.name], details[1:], color=color) + "\n")
-    options.show(options.with_requests(format, columns, rows, [str(row[0]) for row in rows]))
 
 
 @app.command("rename")
@@ -207,40 +173,6 @@ def delete_runs(
         tracker.delete_runs(list(found))
     for what in each:
         options.say(f"deleted {what}")
-
-
-def _details(run: RunRecord) -> dict[str, Any]:
-    return {
-        "run": run.name,
-        "run_id": run.id,
-        "dataset": run.dataset,
-        "created_at_utc": run.created_at_utc,
-        "source": run.source,
-        "git_commit": run.git_commit,
-        "parameters": run.parameters,
-        "tags": run.tags,
-        "n_groups": run.n_groups,
-        "n_items": run.n_items,
-        "digest": run.digest,
-    }
-
-
-def _evaluations(evaluations: list[EvaluationRecord]) -> dict[str, Any]:
-    return {
-        "evaluations": [
-            {
-                "metric": evaluation.metric,
-                "label_set_version": evaluation.label_set_version,
-                "judge": evaluation.judge,
-                "mean": evaluation.mean,
-                "n_groups": evaluation.n_groups,
-                "n_missing": evaluation.n_missing,
-                "n_undefined": evaluation.n_undefined,
-                "requested_as": evaluation.requested_as,
-            }
-            for evaluation in evaluations
-        ]
-    }
 
 
 def _pairs(pairs: dict[str, Any]) -> str:

@@ -59,8 +59,8 @@ def runs_diff(
     shared = np.intersect1d(ids_a, ids_b, assume_unique=True)
     blocks = list(mapped(lambda pair: _lists(*pair, depth, rbo_p), _pairs(tx, a, b, shared)))
     found = _joined(blocks)
-    worst = np.lexsort((found.overlap, found.rbo))[:top] if top else np.zeros(0, dtype=np.int64)
-    worst = worst[found.is_same[worst] == 0]
+    changed = np.flatnonzero(found.is_same == 0)  # a list and its beginning have an rbo of 1 too
+    worst = changed[np.lexsort((found.n_same_first[changed], found.overlap[changed], found.rbo[changed]))][:top]
     names = tx.groups.keys(a.dataset_id, shared[worst]).to_list() if worst.size else []
     return RunsDiff(
         RunRef(a.name, a.id),

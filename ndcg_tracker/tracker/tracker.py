@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.comparison.leaderboard import LeaderboardTest
     from ndcg_tracker.comparison.pair import Missing
     from ndcg_tracker.comparison.report import PairReports
+    from ndcg_tracker.comparison.show import ShownRun
     from ndcg_tracker.ingest.frames import NullScores
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.metrics.language.metric import Direction
@@ -840,6 +841,27 @@ class Tracker:
         with self.store().read() as tx:
             run = tx.runs.resolve(reference, dataset)
             return run, tx.evaluations.of_run(run.id)
+
+    def show(
+        self,
+        reference: str,
+        *,
+        dataset: str | None = None,
+        metric: str | None = None,
+        by: str | None = None,
+        top: int = 5,
+    ) -> ShownRun:
+        """Return one run with its means and their intervals, how much of it is judged, and its hardest groups.
+
+        Parameters: ``metric``: whose groups and slices, by default the first that the run has. ``by``: a group
+        attribute, for the means of slices. ``top``: how many groups. Raises: ReferenceNotFoundError; InputError for a
+        metric that the run does not have and an unknown attribute.
+        """
+        from ndcg_tracker.tracker.show import shown_run
+
+        with self.store().read() as tx:
+            asked = None if metric is None else parse_metric(metric)
+            return shown_run(tx, tx.runs.resolve(reference, dataset), asked, by, top)
 
     def rename_run(self, reference: str, name: str, dataset: str | None = None) -> RunRecord:
         """Give a run another name and return it as it was before."""

@@ -47,13 +47,19 @@ def test_show(shop: CommandLine) -> None:
     shown = shop.rows("runs", "show", "den")
     assert list(shown) == [
         "run", "run_id", "dataset", "created_at_utc", "source", "git_commit", "parameters", "tags", "n_groups",
-        "n_items", "digest", "pruned_at_utc", "evaluations",
+        "n_items", "digest", "pruned_at_utc", "evaluations", "coverages", "hardest", "attribute", "slices", "aliases",
+        "metric",
     ]  # fmt: skip
+    assert shop.rows("show", "den") == shown
     assert (shown["run"], shown["source"], len(shown["evaluations"])) == ("dense", "dense.run", 1)
     text = shop.done("runs", "show", "dense").splitlines()
     assert text[0].split() == ["dense"]
     assert text[1].split() == ["run_id", "2"]
-    assert "ndcg@10" in text[-1]
+    assert any(line.startswith("ndcg@10") for line in text)
+    assert [row["group"] for row in shown["hardest"]] == [
+        line.split()[0] for line in text[text.index("hardest groups") + 2 :]
+    ]
+    assert shop.done("show", "dense", "--format", "html").startswith("<div><p><strong>dense</strong></p>")
     table = list(csv.DictReader(io.StringIO(shop.done("runs", "show", "dense", "--format", "csv"))))
     assert [(row["metric"], float(row["mean"])) for row in table] == [("ndcg@10", shown["evaluations"][0]["mean"])]
     assert "| ndcg@10 |" in shop.done("runs", "show", "dense", "--format", "markdown")

@@ -51,6 +51,7 @@ COMMANDS = (
     "import {files}/runs",
     "runs list",
     "runs show bm25",
+    "show bm25",
     "runs rename bm25 other",
     "runs tag bm25 a=b",
     "runs prune --older-than 1d",

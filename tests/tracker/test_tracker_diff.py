@@ -53,6 +53,16 @@ def test_tied_items_stand_by_their_ids_and_not_as_they_came(tracker: nt.Tracker)
     assert (found.same_lists, found.differs, found.most_changed) == (1.0, False, ())
 
 
+def test_lists_that_were_cut_are_named_though_their_rbo_is_1(tracker: nt.Tracker) -> None:
+    whole = {f"q{group}": {str(item): -float(item) for item in range(20)} for group in range(30)}
+    cut = {name: dict(list(items.items())[:15]) if name in ("q7", "q21") else items for name, items in whole.items()}
+    tracker.ingest(whole, name="whole", dataset="shop", metrics="P@1")
+    tracker.ingest(cut, name="cut", dataset="shop", metrics="P@1")
+    found = tracker.diff("whole", "cut").diff
+    assert {one.group for one in found.most_changed} == {"q7", "q21"}
+    assert [(one.rbo, one.first_change) for one in found.most_changed] == [(pytest.approx(1.0), 16)] * 2
+
+
 def test_no_group_in_common(tracker: nt.Tracker) -> None:
     tracker.ingest({"q9": {"b": 1.0}}, name="apart", dataset="shop", metrics="P@1")
     found = tracker.diff("old", "apart").diff
