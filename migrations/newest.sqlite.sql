@@ -346,20 +346,42 @@ CREATE VIEW run_tags AS SELECT r.name AS run, r.id AS run_id, r.dataset AS datas
 ;
 ANALYZE sqlite_master
 ;
-CREATE TABLE prunings (
-	run_id INTEGER NOT NULL, 
-	created_at_utc TEXT NOT NULL, 
-	summaries_only BOOLEAN NOT NULL, 
-	packed_group_ids BLOB NOT NULL, 
-	CONSTRAINT pk_prunings PRIMARY KEY (run_id), 
-	CONSTRAINT fk_prunings_run_id FOREIGN KEY(run_id) REFERENCES runs (id)
-)
-;
 CREATE VIEW run_details AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, r.created_at_utc AS created_at_utc,
                r.git_commit AS git_commit, r.source AS source, r.n_groups AS n_groups, r.n_items AS n_items,
                r.created_at_utc AS created_at,
                (SELECT p.created_at_utc FROM prunings p WHERE p.run_id = r.id) AS pruned_at_utc
         FROM runs r
+;
+CREATE TABLE staged_runs (
+	id INTEGER NOT NULL, 
+	dataset TEXT NOT NULL, 
+	run TEXT NOT NULL, 
+	started_by TEXT NOT NULL, 
+	created_at_utc TEXT NOT NULL, 
+	CONSTRAINT pk_staged_runs PRIMARY KEY (id)
+)
+;
+CREATE TABLE staged_batches (
+	staged_run_id INTEGER NOT NULL, 
+	attempt TEXT NOT NULL, 
+	number INTEGER NOT NULL, 
+	partition INTEGER NOT NULL, 
+	n_groups INTEGER NOT NULL, 
+	content BLOB NOT NULL, 
+	CONSTRAINT pk_staged_batches PRIMARY KEY (staged_run_id, attempt, number), 
+	CONSTRAINT ck_staged_batches_counts CHECK (n_groups >= 0), 
+	CONSTRAINT fk_staged_batches_staged_run_id FOREIGN KEY(staged_run_id) REFERENCES staged_runs (id) DEFERRABLE INITIALLY DEFERRED
+)
+;
+CREATE TABLE prunings (
+	run_id INTEGER NOT NULL, 
+	created_at_utc TEXT NOT NULL, 
+	summaries_only BOOLEAN NOT NULL, 
+	packed_group_ids BLOB NOT NULL, 
+	kept_share DOUBLE, 
+	CONSTRAINT pk_prunings PRIMARY KEY (run_id), 
+	CONSTRAINT fk_prunings_run_id FOREIGN KEY(run_id) REFERENCES runs (id)
+)
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;
@@ -391,4 +413,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0008')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0009')

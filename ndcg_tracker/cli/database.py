@@ -119,11 +119,15 @@ def vacuum_database(
     """Give the space of deleted rows back.
 
     SQLite writes the file anew: others wait, and the disk needs as much room again. On Postgres the space becomes free
-    for new rows while others work, and the planner's statistics are renewed; only --full gives it to the disk.
+    for new rows while others work, and the planner's statistics are renewed; only --full gives it to the disk. What
+    executors of Spark staged of runs that nobody publishes any more is deleted.
     """
+    from ndcg_tracker.reporting.numbers import counted
     from ndcg_tracker.storage.store import vacuum
 
     found = vacuum(_location(), full=full)
+    if found.n_cleared:
+        options.say(f"deleted what was staged of {counted(found.n_cleared, 'run')} and never published")
     options.say(f"{found.before / 1e6:,.1f} MB before, {found.after / 1e6:,.1f} MB now")
 
 

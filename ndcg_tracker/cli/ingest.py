@@ -64,6 +64,10 @@ def ingest(
     replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
     stream: options.Stream = None,
     engine: options.Engine = options.EngineName.here,
+    items: Annotated[
+        options.ItemsName | None,
+        typer.Option(help="With --engine spark, executors write to Postgres; of which groups to store the items."),
+    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -94,7 +98,7 @@ def ingest(
     if results is not None:
         taken = {"FILE": files, "--labels": labels, "--scores": scores, "--metrics-json": metrics_json, "--item": item}
         taken |= {"--score": score, "--label": label, "--weight": weight, "--columns": columns}
-        taken["--engine"] = "" if engine == options.EngineName.here else engine
+        taken |= {"--engine": "" if engine == options.EngineName.here else engine, "--items": items}
         for spelled in (spelled for spelled, other in taken.items() if other):
             raise InputError(f"--results FILE stands alone, and {spelled} is given too", advice="leave it out")
         of_results = {
@@ -118,6 +122,9 @@ def ingest(
     for spelled, other in {"--direction": direction, "--range": range, "--value": value, "--measure": measure}.items():
         if other is not None:
             raise InputError(f"{spelled} belongs to --results FILE", advice="leave it out")
+
+    if items is not None and engine != options.EngineName.spark:
+        raise InputError("--items belongs to --engine spark", advice="leave it out")
 
     from ndcg_tracker.cli import spark as on_spark
     from ndcg_tracker.cli.input_files import in_blocks_or_whole, labels_of, read_ahead, run_names
@@ -160,7 +167,22 @@ def ingest(
             options.tracker() as tracker,
             ExitStack() as stack,
         ):
+
+            def keep(result: IngestResult) -> None:
+                for note in result.notes:
+                    options.say(f"note: {result.run}: {note}")
+                stored.append(result)
+                write_metrics(metrics_text([(one.metric, one.mean) for one in result.metrics]))
+
             paths, of_labels = files, labels
+            if items is not None:
+                on_spark.refuse(reader=reader, columns=columns, scores=scores, stream=stream, jobs=jobs, weight=weight)
+                given_facts = (metric or [DEFAULT_METRIC], commit, parameters, tags, created_at)
+                logging = on_spark.Logging(dataset, items.value, *given_facts, replace)
+                by_role = {"group": group, "item": item, "score": score, "label": label}
+                for result in on_spark.logged(tracker, dict(zip(names, files, strict=True)), labels, logging, by_role):
+                    keep(result)
+                return
             if engine == options.EngineName.spark:
                 on_spark.refuse(reader=reader, columns=columns, scores=scores, stream=stream)
                 paths, of_labels = stack.enter_context(on_spark.staged(files, labels, run_columns, label_columns))
@@ -192,10 +214,7 @@ def ingest(
                         labels_apart=given is not None,
                         use=store,
                     )
-                for note in result.notes:
-                    options.say(f"note: {result.run}: {note}")
-                stored.append(result)
-                write_metrics(metrics_text([(one.metric, one.mean) for one in result.metrics]))
+                keep(result)
     finally:  # runs stored before an error stay stored, and are reported
         if stored:
             options.show(_report(stored, format))

@@ -148,6 +148,14 @@ class EngineName(StrEnum):
     spark = "spark"
 
 
+class ItemsName(StrEnum):
+    """Of which groups executors store the items."""
+
+    none = "none"
+    sample = "sample"
+    all = "all"
+
+
 Engine = Annotated[
     EngineName,
     typer.Option(

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.columns import Columns
+    from ndcg_tracker.integrations.staging import Items
     from ndcg_tracker.tracker.evaluation import Evaluation
+    from ndcg_tracker.tracker.ingest import IngestResult
+    from ndcg_tracker.tracker.tracker import Tracker
 
 
 def refuse(**given: object) -> None:
@@ -46,3 +50,42 @@ def staged(
         for name, path in zip(files, paths, strict=True):
             spark.staged(spark.table(name), run_columns, path, labels_apart=labels is not None)
         yield paths, of_labels
+
+
+@dataclass(frozen=True)
+class Logging:
+    """What is asked of runs that executors write; see ``integrations.spark.log_run``."""
+
+    dataset: str
+    items: Items
+    metrics: Sequence[str]
+    git_commit: str | None
+    parameters: Mapping[str, str]
+    tags: Mapping[str, str]
+    created_at: str | None
+    replace: bool
+
+
+def logged(
+    tracker: Tracker,
+    files: Mapping[str, str],
+    labels: str | None,
+    logging: Logging,
+    columns: Mapping[str, str | None],
+) -> Iterator[IngestResult]:
+    """Let executors write the runs of paths or tables, by their names, and yield what became of each."""
+    from ndcg_tracker.integrations import spark
+    from ndcg_tracker.tracker.ingest import source_name
+
+    of_labels = None if labels is None else spark.table(labels)
+    given: dict[str, Any] = {**vars(logging), **columns}
+    for name, path in files.items():
+        yield spark.log_run(
+            spark.table(path),
+            tracker,
+            name=name,
+            labels=of_labels,
+            source=source_name(path),
+            labels_source=None if labels is None else source_name(labels),
+            **given,
+        )

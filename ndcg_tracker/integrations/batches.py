@@ -12,6 +12,7 @@ from ndcg_tracker.arrow_ids import keys_of_arrow
 from ndcg_tracker.errors import InputError, MetricError
 from ndcg_tracker.ingest.frames import part_of_labels, part_of_run
 from ndcg_tracker.ingest.places import shown
+from ndcg_tracker.ingest.table import RankedTable
 from ndcg_tracker.metrics.kernel.mean import GroupValues, aggregated
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
@@ -19,6 +20,7 @@ from ndcg_tracker.metrics.language.text import metric_texts
 from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.tracker.evaluation import Evaluation, parsed_metrics
 from ndcg_tracker.tracker.labels import NO_LABELS
@@ -76,7 +78,7 @@ def all_of_groups(batches: Iterable[Any], metrics: str | Sequence[str], by: str 
     """Yield the tables of ``per_group`` with all else that ``collected`` needs to make an ``Evaluation`` of them."""
     parsed, texts = usable_metrics(metrics), metric_texts(metrics)
     cutoff = _last_rank(parsed)
-    for table in _whole_groups(batches, lambda table: table if cutoff is None else _shortened(table, cutoff)):
+    for table in whole_groups(batches, lambda table: table if cutoff is None else _shortened(table, cutoff)):
         yield _values(table, parsed, texts, by)
 
 
@@ -115,7 +117,7 @@ def _last_rank(metrics: Sequence[Metric]) -> int | None:
     return last
 
 
-def _whole_groups(batches: Iterable[Any], shortened: Callable[[Any], Any]) -> Iterator[Any]:
+def whole_groups(batches: Iterable[Any], shortened: Callable[[Any], Any]) -> Iterator[Any]:
     """Yield tables of whole groups; the rows of a group that goes on are held."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -180,23 +182,31 @@ class _Rows:
         return "another row"
 
 
-def _values(table: Any, metrics: Sequence[Metric], texts: Sequence[str], by: str | None) -> Any:
-    import pyarrow as pa
+def run_and_labels(table: Any) -> tuple[RankedTable | None, LabelLists | None]:
+    """Return the run and the labels in a table of whole groups, checked; None where it has no row of them."""
     import pyarrow.compute as pc
 
     if SIDE in table.column_names:
         run, labels = table.filter(pc.invert(table[SIDE])), table.filter(table[SIDE])
     else:
-        run, labels = (table.filter(pc.is_valid(table[number])) for number in ("score", "label"))
+        numbers = [name for name in ("score", "label") if name in table.column_names]
+        run, labels = (table.filter(pc.is_valid(table[name])) for name in (*numbers, *["score"] * (2 - len(numbers))))
+        labels = labels if len(numbers) == 2 else labels.slice(0, 0)
     nan = np.isnan(np.asarray(run["score"].cast("float64")))
     if nan.any():
         advice = "fix the scores, or make them null where NaN means not retrieved"
         raise _Rows(run).error(int(np.argmax(nan)), "the score is nan", advice=advice)
-    of_run, of_labels = run.select(["group", "item", "score"]), labels.select(["group", "item", "label"])
-    both = judged(
-        part_of_run(of_run, _Rows(run)).run if run.num_rows else NO_ITEMS,
-        part_of_labels(of_labels, _Rows(labels)) if labels.num_rows else NO_LABELS,
+    return (
+        part_of_run(run.select(["group", "item", "score"]), _Rows(run)) if run.num_rows else None,
+        part_of_labels(labels.select(["group", "item", "label"]), _Rows(labels)) if labels.num_rows else None,
     )
+
+
+def _values(table: Any, metrics: Sequence[Metric], texts: Sequence[str], by: str | None) -> Any:
+    import pyarrow as pa
+
+    run, labels = run_and_labels(table)
+    both = judged(NO_ITEMS if run is None else run.run, NO_LABELS if labels is None else labels)
     found = group_values(both, metrics)
     keys = pa.array(found[0].group_keys.to_list(), pa.string()).cast(table.schema.field("group").type)
     n_groups, n_metrics = len(keys), len(texts)

@@ -6,16 +6,17 @@ import os
 import pickle
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
+from ndcg_tracker.errors import DatabaseError, InputError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.integrations.batches import (
@@ -28,9 +29,14 @@ from ndcg_tracker.integrations.batches import (
     usable_metrics,
 )
 from ndcg_tracker.integrations.libraries import library
+from ndcg_tracker.integrations.staging import Items, StagedPart, Staging, kept_share, logged, stage_groups
 from ndcg_tracker.metrics.language.text import metric_texts
 from ndcg_tracker.statistics.summary import Summary
+from ndcg_tracker.storage.checks import checked_name, stored_time
+from ndcg_tracker.tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.tracker.evaluation import Evaluation, NoLabelsError
+from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
+from ndcg_tracker.tracker.tracker import Tracker
 
 _EXTRA = "spark"
 _ROWS_AT_A_TIME = 1 << 18
@@ -112,6 +118,97 @@ def _all_or_error(batches: Iterable[Any], metrics: Sequence[str]) -> Iterator[An
     except NdcgTrackerError as error:
         none = [*("group", "metric", "value"), *OF_GROUPS, ANY_ITEM]
         yield pa.record_batch({**dict.fromkeys(none, pa.nulls(1)), "error": pa.array([pickle.dumps(error)])})
+
+
+def log_run(
+    run: Any,
+    tracker: Tracker | str,
+    *,
+    name: str,
+    metrics: str | Sequence[str] = DEFAULT_METRIC,
+    labels: Any | None = None,
+    dataset: str = DEFAULT_DATASET,
+    items: Items = "none",
+    sample: float = 0.01,
+    group: str | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    label: str | None = None,
+    tags: Mapping[str, str] | None = None,
+    parameters: Mapping[str, str] | None = None,
+    git_commit: str | None = None,
+    created_at: str | datetime | None = None,
+    source: str | None = None,
+    labels_source: str | None = None,
+    replace: bool = False,
+) -> IngestResult:
+    """Store the run in a Spark DataFrame, scored by the executors, which write straight to Postgres.
+
+    ``run`` and the columns: see ``evaluate``; without labels, the dataset's newest. ``tracker``: a Tracker or a URL.
+    ``items``: of which groups to store the items: ``none``, ``all``, or a ``sample``: groups chosen by a hash of their
+    ids, so the same of every run; ``sample`` is about their share. Results of all groups and labels are always stored.
+    What is stored is what ``Tracker.ingest`` of the same rows stores, to the bit, less the items that are left out. All
+    else: see ``Tracker.ingest``.
+
+    Each attempt of a task stages what it has in one transaction of its own. The driver publishes, in one transaction,
+    the attempts whose output Spark accepted; so tasks may fail, be tried again, and run twice. Executors are given
+    the URL with its secrets, which nothing prints. Returns: what became of the run. Raises: what ``Tracker.ingest``
+    raises; InputError for a database that is not on Postgres; Spark's own errors where tasks fail again and again.
+    """
+    texts = list(metric_texts(metrics))
+    rows = _prepared(run, texts, labels, group, item, score, label, None, must_have_labels=False)
+    with ExitStack() as stack:
+        opened = tracker if isinstance(tracker, Tracker) else stack.enter_context(Tracker(tracker))
+        return logged(
+            opened.store(),
+            lambda staging: _staged_parts(rows, staging),
+            RunDetails(
+                checked_name("run", name),
+                checked_name("dataset", dataset),
+                source,
+                git_commit,
+                dict(parameters or {}),
+                dict(tags or {}),
+                labels_source,
+                None if created_at is None else stored_time(created_at),
+            ),
+            texts,
+            labels="apart" if labels is not None else "with" if "label" in rows.columns else "stored",
+            kept_share=kept_share(items, sample),
+            replace=replace,
+        )
+
+
+def _staged_parts(rows: Any, staging: Staging) -> list[StagedPart]:
+    """Let the executors stage a run, and return what each accepted attempt says, one for each partition."""
+    kinds = {"int": "bigint", "str": "string", "bool": "boolean"}
+    columns = ", ".join(f"`{field.name}` {kinds[str(field.type)]}" for field in fields(StagedPart))
+    table = _as_arrow(rows.mapInArrow(partial(_part_or_error, staging=staging), f"{columns}, error binary"))
+    for error in table["error"].drop_null().to_pylist()[:1]:
+        raise pickle.loads(error)
+    return [StagedPart(**row) for row in table.drop_columns(["error"]).to_pylist()]
+
+
+def _part_or_error(batches: Iterable[Any], staging: Staging) -> Iterator[Any]:
+    """Yield a row of what was staged, or of what is wrong with the rows; what failed for another reason is raised.
+
+    Spark then tries the task again.
+    """
+    import pyarrow as pa
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    row: dict[str, object] = dict.fromkeys([*(field.name for field in fields(StagedPart)), "error"])
+    try:
+        row |= asdict(stage_groups(batches, staging, context.partitionId()))
+    except DatabaseError:
+        raise
+    except NdcgTrackerError as error:
+        row["error"] = pickle.dumps(error)
+    kinds = {"int": pa.int64(), "str": pa.string(), "bool": pa.bool_()}
+    columns = [(field.name, kinds[str(field.type)]) for field in fields(StagedPart)]
+    yield pa.RecordBatch.from_pylist([row], schema=pa.schema([*columns, ("error", pa.binary())]))
 
 
 @dataclass(frozen=True)
@@ -287,12 +384,15 @@ def _prepared(
     score: str | None,
     label: str | None,
     by: str | None,
+    *,
+    must_have_labels: bool = True,
 ) -> Any:
     """Return the rows of a run and its labels, those of a group one after the other in one partition."""
     library("pyspark.sql", _EXTRA)
     usable_metrics(metrics)
     if labels is None:
-        rows = _table(run, Columns(group=group, item=item, score=score, label=label), _JOINT, by)
+        columns = Columns(group=group, item=item, score=score, label=label)
+        rows = _table(run, columns, _JOINT, by, must_have_labels=must_have_labels)
     else:
         of_run = _table(run, Columns(group=group, item=item, score=score), RUN_APART, by)
         rows = _with_labels(of_run, _table(labels, Columns(group=group, item=item, label=label), LABEL_TABLE), by)

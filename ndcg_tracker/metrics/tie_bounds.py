@@ -32,8 +32,8 @@ def tie_bounds(
     >>> [(worst.mean, best.mean) for worst, best in tie_bounds(judged(run, labels), [parse_metric("ndcg@1")])]
     [(0.0, 1.0)]
     """
-    variants = [variant for metric in metrics for variant in _variants(metric)]
-    found = group_results(judged, variants, weights)
+    both = [variant for metric in metrics for variant in variants(metric)]
+    found = group_results(judged, both, weights)
     return list(zip(found[::2], found[1::2], strict=True))
 
 
@@ -43,13 +43,13 @@ def values_with_bounds(judged: Judged, metrics: Sequence[Metric]) -> list[tuple[
     What ``group_values`` and ``tie_bounds`` return, at little more than the cost of the first: only the groups in
     which ties matter are summed again. A refusal names the metric as it was given.
     """
-    lists = Lists(judged, [variant for metric in metrics for variant in (metric, *_variants(metric))])
+    lists = Lists(judged, [variant for metric in metrics for variant in (metric, *variants(metric))])
     values = [values_of(lists, metric) for metric in metrics]
-    bounds = [tuple(values_of(lists, variant) for variant in _variants(metric)) for metric in metrics]
+    bounds = [tuple(values_of(lists, variant) for variant in variants(metric)) for metric in metrics]
     return [(own, worst, best) for own, (worst, best) in zip(values, bounds, strict=True)]
 
 
-def _variants(metric: Metric) -> tuple[Metric, Metric]:
+def variants(metric: Metric) -> tuple[Metric, Metric]:
     """Return a metric with ties broken for the worst and for the best; a bound may exceed 1 where no value does."""
     worst, best = (metric.with_axes(ties=ties, clip="none") for ties in ("pessimistic", "optimistic"))
     return worst, best

@@ -117,6 +117,19 @@ class Ranking(GroupedItems):
         """
         return cls.from_groups(*_by_group(group_keys, item_keys, scores))
 
+    def of_groups(self, places: Index) -> Ranking:
+        """Return the ranking of some groups, in the order of ``places``: int64, each the number of a group.
+
+        >>> keys = Keys.from_strings
+        >>> ranking = Ranking.from_rows(keys("qqr"), keys("abc"), np.array([2.0, 1.0, 1.0]))
+        >>> ranking.of_groups(np.array([1])).item_keys.to_list()
+        ['c']
+        """
+        lengths = np.diff(self.offsets)[places]
+        rows = segment_rows(self.offsets[:-1][places], lengths)
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        return Ranking(self.group_keys.take(places), offsets, self.item_keys.take(rows), self.numbers[rows])
+
     @classmethod
     def from_groups(cls, group_keys: Keys, offsets: Index, item_keys: Keys, scores: Floats) -> Ranking:
         """Return the ranking of rows that are grouped, in any order within a group (see ``from_rows``)."""

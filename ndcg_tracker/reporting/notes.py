@@ -199,6 +199,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "ties": _ties,
     "no_alias": "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with",
     "pruned": "run {run!r} was pruned at {at}: its items are gone, so none are shown".format,
+    "without_items": lambda run, kept_share: (
+        f"run {run!r} was stored with the items of {f'{kept_share:.3g} of its' if kept_share else 'no'} groups, so "
+        "none are shown"
+    ),
     "summaries_only": lambda n: (
         f"{counted(n, 'run')} {'was' if n == 1 else 'were'} pruned to {'its mean' if n == 1 else 'their means'}: not "
         "compared with the runs beside"

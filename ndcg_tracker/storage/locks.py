@@ -7,9 +7,10 @@ SQLite has one writer at a time. On Postgres a writer keeps out what it could di
 - ``CREATION``: who stores a run takes it when it first creates what others may create as well: a dataset, groups,
   labels, a metric, weights. It then looks again, for another writer may just have done so.
 - ``MARKS``: tags, aliases and decisions of gates. Who only sets these takes no other lock, and so waits for no ingest.
+- one lock per staged run (see ``storage/staging.py``) while its driver lives, which keeps nobody out.
 
-Everybody takes them in this order, and nobody gives one back before the transaction ends: no two can wait for each
-other. All are advisory locks of the transaction, which a pooler of connections leaves alone, and of the schema.
+Everybody takes the others in this order, and nobody gives one back before the transaction ends: no two can wait for
+each other. All are advisory locks of the transaction, which a pooler of connections leaves alone, and of the schema.
 """
 
 from __future__ import annotations
@@ -79,6 +80,11 @@ def storing(dataset: str, name: str) -> tuple[Lock, ...]:
     """Return what who stores a run takes as it begins: runs of other names are stored at the same time."""
     key = crc32(f"{dataset}\0{name}".encode("utf-8", "surrogatepass"))
     return Lock(_FIRST_KEY, is_shared=True), Lock(_FIRST_KEY + 3, key - (1 << 31))
+
+
+def publishing(staged_run_id: int) -> Lock:
+    """Return what whoever is to publish a staged run holds while that run is staged."""
+    return Lock(_FIRST_KEY + 4, staged_run_id % (1 << 31))
 
 
 @dataclass(frozen=True, slots=True)

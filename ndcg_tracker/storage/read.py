@@ -253,28 +253,32 @@ class RunReads:
 
     def group_ids(self, run_id: int) -> Index:
         """Return the ids, ascending, of the groups that a run has."""
-        found = self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
-        if found.size:
-            return found
         table, runs = schema.prunings, schema.runs
         query = sa.select(table.c.packed_group_ids, runs.c.n_groups).join_from(table, runs)
-        rows = self._session.rows(query.where(table.c.run_id == run_id))
-        return unpacked(rows[0].packed_group_ids, bytes(8 * rows[0].n_groups))[0] if rows else found
+        for row in self._session.rows(query.where(table.c.run_id == run_id)):
+            return unpacked(row.packed_group_ids, bytes(8 * row.n_groups))[0]
+        return self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
 
     def ranking(self, run_id: int, group_ids: Index | None = None) -> Ranking:
         """Return the items of a run as they were stored, scores to the bit, of some groups or all, by ascending id.
 
-        Raises: InputError for a run that was pruned.
+        Raises: InputError for a run that was pruned, or that has not the items of these groups.
         """
         found = self._session.bulk.lists(RANKED_LISTS, run_id, group_ids)
-        if not found.group_ids.size:
-            self.refuse_pruned(run_id)
+        pruning = self.prunings(run_id).get(run_id)
+        if pruning is not None:
+            wanted = of_run = self.group_ids(run_id)
+            if group_ids is not None:
+                wanted = np.intersect1d(group_ids, of_run)
+            if not found.group_ids.size or found.group_ids.size < wanted.size:
+                raise pruned_error(self.with_id(run_id).name, pruning)
         return Ranking(*self._groups.keyed(found))
 
     def prunings(self, *run_ids: int) -> dict[int, PruningRecord]:
         """Return what is gone of pruned runs (of all, or of these), by the id of the run."""
         table = schema.prunings
-        query = sa.select(table.c.run_id, table.c.created_at_utc, table.c.summaries_only).order_by(table.c.run_id)
+        columns = (table.c.run_id, table.c.created_at_utc, table.c.summaries_only, table.c.kept_share)
+        query = sa.select(*columns).order_by(table.c.run_id)
         chosen = query.where(table.c.run_id.in_(run_ids)) if run_ids else query
         return {one.run_id: one for one in self._session.records(PruningRecord, chosen)}
 
@@ -660,7 +664,12 @@ class TextReads:
 
 
 def pruned_error(run: str, pruning: PruningRecord) -> InputError:
-    """Return the error for a question that needs what is gone of a run."""
+    """Return the error for a question that needs what is gone of a run, or what never came."""
+    if pruning.kept_share is not None and not pruning.summaries_only:
+        kept = f"the items of {pruning.kept_share:.3g} of its groups alone" if pruning.kept_share else "no items"
+        return InputError(
+            f"run {run!r} was stored with {kept}", advice="to add them, ingest all its rows under the same name"
+        )
     gone = "its items and group results are gone" if pruning.summaries_only else "its items are gone"
     return InputError(
         f"run {run!r} was pruned at {pruning.created_at_utc}: {gone}",

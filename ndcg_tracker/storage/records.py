@@ -76,11 +76,15 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class PruningRecord:
-    """What is gone of a run: its items and, with ``summaries_only``, the results of its groups."""
+    """What is gone of a run: its items and, with ``summaries_only``, the results of its groups.
+
+    ``kept_share``: of how many groups it was stored with items, None where it had all of them.
+    """
 
     run_id: int
     created_at_utc: str
     summaries_only: bool
+    kept_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

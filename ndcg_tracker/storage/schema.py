@@ -199,6 +199,12 @@ prunings = Table(
     Column("created_at_utc", TEXT, nullable=False, comment="When it was pruned last, ISO 8601 in UTC."),
     Column("summaries_only", Boolean, nullable=False, comment="Whether the results of its groups are gone, too."),
     Column("packed_group_ids", BYTES, nullable=False, comment="The groups it has, int64; see evaluations."),
+    Column(
+        "kept_share",
+        REAL,
+        comment="Share of the groups whose items were stored, by a hash of their keys: 0 for none; NULL where all "
+        "were, and are gone.",
+    ),
     comment="One row per pruned run: its items are gone, its means are kept.",
 )
 
@@ -357,3 +363,35 @@ texts = Table(
     CheckConstraint("group_id > 0 OR item_key <> ''", name="of_something"),
     comment="One row per text: of a group, of an item in every group, or of an item in one group.",
 )
+
+staged_runs = Table(
+    "staged_runs",
+    metadata,
+    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the staged run."),
+    Column("dataset", TEXT, nullable=False, comment="Name of the dataset that it is to be a run of."),
+    Column("run", TEXT, nullable=False, comment="Name that the run is to have."),
+    Column("started_by", TEXT, nullable=False, comment="User, host and process that publishes it."),
+    Column("created_at_utc", TEXT, nullable=False, comment="When it was begun, ISO 8601 in UTC."),
+    comment="One row per run that several processes are writing; it goes when the run is published.",
+)
+
+staged_batches = Table(
+    "staged_batches",
+    metadata,
+    Column(
+        "staged_run_id",
+        IDENTIFIER,
+        ForeignKey("staged_runs.id", deferrable=True, initially="DEFERRED"),
+        nullable=False,
+        comment="Staged run of the batch.",
+    ),
+    Column("attempt", TEXT, nullable=False, comment="Random id of the attempt of a task that wrote it."),
+    Column("number", COUNT, nullable=False, comment="Place of the batch in its attempt, from 0."),
+    Column("partition", COUNT, nullable=False, comment="Number of the partition that was attempted."),
+    Column("n_groups", COUNT, nullable=False, comment="How many groups are in the batch."),
+    Column("content", BYTES, nullable=False, comment="The groups of the batch, as an Arrow stream."),
+    PrimaryKeyConstraint("staged_run_id", "attempt", "number"),
+    CheckConstraint("n_groups >= 0", name="counts"),
+    comment="One row per batch of groups of a staged run, as an attempt of a task wrote it.",
+)
+"""The key of the staged run is checked when an attempt commits: what ends after its run was published is refused."""

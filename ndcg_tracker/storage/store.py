@@ -69,7 +69,11 @@ class Store:
         InputError for an invalid location; DatabaseError for one that is missing, empty, older, newer, foreign or no
         database, with the command to run.
         """
-        where = parsed_location(location)
+        return cls.at(parsed_location(location), create=create, read_only=read_only)
+
+    @classmethod
+    def at(cls, where: Location, *, create: bool = False, read_only: bool = False) -> Store:
+        """Return the store at a location (see ``open``)."""
         engine = database_engine(where, read_only=read_only)
         try:
             state = found_state(engine, where)

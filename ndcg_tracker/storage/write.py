@@ -33,6 +33,7 @@ from ndcg_tracker.storage.records import (
     RunRecord,
     TextRecord,
 )
+from ndcg_tracker.storage.staging import StagedWrites
 from ndcg_tracker.storage.upkeep.integrity import Written, check_written
 
 _SAFE_TO_SQUARE = 1e150
@@ -86,6 +87,7 @@ class Writes:
         self.aliases = AliasWrites(session, read)
         self.decisions = DecisionWrites(session, read, self.made)
         self.texts = TextWrites(session, self.made)
+        self.staged = StagedWrites(session.connection)
 
 
 class DatasetWrites:
@@ -271,6 +273,20 @@ class RunWrites:
     def append(self, run_id: int, dataset_id: int, ranking: Ranking) -> None:
         """Add the items of groups that an unfinished run does not have yet."""
         self._session.bulk.insert_lists(RANKED_LISTS, run_id, _lists(self._groups, dataset_id, ranking, "score"))
+
+    def append_missing(self, run_id: int, dataset_id: int, ranking: Ranking) -> None:
+        """Add the items of groups that a pruned run has without items; of a sample some have theirs."""
+        kept = self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
+        if kept.size:
+            lacks = ~np.isin(self._groups.ensure(dataset_id, ranking.group_keys), kept)
+            ranking = ranking.of_groups(np.flatnonzero(lacks))
+        self.append(run_id, dataset_id, ranking)
+
+    def keep_share(self, run_id: int, group_ids: Index, share: float) -> None:
+        """Take note that a run has the items of a share of its groups alone; ``group_ids``: of all, ascending."""
+        groups, _ = packed(group_ids, np.zeros(group_ids.size))
+        row = {"run_id": run_id, "created_at_utc": utc_now(), "summaries_only": False, "packed_group_ids": groups}
+        self._session.execute(schema.prunings.insert().values(row | {"kept_share": share}))
 
     def finish(self, run_id: int, digest: str, n_groups: int, n_items: int) -> RunRecord:
         """Finish a run: store its counts and digest, and return its record.

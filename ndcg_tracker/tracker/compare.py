@@ -128,6 +128,8 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     label_set = both.baseline.label_set
     pruned = [
         Note("pruned", {"run": side.run.name, "at": found.created_at_utc})
+        if found.kept_share is None
+        else Note("without_items", {"run": side.run.name, "kept_share": found.kept_share})
         for side in both.sides
         for found in tx.runs.prunings(side.run.id).values()
     ]

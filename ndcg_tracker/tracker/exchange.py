@@ -355,7 +355,7 @@ def _import_run(tx: WriteTransaction, reader: ExportReader, row: Row, dataset: D
         pruning = tx.runs.prunings(existing.id).get(existing.id)
         if pruning is None:
             return existing, "already stored"
-        tx.write.runs.append(existing.id, dataset.id, ranking)
+        tx.write.runs.append_missing(existing.id, dataset.id, ranking)
         tx.write.runs.restored(existing.id, existing.digest)
         if pruning.summaries_only:
             restore_results(tx, existing)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as replace_fields
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.errors import NameTakenError, NdcgTrackerError, argument
+import numpy as np
+
+from ndcg_tracker.errors import ConflictError, NameTakenError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.notes import Note
@@ -17,7 +20,7 @@ from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
 from ndcg_tracker.reporting.notes import in_words
-from ndcg_tracker.tracker.labels import HeldLabels, RunLabels, label_source
+from ndcg_tracker.tracker.labels import HeldLabels, RunLabels, WholeLabels, label_source
 from ndcg_tracker.tracker.scoring import (
     Scores,
     StoredMetric,
@@ -26,10 +29,13 @@ from ndcg_tracker.tracker.scoring import (
     store_scores,
     stored_scores,
 )
+from ndcg_tracker.tracker.staged import StagedBlocks
 
 if TYPE_CHECKING:
+    from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.staging import Attempt
     from ndcg_tracker.storage.store import Store
     from ndcg_tracker.storage.write import WriteTransaction
 
@@ -71,14 +77,37 @@ class IngestResult:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class StagedRun:
+    """What a driver knows of a staged run: the attempts whose output it was given, and what they say of it.
+
+    ``digest``: of its items. ``labels_digest``: of the labels, where they came as a table of their own, None where the
+    groups were scored under ``label_set``, the newest version at that time (None: there was none), with those that came
+    with the run, if ``has_labels``. ``kept_share``: of how many groups it brings the items, None for all.
+    """
+
+    id: int
+    attempts: Sequence[Attempt]
+    digest: str
+    labels_digest: str | None
+    label_set: LabelSetRecord | None
+    has_labels: bool
+    kept_share: float | None
+
+
 class _Coming:
-    """A run and its labels while its blocks come, and what is known of it in the end."""
+    """A run and its labels while its blocks come, and what is known of it in the end.
+
+    ``kept_share``: None, for it brings all its items. ``scores``: None, for they are to be computed.
+    """
 
     def __init__(self, blocks: Iterable[RankedTable], labels: RunLabels) -> None:
         self._blocks = iter(blocks)
         self.labels = labels
         self.digest = joined_digest([])
         self.n_groups = self.n_items = 0
+        self.kept_share: float | None = None
+        self.scores: Scores | None = None
         self._weights: list[GroupWeights] = []
         self._notes: list[Note] = []
         self._has_labels = False
@@ -168,25 +197,68 @@ def store_run(
     ConflictError where the name is taken by other content or a label contradicts a stored one; InputError where there
     are no labels; what the blocks raise.
     """
-    wanted = list(dict.fromkeys(metrics))
     coming_blocks = iter(blocks)
     blocks = chain(list(islice(coming_blocks, 1)), coming_blocks)  # nobody waits while a pipe is silent
     with store.write(run=(details.dataset, details.name)) as tx:
         dataset = tx.write.datasets.ensure(details.dataset)
         coming = _Coming(blocks, RunLabels(tx, dataset, labels, details.labels_source or details.source))
-        run, outcome, moved, scores = _settled_run(tx, dataset, coming, details, wanted, replace, scores)
-        label_set, is_new = coming.labels.settled()
-        weights = settle_weights(tx, dataset, coming.weights)
-        twins = [twin.name for twin in tx.runs.with_digest(dataset.id, run.digest) if twin.name != run.name]
-        notes = [Note("same_content", {"run": name}) for name in twins[:1]]
-        done = _stored_metrics(tx, run, label_set)
-        new = [metric for metric in wanted if str(metric) not in done]
-        if new:
-            if scores is None:  # ties stand in the order that was stored first
-                scores = stored_scores(tx, run, new, label_source(tx, label_set)())
-            done |= {one.metric: one for one in store_scores(tx, run, label_set, scores, weights)}
-            if not scores.any_judged:
-                notes.append(Note("no_label"))
+        return _stored(tx, dataset, coming, details, metrics, replace, scores)
+
+
+def publish_run(
+    store: Store, staged: StagedRun, details: RunDetails, metrics: Sequence[Metric], *, replace: bool = False
+) -> IngestResult:
+    """Store a staged run as ``store_run`` stores one that is read, and delete what was staged, in one transaction.
+
+    Raises: what ``store_run`` raises; ConflictError where the dataset has other labels than those that the groups were
+    scored under; DatabaseError where the staged run is gone, or not all there.
+    """
+    with store.write(run=(details.dataset, details.name)) as tx:
+        contents = tx.write.staged.taken(staged.id, staged.attempts)
+        dataset = tx.write.datasets.ensure(details.dataset)
+        labels: RunLabels | WholeLabels
+        if staged.labels_digest is not None:
+            labels = WholeLabels(tx, dataset, staged.labels_digest, details.labels_source)
+        else:
+            if staged.has_labels:
+                tx.keep_creators_out()  # or others might add labels that the groups were not scored under
+            if tx.labels.newest(dataset.id) != staged.label_set:
+                raise ConflictError(
+                    f"dataset {dataset.name!r} got new labels while this run was computed",
+                    advice="run the same command again",
+                )
+            labels = RunLabels(tx, dataset, None, details.labels_source or details.source)
+        ids = partial(tx.write.groups.ensure, dataset.id)
+        wanted = list(dict.fromkeys(metrics))
+        coming = StagedBlocks(contents, labels, wanted, staged.digest, staged.kept_share, ids)
+        result = _stored(tx, dataset, coming, details, metrics, replace, coming.scores)
+        tx.write.staged.discard(staged.id)
+    return result
+
+
+def _stored(
+    tx: WriteTransaction,
+    dataset: DatasetRecord,
+    coming: _Coming | StagedBlocks,
+    details: RunDetails,
+    metrics: Sequence[Metric],
+    replace: bool,
+    scores: Scores | None,
+) -> IngestResult:
+    wanted = list(dict.fromkeys(metrics))
+    run, outcome, moved, scores = _settled_run(tx, dataset, coming, details, wanted, replace, scores)
+    label_set, is_new = coming.labels.settled()
+    weights = settle_weights(tx, dataset, coming.weights)
+    twins = [twin.name for twin in tx.runs.with_digest(dataset.id, run.digest) if twin.name != run.name]
+    notes = [Note("same_content", {"run": name}) for name in twins[:1]]
+    done = _stored_metrics(tx, run, label_set)
+    new = [metric for metric in wanted if str(metric) not in done]
+    if new:
+        if scores is None:  # ties stand in the order that was stored first
+            scores = stored_scores(tx, run, new, label_source(tx, label_set)())
+        done |= {one.metric: one for one in store_scores(tx, run, label_set, scores, weights, new)}
+        if not scores.any_judged:
+            notes.append(Note("no_label"))
     notes += [*coming.notes, *(Note("alias_moved", {"alias": alias, "run_id": run.id}) for alias in moved)]
     if is_new and label_set.version > 1:
         notes.append(Note("new_labels", {"version": label_set.version}))
@@ -205,7 +277,7 @@ def source_name(path: str) -> str:
 def _settled_run(
     tx: WriteTransaction,
     dataset: DatasetRecord,
-    coming: _Coming,
+    coming: _Coming | StagedBlocks,
     details: RunDetails,
     metrics: Sequence[Metric],
     replace: bool,
@@ -221,17 +293,21 @@ def _settled_run(
         return run, "stored", [], scores
     pruning = tx.runs.prunings(existing.id).get(existing.id)
     if not replace or coming.whole_digest() == existing.digest:
+        is_restored = pruning is not None and coming.kept_share is None
         for ranking, _ in coming.blocks():
-            if pruning is not None:
-                tx.write.runs.append(existing.id, dataset.id, ranking)
+            if is_restored:
+                tx.write.runs.append_missing(existing.id, dataset.id, ranking)
         if coming.digest != existing.digest:
             raise _other_content(dataset, details)
-        if pruning is None:
-            return existing, "already stored", [], None
+        if coming.scores is not None:
+            coming.scores.add_missing(coming.labels.rest())
+            coming.scores.arrange(coming.labels.places)
+        if pruning is None or not is_restored:
+            return existing, "already stored", [], coming.scores
         tx.write.runs.restored(existing.id, existing.digest)
         if pruning.summaries_only:
             restore_results(tx, existing)
-        return existing, "restored", [], None
+        return existing, "restored", [], coming.scores
     aside = f"{existing.name[:100]} {existing.digest}"  # until it is known whether the content is another
     run, scores = _written(tx, dataset, coming, replace_fields(details, name=aside), metrics, known)
     if run.digest == existing.digest and pruning is None:
@@ -249,7 +325,7 @@ def _settled_run(
 def _written(
     tx: WriteTransaction,
     dataset: DatasetRecord,
-    coming: _Coming,
+    coming: _Coming | StagedBlocks,
     details: RunDetails,
     metrics: Sequence[Metric],
     known: Scores | None,
@@ -265,10 +341,17 @@ def _written(
         created_at_utc=details.created_at_utc,
     )
     scores = known or Scores(metrics)
+    ids: list[Index] = []
     for ranking, labels in coming.blocks():
         if known is None:
             scores.add(judged(ranking, labels))
-        tx.write.runs.append(run_id, dataset.id, ranking)
+        if coming.kept_share is None:
+            tx.write.runs.append(run_id, dataset.id, ranking)
+        else:
+            ids.append(tx.write.groups.ensure(dataset.id, ranking.group_keys))
+            tx.write.runs.append(run_id, dataset.id, ranking.of_groups(np.flatnonzero(np.diff(ranking.offsets))))
+    if coming.kept_share is not None:
+        tx.write.runs.keep_share(run_id, np.sort(np.concatenate(ids)), coming.kept_share)
     scores.add_missing(coming.labels.rest())
     scores.arrange(coming.labels.places)
     return tx.write.runs.finish(run_id, coming.digest, coming.n_groups, coming.n_items), scores

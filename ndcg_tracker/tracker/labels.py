@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ndcg_tracker.errors import ConflictError, InputError, argument
+from ndcg_tracker.errors import ConflictError, DatabaseError, InputError, argument
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows
 from ndcg_tracker.rankings.key_places import KeyPlaces
@@ -155,10 +155,10 @@ class RunLabels:
         if block.labels is not None or not block.by_row_number:  # else it may have no labels, which is told apart
             refuse_other_items(self._version, block.by_row_number, self._dataset)
         self._n_blocks += 1
-        stored = self._known.of(_group_keys_of(block))
+        stored = self._known.of(group_keys_of(block))
         if block.labels is None:
             return stored
-        both = _union(stored, block.labels, self._dataset)
+        both = union_of_labels(stored, block.labels, self._dataset)
         if both is not stored:
             if self._tx.keep_creators_out() and (newest := self._tx.labels.newest(self._dataset.id)) != self._version:
                 return self._of_newer(block, newest)
@@ -219,6 +219,51 @@ class RunLabels:
         self._n_labels += both.n_items - stored.n_items
 
 
+class WholeLabels:
+    """Labels of a run that come with its blocks and are all there are: the version of their digest, else a new one."""
+
+    def __init__(self, tx: WriteTransaction, dataset: DatasetRecord, digest: str, source: str | None) -> None:
+        earlier = [one for one in tx.labels.sets(dataset.id, None) if one.by_row_number is not None]
+        refuse_other_items(earlier[-1] if earlier else None, False, dataset)
+        self._tx = tx
+        self._dataset = dataset
+        self._digest = digest
+        self._found = joined_digest([])
+        self._n_groups = self._n_labels = 0
+        self._version = stored_version(tx, dataset, digest)
+        if self._version is None and tx.keep_creators_out():  # another process may just have stored them
+            self._version = stored_version(tx, dataset, digest)
+        self._begun = None if self._version is not None else tx.write.labels.begin(dataset.id, source)
+
+    def of(self, block: RankedTable) -> LabelLists:
+        """Return the labels of a block, stored if they are new."""
+        if block.labels is None:
+            return NO_LABELS
+        if self._begun is not None:
+            self._tx.write.labels.append(self._begun, self._dataset.id, block.labels)
+            self._found = joined_digest([self._found, block.labels.digest()])
+            self._n_groups += block.labels.n_groups
+            self._n_labels += block.labels.n_items
+        return block.labels
+
+    def rest(self) -> Iterator[LabelLists]:
+        """Yield nothing: every group with labels is in a block."""
+        return iter(())
+
+    def places(self, keys: Keys) -> Index:
+        """Return one number for all groups, which stay in the order they come in."""
+        return np.zeros(len(keys), dtype=np.int64)
+
+    def settled(self) -> tuple[LabelSetRecord, bool]:
+        """Return the version that the labels are, and whether it is new (DatabaseError if others came)."""
+        if self._version is not None:
+            return self._version, False
+        assert self._begun is not None
+        if self._found != self._digest:
+            raise DatabaseError("staged labels are not those that were written", advice="please report this")
+        return self._tx.write.labels.finish(self._begun, self._digest, self._n_groups, self._n_labels), True
+
+
 @dataclass(frozen=True, slots=True)
 class AddedLabels:
     """The version that some labels are; ``is_new``: they became it just now."""
@@ -244,7 +289,7 @@ def add_labels(
     refuse_other_items(earlier[-1] if earlier else None, lists.by_row_number, dataset)
     newest = tx.labels.newest(dataset.id, judge) if extend else None
     if newest is not None:
-        lists = _union(tx.labels.lists(newest.id), lists, dataset)
+        lists = union_of_labels(tx.labels.lists(newest.id), lists, dataset)
     known = stored_version(tx, dataset, lists.digest(), judge)
     if known is not None:
         return AddedLabels(known, is_new=False)
@@ -274,7 +319,7 @@ def refuse_other_items(newest: LabelSetRecord | None, by_row_number: bool | None
     )
 
 
-def _union(stored: LabelLists, further: LabelLists, dataset: DatasetRecord) -> LabelLists:
+def union_of_labels(stored: LabelLists, further: LabelLists, dataset: DatasetRecord) -> LabelLists:
     """Return the labels of both, which is ``stored`` itself where ``further`` has no new pair.
 
     Raises: ConflictError for a grade of ``further`` that contradicts a stored one, and for row numbers that meet other
@@ -322,7 +367,7 @@ def _refuse_further_rows(stored: LabelLists, further: LabelLists, new: Index, da
         )
 
 
-def _group_keys_of(block: RankedTable) -> Keys:
+def group_keys_of(block: RankedTable) -> Keys:
     """Return the groups of a block: those with items, then those with labels alone."""
     keys = block.ranking.group_keys
     if block.labels is None:

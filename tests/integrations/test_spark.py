@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -261,3 +262,42 @@ def test_the_command_says_what_spark_cannot_read(
 ) -> None:
     assert run_program(["evaluate", *words, "--engine", "spark"]) == 2
     assert capsys.readouterr().err.splitlines()[-1] == f"error: {said}"
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_run_is_logged_by_the_executors(spark: Any, postgres_schema: None, postgres_url: str, apart: bool) -> None:
+    frame = run_of(60).drop(columns="segment")
+    labels = frame[["group", "item", "label"]].dropna() if apart else None
+    rows = frame[["group", "item", "score"]] if apart else frame
+    given = {"name": "nightly", "metrics": METRICS, "tags": {"by": "spark"}}
+    logged = on_spark.log_run(
+        on(spark, rows), postgres_url, labels=None if labels is None else on(spark, labels), items="all", **given
+    )
+    assert logged.outcome == "stored"
+    with nt.Tracker(postgres_url) as tracker:
+        again = tracker.ingest(rows, labels=labels, **given)
+        assert again == dataclasses.replace(
+            logged,
+            outcome="already stored",
+            metrics=tuple(dataclasses.replace(one, is_new=False) for one in logged.metrics),
+        )
+        stored = tracker.sql("SELECT requested_as, group_key, value FROM group_history")
+    values = stored.pivot(index="group_key", columns="requested_as", values="value")[METRICS].astype(float)
+    assert_same_values(values, nt.evaluate(rows, METRICS, labels=labels).per_group)
+
+
+def test_the_command_lets_executors_write(
+    spark: Any, postgres_schema: None, postgres_url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = run_of(60)
+    on(spark, frame[["group", "item", "score"]]).createOrReplaceTempView("nightly")
+    on(spark, frame[["group", "item", "label"]].dropna()).createOrReplaceTempView("judged")
+    words = ["--db", postgres_url, "ingest", "nightly", "--engine", "spark", "--labels", "judged", "--format", "json"]
+    assert run_program([*words, "--items", "none", "--git-commit", "abc"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["outcome"], row["n_groups"], row["n_items"]) == ("stored", 60, len(frame))
+    with nt.Tracker(postgres_url) as tracker:
+        assert tracker.query("SELECT run FROM items").rows == []
+        assert tracker.query("SELECT source, git_commit FROM run_details").rows == [("nightly", "abc")]
+    assert run_program(["ingest", "nightly.csv", "--items", "none"]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == "error: --items belongs to --engine spark; leave it out"

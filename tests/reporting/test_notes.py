@@ -125,6 +125,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"run": "bm25", "at": "2026-01-31T08:00:00.000000Z"},
         "run 'bm25' was pruned at 2026-01-31T08:00:00.000000Z: its items are gone, so none are shown",
     ),
+    "without_items": (
+        {"run": "bm25", "kept_share": 0.01},
+        "run 'bm25' was stored with the items of 0.01 of its groups, so none are shown",
+    ),
     "summaries_only": (
         {"n": 2},
         "2 runs were pruned to their means: not compared with the runs beside",

@@ -29,6 +29,7 @@ from ndcg_tracker.storage.database_url import Location, parsed_location
 from ndcg_tracker.storage.locks import CONTENT, CREATION, MARKS, Holder, holders
 from ndcg_tracker.storage.read import ReadTransaction, Session
 from ndcg_tracker.storage.schema import metadata
+from ndcg_tracker.storage.staging import all_staged
 from ndcg_tracker.storage.upkeep.handshake import Kind, State, refusal
 from ndcg_tracker.storage.upkeep.migrate import database_state
 
@@ -98,6 +99,8 @@ def examine(location: str) -> Iterator[Finding]:
             yield from _server_findings(where)
         yield from _space_findings(where)
         yield _integrity(where)
+        if where.url is not None:
+            yield from _staged_findings(where)
     except FailedDatabaseError as error:
         yield Finding("integrity", "bad", error.reason.what, error.reason.advice)
 
@@ -116,15 +119,39 @@ def _integrity(location: Location) -> Finding:
     try:
         with read_transaction(engine, location) as connection:
             tx = ReadTransaction(Session(connection, ArrowChoice()))
-            damage, n_runs, n_pruned = tx.damage(), len(tx.runs.all()), len(tx.runs.prunings())
+            damage, n_runs, prunings = tx.damage(), len(tx.runs.all()), tx.runs.prunings().values()
     finally:
         engine.dispose()
     if damage:
         return Finding("integrity", "bad", "; ".join(damage), "restore a backup, or report what was found")
     runs = f"{n_runs:,} {'run' if n_runs == 1 else 'runs'}"
-    if n_pruned:
-        return Finding("integrity", "ok", f"{runs}, of which {n_pruned:,} pruned; nothing else is missing")
+    n_pruned = sum(one.kept_share is None for one in prunings)
+    counts = {"pruned": n_pruned, "stored without all their items": len(prunings) - n_pruned}
+    if prunings:
+        lacking = " and ".join(f"{n:,} {how}" for how, n in counts.items() if n)
+        return Finding("integrity", "ok", f"{runs}, of which {lacking}; nothing else is missing")
     return Finding("integrity", "ok", f"{runs}, each with all its lists and results")
+
+
+def _staged_findings(location: Location) -> Iterator[Finding]:
+    """Yield what was staged and is not published yet, if there is any: by a driver that lives, or left by one."""
+    engine = database_engine(location)
+    try:
+        with read_transaction(engine, location) as connection:
+            found = all_staged(connection)
+    finally:
+        engine.dispose()
+    for one in found:
+        parts = f"{one.n_batches:,} batches, {one.n_groups:,} groups" if one.n_bytes is not None else ""
+        size = "" if one.n_bytes is None else f": {parts}, {one.n_bytes / 1e6:,.1f} MB"
+        begun = f"run {one.run!r} of dataset {one.dataset!r}, begun at {one.created_at_utc} by {one.started_by}"
+        if one.is_running:
+            yield Finding("staged", "ok", f"{begun}, is being written{size}")
+        else:
+            yield Finding(
+                "staged", "note", f"{begun}, was given up{size}",
+                "to delete it, as the owner of the tables, type: ndcg-track db vacuum",
+            )  # fmt: skip
 
 
 def _space_findings(location: Location) -> Iterator[Finding]:

@@ -264,9 +264,11 @@ def _strays_of_texts() -> Select[Any]:
 
 
 def _n_lists() -> ColumnElement[int]:
-    """Return how many lists a run has: none once it is pruned."""
-    is_pruned = sa.exists().where(prunings.c.run_id == runs.c.id)
-    return sa.case((is_pruned, 0), else_=runs.c.n_groups)
+    """Return how many lists a run has: none once it is pruned, and as many as there are of a sample."""
+    of_run = sa.select(prunings.c.run_id).where(prunings.c.run_id == runs.c.id)
+    n_lists = sa.select(sa.func.count()).where(ranked_lists.c.run_id == runs.c.id).scalar_subquery()
+    of_sample = sa.exists(of_run.where(prunings.c.kept_share > 0))
+    return sa.case((of_sample, n_lists), (sa.exists(of_run), 0), else_=runs.c.n_groups)
 
 
 def _wrong_counts(owners: sa.Table, expected: ColumnElement[int], owner_id: ColumnElement[int]) -> Select[Any]:

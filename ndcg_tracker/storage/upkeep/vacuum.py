@@ -9,18 +9,21 @@ from typing import Any
 from sqlalchemy import Connection, Engine
 
 from ndcg_tracker.errors import DatabaseError
-from ndcg_tracker.storage.connection import database_engine, database_errors, sqlite_connection
+from ndcg_tracker.storage.connection import database_engine, database_errors, sqlite_connection, write_transaction
 from ndcg_tracker.storage.database_url import Location
+from ndcg_tracker.storage.locks import WriterLocks
 from ndcg_tracker.storage.schema import metadata
+from ndcg_tracker.storage.staging import clear_staged
 from ndcg_tracker.storage.upkeep.handshake import Kind, found_state, refusal
 
 
 @dataclass(frozen=True, slots=True)
 class VacuumResult:
-    """How many bytes the database had before and has after."""
+    """How many bytes the database had before and has after; ``n_cleared``: staged runs that were given up, now gone."""
 
     before: int
     after: int
+    n_cleared: int = 0
 
 
 def vacuumed(location: Location, *, full: bool = False) -> VacuumResult:
@@ -28,7 +31,8 @@ def vacuumed(location: Location, *, full: bool = False) -> VacuumResult:
 
     SQLite rewrites the file, for which the disk needs as much room again, and others wait. Postgres makes the space of
     deleted rows free for new ones and renews the statistics, while others work; ``full`` rewrites the tables, while
-    others wait. Raises: DatabaseError for a database without the newest schema, and where the role does not own it.
+    others wait. What was staged of runs that nobody publishes any more is deleted before. Raises: DatabaseError for a
+    database without the newest schema, and where the role does not own it.
     """
     engine = database_engine(location)
     try:
@@ -58,9 +62,12 @@ def _in_postgres(engine: Engine, location: Location, *, full: bool) -> VacuumRes
             refused.append(f"{diagnostic.message_primary}")
 
     with database_errors(location), engine.connect() as connection:
+        size = _n_bytes(connection)
+    with write_transaction(engine, location, taking=WriterLocks(())) as connection:
+        n_cleared = len(clear_staged(connection))
+    with database_errors(location), engine.connect() as connection:
         autocommit = connection.execution_options(isolation_level="AUTOCOMMIT")
         driver: Any = autocommit.connection.driver_connection
-        before = _n_bytes(autocommit)
         driver.add_notice_handler(note)
         try:
             for table in metadata.sorted_tables:
@@ -69,7 +76,7 @@ def _in_postgres(engine: Engine, location: Location, *, full: bool) -> VacuumRes
             driver.remove_notice_handler(note)
         if refused:
             raise DatabaseError(refused[0], where=location.display_url, advice="run it as the owner of the tables")
-        return VacuumResult(before, _n_bytes(autocommit))
+        return VacuumResult(size, _n_bytes(autocommit), n_cleared)
 
 
 def _n_bytes(connection: Connection) -> int:

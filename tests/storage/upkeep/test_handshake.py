@@ -13,6 +13,8 @@ from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep.handshake import Kind, State
 
+NEXT = f"{int(NEWEST) + 1:04}"
+
 
 def execute(url: str, *statements: str) -> None:
     if url.startswith("sqlite"):
@@ -113,10 +115,10 @@ def test_foreign(database_url: str) -> None:
 
 def test_newer(database_url: str) -> None:
     storage.upgrade(database_url)
-    execute(database_url, "UPDATE ndcg_tracker_version SET version_num = '0009'")
+    execute(database_url, f"UPDATE ndcg_tracker_version SET version_num = '{NEXT}'")
     refused(
         database_url,
-        f"the database has the newer schema 0009; this program knows up to {NEWEST}; upgrade the program with: "
+        f"the database has the newer schema {NEXT}; this program knows up to {NEWEST}; upgrade the program with: "
         "pip install --upgrade ndcg-tracker",
     )
 

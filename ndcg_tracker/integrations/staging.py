@@ -1,0 +1,152 @@
+"""A run that tasks of a cluster score and stage, each what it has, and the driver publishes as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+from uuid import uuid4
+
+from ndcg_tracker import __version__
+from ndcg_tracker.errors import DatabaseError, InputError, argument
+from ndcg_tracker.ingest.table import RankedTable, no_score
+from ndcg_tracker.integrations.batches import run_and_labels, usable_metrics, whole_groups
+from ndcg_tracker.rankings.join import judged
+from ndcg_tracker.rankings.keys import joined_digest
+from ndcg_tracker.storage.database_url import Location
+from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
+from ndcg_tracker.storage.staging import Attempt, attempt, staged_run
+from ndcg_tracker.storage.store import Store
+from ndcg_tracker.tracker.evaluation import NoLabelsError
+from ndcg_tracker.tracker.ingest import IngestResult, RunDetails, StagedRun, publish_run
+from ndcg_tracker.tracker.labels import NO_LABELS, StoredLabels, group_keys_of, union_of_labels
+from ndcg_tracker.tracker.scoring import NO_ITEMS, scored
+from ndcg_tracker.tracker.staged import StagedGroups, to_bytes
+
+Items = Literal["none", "sample", "all"]
+
+
+def kept_share(items: Items, sample: float) -> float | None:
+    if items == "all":
+        return None
+    if items == "none":
+        return 0.0
+    if items != "sample":
+        raise InputError(f"{argument('items', items)} is unknown", advice="give none, sample or all")
+    if not 0 < sample < 1:
+        raise InputError(f"{argument('sample', sample)} is not a share", advice="give one between 0 and 1")
+    return sample
+
+
+@dataclass(frozen=True)
+class Staging:
+    """What an executor needs to stage groups of a run; ``repr`` does not show where, for that has secrets.
+
+    ``label_set`` and ``dataset``: stored labels that groups are held to, with those that come with the run; None for
+    the latter alone. ``kept_share``: of how many groups to keep the items, None for all. ``version``: the driver's.
+    """
+
+    location: Location = field(repr=False)
+    staged_id: int
+    metrics: tuple[str, ...]
+    dataset: DatasetRecord | None
+    label_set: LabelSetRecord | None
+    kept_share: float | None
+    version: str = __version__
+
+
+@dataclass(frozen=True, slots=True)
+class StagedPart:
+    """What an attempt of a task staged, committed; digests are those of its items and of the labels that came."""
+
+    partition: int
+    attempt: str
+    n_batches: int
+    n_groups: int
+    n_items: int
+    digest: str
+    labels_digest: str
+    has_labels: bool
+
+
+def stage_groups(batches: Iterable[Any], staging: Staging, partition: int) -> StagedPart:
+    """Score the groups of a partition and stage them in the database, all in one transaction, which ends here.
+
+    ``batches``: see ``per_group``; without a column label, or with nulls in it, for items without labels. Half a
+    million rows and one whole group are held at a time. Raises: InputError, naming group and item; MetricError;
+    ConflictError for a label that contradicts a stored one; DatabaseError.
+    """
+    if staging.version != __version__:
+        raise InputError(
+            f"this executor has ndcg-tracker {__version__}, and the driver has {staging.version}",
+            advice="install the same on both",
+        )
+    metrics = usable_metrics(staging.metrics)
+    part = StagedPart(partition, uuid4().hex, 0, 0, 0, joined_digest([]), joined_digest([]), has_labels=False)
+    with ExitStack() as stack:
+        stored: StoredLabels | None = None
+        if staging.label_set is not None:
+            store = stack.enter_context(Store.at(staging.location))
+            stored = StoredLabels(stack.enter_context(store.read()), staging.label_set)
+        stage = stack.enter_context(attempt(staging.location, staging.staged_id, part.attempt, partition))
+        for table in whole_groups(batches, lambda table: table):
+            found, labels = run_and_labels(table)
+            ranked = RankedTable(NO_ITEMS, labels, None) if found is None else replace(found, labels=labels)
+            held = NO_LABELS if labels is None else labels
+            if stored is not None and staging.dataset is not None:
+                known = stored.of(group_keys_of(ranked))
+                held = known if labels is None else union_of_labels(known, labels, staging.dataset)
+            groups = StagedGroups.of(ranked, scored(judged(ranked.ranking, held), metrics), staging.kept_share)
+            stage(ranked.run.n_groups, to_bytes(groups))
+            part = replace(
+                part,
+                n_batches=part.n_batches + 1,
+                n_groups=part.n_groups + ranked.run.n_groups,
+                n_items=part.n_items + groups.n_items,
+                digest=joined_digest([part.digest, groups.digest]),
+                labels_digest=joined_digest([part.labels_digest, *([] if labels is None else [labels.digest()])]),
+                has_labels=part.has_labels or labels is not None,
+            )
+    return part
+
+
+def logged(
+    store: Store,
+    staged_by: Callable[[Staging], Sequence[StagedPart]],
+    details: RunDetails,
+    metrics: Sequence[str],
+    *,
+    labels: Literal["with", "apart", "stored"],
+    kept_share: float | None,
+    replace: bool = False,
+) -> IngestResult:
+    """Publish a run that ``staged_by`` lets tasks stage: it returns what one accepted attempt of each partition says.
+
+    ``labels``: whether they come with the run, as all there are, or are the dataset's newest. See ``spark.log_run``.
+    """
+    parsed = usable_metrics(metrics)
+    with staged_run(store.location, details.dataset, details.name) as staged_id:
+        label_set = None
+        with store.read() as tx:
+            dataset = tx.datasets.named(details.dataset)
+            if labels != "apart" and dataset is not None:
+                label_set = tx.labels.newest(dataset.id)
+        if labels == "stored" and label_set is None:
+            raise NoLabelsError
+        staging = Staging(store.location, staged_id, tuple(metrics), dataset, label_set, kept_share)
+        parts = staged_by(staging)
+        if sorted(part.partition for part in parts) != list(range(len(parts))):
+            raise DatabaseError("some partition has no output, or two; nothing was stored", advice="please report this")
+        if not any(part.n_items for part in parts):
+            raise no_score(InputError)
+        staged = StagedRun(
+            staged_id,
+            [Attempt(part.attempt, part.partition, part.n_batches, part.n_groups) for part in parts],
+            joined_digest(part.digest for part in parts),
+            joined_digest(part.labels_digest for part in parts) if labels == "apart" else None,
+            label_set,
+            any(part.has_labels for part in parts),
+            kept_share,
+        )
+        return publish_run(store, staged, details, parsed, replace=replace)

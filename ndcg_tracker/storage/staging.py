@@ -1,0 +1,222 @@
+"""What several processes write of one run before it is published: batches of groups, staged in Postgres.
+
+A staged run is a row that the driver begins and deletes. Each attempt of a task writes its batches in one transaction,
+under a random id of its own. Only attempts that the driver is told of count; what others wrote goes with the run. The
+row is referred to by a key that is checked when an attempt commits: one that ends after its run is gone stores nothing.
+While the driver lives it holds an advisory lock of a transaction, which a pooler of connections leaves alone.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+
+from ndcg_tracker.errors import DatabaseError, InputError
+from ndcg_tracker.storage.checks import utc_now
+from ndcg_tracker.storage.connection import database_engine, database_errors, write_transaction
+from ndcg_tracker.storage.database_url import Location
+from ndcg_tracker.storage.locks import WriterLocks, holders, publishing
+from ndcg_tracker.storage.schema import staged_batches, staged_runs
+
+_GONE = "the staged run was published, given up or cleared; nothing was stored"
+_NO_OWNER = "23503"
+"""The SQLSTATE of a row that refers to one that is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt of a task, as it says that it has staged: how many batches, with how many groups in all."""
+
+    id: str
+    partition: int
+    n_batches: int
+    n_groups: int
+
+
+@dataclass(frozen=True, slots=True)
+class StagedRunRecord:
+    """A staged run and what was written of it, by attempts that count and others; ``is_running``: its driver lives.
+
+    ``n_batches``, ``n_groups``, ``n_bytes``: None on a standby, which has none of it.
+    """
+
+    id: int
+    dataset: str
+    run: str
+    started_by: str
+    created_at_utc: str
+    is_running: bool
+    n_batches: int | None
+    n_groups: int | None
+    n_bytes: int | None
+
+
+@contextmanager
+def staged_run(location: Location, dataset: str, run: str) -> Iterator[int]:
+    """Begin a staged run and give its id; in the end what is left of it is deleted.
+
+    Raises: InputError on SQLite, into whose file no other machine can write.
+    """
+    if location.url is None:
+        raise InputError(
+            "several processes of a cluster cannot write to a SQLite file",
+            where=location.display_url,
+            advice="give a database on Postgres, or write Parquet with integrations.spark.staged and ingest that",
+        )
+    values = {"dataset": dataset, "run": run, "started_by": _this_process(), "created_at_utc": utc_now()}
+    engine = database_engine(location)
+    with ExitStack() as stack:
+        stack.callback(engine.dispose)
+        with database_errors(location):
+            alive = engine.connect().execution_options(isolation_level="READ COMMITTED")
+            stack.callback(_ended, alive)
+            alive.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
+            with write_transaction(engine, location, taking=WriterLocks(())) as connection:
+                new = staged_runs.insert().returning(staged_runs.c.id)
+                staged_id = int(connection.execute(new, values).scalar_one())
+                alive.exec_driver_sql(f"SELECT pg_advisory_xact_lock({publishing(staged_id).sql})")
+        try:
+            yield staged_id
+        finally:
+            with suppress(DatabaseError), write_transaction(engine, location, taking=WriterLocks(())) as connection:
+                delete_staged(connection, staged_id)  # if that fails, doctor finds it
+
+
+def _ended(connection: Connection) -> None:
+    with suppress(DBAPIError):  # it may have been lost while nobody used it
+        connection.invalidate()
+
+
+@contextmanager
+def attempt(location: Location, staged_id: int, attempt_id: str, partition: int) -> Iterator[Callable[..., None]]:
+    """Give a function that stages a batch, of ``n_groups`` and ``content``; all of them are committed at the end.
+
+    Raises: DatabaseError where the run was published or given up meanwhile, and then nothing is stored.
+    """
+    engine = database_engine(location)
+    n_batches = 0
+    try:
+        with write_transaction(engine, location, taking=WriterLocks(())) as connection:
+            driver: Any = connection.connection.driver_connection
+
+            def stage(n_groups: int, content: bytes) -> None:
+                nonlocal n_batches
+                driver.execute(
+                    "INSERT INTO staged_batches (staged_run_id, attempt, number, partition, n_groups, content) "
+                    "VALUES (%s, %s, %s, %s, %s, %b)",
+                    (staged_id, attempt_id, n_batches, partition, n_groups, content),
+                )
+                n_batches += 1
+
+            yield stage
+            try:
+                connection.exec_driver_sql("SET CONSTRAINTS ALL IMMEDIATE")
+            except DBAPIError as error:
+                if getattr(error.orig, "sqlstate", None) != _NO_OWNER:
+                    raise
+                raise DatabaseError(_GONE, where=location.display_url, advice="run the same command again") from None
+    finally:
+        engine.dispose()
+
+
+def delete_staged(connection: Connection, staged_id: int) -> bool:
+    """Delete a staged run with all its batches; return whether it was there.
+
+    Its own row goes first: that waits for attempts that are just being committed, and refuses all later ones.
+    """
+    is_there = connection.execute(staged_runs.delete().where(staged_runs.c.id == staged_id)).rowcount > 0
+    connection.execute(staged_batches.delete().where(staged_batches.c.staged_run_id == staged_id))
+    return is_there
+
+
+class StagedWrites:
+    """Takes what was staged into the transaction that publishes it."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def taken(self, staged_id: int, attempts: Sequence[Attempt]) -> Iterator[bytes]:
+        """Return the batches of these attempts, by partition, to be read one at a time; all are deleted in the end.
+
+        Raises: DatabaseError where the staged run is gone, or an attempt has not staged what it says.
+        """
+        if not self._connection.execute(staged_runs.delete().where(staged_runs.c.id == staged_id)).rowcount:
+            raise DatabaseError(_GONE, advice="run the same command again")
+        table = staged_batches
+        counts = sa.select(table.c.attempt, sa.func.count(), sa.func.sum(table.c.n_groups))
+        rows = self._connection.execute(counts.where(table.c.staged_run_id == staged_id).group_by(table.c.attempt))
+        found = {attempt_id: (n_batches, int(n_groups)) for attempt_id, n_batches, n_groups in rows}
+        n_lacking = sum(found.get(one.id, (0, 0)) != (one.n_batches, one.n_groups) for one in attempts)
+        if n_lacking:
+            raise DatabaseError(
+                f"what {n_lacking} of {len(attempts)} tasks staged is not there any more, such as after a crash of the "
+                "server; nothing was stored",
+                advice="run the same command again",
+            )
+        return self._contents(staged_id, attempts)
+
+    def _contents(self, staged_id: int, attempts: Sequence[Attempt]) -> Iterator[bytes]:
+        driver: Any = self._connection.connection.driver_connection
+        query = "SELECT content FROM staged_batches WHERE staged_run_id = %s AND attempt = %s AND number = %s"
+        for one in sorted(attempts, key=lambda found: found.partition):
+            for number in range(one.n_batches):
+                with driver.cursor(binary=True) as cursor:
+                    yield cursor.execute(query, (staged_id, one.id, number)).fetchone()[0]
+
+    def discard(self, staged_id: int) -> None:
+        """Delete all batches of a staged run, those of attempts that do not count as well."""
+        self._connection.execute(staged_batches.delete().where(staged_batches.c.staged_run_id == staged_id))
+
+
+def all_staged(connection: Connection) -> list[StagedRunRecord]:
+    """Return all staged runs with what is known of them, the oldest first."""
+    runs, batches = staged_runs, staged_batches
+    rows = connection.execute(sa.select(runs).order_by(runs.c.id)).all()
+    if not rows:
+        return []
+    n_bytes = sa.func.sum(sa.func.octet_length(batches.c.content))
+    counts = sa.select(batches.c.staged_run_id, sa.func.count(), sa.func.sum(batches.c.n_groups), n_bytes)
+    found: dict[int, tuple[int | None, ...]] | None = None
+    if not connection.exec_driver_sql("SELECT pg_is_in_recovery()").scalar_one():
+        each = connection.execute(counts.group_by(batches.c.staged_run_id))
+        found = {staged_id: tuple(map(int, sums)) for staged_id, *sums in each}
+    return [
+        StagedRunRecord(
+            row.id,
+            row.dataset,
+            row.run,
+            row.started_by,
+            row.created_at_utc,
+            bool(holders(connection, publishing(row.id))),
+            *((None, None, None) if found is None else found.get(row.id, (0, 0, 0))),
+        )
+        for row in rows
+    ]
+
+
+def clear_staged(connection: Connection) -> list[StagedRunRecord]:
+    """Delete the staged runs whose driver does not live any more, and return them."""
+    cleared = []
+    for one in all_staged(connection):
+        lock = f"SELECT pg_try_advisory_xact_lock({publishing(one.id).sql})"
+        if connection.exec_driver_sql(lock).scalar_one() and delete_staged(connection, one.id):
+            cleared.append(one)
+    return cleared
+
+
+def _this_process() -> str:
+    """Return user, host and process, for people."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = "unknown"
+    return f"{user}@{platform.node() or 'unknown'}, process {os.getpid()}"

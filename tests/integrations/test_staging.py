@@ -1,0 +1,315 @@
+"""A run staged by several tasks and published as one, on a real Postgres, without Spark: test_spark.py has that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import psycopg
+import pyarrow as pa
+import pytest
+from rankings_of import labels_of
+
+import ndcg_tracker as nt
+from ndcg_tracker.errors import ConflictError, DatabaseError, InputError, NameTakenError
+from ndcg_tracker.ingest.frames import read_label_frame
+from ndcg_tracker.integrations.batches import SIDE
+from ndcg_tracker.integrations.staging import Items, StagedPart, Staging, kept_share, logged, stage_groups
+from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage.database_url import parsed_location
+from ndcg_tracker.storage.staging import attempt, staged_run
+from ndcg_tracker.storage.upkeep import health
+from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
+
+pytestmark = pytest.mark.usefixtures("postgres_schema")
+METRICS = ["ndcg@3", "RR", "AP(ties=pessimistic)"]
+
+
+def rows_of(n_groups: int = 12, seed: int = 1) -> pa.Table:
+    """Return rows sorted by group, with ties, unjudged items, items not retrieved, and a group without labels."""
+    rng = np.random.default_rng(seed)
+    n = 8 * n_groups
+    columns = {
+        "group": pa.array([f"q{number:02}" for number in np.repeat(np.arange(n_groups), 8)]),
+        "item": pa.array([f"é{item}" if item % 2 else str(item) for item in np.tile(np.arange(8), n_groups)]),
+        "score": pa.array(rng.normal(size=n).round(1), mask=rng.random(n) < 0.1),
+        "label": pa.array(rng.integers(0, 3, n).astype(float), mask=(rng.random(n) < 0.3) | (np.arange(n) < 8)),
+    }
+    return pa.table(columns)
+
+
+def partitions(rows: pa.Table, n: int = 3) -> list[pa.Table]:
+    """Return the rows in as many parts of whole groups."""
+    parts = np.array([int(group[1:]) % n for group in rows["group"].to_pylist()])
+    return [rows.filter(pa.array(parts == number)) for number in range(n)]
+
+
+def staged(tables: Sequence[pa.Table]) -> Callable[[Staging], list[StagedPart]]:
+    """Return what stages each table once."""
+    return lambda staging: [stage_groups(table.to_batches(5), staging, at) for at, table in enumerate(tables)]
+
+
+def log(url: str, stage: Callable[[Staging], Sequence[StagedPart]], items: Items = "none", **more: Any) -> IngestResult:
+    given = {"labels": "with", "kept_share": kept_share(items, 0.5)} | more
+    details = RunDetails(given.pop("name", "run"), "shop")
+    with nt.Tracker(url) as tracker:
+        return logged(tracker.store(), stage, details, given.pop("metrics", METRICS), **given)
+
+
+def counts(url: str) -> dict[str, int]:
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        names = ("runs", "ranked_lists", "label_lists", "group_results", "staged_runs", "staged_batches")
+        return {name: connection.execute(f"SELECT count(*) FROM {name}".encode()).fetchone()[0] for name in names}  # type: ignore[index]
+
+
+def content(url: str) -> dict[str, list[Any]]:
+    """Return all that is stored, without ids and times."""
+    queries = {
+        "runs": "SELECT name, digest, n_groups, n_items FROM runs ORDER BY name",
+        "labels": "SELECT version, digest, n_groups, n_labels, by_row_number, judge FROM label_sets ORDER BY version",
+        "lists": "SELECT g.key, l.item_keys, l.scores FROM ranked_lists l JOIN groups g ON g.id = group_id ORDER BY 1",
+        "grades": "SELECT label_set_version, group_key, item_key, grade FROM labels ORDER BY 1, 2, 3",
+        "evaluations": "SELECT metric, mean, worst_mean, best_mean, std_dev, n_groups, n_missing, n_undefined, "
+        "requested_as FROM evaluations ORDER BY 1",
+        "results": "SELECT metric, g.key, value, dcg, ideal_dcg, undefined_reason FROM group_results "
+        "JOIN evaluations e ON e.id = evaluation_id JOIN groups g ON g.id = group_id ORDER BY 1, 2",
+        "coverages": "SELECT cutoff, judged_share FROM coverages ORDER BY 1",
+    }
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        return {name: connection.execute(query.encode()).fetchall() for name, query in queries.items()}
+
+
+@pytest.fixture
+def other_url(postgres_server: Any, postgres_template: str) -> Iterator[str]:
+    postgres_server.create_database("staging_other", postgres_template)
+    yield postgres_server.url("staging_other")
+    postgres_server.drop_database("staging_other")
+
+
+def test_a_staged_run_is_stored_as_an_ingested_one(postgres_url: str, other_url: str) -> None:
+    rows = rows_of()
+    result = log(postgres_url, staged(partitions(rows)), "all")
+    with nt.Tracker(other_url) as tracker:
+        wanted = tracker.ingest(rows, name="run", dataset="shop", metrics=METRICS)
+        assert replace(result, run_id=wanted.run_id) == wanted
+    assert content(postgres_url) == content(other_url)
+    assert counts(postgres_url) == counts(other_url)
+    with nt.Tracker(postgres_url) as tracker:
+        assert tracker.ingest(rows, name="run", dataset="shop", metrics=METRICS).outcome == "already stored"
+
+
+def apart(rows: pa.Table) -> pa.Table:
+    """Return the rows with their labels in rows of their own, as Spark brings two DataFrames together."""
+    null = pa.nulls(rows.num_rows, pa.float64())
+    run = rows.set_column(3, "label", null).append_column(SIDE, pa.repeat(pa.scalar(False), rows.num_rows))
+    labels = rows.set_column(2, "score", null).append_column(SIDE, pa.repeat(pa.scalar(True), rows.num_rows))
+    both = [run.filter(rows["score"].is_valid()), labels.filter(rows["label"].is_valid())]
+    return pa.concat_tables(both).sort_by("group")
+
+
+@pytest.mark.parametrize("way", ["apart", "stored", "union"])
+def test_labels_apart_stored_or_more_than_there_were(postgres_url: str, other_url: str, way: str) -> None:
+    before = rows_of(14)
+    rows, before = before.slice(0, 96), before.slice(16)
+    labels = before.filter(before["label"].is_valid()).select(["group", "item", "label"])
+    if way == "union":  # two groups of the run have other labels than are stored
+        labels = labels.filter(pa.compute.greater(labels["group"], "q03"))
+        rows = rows.filter(pa.compute.less(rows["group"], "q06"))
+    own = rows.select(["group", "item", "score"]) if way == "stored" else rows
+    for url in (postgres_url, other_url):
+        if way != "apart":
+            with nt.Tracker(url) as tracker:
+                tracker.add_labels(read_label_frame(labels), dataset="shop")
+    tables = partitions(
+        apart(rows) if way == "apart" else own.filter(own["score"].is_valid()) if way == "stored" else own
+    )
+    result = log(postgres_url, staged(tables), "all", labels="with" if way == "union" else way)
+    with nt.Tracker(other_url) as tracker:
+        of_run = rows.filter(rows["label"].is_valid()).select(["group", "item", "label"]) if way == "apart" else None
+        given = rows.filter(rows["score"].is_valid()).select(["group", "item", "score"]) if way != "union" else rows
+        wanted = tracker.ingest(given, name="run", dataset="shop", metrics=METRICS, labels=of_run)
+    assert replace(result, run_id=wanted.run_id) == wanted
+    assert content(postgres_url) == content(other_url)
+
+
+def test_without_items_and_with_a_sample(postgres_url: str) -> None:
+    rows = rows_of(40)
+    for items, name in (("none", "bare"), ("sample", "some"), ("sample", "some too"), ("all", "whole")):
+        assert log(postgres_url, staged(partitions(rows)), items, name=name).outcome == "stored"
+        assert log(postgres_url, staged(partitions(rows)), items, name=name).outcome == "already stored"
+    with nt.Tracker(postgres_url) as tracker:
+        kept = tracker.query("SELECT run, count(DISTINCT group_key) FROM items GROUP BY run ORDER BY run").rows
+        assert kept[0] == ("some", kept[1][1])
+        assert 10 < kept[0][1] < 30
+        (sampled,) = tracker.query("SELECT min(group_key) FROM items WHERE run = 'some'").rows[0]
+        assert len(set(tracker.query("SELECT mean FROM run_summary WHERE metric LIKE 'ndcg%'").rows)) == 1
+        assert tracker.compare("whole", "bare", metrics="RR").to_dict()["metrics"][0]["delta"] == 0
+        notes = tracker.compare("some", "bare", metrics="RR").notes
+        assert notes[:2] == (
+            "run 'some' was stored with the items of 0.5 of its groups, so none are shown",
+            "run 'bare' was stored with the items of no groups, so none are shown",
+        )
+        tracker.explain("whole", "some", group=sampled, metric="ndcg@3")
+        with pytest.raises(InputError) as refused:
+            tracker.explain("whole", "bare", group=sampled, metric="ndcg@3")
+        advice = "to add them, ingest all its rows under the same name"
+        assert str(refused.value) == f"run 'bare' was stored with no items; {advice}"
+        with pytest.raises(InputError) as refused:
+            tracker.rescore(["some"], metrics="P@5")
+        assert str(refused.value) == f"run 'some' was stored with the items of 0.5 of its groups alone; {advice}"
+        assert log(postgres_url, staged(partitions(rows)), name="bare", metrics=["P@5"]).metrics[0].is_new
+        assert storage.check(postgres_url) == []
+        (integrity,) = (one for one in health.examine(postgres_url) if one.check == "integrity")
+        assert integrity.found == "4 runs, of which 3 stored without all their items; nothing else is missing"
+        for name in ("bare", "some"):
+            assert tracker.ingest(rows, name=name, dataset="shop", metrics="RR").outcome == "restored"
+        assert log(postgres_url, staged(partitions(rows)), "all", name="some too").outcome == "restored"
+        n = tracker.query("SELECT run, count(*) FROM items GROUP BY run").rows
+        assert len({count for _, count in n}) == 1
+        assert len(n) == 4
+    assert storage.check(postgres_url) == []
+
+
+def test_a_name_that_other_content_has(postgres_url: str) -> None:
+    log(postgres_url, staged(partitions(rows_of())), "all")
+    before = content(postgres_url)
+    other = rows_of().set_column(2, "score", pa.array(np.arange(96.0)))
+    with pytest.raises(NameTakenError):
+        log(postgres_url, staged(partitions(other)), "all")
+    assert content(postgres_url) == before
+    assert counts(postgres_url)["staged_batches"] == 0
+    assert log(postgres_url, staged(partitions(other)), replace=True).outcome == "replaced"
+    assert counts(postgres_url)["runs"] == 1
+
+
+def test_only_accepted_attempts_count(postgres_url: str) -> None:
+    tables = partitions(rows_of())
+
+    def stage(staging: Staging) -> list[StagedPart]:
+        def lost() -> Iterator[Any]:
+            yield from tables[2].to_batches(5)
+            raise OSError("the executor is lost")
+
+        with pytest.raises(OSError, match="lost"):
+            stage_groups(lost(), staging, 2)
+        stage_groups(tables[1].to_batches(), staging, 1)  # it commits, and Spark never hears of it
+        return staged(tables)(staging)
+
+    result = log(postgres_url, stage, "all")
+    assert (result.outcome, result.n_groups) == ("stored", 12)
+    assert (counts(postgres_url)["ranked_lists"], counts(postgres_url)["staged_batches"]) == (12, 0)
+
+
+def test_an_attempt_that_ends_too_late_stores_nothing(postgres_url: str) -> None:
+    location = parsed_location(postgres_url)
+
+    def end_late(number: int) -> None:
+        with attempt(location, number, "late", 0) as stage:
+            stage(1, b"x")
+            with psycopg.connect(postgres_url.replace("+psycopg", "")) as publisher:
+                publisher.execute("DELETE FROM staged_runs")
+                publisher.execute("DELETE FROM staged_batches")
+
+    with staged_run(location, "shop", "late") as number:
+        with attempt(location, number, "first", 0) as stage:
+            stage(1, b"x")
+        with pytest.raises(DatabaseError) as refused:
+            end_late(number)
+    said = "the staged run was published, given up or cleared; nothing was stored; run the same command again"
+    assert str(refused.value) == f"{location.display_url}: {said}"
+    assert counts(postgres_url)["staged_batches"] == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ({"group": ["q"], "item": ["a"], "score": [None], "label": [1.0]}, "no row has a score; name the score column"),
+        (
+            {"group": ["q"], "item": ["a"], "score": [1.0], "label": [None]},
+            "dataset 'shop' has no labels yet; give them with labels=FILE",
+        ),
+    ],
+)
+def test_what_is_refused_leaves_nothing(postgres_url: str, rows: dict[str, Any], said: str) -> None:
+    schema = pa.schema([("group", "string"), ("item", "string"), ("score", "float64"), ("label", "float64")])
+    with pytest.raises(InputError) as refused:
+        log(postgres_url, staged([pa.table(rows, schema)]))
+    assert str(refused.value).startswith(said)
+    assert set(counts(postgres_url).values()) == {0}
+
+
+def test_a_group_in_two_partitions_is_refused(postgres_url: str) -> None:
+    rows = rows_of()
+    with pytest.raises(InputError, match="group 'q02' came from two tasks"):
+        log(postgres_url, staged([rows.slice(0, 20), rows.slice(20)]))
+    assert counts(postgres_url)["runs"] == 0
+
+
+def test_what_a_crash_of_the_server_takes_is_noticed(postgres_url: str) -> None:
+    def stage(staging: Staging) -> list[StagedPart]:
+        found = staged(partitions(rows_of()))(staging)
+        with psycopg.connect(postgres_url.replace("+psycopg", "")) as server:
+            server.execute("DELETE FROM staged_batches WHERE partition = 1")
+        return found
+
+    with pytest.raises(DatabaseError, match="what 1 of 3 tasks staged is not there any more"):
+        log(postgres_url, stage)
+    assert set(counts(postgres_url).values()) == {0}
+
+
+def test_new_labels_meanwhile_are_a_conflict(postgres_url: str) -> None:
+    def stage(staging: Staging) -> list[StagedPart]:
+        found = staged(partitions(rows_of()))(staging)
+        with nt.Tracker(postgres_url) as tracker:
+            tracker.add_labels(labels_of({"new": {"a": 1.0}}), dataset="shop")
+        return found
+
+    with pytest.raises(ConflictError, match="dataset 'shop' got new labels while this run was computed"):
+        log(postgres_url, stage)
+
+
+def test_doctor_finds_what_is_left_and_vacuum_deletes_it(postgres_url: str) -> None:
+    def found() -> list[tuple[str, str]]:
+        findings = [one for one in health.examine(postgres_url) if one.check == "staged"]
+        return [(one.state, re.sub("begun at .*, process [0-9]+", "begun", one.found)) for one in findings]
+
+    location = parsed_location(postgres_url)
+    words = "run 'nightly' of dataset 'shop', begun, {}: 1 batches, 3 groups, 0.0 MB"
+    with staged_run(location, "shop", "nightly") as number, attempt(location, number, "one", 0) as stage:
+        stage(3, b"x")
+        assert found() == [("ok", words.format("is being written").replace("1 batches, 3", "0 batches, 0"))]
+    assert found() == []
+    with psycopg.connect(postgres_url.replace("+psycopg", "")) as killed:
+        run = ("shop", "nightly", "etl@driver, process 1", "2026-11-20T02:00:00.000000Z")
+        killed.execute(
+            "INSERT INTO staged_runs (dataset, run, started_by, created_at_utc) VALUES (%s, %s, %s, %s)", run
+        )
+        killed.execute("INSERT INTO staged_batches SELECT id, 'a', 0, 0, 3, 'x' FROM staged_runs")
+    assert found() == [("note", words.format("was given up"))]
+    with staged_run(location, "shop", "other"):
+        assert storage.vacuum(postgres_url).n_cleared == 1
+        assert [state for state, _ in found()] == ["ok"]
+    assert found() == []
+
+
+def test_sqlite_is_refused_with_another_way(sqlite_url: str) -> None:
+    with nt.Tracker(sqlite_url) as tracker:
+        tracker.add_labels(labels_of({"q": {"a": 1.0}}), dataset="shop")
+    with pytest.raises(InputError) as refused:
+        log(sqlite_url, staged([]))
+    advice = "give a database on Postgres, or write Parquet with integrations.spark.staged and ingest that"
+    what = "several processes of a cluster cannot write to a SQLite file"
+    assert str(refused.value).endswith(f"ndcg-track.db: {what}; {advice}")
+
+
+def test_where_is_not_shown(postgres_url: str) -> None:
+    secret = postgres_url.replace("ndcg@", "ndcg:s3cret@")
+
+    def stage(staging: Staging) -> list[StagedPart]:
+        assert "s3cret" not in repr(staging)
+        return staged(partitions(rows_of()))(staging)
+
+    assert log(secret, stage).outcome == "stored"
