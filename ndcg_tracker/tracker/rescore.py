@@ -10,7 +10,7 @@ from ndcg_tracker.metrics.language.metric import Metric, refuse_external
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.weights import GroupWeights
-from ndcg_tracker.storage.records import EXTERNAL_JUDGE
+from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.tracker.label_sets import numbered_labels
 from ndcg_tracker.tracker.labels import KnownLabels, add_labels, label_source
 from ndcg_tracker.tracker.scoring import StoredMetric, store_scores, stored_scores, stored_weights
@@ -64,7 +64,7 @@ def rescore_runs(
         wanted = list(metrics) or [
             replace(parse_metric(record.metric), requested_as=record.requested_as)
             for record in evaluations
-            if record.judge != EXTERNAL_JUDGE
+            if record.judge not in NO_LABELS_HERE
         ]
         new = [metric for metric in dict.fromkeys(wanted) if str(metric) not in done]
         stored: list[StoredMetric] = []
