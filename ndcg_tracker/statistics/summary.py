@@ -40,10 +40,11 @@ class Summary:
         values = finite(numbers)
         if not values.size:
             return cls()
-        mean = math.fsum(values) / values.size
+        mean = math.fsum(values.tolist()) / values.size
         squares = np.square(centred := values - mean)
         wins, losses = int((values > 0).sum()), int((values < 0).sum())
-        return cls(values.size, mean, math.fsum(squares), math.fsum(squares * centred), wins, losses)
+        m2, m3 = math.fsum(squares.tolist()), math.fsum((squares * centred).tolist())
+        return cls(values.size, mean, m2, m3, wins, losses)
 
     @classmethod
     def merged(cls, parts: Iterable[Summary]) -> Summary:
