@@ -18,6 +18,7 @@ Kind = Literal[
     # history
     "different_labels", "shown_only", "other_groups", "shared_groups", "few_runs", "run_scatter", "study",
     "summaries_only",
+    "sums_only",
     # ingest, evaluate and import
     "rank_conflict", "no_score", "no_label", "swapped", "same_content", "alias_moved", "new_labels", "other_version",
     # MLflow

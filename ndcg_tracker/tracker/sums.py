@@ -181,6 +181,14 @@ def are_sums(tx: ReadTransaction, both: RunPair) -> bool:
     return any(one.is_of_sums for one in found.values())
 
 
+def refuse_sums(tx: ReadTransaction, runs: Sequence[RunRecord]) -> None:
+    """Raise InputError for a run that was stored as sums, in questions about groups."""
+    for run in runs:
+        found = tx.runs.prunings(run.id).get(run.id)
+        if found is not None and found.is_of_sums:
+            tx.runs.refuse_pruned(run.id)
+
+
 def summed_results(
     tx: ReadTransaction, both: RunPair, *, by: str | None = None, cluster: str | None = None
 ) -> list[SummedResults]:
