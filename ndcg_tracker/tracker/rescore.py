@@ -14,6 +14,7 @@ from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.tracker.label_sets import numbered_labels
 from ndcg_tracker.tracker.labels import KnownLabels, add_labels, label_source
 from ndcg_tracker.tracker.scoring import StoredMetric, store_scores, stored_scores, stored_weights
+from ndcg_tracker.tracker.sums import refuse_sums
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
@@ -51,6 +52,8 @@ def rescore_runs(
     ``judge``. ``skip_pruned``: leave out what would need the items of pruned runs, instead of raising InputError.
     """
     refuse_external(metrics)
+    if not skip_pruned:
+        refuse_sums(tx, runs)
     pruned = tx.runs.prunings()
     known: dict[int, _Labels] = {}
     rescored = []

@@ -18,7 +18,6 @@ from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
 
 pa = pytest.importorskip("pyarrow")
-pytestmark = pytest.mark.both_engines
 
 METRIC, N_GROUPS = "ndcg@10", 600
 rng = np.random.default_rng(19)
@@ -52,6 +51,11 @@ def sums_of(
     return together(parts, of_clusters, is_paired=True, by="surface", cluster=cluster, labels=labels)
 
 
+def assert_close(found: Any, wanted: Any, name: str) -> None:
+    assert (found is None) == (wanted is None), name
+    assert found is None or found == pytest.approx(wanted, rel=1e-9, abs=1e-15), name
+
+
 def alone(summaries: Sequence[SliceSummary]) -> list[SliceSummary]:
     """Return the sums of the baseline, which is paired with nothing."""
     whole = summaries[0]
@@ -64,7 +68,7 @@ def summed_runs(tracker: nt.Tracker) -> nt.Tracker:
     found = sums_of()
     tracker.log_summaries(alone(found), name="before")
     tracker.log_summaries(found, name="after", baseline="before")
-    for name, values in (("before", BEFORE), ("after", AFTER)):
+    for name, values in (("b", BEFORE), ("a", AFTER)):
         of_groups = dict(zip(GROUPS, values.tolist(), strict=True))
         tracker.log_results(of_groups, name=name, dataset="rows", **EXTERNAL)
     tracker.set_groups({"group": GROUPS, "surface": SURFACE.tolist(), "user": USER.tolist()}, dataset="rows")
@@ -74,12 +78,20 @@ def summed_runs(tracker: nt.Tracker) -> nt.Tracker:
 @pytest.mark.parametrize("options", [{}, {"by": "surface"}, {"cluster": "user"}, {"by": "surface", "cluster": "user"}])
 def test_the_comparison_is_that_of_the_rows(summed_runs: nt.Tracker, options: dict[str, str]) -> None:
     for runs in (("before", "after"), ("after", "before")):
-        found, wanted = (summed_runs.compare(*runs, dataset=name, **options).to_dict() for name in ("default", "rows"))
+        found, wanted = (summed_runs.compare(*names, **options).to_dict() for names in (runs, [run[0] for run in runs]))
         (own,), (other,) = (one["metrics"] for one in (found, wanted))
-        for name in ("baseline", "candidate", "delta", "ci", "p_value", "effect_size", "detectable_delta", "df"):
-            assert own.get(name) == pytest.approx(other.get(name), rel=1e-9), name
+        for name in (
+            "baseline",
+            "candidate",
+            "delta",
+            "ci",
+            "p_value",
+            "effect_size",
+            "detectable_delta",
+        ):
+            assert_close(own[name], other[name], name)
         for name in ("wins", "ties", "losses", "verdict", "warnings", "groups", "clusters", "ci_method"):
-            assert own.get(name) == other.get(name), name
+            assert own[name] == other[name], name
         rows = [one.get("slices") or [] for one in (found, wanted)]
         assert len(rows[0]) == len(rows[1]) == (3 if "by" in options else 0)
         for one, same in zip(*rows, strict=True):
@@ -95,28 +107,15 @@ def test_the_gate_is_that_of_the_rows(summed_runs: nt.Tracker, margin: float, cl
     slices = {"by": "surface", "slice_margin": 0.01, "strict_slices": True}
     for of_slices in ({}, slices):
         found, wanted = (
-            summed_runs.gate(
-                *("before", "after"),
-                baseline="after",
-                metric=metric,
-                margin=margin,
-                dataset=name,
-                cluster=cluster,
-                record=False,
-                **of_slices,
-            ).to_dict()
-            if False
-            else summed_runs.gate(
-                "before", baseline="after", metric=metric, margin=margin, dataset=name, cluster=cluster, **of_slices
-            ).to_dict()
-            for name, metric in (("default", METRIC), ("rows", "external:value"))
+            summed_runs.gate(one, baseline=other, metric=metric, margin=margin, cluster=cluster, **of_slices).to_dict()
+            for one, other, metric in (("before", "after", METRIC), ("b", "a", "external:value"))
         )
-        for name in ("decision", "n", "is_small_drop"):
-            assert found.get(name) == wanted.get(name), name
+        for name in ("decision", "n", "small_but_real_drop"):
+            assert found[name] == wanted[name], name
         for name in ("lower", "upper", "delta", "margin_needed"):
-            assert found.get(name) == pytest.approx(wanted.get(name), rel=1e-9), name
+            assert_close(found[name], wanted[name], name)
         rows = [
-            [(row["value"], row["status"]) for row in (one.get("slices") or {}).get("rows", [])]
+            [(row["value"], row["status"]) for row in (one["slices"] or {"rows": ()})["rows"]]
             for one in (found, wanted)
         ]
         assert rows[0] == rows[1]
@@ -187,17 +186,20 @@ def test_what_needs_groups_says_so(summed_runs: nt.Tracker, what: str) -> None:
 
 
 def test_history_and_lists_have_the_run(summed_runs: nt.Tracker) -> None:
-    points = summed_runs.history(METRIC, dataset="default").to_dict()
-    rows = points if isinstance(points, list) else points["runs"]
-    assert [row["run"] for row in rows] == ["before", "after"]
+    points = summed_runs.history(METRIC, dataset="default")
+    assert points["run"].tolist() == ["before", "after"]
+    rows = points.to_dict("records")
     assert rows[1]["mean"] == pytest.approx(AFTER.mean())
     half = 1.964 * AFTER.std(ddof=1) / np.sqrt(N_GROUPS)
-    assert rows[1]["ci"] == pytest.approx([AFTER.mean() - half, AFTER.mean() + half], abs=1e-5)
+    assert [rows[1]["ci_low"], rows[1]["ci_high"]] == pytest.approx(
+        [AFTER.mean() - half, AFTER.mean() + half], abs=1e-5
+    )
     summary = summed_runs.sql("SELECT run, mean, n_groups FROM run_summary WHERE dataset = 'default' ORDER BY run_id")
     assert summary["n_groups"].tolist() == [N_GROUPS, N_GROUPS]
     assert [run.n_groups for run in summed_runs.runs("default")] == [N_GROUPS, N_GROUPS]
 
 
+@pytest.mark.both_engines
 def test_the_same_sums_again_add_nothing_and_others_are_refused(summed_runs: nt.Tracker) -> None:
     found = sums_of()
     assert summed_runs.log_summaries(found, name="after", baseline="before").outcome == "already stored"
@@ -230,11 +232,11 @@ def test_low_information_is_not_decided_without_groups(tracker: nt.Tracker) -> N
     [
         (
             lambda day: [replace(one, labels=DIGESTS[0]) for one in day],
-            "two parts are of the same labels (digest 000000000000)",
+            "two parts are of the same labels (digest ",
         ),
         (
             lambda day: [replace(one, labels=None) for one in day],
-            "parts 1 and 2 differ in the digest of labels: there, and none",
+            "parts 1 and 2 differ in the digest of labels: ",
         ),
         (
             lambda day: [replace(one, metric="P@5") for one in day],
@@ -265,7 +267,7 @@ def test_a_baseline_must_be_named_and_stored(tracker: nt.Tracker) -> None:
     found = sums_of()
     with pytest.raises(InputError, match="none is named; name the run they were paired with"):
         tracker.log_summaries(found, name="after")
-    with pytest.raises(NdcgTrackerError, match="before"):
+    with pytest.raises(NdcgTrackerError, match="no dataset 'default'"):
         tracker.log_summaries(found, name="after", baseline="before")
     with pytest.raises(InputError, match="the sums have no differences"):
         tracker.log_summaries(alone(found), name="x", baseline="y")
