@@ -40,12 +40,12 @@ def read_summaries(path: str) -> list[SliceSummary]:
                 continue
 
             def refused(why: str, number: int = number) -> NoReturn:
-                raise source.error(f"no sums: {why}", number, advice="write the file with write_summaries")
+                raise source.error(f"these are no sums ({why})", number, advice="write the file with write_summaries")
 
             try:
                 one = _summary(json.loads(line, parse_constant=refused))
             except (KeyError, TypeError, ValueError, AttributeError) as error:
-                refused(f"{type(error).__name__}: {error}")
+                refused(f"{error!r}")
             wrong = _wrong(one)
             if wrong is not None:
                 refused(wrong)

@@ -21,6 +21,7 @@ from ndcg_tracker.comparison.results import (
     coverage_notes,
     most_telling,
 )
+from ndcg_tracker.comparison.sums import refuse_groups
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.values import group_results
@@ -141,7 +142,9 @@ def asked_attributes(tx: ReadTransaction, run: RunRecord, options: CompareOption
 def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, attributes: Attributes) -> ComparedPair:
     """Return the comparison of two runs under one label set; ``attributes``: see ``asked_attributes``."""
     if are_sums(tx, both):
-        comparison, sums = compared_sums(tx, both, options)
+        refuse_groups(tie_bounds=options.tie_bounds, unjudged_bounds=options.unjudged_bounds)
+        asked = {"by": options.by, "cluster": options.cluster}
+        comparison, sums = compared_sums(tx, both, methods=options.methods, missing=options.missing, **asked)
         return ComparedPair(both, _with_requests(comparison, both), [], sums)
     one, other = both.baseline.run, both.candidate.run
     slices, clusters = attributes

@@ -11,7 +11,7 @@ import numpy as np
 
 from ndcg_tracker.comparison.compare import ComparedRuns
 from ndcg_tracker.comparison.results import RunRef
-from ndcg_tracker.comparison.sums import SummedResults, compare_sums, refuse_groups
+from ndcg_tracker.comparison.sums import SummedResults, compare_sums
 from ndcg_tracker.errors import InputError, NameTakenError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -22,12 +22,13 @@ from ndcg_tracker.tracker.label_sets import label_set_ref
 from ndcg_tracker.tracker.scoring import NO_ITEMS, StoredMetric
 
 if TYPE_CHECKING:
+    from ndcg_tracker.comparison.inference import Methods
+    from ndcg_tracker.comparison.pair import Missing
     from ndcg_tracker.comparison.results import Comparison
     from ndcg_tracker.statistics.summary import PairedSums, SliceSummary
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.write import WriteTransaction
-    from ndcg_tracker.tracker.compare import CompareOptions
     from ndcg_tracker.tracker.ingest import RunDetails
     from ndcg_tracker.tracker.run_pair import RunPair
 
@@ -252,12 +253,17 @@ def _not_paired(tx: ReadTransaction, both: RunPair) -> NotComparableError:
 
 
 def compared_sums(
-    tx: ReadTransaction, both: RunPair, options: CompareOptions
+    tx: ReadTransaction,
+    both: RunPair,
+    *,
+    methods: Methods,
+    missing: Missing,
+    by: str | None = None,
+    cluster: str | None = None,
 ) -> tuple[Comparison, list[SummedResults]]:
     """Return the comparison of two runs by their stored sums, and these sums. Raises: see ``summed_results``."""
-    refuse_groups(tie_bounds=options.tie_bounds, unjudged_bounds=options.unjudged_bounds)
     one, other = both.baseline.run, both.candidate.run
-    results = summed_results(tx, both, by=options.by, cluster=options.cluster)
+    results = summed_results(tx, both, by=by, cluster=cluster)
     runs = ComparedRuns(
         RunRef(one.name, one.id),
         RunRef(other.name, other.id),
@@ -265,4 +271,4 @@ def compared_sums(
         label_set_ref(both.baseline.label_set),
         notes=tuple(both.notes()),
     )
-    return compare_sums(runs, results, methods=options.methods, missing=options.missing), results
+    return compare_sums(runs, results, methods=methods, missing=missing), results
