@@ -93,7 +93,8 @@ class GateDecision:
     ``margin_needed``: the margin above which these groups would PASS. ``is_identical``: whether no group differs.
     ``fail_below``: FAIL needs delta below this, too: minus the margin where that was learned from repeats, else 0.
     ``slices``: the decisions on slices, None where nobody asked; they can turn a PASS. ``direction``: which values are
-    better; where these are the lower ones, ``upper`` is the bound of PASS and ``lower`` that of FAIL.
+    better; where these are the lower ones, ``upper`` is the bound of PASS and ``lower`` that of FAIL. ``of_sums``:
+    whether the groups are not known, and so no betting bounds.
     """
 
     decision: Decision
@@ -120,6 +121,7 @@ class GateDecision:
     fail_below: float = 0.0
     slices: GateSlices | None = None
     direction: Direction = "higher"
+    of_sums: bool = False
 
     def in_direction(self, direction: Direction) -> GateDecision:
         """Return a decision on gains as one on differences: where lower values are better these are minus the gains.
@@ -292,7 +294,8 @@ def sums_decision(sums: PairedSums, margin: float, *, fail_alpha: float = FAIL_A
         return GateDecision("inconclusive", "population", margin, 0, None)
     if not sums.differences.n_nonzero:
         return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
-    return _by_bounds(test, bounds_of_sums(sums, fail_alpha), margin, fail_alpha, None)
+    found = _by_bounds(test, bounds_of_sums(sums, fail_alpha), margin, fail_alpha, None)
+    return replace(found, of_sums=True)
 
 
 def _by_bounds(test: TTest, found: Bounds, margin: float, fail_alpha: float, runs: RunVariance | None) -> GateDecision:

@@ -225,6 +225,7 @@ def test_low_information_is_not_decided_without_groups(tracker: nt.Tracker) -> N
     tracker.log_summaries(found, name="after", baseline="before")
     gated = tracker.gate("after", baseline="before", metric=METRIC, margin=0.5).to_dict()
     assert gated["decision"] == "inconclusive"
+    assert "(low information, and sums are not enough)" in gated["reason"]
 
 
 @pytest.mark.parametrize(
