@@ -46,7 +46,7 @@ CHANGES: dict[str, tuple[Callable[[list[dict[str, Any]]], object], str]] = {
     "twice": (lambda lines: lines.append(lines[0]), " the same metric and slice is there twice"),
     "no whole": (lambda lines: lines.pop(0), " ndcg@10 has slices, and no sums of all groups"),
     "half the slices": (
-        lambda lines: lines[1]["values"].update(n=3),
+        lambda lines: lines[1]["values"].update(n=3, wins=0),
         " the slices of ndcg@10 are not all of its groups",
     ),
     "labels differ": (lambda lines: lines[1].update(labels=None), " labels, baseline, slices or clusters differ"),
