@@ -284,6 +284,7 @@ def sums_decision(sums: PairedSums, margin: float, *, fail_alpha: float = FAIL_A
     Where information is low, the betting bound that would decide needs the groups: the decision is then INCONCLUSIVE.
     Parameters and raises: see ``population_decision``.
 
+    >>> from ndcg_tracker.statistics.summary import Summary
     >>> clear = PairedSums(Summary.of(np.tile([0.125, -0.125, 0.0], 1000)))
     >>> sums_decision(clear, 0.01).decision, sums_decision(PairedSums(Summary.of(np.full(5, 0.1))), 0.01).decision
     ('pass', 'inconclusive')

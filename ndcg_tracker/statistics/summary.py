@@ -35,7 +35,7 @@ class Summary:
         """Return the summary of some numbers: float64, shape (n,). Raises: ValueError for a NaN or an infinity.
 
         >>> Summary.of(np.array([0.5, 0.0, -0.25, 0.75]))
-        Summary(n=4, mean=0.25, m2=0.625, m3=-0.09375, wins=2, losses=1)
+        Summary(n=4, mean=0.25, m2=0.625, m3=0.0, wins=2, losses=1)
         """
         values = finite(numbers)
         if not values.size:
@@ -54,7 +54,7 @@ class Summary:
         COMPSTAT 1982; Pebay, Sandia report SAND2008-6212 (the third power).
 
         >>> Summary.merged([Summary.of(np.array([0.5, 0.0])), Summary.of(np.array([-0.25, 0.75]))])
-        Summary(n=4, mean=0.25, m2=0.625, m3=-0.09375, wins=2, losses=1)
+        Summary(n=4, mean=0.25, m2=0.625, m3=0.0, wins=2, losses=1)
         """
         found = [part for part in parts if part.n]
         n = sum(part.n for part in found)

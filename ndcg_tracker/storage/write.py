@@ -346,8 +346,8 @@ class RunWrites:
         of_run = sa.select(schema.evaluations.c.id).where(schema.evaluations.c.run_id == run_id)
         decisions, moves, sums = schema.decisions, schema.alias_moves, schema.paired_sums
         statements = [
-            sums.delete().where(sums.c.evaluation_id.in_(of_run) | (sums.c.baseline_run_id == run_id)),
             schema.group_results.delete().where(schema.group_results.c.evaluation_id.in_(of_run)),
+            sums.delete().where(sums.c.evaluation_id.in_(of_run) | (sums.c.baseline_run_id == run_id)),
             schema.evaluations.delete().where(schema.evaluations.c.run_id == run_id),
             schema.coverages.delete().where(schema.coverages.c.run_id == run_id),
             schema.ranked_lists.delete().where(schema.ranked_lists.c.run_id == run_id),
