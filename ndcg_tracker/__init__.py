@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.metrics.language.text import parse_metric
     from ndcg_tracker.tracker.evaluation import Evaluation, evaluate
+    from ndcg_tracker.tracker.experiment import experiment
     from ndcg_tracker.tracker.paired import paired
     from ndcg_tracker.tracker.tracker import Tracker
 
@@ -40,6 +41,7 @@ __all__ = [
     "ReferenceNotFoundError",
     "Tracker",
     "evaluate",
+    "experiment",
     "paired",
     "parse_metric",
 ]
@@ -49,6 +51,7 @@ _MODULE_OF = {
     "Metric": "metrics.language.metric",
     "Tracker": "tracker.tracker",
     "evaluate": "tracker.evaluation",
+    "experiment": "tracker.experiment",
     "paired": "tracker.paired",
     "parse_metric": "metrics.language.text",
 }

@@ -19,6 +19,8 @@ Kind = Literal[
     "different_labels", "shown_only", "other_groups", "shared_groups", "few_runs", "run_scatter", "study",
     "summaries_only",
     "sums_only",
+    # leaderboard
+    "runs_lacking", "runs_without_results",
     # ingest, evaluate and import
     "rank_conflict", "no_score", "no_label", "swapped", "same_content", "alias_moved", "new_labels", "other_version",
     # MLflow

@@ -9,7 +9,7 @@ import typer
 from ndcg_tracker.cli import options
 
 app = typer.Typer(
-    help="Aliases, names that can move from run to run: set, list, delete.", no_args_is_help=True, rich_markup_mode=None
+    help="Aliases, names that move from run to run: set, list, delete.", no_args_is_help=True, rich_markup_mode=None
 )
 
 Alias = Annotated[str, typer.Argument(metavar="NAME", help="The alias, with or without @.")]

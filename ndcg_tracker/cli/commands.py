@@ -23,6 +23,8 @@ COMMANDS = {
     "explain": "explain:explain",
     "gate": "gate:gate",
     "history": "history:history",
+    "leaderboard": "leaderboard:leaderboard",
+    "diff": "diff:diff",
     "report": "report:report",
     "plot": "plot:app",
     "ui": "ui:ui",

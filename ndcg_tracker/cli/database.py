@@ -10,7 +10,7 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.errors import DatabaseError
 
 app = typer.Typer(
-    help="The database: upgrade, check, back up, restore, vacuum, grant.",
+    help="The database: upgrade, check, back up, restore, grant.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -18,7 +18,7 @@ _SHOWN_EFFECT = 5e-5
 
 @app.callback(invoke_without_command=True)
 def examine(context: typer.Context, format: options.Output = options.OutputFormat.text) -> None:
-    """Check the health of a database; conventions: why numbers differ.
+    """Check a database; conventions: why numbers differ.
 
     Nothing is written except a test of locks next to a SQLite file. The exit code is 2 if a check is bad.
     """

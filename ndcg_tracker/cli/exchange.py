@@ -20,7 +20,7 @@ def export_runs(
         bool, typer.Option("--texts", help="Also query texts, titles and links (see ndcg-track texts).")
     ] = False,
 ) -> None:
-    """Write runs and everything that belongs to them as Parquet files.
+    """Write runs and all that belongs to them as Parquet files.
 
     The folder gets items, labels, evaluations and group results, and appears complete or not at all. Aliases and
     decisions are not exported, since they belong to a database.
@@ -34,7 +34,7 @@ def export_runs(
     with options.tracker() as tracker, drawn_progress("exporting to", output, "runs", 1) as progress:
         found = tracker.export_runs(output, runs or (), dataset=dataset, texts=texts, progress=progress)
     if found.n_pruned:
-        options.say(f"note: {counted(found.n_pruned, 'run')} left out: pruned, so without items to export")
+        options.say(f"note: {counted(found.n_pruned, 'run')} left out: pruned, or stored without all items")
     options.say(
         f"exported {counted(found.n_runs, 'run')} with {counted(found.n_items, 'item')}, "
         f"{counted(found.n_label_sets, 'label set')} and {counted(found.n_results, 'group result')} to {output}; "
@@ -49,7 +49,7 @@ def import_runs(
     ] = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Store the runs of an export and everything that belongs to them.
+    """Store the runs of an export and all that belongs to them.
 
     Numbers stay the same to the bit, and all is stored in one transaction. Runs that exist already keep their data and
     get the evaluations that they lack.

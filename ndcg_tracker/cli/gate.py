@@ -84,6 +84,14 @@ def gate(
     strict_slices: Annotated[
         bool, typer.Option("--strict-slices", help="No PASS if a slice may have dropped by more.")
     ] = False,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=+X[%]",
+            help="FAIL as well if a measure of the run rises (or with - falls) by more; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
     cluster: ClusterBy = None,
     missing: MissingGroups = Missing.error,
     dataset: options.AnyDataset = None,
@@ -134,6 +142,7 @@ def gate(
                 by=by,
                 slice_margin=slice_margin,
                 strict_slices=strict_slices,
+                limits=limit or (),
                 dataset=dataset,
                 acknowledge=acknowledge,
                 acknowledged_by=None if acknowledge is None else _person(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 from contextlib import ExitStack, closing
 from functools import partial
@@ -88,7 +89,14 @@ def ingest(
         str | None, typer.Option(metavar="LOW,HIGH", help="Between which numbers they lie, such as 0,1 or 0,inf.")
     ] = None,
     value: Annotated[str | None, typer.Option(help="Column of the values of --results.", show_default="value")] = None,
-    measure: Annotated[str | None, typer.Option(help="Which measure of --results, if there are several.")] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=NUMBER",
+            help="A number of the whole run, such as latency_ms=12.5, kept as a tag; repeatable. With --results, NAME: "
+            "which measure of the file.",
+        ),
+    ] = None,
     summaries: Annotated[
         list[str] | None,
         typer.Option(
@@ -107,13 +115,14 @@ def ingest(
 
     Each file is stored in one transaction. Storing the same run again is fine and adds nothing.
     """
+    tags, of_file = _tags(tag, measure)
     if results is not None or summaries is not None:
         alone = "--results FILE" if results is not None else "--summaries FILE"
         taken = {"FILE": files, "--labels": labels, "--scores": scores, "--metrics-json": metrics_json, "--item": item}
         taken |= {"--score": score, "--label": label, "--weight": weight, "--columns": columns}
         taken |= {"--engine": "" if engine == options.EngineName.here else engine, "--items": items}
         if summaries is not None:
-            taken |= {"--metric": metric, "--reader": reader, "--group": group, "--value": value, "--measure": measure}
+            taken |= {"--metric": metric, "--reader": reader, "--group": group, "--value": value, "--measure": of_file}
             taken |= {"--results": results, "--direction": direction, "--range": range}
         else:
             taken |= {"--baseline": baseline, "--disjoint-clusters": "given" if disjoint_clusters else None}
@@ -122,7 +131,7 @@ def ingest(
         of_run: dict[str, Any] = {
             "name": name[0] if name else None,
             "dataset": dataset,
-            "tags": options.pairs(tag, "--tag"),
+            "tags": tags,
             "parameters": options.pairs(param, "--param"),
             "git_commit": git_commit if git_commit is not None else _head(),
             "created_at": created_at,
@@ -134,13 +143,13 @@ def ingest(
                     summaries, baseline=baseline, disjoint_clusters=disjoint_clusters, **of_run
                 )
         else:
-            of_results = {"group": group, "value": value, "measure": measure, "reader": reader, **of_run}
+            of_results = {"group": group, "value": value, "measure": of_file, "reader": reader, **of_run}
             found = _stored_results(str(results), metric, direction, range, of_results)
         options.show(_report([found], format))
         return
     if not files:
         raise InputError("no FILE is given to ingest", advice="name one, or - for standard input")
-    for spelled, other in {"--direction": direction, "--range": range, "--value": value, "--measure": measure}.items():
+    for spelled, other in {"--direction": direction, "--range": range, "--value": value, "--measure": of_file}.items():
         if other is not None:
             raise InputError(f"{spelled} belongs to --results FILE", advice="leave it out")
     for spelled, is_given in (("--baseline", baseline is not None), ("--disjoint-clusters", disjoint_clusters)):
@@ -169,7 +178,7 @@ def ingest(
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs {jobs} would read nothing", advice="give how many files to read at a time, 1 or more")
     names = run_names(files, name)
-    tags, parameters = options.pairs(tag, "--tag"), options.pairs(param, "--param")
+    parameters = options.pairs(param, "--param")
     own_label = None if labels is not None else label  # the labels have a file, and --label is a column of that
     is_shared = labels is not None and may_have_columns(labels)
     run_columns = Columns(
@@ -261,6 +270,25 @@ def _stored_results(
     better, limits = cast("Direction", direction), range_of(low, high)  # the direction is checked there
     with options.tracker() as tracker:
         return tracker.log_results(path, metric=metric[0], direction=better, range=limits, **of_results)
+
+
+def _tags(tag: list[str] | None, measure: list[str] | None) -> tuple[dict[str, str], str | None]:
+    """Return the tags of a run, its measures among them, and which measure of --results is asked for."""
+    tags = options.pairs(tag, "--tag")
+    for name, number in options.pairs([one for one in measure or () if "=" in one], "--measure").items():
+        try:
+            is_number = math.isfinite(float(number))
+        except ValueError:
+            is_number = False
+        if not is_number:
+            raise InputError(f"--measure {name}={number} is not a number", advice=f"write --measure {name}=12.5")
+        if name in tags:
+            raise InputError(f"--tag and --measure both give {name!r}", advice="leave one out")
+        tags[name] = number
+    of_file = [one for one in measure or () if "=" not in one]
+    if len(of_file) > 1:
+        raise InputError("--results takes one --measure", advice="ingest the measures one by one")
+    return tags, of_file[0] if of_file else None
 
 
 def _head() -> str | None:

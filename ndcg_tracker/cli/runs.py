@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,23 +16,55 @@ app = typer.Typer(
     help="The stored runs: list, show, rename, tag, prune, delete.", no_args_is_help=True, rich_markup_mode=None
 )
 
+
+class SortBy(StrEnum):
+    """The order of runs."""
+
+    time = "time"
+    mean = "mean"
+
+
 Run = Annotated[str, typer.Argument(metavar="RUN", help="Name, id, @alias, latest, latest~2 or a unique prefix.")]
 
 
 @app.command("list")
-def list_runs(dataset: options.AnyDataset = None, format: options.Output = options.OutputFormat.text) -> None:
+def list_runs(
+    dataset: options.AnyDataset = None,
+    tag: Annotated[list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.")] = None,
+    metric: Annotated[
+        str | None, typer.Option("--metric", "-m", help="Show the mean of this metric.", show_default=False)
+    ] = None,
+    sort: Annotated[SortBy, typer.Option(help="The order: by time, or the best mean of --metric first.")] = SortBy.time,
+    top: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N.", show_default=False)] = None,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
     """List the runs, oldest first."""
+    from ndcg_tracker.errors import InputError
     from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.reporting.report import Column
 
+    if metric is None and sort is SortBy.mean:
+        raise InputError("--sort mean needs its metric", advice="add for example --metric ndcg@10")
+    tags = options.pairs(tag, "--tag")
     with options.tracker() as tracker:
-        found = tracker.runs(dataset)
-    columns = ["run", "run_id", "dataset", "created_at_utc", "n_groups", "n_items", "git_commit", "tags"]
+        found = [run for run in tracker.runs(dataset) if all(run.tags.get(key) == tags[key] for key in tags)]
+        means = {}
+        if metric is not None:
+            ranked = tracker.runs_by_mean(metric, dataset=dataset, tags=tags)
+            means = {run.id: mean for run, mean in ranked}
+            by_mean = [run for run, _ in ranked]
+            found = by_mean if sort is SortBy.mean else [run for run in found if run.id in means]
+    found = found[:top]
+    of_metric = [Column("mean", metric, digits=4)] if metric is not None else []
+    columns: list[Column | str] = ["run", "run_id", "dataset", *of_metric, "created_at_utc", "n_groups", "n_items"]
+    columns += ["git_commit", "tags"]
     as_json = format is options.OutputFormat.json
     rows = [
         (
             run.name,
             run.id,
             run.dataset,
+            *([means[run.id]] if metric is not None else []),
             run.created_at_utc,
             run.n_groups,
             run.n_items,

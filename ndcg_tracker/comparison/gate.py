@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 
 from ndcg_tracker.comparison.inference import GROUPS_ONLY, Chance, few_note
+from ndcg_tracker.comparison.limits import LimitCheck
 from ndcg_tracker.comparison.slices import Slicing
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Direction
@@ -93,8 +94,9 @@ class GateDecision:
     ``margin_needed``: the margin above which these groups would PASS. ``is_identical``: whether no group differs.
     ``fail_below``: FAIL needs delta below this, too: minus the margin where that was learned from repeats, else 0.
     ``slices``: the decisions on slices, None where nobody asked; they can turn a PASS. ``direction``: which values are
-    better; where these are the lower ones, ``upper`` is the bound of PASS and ``lower`` that of FAIL. ``of_sums``:
-    whether the groups are not known, and so no betting bounds.
+    better; where these are the lower ones, ``upper`` is the bound of PASS and ``lower`` that of FAIL. ``limits``: on
+    other numbers of the runs; one that is not met makes FAIL. ``of_metric``: what was decided without them.
+    ``of_sums``: whether the groups are not known, and so no betting bounds.
     """
 
     decision: Decision
@@ -122,6 +124,8 @@ class GateDecision:
     slices: GateSlices | None = None
     direction: Direction = "higher"
     of_sums: bool = False
+    limits: tuple[LimitCheck, ...] = ()
+    of_metric: Decision | None = None
 
     def in_direction(self, direction: Direction) -> GateDecision:
         """Return a decision on gains as one on differences: where lower values are better these are minus the gains.
@@ -172,6 +176,14 @@ class GateDecision:
             return "pass"
         is_below = self.delta + by < self.fail_below
         return "fail" if self.upper is not None and self.upper + by < 0 and is_below else "inconclusive"
+
+
+def with_limits(decision: GateDecision, limits: tuple[LimitCheck, ...]) -> GateDecision:
+    """Return a decision that the limits on other numbers take part in: one that is not met makes FAIL."""
+    if not limits:
+        return decision
+    of_all: Decision = decision.decision if all(one.is_met for one in limits) else "fail"
+    return replace(decision, decision=of_all, limits=limits, of_metric=decision.decision)
 
 
 def _negated(number: float | None) -> float | None:

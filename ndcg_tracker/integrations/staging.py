@@ -28,6 +28,7 @@ Items = Literal["none", "sample", "all"]
 
 
 def kept_share(items: Items, sample: float) -> float | None:
+    """Return of how many groups to keep the items, None for all. Raises: InputError for what is no such choice."""
     if items == "all":
         return None
     if items == "none":
@@ -82,7 +83,7 @@ def stage_groups(batches: Iterable[Any], staging: Staging, partition: int) -> St
             f"this executor has ndcg-tracker {__version__}, and the driver has {staging.version}",
             advice="install the same on both",
         )
-    metrics = usable_metrics(staging.metrics)
+    metrics = list(dict.fromkeys(usable_metrics(staging.metrics)))
     part = StagedPart(partition, uuid4().hex, 0, 0, 0, joined_digest([]), joined_digest([]), has_labels=False)
     with ExitStack() as stack:
         stored: StoredLabels | None = None
@@ -97,7 +98,7 @@ def stage_groups(batches: Iterable[Any], staging: Staging, partition: int) -> St
             if stored is not None and staging.dataset is not None:
                 known = stored.of(group_keys_of(ranked))
                 held = known if labels is None else union_of_labels(known, labels, staging.dataset)
-            groups = StagedGroups.of(ranked, scored(judged(ranked.ranking, held), metrics), staging.kept_share)
+            groups = StagedGroups.of(ranked, held, scored(judged(ranked.ranking, held), metrics), staging.kept_share)
             stage(ranked.run.n_groups, to_bytes(groups))
             part = replace(
                 part,

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 from ndcg_tracker.comparison.gate import FAIL_ALPHA, FEWEST_IN_SLICE, GateDecision, GateSlices, SliceDecision
 from ndcg_tracker.comparison.gate_result import Drift, Gated
+from ndcg_tracker.comparison.limits import LimitCheck
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.reporting import compare
@@ -46,7 +47,8 @@ _CSV_COLUMNS = {
 }
 _DECISION_KEYS = paths(
     "scope n delta lower lower_method upper upper_method t_lower betting_lower t_upper betting_upper pass_level "
-    "fail_alpha low_information small_but_real_drop=is_small_drop n_needed n_needed_for margin_needed slices direction"
+    "fail_alpha low_information small_but_real_drop=is_small_drop n_needed n_needed_for margin_needed slices direction "
+    "limits"
 )
 _GATE_KEYS = paths(
     "learned_margin alpha_budget ties_could_change_decision drift decision_id decision_number=number "
@@ -129,6 +131,9 @@ def reason(decision: GateDecision) -> str:
     >>> reason(GateDecision("fail", "set", 0.0, 2, -0.25))
     'the mean difference on these 2 groups, -0.25, is below 0'
     """
+    if decision.of_metric is not None:
+        whole = reason(replace(decision, decision=decision.of_metric, limits=(), of_metric=None))
+        return "; ".join([whole, *(f"but {_of_limit(one)}" for one in decision.limits if not one.is_met)])
     slices = decision.slices
     if slices is not None:
         whole = reason(replace(decision, decision=slices.of_whole, slices=None))
@@ -143,6 +148,19 @@ def reason(decision: GateDecision) -> str:
         groups = "this 1 group" if decision.n == 1 else f"these {decision.n:,} groups"
         return f"the mean difference on {groups}, {decision.delta:.4g}, is {relation}"
     return "; ".join(filter(None, (_by_bounds(decision), to_decide(decision))))
+
+
+def _of_limit(one: LimitCheck) -> str:
+    """Return a number of both runs and its limit.
+
+    >>> _of_limit(LimitCheck("latency_ms", "+10%", 20.0, 23.0, 22.0, False))
+    'latency_ms is 23 after 20 (+15%), and the limit is +10%'
+    """
+    return f"{one.name} is {one.candidate:g} after {one.baseline:g}{_share(one)}, and the limit is {one.limit}"
+
+
+def _share(one: LimitCheck) -> str:
+    return f" ({(one.candidate - one.baseline) / abs(one.baseline) * 100:+.3g}%)" if one.baseline else ""
 
 
 class _Sides:
@@ -299,6 +317,10 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         ("groups", f"{decision.n:,}; {metric.wins:,} won, {metric.ties:,} tied, {metric.losses:,} lost"),
     ]
     pairs += [*compare.facts(gated.comparison, spelled), *compare.requests(gated.comparison)]
+    pairs += [
+        (one.name, f"baseline {one.baseline:g}, candidate {one.candidate:g}{_share(one)}; limit {one.limit}")
+        for one in decision.limits
+    ]
     if gated.alpha_budget is not None and decision.fail_alpha is not None:
         number = _ordinal(gated.number)
         spent = f"{decision.fail_alpha:.3g} of {gated.alpha_budget:g}, for the {number} decision of this gate"

@@ -191,6 +191,13 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         f"no judged item counts in either run under {', '.join(metrics)}: are the ids of groups and items spelled as "
         "in the labels? see those with"
     ),
+    "runs_lacking": lambda n, first, version, metrics: (
+        f"left out: {counted(n, 'run')} without {', '.join(metrics)} under labels version {version}, such as {first}; "
+        "to add them"
+    ),
+    "runs_without_results": lambda n, first: (
+        f"left out: {counted(n, 'run')} whose group results were pruned, such as {first}"
+    ),
     "newer_labels": "labels version {newest} is newer than version {version}, which both runs share; to use it".format,
     "not_evaluated": lambda version, runs: (
         f"no results under version {version} of the labels for {' and '.join(map(repr, runs))} and the baseline "

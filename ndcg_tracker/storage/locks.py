@@ -83,8 +83,8 @@ def storing(dataset: str, name: str) -> tuple[Lock, ...]:
 
 
 def publishing(staged_run_id: int) -> Lock:
-    """Return what whoever is to publish a staged run holds while that run is staged."""
-    return Lock(_FIRST_KEY + 4, staged_run_id % (1 << 31))
+    """Return what the driver of a staged run holds while it lives; shared, for two schemas may have the same number."""
+    return Lock(_FIRST_KEY + 4, staged_run_id % (1 << 31), is_shared=True)
 
 
 @dataclass(frozen=True, slots=True)

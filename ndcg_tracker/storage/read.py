@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -41,7 +42,7 @@ from ndcg_tracker.storage.records import (
     RunSize,
     TextRecord,
 )
-from ndcg_tracker.storage.references import RunName, referenced_run, unknown_dataset
+from ndcg_tracker.storage.references import RunName, is_pattern, referenced_run, unknown_dataset
 from ndcg_tracker.storage.upkeep.integrity import broken_references, differing_values, engine_damage
 
 FEW = 500
@@ -237,10 +238,26 @@ class RunReads:
         return self.with_id(referenced_run(reference, names, self._aliases.all(dataset), dataset))
 
     def chosen(self, references: Sequence[str], dataset: str | None) -> list[RunRecord]:
-        """Return the runs with these references, all (of a dataset) where none is named."""
+        """Return the runs with these references or patterns, all (of a dataset) where none is named.
+
+        A pattern has ``*``, ``?`` or ``[...]`` and names every run that fits it, oldest first. Raises:
+        ReferenceNotFoundError for one that fits none, and what ``resolve`` raises.
+        """
         if dataset is not None:
             self._datasets.known(dataset)
-        return [self.resolve(reference, dataset) for reference in references] or self.all(dataset)
+        return [run for one in references for run in self.matching(one, dataset)] or self.all(dataset)
+
+    def matching(self, reference: str, dataset: str | None) -> list[RunRecord]:
+        """Return the run of a reference, or all that fit a pattern (see ``chosen``)."""
+        if not is_pattern(reference):
+            return [self.resolve(reference, dataset)]
+        every = self.all(dataset)
+        found = [run for run in every if run.name == reference] or [
+            run for run in every if fnmatchcase(run.name, reference)
+        ]
+        if not found:
+            raise ReferenceNotFoundError(f"no run fits {reference!r}", advice="list all with: ndcg-track runs list")
+        return found
 
     def named(self, dataset_id: int, name: str) -> RunRecord | None:
         """Return the run of exactly this name, None if it does not exist."""

@@ -126,3 +126,12 @@ def unknown_dataset(name: str, names: Sequence[str]) -> ReferenceNotFoundError:
     else:
         advice = f"there are {_listed(sorted(names))}" if names else "there are none yet; ingest a run"
     return ReferenceNotFoundError(f"no dataset {name!r}", advice=advice)
+
+
+def is_pattern(reference: str) -> bool:
+    """Return whether a reference has a wildcard of shells, which then names every run that fits it.
+
+    >>> is_pattern("bm25*"), is_pattern("bm25"), is_pattern("run-[ab]")
+    (True, False, True)
+    """
+    return any(one in reference for one in "*?[")

@@ -83,7 +83,7 @@ def staged_run(location: Location, dataset: str, run: str) -> Iterator[int]:
             with write_transaction(engine, location, taking=WriterLocks(())) as connection:
                 new = staged_runs.insert().returning(staged_runs.c.id)
                 staged_id = int(connection.execute(new, values).scalar_one())
-                alive.exec_driver_sql(f"SELECT pg_advisory_xact_lock({publishing(staged_id).sql})")
+                alive.exec_driver_sql(f"SELECT pg_advisory_xact_lock_shared({publishing(staged_id).sql})")
         try:
             yield staged_id
         finally:

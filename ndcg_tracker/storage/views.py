@@ -121,7 +121,7 @@ VIEWS = (
             "n_items": "How many items the run ranks, over all groups.",
         }
         | _TIMESTAMP
-        | {"pruned_at_utc": "When its items were deleted; NULL where it has them."},
+        | {"pruned_at_utc": "When its items were deleted, or it was stored without all; NULL where it has them."},
     ),
     View("run_parameters", "One row per parameter of a run.", _RUN | _DATASET | _fact("parameter")),
     View("run_tags", "One row per tag of a run; tags may change.", _RUN | _DATASET | _fact("tag")),

@@ -27,7 +27,7 @@ from ndcg_tracker.tracker.compare import (
     has_nothing_judged,
     holds_positives_only,
     judged_shares_of,
-    one_by_one,
+    named_runs,
 )
 from ndcg_tracker.tracker.label_sets import label_set_ref
 from ndcg_tracker.tracker.run_pair import (
@@ -69,7 +69,8 @@ def comparisons(
 
     Parameters and raises: as ``compared``, and as ``compared_arms`` where a reference names an arm.
     """
-    named = [baseline, *one_by_one(candidates)]
+    candidates = named_runs(tx, candidates, options.dataset, baseline)
+    named = [baseline, *candidates]
     each = [arm_or_run(tx, one, options.dataset) for one in named] if any(one.startswith(ARM) for one in named) else []
     if all(len(arm.runs) == 1 for arm in each):
         return tuple(one.comparison for one in compared(tx, baseline, candidates, options))
@@ -85,7 +86,7 @@ def compared_versions(
     Without metrics, those that all versions of a candidate have, if any, so that p-values are corrected over the same
     ones. Parameters and raises: as ``comparisons``.
     """
-    names = one_by_one(candidates)
+    names = named_runs(tx, candidates, options.dataset, baseline)
     arms = {name: arm_or_run(tx, name, options.dataset) for name in (baseline, *names)}
     versions = [one.version for one in tx.labels.sets(arms[baseline].runs[0].dataset_id, options.judge or "")]
     found: dict[str, dict[int, Comparison]] = {name: {} for name in names}

@@ -22,7 +22,7 @@ from ndcg_tracker.comparison.results import (
     most_telling,
 )
 from ndcg_tracker.comparison.sums import refuse_groups
-from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.metric import Metric
@@ -30,6 +30,7 @@ from ndcg_tracker.metrics.tie_bounds import tie_bounds
 from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.storage.references import is_pattern
 from ndcg_tracker.tracker.explain import item_moves
 from ndcg_tracker.tracker.families import retraining_note
 from ndcg_tracker.tracker.groups import AttributeValues, attribute_values
@@ -109,7 +110,10 @@ def compared(
     two runs share no metric, with the command that fixes it.
     """
     run = tx.runs.resolve(baseline, options.dataset)
-    others = [tx.runs.resolve(candidate, options.dataset) for candidate in one_by_one(candidates)]
+    others = [
+        tx.runs.resolve(candidate, options.dataset)
+        for candidate in named_runs(tx, candidates, options.dataset, baseline)
+    ]
     if not others:
         raise InputError("a comparison needs a candidate", advice="name one after the baseline")
     pairs = [resolved_pair(tx, run, other, options.metrics, options.labels, options.judge) for other in others]
@@ -298,6 +302,27 @@ def _open_groups(tx: ReadTransaction, both: RunPair, top: int) -> tuple[tuple[Gr
             for key, place in zip(known.group_keys.take(places).to_list(), places.tolist(), strict=True)
         ]
     return tuple(sorted(found, key=lambda group: group.worst - group.best)[:top]), n_open
+
+
+def named_runs(
+    tx: ReadTransaction, candidates: Sequence[str | Sequence[str]], dataset: str | None, baseline: str = ""
+) -> list[str]:
+    """Return the references of candidates, each pattern replaced by the names of the runs that fit it.
+
+    The baseline is not among those. Raises: ReferenceNotFoundError for a pattern that fits no other run.
+    """
+    found: list[str] = []
+    for one in one_by_one(candidates):
+        if not is_pattern(one):
+            found.append(one)
+            continue
+        pinned = tx.runs.resolve(baseline, dataset) if baseline and ":" not in baseline else None
+        runs = tx.runs.matching(one, dataset if pinned is None else pinned.dataset)
+        names = [run.name for run in runs if pinned is None or run.id != pinned.id]
+        if not names:
+            raise ReferenceNotFoundError(f"no run but the baseline fits {one!r}", advice="name a candidate")
+        found += names
+    return list(dict.fromkeys(found))
 
 
 def one_by_one(candidates: Sequence[str | Sequence[str]]) -> list[str]:

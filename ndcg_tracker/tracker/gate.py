@@ -23,10 +23,12 @@ from ndcg_tracker.comparison.gate import (
     set_decision,
     spent_alpha,
     sums_decision,
+    with_limits,
     with_slices,
     with_summed_slices,
 )
 from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
+from ndcg_tracker.comparison.limits import Limit, checked_limits
 from ndcg_tracker.comparison.pair import Missing, places_of_ids
 from ndcg_tracker.comparison.report import MOST_SLICES
 from ndcg_tracker.comparison.results import Comparison, corrected_verdict, ties_note
@@ -84,6 +86,7 @@ class GateQuestion:
     by: str | None = None
     slice_margin: float | None = None
     strict_slices: bool = False
+    limits: tuple[Limit, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
@@ -269,7 +272,9 @@ def _decided(
             runs=None if basis.learned is None else basis.learned.run_variance,
         )
     decision = decision.in_direction(results.direction)
-    effect, is_open = results.tie_effect, _hangs_on_ties(decision, results)
+    checks = checked_limits(question.limits, baseline.tags, candidate.tags)
+    is_open = _hangs_on_ties(decision, results) and all(one.is_met for one in checks)
+    decision, effect = with_limits(decision, checks), results.tie_effect
     covered = (
         ("ties", "retraining") if basis.learned is not None else ("ties",)
     )  # of ties, nobody asked for the verdict
@@ -331,7 +336,9 @@ def _decided_by_sums(
         margin = question.slice_margin or 0.0
         asked = (results.sliced_by, results.slices, margin)
         decision = with_summed_slices(decision, *asked, is_strict=question.strict_slices)
-    notes = (*comparison.notes, *_no_alias(question, runs.baseline.run), *_same_run(runs))
+    sides = runs.baseline.run, runs.candidate.run
+    decision = with_limits(decision, checked_limits(question.limits, *(run.tags for run in sides)))
+    notes = (*comparison.notes, *_no_alias(question, sides[0]), *_same_run(runs))
     return _gated(question, basis, replace(comparison, notes=notes), decision, number, acknowledgement)
 
 

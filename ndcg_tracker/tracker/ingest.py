@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.errors import ConflictError, NameTakenError, NdcgTrackerError, argument
+from ndcg_tracker.errors import NameTakenError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.notes import Note
@@ -210,27 +210,23 @@ def publish_run(
 ) -> IngestResult:
     """Store a staged run as ``store_run`` stores one that is read, and delete what was staged, in one transaction.
 
-    Raises: what ``store_run`` raises; ConflictError where the dataset has other labels than those that the groups were
-    scored under; DatabaseError where the staged run is gone, or not all there.
+    Raises: what ``store_run`` raises; ConflictError where the dataset has other labels of these groups than they
+    were scored under; DatabaseError where the staged run is gone, or not all there.
     """
     with store.write(run=(details.dataset, details.name)) as tx:
         contents = tx.write.staged.taken(staged.id, staged.attempts)
         dataset = tx.write.datasets.ensure(details.dataset)
         labels: RunLabels | WholeLabels
         if staged.labels_digest is not None:
-            labels = WholeLabels(tx, dataset, staged.labels_digest, details.labels_source)
+            labels, are_others = WholeLabels(tx, dataset, staged.labels_digest, details.labels_source), False
         else:
             if staged.has_labels:
                 tx.keep_creators_out()  # or others might add labels that the groups were not scored under
-            if tx.labels.newest(dataset.id) != staged.label_set:
-                raise ConflictError(
-                    f"dataset {dataset.name!r} got new labels while this run was computed",
-                    advice="run the same command again",
-                )
+            are_others = tx.labels.newest(dataset.id) != staged.label_set
             labels = RunLabels(tx, dataset, None, details.labels_source or details.source)
         ids = partial(tx.write.groups.ensure, dataset.id)
         wanted = list(dict.fromkeys(metrics))
-        coming = StagedBlocks(contents, labels, wanted, staged.digest, staged.kept_share, ids)
+        coming = StagedBlocks(contents, labels, wanted, staged.digest, staged.kept_share, ids, check_labels=are_others)
         result = _stored(tx, dataset, coming, details, metrics, replace, coming.scores)
         tx.write.staged.discard(staged.id)
     return result

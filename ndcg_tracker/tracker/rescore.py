@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 class RescoredRun:
     """A run after rescoring: the label version it was evaluated against, and the metrics that this added.
 
-    ``pruned_at_utc``: None but for a run that has no items left to compute further metrics from.
+    ``pruned_at_utc``: None but for a run that has no items left to compute further metrics from. ``kept_share``: None
+    but for one that was stored with the items of a share of its groups alone, at that time.
     """
 
     run: str
@@ -35,6 +36,7 @@ class RescoredRun:
     label_set_version: int
     metrics: tuple[StoredMetric, ...]
     pruned_at_utc: str | None = None
+    kept_share: float | None = None
 
 
 def rescore_runs(
@@ -72,8 +74,9 @@ def rescore_runs(
         new = [metric for metric in dict.fromkeys(wanted) if str(metric) not in done]
         stored: list[StoredMetric] = []
         if new and skip_pruned and run.id in pruned:
-            moment = pruned[run.id].created_at_utc
-            rescored.append(RescoredRun(run.name, run.id, run.dataset, label_set.version, (), moment))
+            why = pruned[run.id]
+            facts = ((), why.created_at_utc, why.kept_share)
+            rescored.append(RescoredRun(run.name, run.id, run.dataset, label_set.version, *facts))
             continue
         if new:
             scores = stored_scores(tx, run, new, of_dataset.labels())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -10,10 +11,12 @@ from html import escape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from ndcg_tracker.comparison.diff import RunsDiff
 from ndcg_tracker.comparison.explain import Explanation
 from ndcg_tracker.comparison.gate_result import Gated
 from ndcg_tracker.comparison.labels import Conclusion, VersionsComparison
 from ndcg_tracker.comparison.labels_needed import NeededLabels
+from ndcg_tracker.comparison.leaderboard import Leaderboard
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
 from ndcg_tracker.reporting.compare import (
@@ -23,6 +26,7 @@ from ndcg_tracker.reporting.compare import (
     metric_rows,
     slice_rows,
 )
+from ndcg_tracker.reporting.diff import diff_as, diff_report
 from ndcg_tracker.reporting.explain import (
     explanation_as,
     explanation_columns,
@@ -34,6 +38,7 @@ from ndcg_tracker.reporting.gate import gate_as, gate_html, gate_object, gate_ro
 from ndcg_tracker.reporting.html import reports_html
 from ndcg_tracker.reporting.labels import versions_as, versions_object, versions_reports, versions_rows
 from ndcg_tracker.reporting.labels_needed import NeededFormat, needed_as
+from ndcg_tracker.reporting.leaderboard import leaderboard_as, leaderboard_rows
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.reporting.rows import as_object
 
@@ -320,6 +325,90 @@ class LabelsNeededResult:
 
     def __str__(self) -> str:
         return needed_as("text", self.needed)
+
+
+@dataclass(frozen=True)
+class DiffResult:
+    """How the lists of two runs differ; notebooks show it as a report, and ``print`` prints it.
+
+    ``diff``: the typed numbers.
+    """
+
+    diff: RunsDiff
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track diff --format json`` prints."""
+        found: dict[str, Any] = as_object(self.diff)
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per group that changed most."""
+        import pandas as pd
+
+        names = ["group", "overlap", "rbo", "tau", "n_shared", "first_change"]
+        return pd.DataFrame([[getattr(one, name) for name in names] for one in self.diff.most_changed], columns=names)
+
+    def to_html(self) -> str:
+        """Return the report as HTML."""
+        return reports_html([diff_report(self.diff)])
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __str__(self) -> str:
+        return diff_as("text", self.diff)
+
+
+@dataclass(frozen=True)
+class LeaderboardResult:
+    """Runs side by side; notebooks show it as a table, and ``print`` prints it.
+
+    ``leaderboard``: the typed rows, and ``pairs`` of each metric.
+
+    >>> import ndcg_tracker as nt
+    >>> from tempfile import TemporaryDirectory
+    >>> shop = {"group": ["q", "q", "r", "r"], "item": ["a", "b", "a", "b"], "label": [3, 0, 1, 0]}
+    >>> with TemporaryDirectory() as folder, nt.Tracker(f"{folder}/runs.db") as tracker:
+    ...     _ = tracker.ingest({**shop, "score": [1.0, 2.0, 2.0, 1.0]}, name="old")
+    ...     _ = tracker.ingest({**shop, "score": [2.0, 1.0, 2.0, 1.0]}, name="new")
+    ...     result, best = tracker.leaderboard(), tracker.best()
+    >>> result.to_frame()[["run", "mean", "rank", "rank_low", "rank_high"]].round(4).values.tolist()
+    [['new', 1.0, 1, 1, 2], ['old', 0.8155, 2, 1, 2]]
+    >>> best.name, [line[:7] for line in result.to_latex().splitlines()[8:10]]
+    ('new', ['(a) new', '(b) old'])
+    """
+
+    leaderboard: Leaderboard
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know, in words."""
+        return in_words(self.leaderboard.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track leaderboard --format json`` prints."""
+        found: dict[str, Any] = json.loads(leaderboard_as("json", self.leaderboard))
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per metric, slice and run, with the columns of ``--format csv``."""
+        import pandas as pd
+
+        return pd.DataFrame(leaderboard_rows(self.leaderboard))
+
+    def to_latex(self) -> str:
+        """Return a table for a paper, with the caption that explains it; it needs the package booktabs."""
+        return leaderboard_as("latex", self.leaderboard)
+
+    def to_html(self) -> str:
+        """Return the leaderboard as HTML."""
+        return leaderboard_as("html", self.leaderboard)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __str__(self) -> str:
+        return leaderboard_as("text", self.leaderboard)
 
 
 @dataclass(frozen=True)

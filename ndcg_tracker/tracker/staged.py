@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.errors import DatabaseError, InputError
+from ndcg_tracker.errors import ConflictError, DatabaseError, InputError
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.kernel.mean import GroupValues
 from ndcg_tracker.metrics.language.metric import Metric
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.weights import GroupWeights
     from ndcg_tracker.tracker.labels import RunLabels, WholeLabels
 
+_OWN_SEED = 9  # so that this hash is no other one
 _OF_GROUPS = ("values", "dcg", "ideal_dcg", "reasons", "empty", "n_items", "labelled")
 _OF_BOUNDS = ("values", "reasons", "empty")
 """What a mean takes of the values with ties broken."""
@@ -35,36 +36,34 @@ _OF_BOUNDS = ("values", "reasons", "empty")
 class StagedGroups:
     """Some groups of a run, scored: ``table`` has the items of those that keep theirs, and none of the others.
 
-    ``digest``, ``n_items``: of the items of all of them.
+    ``digest``, ``n_items``: of the items of all of them. ``labels_digest``: of the labels that they were held to.
     """
 
     table: RankedTable
     digest: str
+    labels_digest: str
     n_items: int
     scored: ScoredGroups
 
     @classmethod
-    def of(cls, table: RankedTable, scored: ScoredGroups, kept_share: float | None) -> StagedGroups:
-        """Return groups that were scored, with the items of a share of them; None: of all."""
+    def of(cls, table: RankedTable, labels: LabelLists, scored: ScoredGroups, kept_share: float | None) -> StagedGroups:
+        """Return groups that were scored under some labels, with the items of a share of them; None: of all."""
         digest, n_items = table.run.digest(), table.run.n_items
         if kept_share is not None:
-            kept = is_kept(table.run.group_keys, kept_share)
-            run = _of_kept(table.ranking if kept.any() else table.run, kept)
+            run = _of_kept(table.ranking, is_kept(table.run.group_keys, kept_share))
         else:
             run = table.ranking
-        return cls(RankedTable(run, table.labels, None, table.by_row_number, table.notes), digest, n_items, scored)
+        kept = RankedTable(run, table.labels, None, table.by_row_number, table.notes)
+        return cls(kept, digest, labels.digest(), n_items, scored)
 
 
 def is_kept(keys: Keys, share: float) -> Mask:
     """Return which groups are among a share of all, by a hash of their ids alone: the same for every run.
 
     >>> is_kept(Keys.from_strings(["a", "b", "c", "d"]), 0.5).tolist()
-    [True, False, False, False]
+    [False, False, True, True]
     """
-    return mixed(keys.hashes(_SEED)) < np.uint64(share * 2.0**63) * np.uint64(2)
-
-
-_SEED = 9
+    return mixed(keys.hashes(_OWN_SEED)) < np.uint64(share * 2.0**63) * np.uint64(2)
 
 
 def _of_kept(run: Any, kept: Mask) -> Ranking:
@@ -95,6 +94,7 @@ def to_bytes(groups: StagedGroups) -> bytes:
     return columns.to_bytes(
         {
             "digest": groups.digest,
+            "labels_digest": groups.labels_digest,
             "n_items": groups.n_items,
             "any_judged": scored.any_judged,
             "notes": [[note.kind, note.facts] for note in table.notes],
@@ -124,6 +124,7 @@ def from_bytes(content: bytes, metrics: Sequence[Metric]) -> StagedGroups:
     return StagedGroups(
         table,
         facts["digest"],
+        facts["labels_digest"],
         facts["n_items"],
         ScoredGroups(values, shares, facts["any_judged"]),  # type: ignore[arg-type]
     )
@@ -133,7 +134,8 @@ class StagedBlocks:
     """A run and its labels while its staged groups come; what ``tracker/ingest.py`` asks of blocks that are read.
 
     ``kept_share``: of how many groups it brings the items, by a hash of their ids; None for all. ``scores``: of the
-    groups that came. ``group_ids`` returns the ids of groups in the database.
+    groups that came. ``group_ids`` returns the ids of groups in the database. ``check_labels``: whether the labels may
+    be others than those that the groups were scored under.
     """
 
     def __init__(
@@ -144,6 +146,8 @@ class StagedBlocks:
         digest: str,
         kept_share: float | None,
         group_ids: Callable[[Keys], Index],
+        *,
+        check_labels: bool,
     ) -> None:
         self._contents = contents
         self._metrics = metrics
@@ -155,6 +159,7 @@ class StagedBlocks:
         self.n_groups = self.n_items = 0
         self.weights: GroupWeights | None = None
         self._group_ids = group_ids
+        self._checks_labels = check_labels
         self._seen: Mask = np.zeros(0, dtype=np.bool_)
         self._notes: list[Note] = []
         self._has_labels = False
@@ -181,7 +186,15 @@ class StagedBlocks:
             self._notes += table.notes
             self._has_labels |= table.labels is not None
             self.scores.take(found.scored)
-            yield ranking, self.labels.of(table)
+            labels = self.labels.of(table)
+            if self._checks_labels and labels.digest() != found.labels_digest:
+                raise ConflictError(
+                    "the dataset got new labels of these groups while the run was computed",
+                    advice="run the same command again",
+                )
+            yield ranking, labels
+        if self.digest != self._stated:
+            raise DatabaseError("what was staged is not what the tasks said", advice="please report this")
 
     def _refuse_seen(self, keys: Keys) -> None:
         ids = self._group_ids(keys)

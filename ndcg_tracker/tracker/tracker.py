@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.comparison.gate import Scope
     from ndcg_tracker.comparison.inference import CiMethod, TestName
     from ndcg_tracker.comparison.labels import JudgesAgreement, LabelsDiff, LabelVersion
+    from ndcg_tracker.comparison.leaderboard import LeaderboardTest
     from ndcg_tracker.comparison.pair import Missing
     from ndcg_tracker.comparison.report import PairReports
     from ndcg_tracker.ingest.frames import NullScores
@@ -54,9 +55,11 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.rescore import RescoredRun
     from ndcg_tracker.tracker.result_objects import (
         ComparisonResult,
+        DiffResult,
         ExplanationResult,
         GateResult,
         LabelsNeededResult,
+        LeaderboardResult,
         ReportResult,
         VersionsResult,
     )
@@ -414,14 +417,16 @@ class Tracker:
         budget below 1; NotComparableError.
         """
         from ndcg_tracker.metrics.language.text import parse_metric
-        from ndcg_tracker.tracker.compare import one_by_one
+        from ndcg_tracker.tracker.compare import named_runs
         from ndcg_tracker.tracker.labels_needed import labels_needed
         from ndcg_tracker.tracker.result_objects import LabelsNeededResult
 
         asked = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
             run = tx.runs.resolve(baseline, dataset)
-            others = [tx.runs.resolve(candidate, dataset) for candidate in one_by_one(candidates)]
+            others = [
+                tx.runs.resolve(candidate, dataset) for candidate in named_runs(tx, candidates, dataset, baseline)
+            ]
             return LabelsNeededResult(labels_needed(tx, run, others, asked, budget, judge))
 
     def label_versions(self, dataset: str = DEFAULT_DATASET, *, judge: str | None = None) -> list[LabelVersion]:
@@ -693,6 +698,7 @@ class Tracker:
         by: str | None = None,
         slice_margin: float | None = None,
         strict_slices: bool = False,
+        limits: Mapping[str, str] | Sequence[str] = (),
     ) -> GateResult:
         """Decide whether a candidate may replace a baseline, and record the decision.
 
@@ -704,9 +710,12 @@ class Tracker:
         FAIL or INCONCLUSIVE is overridden, ``acknowledged_by`` by whom. ``dry_run``: record nothing. ``missing``,
         ``top``, ``cluster``: see ``compare``. ``by``: a group attribute: FAIL where one of its slices, of 25 groups or
         more, is shown to have dropped by more than ``slice_margin`` (Holm); ``strict_slices``: no PASS either where one
-        is not shown to have dropped by less. Raises: InputError for what does not go together; ReferenceNotFoundError;
+        is not shown to have dropped by less. ``limits``: on measures of the runs, which are tags with numbers:
+        ``{"latency_ms": "+10%"}`` FAILs a candidate whose latency is more than a tenth higher, ``"-5"`` one whose
+        number is more than 5 lower. Raises: InputError for what does not go together; ReferenceNotFoundError;
         NotComparableError, with the command that fixes it.
         """
+        from ndcg_tracker.comparison.limits import Limit
         from ndcg_tracker.tracker.gate import GateQuestion, acknowledged, gated
         from ndcg_tracker.tracker.result_objects import GateResult
 
@@ -727,6 +736,12 @@ class Tracker:
             by=by,
             slice_margin=slice_margin,
             strict_slices=strict_slices,
+            limits=tuple(
+                map(
+                    Limit.of,
+                    [f"{name}={most}" for name, most in limits.items()] if isinstance(limits, Mapping) else limits,
+                )
+            ),
         )
         override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
         return GateResult(gated(self.store(), question, override, dry_run=dry_run))
@@ -784,6 +799,71 @@ class Tracker:
             found = history_of(tx, dataset, metric, chosen)
             new = new_steps_of(tx, dataset, metric, chosen, found) if new_steps else None
         return HistoryResult(found, new)
+
+    def leaderboard(
+        self,
+        *runs: str,
+        metrics: str | Sequence[str] = DEFAULT_METRIC,
+        dataset: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        test: LeaderboardTest = "t",
+        by: str | None = None,
+        missing: Missing = "error",
+    ) -> LeaderboardResult:
+        """Rank runs by their means, with intervals of means and ranks, and tests of all pairs.
+
+        Parameters: ``runs``: references or patterns such as ``"bm25*"``, none for all of ``dataset`` (which need not be
+        named where there is one). ``tags``: only runs with these. ``metrics``: text forms; the first orders the runs.
+        ``test``: "t" (paired t, Holm over all pairs) or "permutation" (sign flips, corrected by the largest t). ``by``:
+        a group attribute, for the first metric by slices. ``missing``: groups that some runs have no result for:
+        "error", "zero" or "intersect". Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes
+        it; InputError for what does not go together.
+        """
+        from ndcg_tracker.tracker.leaderboard import LeaderboardQuestion, leaderboard_of
+        from ndcg_tracker.tracker.result_objects import LeaderboardResult
+
+        question = LeaderboardQuestion(
+            runs, tuple(parse_metrics(metrics)), dataset, dict(tags or {}), test=test, missing=missing, by=by
+        )
+        with self.store().read() as tx:
+            return LeaderboardResult(leaderboard_of(tx, question))
+
+    def diff(
+        self, a: str, b: str, *, dataset: str | None = None, cutoff: int = 10, rbo_p: float = 0.9, top: int = 10
+    ) -> DiffResult:
+        """Show how the lists of two runs differ, without labels: overlap, rank-biased overlap, Kendall's tau.
+
+        Parameters: ``cutoff``: how many first items overlap is about. ``rbo_p``: how much a rank counts beside the one
+        before it, in (0, 1). ``top``: how many groups to list, the most changed first. Raises:
+        ReferenceNotFoundError; InputError for runs whose items were pruned; NotComparableError for two datasets.
+        """
+        from ndcg_tracker.tracker.diff import runs_diff
+        from ndcg_tracker.tracker.result_objects import DiffResult
+
+        with self.store().read() as tx:
+            one, other = (tx.runs.resolve(reference, dataset) for reference in (a, b))
+            return DiffResult(runs_diff(tx, one, other, depth=cutoff, rbo_p=rbo_p, top=top))
+
+    def best(
+        self, metric: str = DEFAULT_METRIC, *, dataset: str | None = None, tags: Mapping[str, str] | None = None
+    ) -> RunRecord:
+        """Return the run with the best mean; ``leaderboard`` says whether chance may have put it there.
+
+        Parameters and raises: see ``leaderboard``.
+        """
+        return self.runs_by_mean(metric, dataset=dataset, tags=tags)[0][0]
+
+    def runs_by_mean(
+        self, metric: str = DEFAULT_METRIC, *, dataset: str | None = None, tags: Mapping[str, str] | None = None
+    ) -> list[tuple[RunRecord, float | None]]:
+        """Return the runs with their means under the newest labels that most of them have, the best first.
+
+        Parameters and raises: see ``leaderboard``.
+        """
+        from ndcg_tracker.tracker.leaderboard import LeaderboardQuestion, by_mean
+
+        with self.store().read() as tx:
+            return by_mean(tx, LeaderboardQuestion((), (parse_metric(metric),), dataset, dict(tags or {})))
 
     def conventions(self, reference: str, *, cutoff: int = 10, dataset: str | None = None) -> list[Convention]:
         """Return a run's NDCG as every tool computes it, each with the axes that move it."""

@@ -13,7 +13,8 @@ import ndcg_tracker
 from ndcg_tracker.cli.app import run
 
 COMMANDS = [
-    ["ingest"], ["evaluate"], ["compare"], ["explain"], ["gate"], ["history"], ["rescore"], ["sql"], ["demo"],
+    ["ingest"], ["evaluate"], ["compare"], ["explain"], ["gate"], ["history"], ["leaderboard"], ["rescore"], ["sql"],
+    ["demo"], ["diff"],
     ["runs", "list"], ["runs", "show"], ["runs", "rename"], ["runs", "tag"], ["runs", "delete"], ["alias", "set"],
     ["alias", "list"], ["alias", "delete"], ["labels", "add"], ["groups", "set"], ["groups", "list"],
     ["metrics", "list"], ["metrics", "explain"], ["db", "upgrade"], ["db", "current"], ["db", "check"],
@@ -21,7 +22,8 @@ COMMANDS = [
     ["push", "mlflow"], ["push", "wandb"], ["pull", "mlflow"],
 ]  # fmt: skip
 PRINTING = [
-    ["ingest", "x"], ["evaluate", "x"], ["compare", "a", "b"], ["history"], ["rescore", "a"], ["sql", "SELECT 1"],
+    ["ingest", "x"], ["evaluate", "x"], ["compare", "a", "b"], ["history"], ["leaderboard"], ["rescore", "a"],
+    ["sql", "SELECT 1"], ["diff", "a", "b"],
     ["runs", "list"], ["runs", "show", "a"], ["alias", "list"], ["groups", "list"], ["metrics", "list"],
     ["metrics", "explain", "ndcg"], ["db", "current"], ["doctor", "conventions", "x"],
     ["gate", "a", "--baseline", "b"], ["explain", "a", "b"], ["import", "x"],

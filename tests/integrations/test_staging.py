@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +27,7 @@ from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.staging import attempt, staged_run
 from ndcg_tracker.storage.upkeep import health
+from ndcg_tracker.storage.upkeep.grants import Roles
 from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
 
 pytestmark = pytest.mark.usefixtures("postgres_schema")
@@ -90,15 +96,15 @@ def other_url(postgres_server: Any, postgres_template: str) -> Iterator[str]:
 
 
 def test_a_staged_run_is_stored_as_an_ingested_one(postgres_url: str, other_url: str) -> None:
-    rows = rows_of()
-    result = log(postgres_url, staged(partitions(rows)), "all")
+    rows, metrics = rows_of(), ["ndcg@3", "RR", "recip_rank", "P@2"]  # one of them twice
+    result = log(postgres_url, staged(partitions(rows)), "all", metrics=metrics)
     with nt.Tracker(other_url) as tracker:
-        wanted = tracker.ingest(rows, name="run", dataset="shop", metrics=METRICS)
+        wanted = tracker.ingest(rows, name="run", dataset="shop", metrics=metrics)
         assert replace(result, run_id=wanted.run_id) == wanted
     assert content(postgres_url) == content(other_url)
     assert counts(postgres_url) == counts(other_url)
     with nt.Tracker(postgres_url) as tracker:
-        assert tracker.ingest(rows, name="run", dataset="shop", metrics=METRICS).outcome == "already stored"
+        assert tracker.ingest(rows, name="run", dataset="shop", metrics=metrics).outcome == "already stored"
 
 
 def apart(rows: pa.Table) -> pa.Table:
@@ -160,6 +166,7 @@ def test_without_items_and_with_a_sample(postgres_url: str) -> None:
         with pytest.raises(InputError) as refused:
             tracker.rescore(["some"], metrics="P@5")
         assert str(refused.value) == f"run 'some' was stored with the items of 0.5 of its groups alone; {advice}"
+        assert [one.kept_share for one in tracker.rescore(metrics="P@5")] == [0, 0.5, 0.5, None]
         assert log(postgres_url, staged(partitions(rows)), name="bare", metrics=["P@5"]).metrics[0].is_new
         assert storage.check(postgres_url) == []
         (integrity,) = (one for one in health.examine(postgres_url) if one.check == "integrity")
@@ -260,15 +267,27 @@ def test_what_a_crash_of_the_server_takes_is_noticed(postgres_url: str) -> None:
     assert set(counts(postgres_url).values()) == {0}
 
 
-def test_new_labels_meanwhile_are_a_conflict(postgres_url: str) -> None:
+@pytest.mark.parametrize("of_group", ["new", "q05"])
+def test_new_labels_meanwhile(postgres_url: str, other_url: str, of_group: str) -> None:
+    labels = labels_of({of_group: {"unseen": 1.0}})
+
     def stage(staging: Staging) -> list[StagedPart]:
         found = staged(partitions(rows_of()))(staging)
         with nt.Tracker(postgres_url) as tracker:
-            tracker.add_labels(labels_of({"new": {"a": 1.0}}), dataset="shop")
+            tracker.add_labels(labels, dataset="shop")
         return found
 
-    with pytest.raises(ConflictError, match="dataset 'shop' got new labels while this run was computed"):
-        log(postgres_url, stage)
+    if of_group == "q05":
+        with pytest.raises(ConflictError, match="the dataset got new labels of these groups while the run"):
+            log(postgres_url, stage)
+        assert counts(postgres_url)["runs"] == 0
+        return
+    result = log(postgres_url, stage, "all")
+    with nt.Tracker(other_url) as tracker:
+        tracker.add_labels(labels, dataset="shop")
+        wanted = tracker.ingest(rows_of(), name="run", dataset="shop", metrics=METRICS)
+    assert replace(result, run_id=wanted.run_id) == wanted
+    assert content(postgres_url) == content(other_url)
 
 
 def test_doctor_finds_what_is_left_and_vacuum_deletes_it(postgres_url: str) -> None:
@@ -313,3 +332,65 @@ def test_where_is_not_shown(postgres_url: str) -> None:
         return staged(partitions(rows_of()))(staging)
 
     assert log(secret, stage).outcome == "stored"
+
+
+def test_the_same_run_from_three_drivers_and_ingest_is_stored_once(postgres_url: str) -> None:
+    rows = rows_of()
+
+    def ingest() -> str:
+        with nt.Tracker(postgres_url) as tracker:
+            return tracker.ingest(rows, name="run", dataset="shop", metrics=METRICS).outcome
+
+    drivers = [lambda: log(postgres_url, staged(partitions(rows)), "all").outcome] * 3
+    with ThreadPoolExecutor(4) as pool:
+        outcomes = [found.result() for found in [pool.submit(one) for one in (*drivers, ingest)]]
+    assert sorted(outcomes) == ["already stored"] * 3 + ["stored"]
+    assert (counts(postgres_url)["runs"], counts(postgres_url)["ranked_lists"]) == (1, 12)
+    assert counts(postgres_url)["staged_batches"] == 0
+
+
+DRIVER = """
+import sys, time
+import test_staging
+def stage(staging):
+    test_staging.staged(test_staging.partitions(test_staging.rows_of()))(staging)
+    print("staged", flush=True)
+    time.sleep(60)
+test_staging.log(sys.argv[1], stage)
+"""
+
+
+def test_a_killed_driver_leaves_what_vacuum_deletes(postgres_url: str) -> None:
+    folders = os.pathsep.join(path for path in sys.path if path)
+    command = [sys.executable, "-c", DRIVER, postgres_url]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": folders}) as driver:
+        assert driver.stdout is not None
+        assert driver.stdout.readline() == b"staged\n"
+        assert [one.state for one in health.examine(postgres_url) if one.check == "staged"] == ["ok"]
+        driver.kill()
+    deadline = time.monotonic() + 30
+    while [one.state for one in health.examine(postgres_url) if one.check == "staged"] != ["note"]:
+        assert time.monotonic() < deadline  # the server has not noticed yet
+    before = counts(postgres_url)
+    assert (before["runs"], before["staged_runs"]) == (0, 1)
+    assert storage.vacuum(postgres_url).n_cleared == 1
+    assert set(counts(postgres_url).values()) == {0}
+
+
+def test_a_writer_may_log_runs(postgres_server: Any, postgres_url: str) -> None:
+    names = ("staging_owner", "staging_writer", "staging_reader")
+    with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as admin:
+        try:
+            for name in names:
+                admin.execute(f"CREATE ROLE {name} LOGIN".encode())
+            storage.grant(postgres_url, Roles(*names), apply=True)
+            writer = postgres_url.replace("ndcg@", "staging_writer@")
+            assert log(writer, staged(partitions(rows_of())), "all").outcome == "stored"
+            assert log(writer, staged(partitions(rows_of())), name="other").outcome == "stored"
+            with pytest.raises(DatabaseError, match="role 'staging_reader' has no INSERT right on table staged_runs"):
+                log(postgres_url.replace("ndcg@", "staging_reader@"), staged(partitions(rows_of())), name="third")
+            assert counts(postgres_url)["staged_runs"] == 0
+        finally:
+            admin.execute(b"REASSIGN OWNED BY staging_owner TO ndcg")
+            for name in names:
+                admin.execute(f"DROP OWNED BY {name}; DROP ROLE {name}".encode())

@@ -67,6 +67,8 @@ SAMPLES = [
     "gate bm25 --baseline @prod --margin 0.5 --alpha-budget 0.1",
     "gate bm25 --baseline bm25 --scope set",
     "history --dataset shop",
+    "leaderboard --dataset shop --by device",
+    "diff bm25 dense",
     "rescore again -m RR",
     "sql 'SELECT run FROM run_summary'",
     "import out",

@@ -59,6 +59,14 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "no judged item counts in either run under AP, P@1: are the ids of groups and items spelled as in the labels? "
         "see those with",
     ),
+    "runs_lacking": (
+        {"n": 2, "first": "bm25", "version": 3, "metrics": ["AP"]},
+        "left out: 2 runs without AP under labels version 3, such as bm25; to add them",
+    ),
+    "runs_without_results": (
+        {"n": 1, "first": "bm25"},
+        "left out: 1 run whose group results were pruned, such as bm25",
+    ),
     "newer_labels": (
         {"newest": 3, "version": 1},
         "labels version 3 is newer than version 1, which both runs share; to use it",

@@ -32,6 +32,8 @@ COMMANDS = (
     "explain bm25 dense",
     "gate dense --baseline bm25 --margin 0.1",
     "history",
+    "leaderboard",
+    "diff bm25 dense",
     "rescore --all",
     "sql SELECT+1",
     "texts add {files}/texts.csv",

@@ -1,0 +1,242 @@
+"""A leaderboard for people, for programs and for papers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any, Literal
+
+from ndcg_tracker.comparison.leaderboard import Leaderboard, MetricBoard, Standing
+from ndcg_tracker.metrics.language.agreement import familiar_name
+from ndcg_tracker.reporting.csv import csv_text
+from ndcg_tracker.reporting.formats import reports_as
+from ndcg_tracker.reporting.html import reports_html
+from ndcg_tracker.reporting.json import json_text
+from ndcg_tracker.reporting.notes import told
+from ndcg_tracker.reporting.numbers import counted, interval, points
+from ndcg_tracker.reporting.report import Column, Report, Table, columns
+from ndcg_tracker.reporting.rows import as_object, fields_of, shape_of
+from ndcg_tracker.reporting.terminal import Painted
+
+LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
+MOST_LETTERS = 26
+MOST_COLUMNS = 8
+_TESTS = {
+    "t": "two-sided paired t-test, Holm-corrected over all pairs of runs of a metric",
+    "permutation": "sign flips, corrected over all pairs of runs of a metric by the largest t",
+}
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    **{one: f"\\{one}" for one in "&%$#_{}"},
+}  # fmt: skip
+
+
+def leaderboard_as(format: LeaderboardFormat, board: Leaderboard, *, color: bool = False) -> str:
+    """Return a leaderboard in a format, with a line end."""
+    if format == "json":
+        return json_text(as_object(board))
+    if format == "csv":
+        rows = leaderboard_rows(board)
+        return csv_text(list(rows[0]), [list(row.values()) for row in rows])
+    if format == "latex":
+        return leaderboard_latex(board)
+    if format == "html":
+        return reports_html([leaderboard_report(board)]) + "\n"
+    return reports_as(format, [leaderboard_report(board)], color=color)
+
+
+@shape_of(MetricBoard)
+def _metric_shape(board: MetricBoard) -> Mapping[str, object]:
+    return fields_of(board, "value") if board.value is None else fields_of(board)
+
+
+@shape_of(Leaderboard)
+def _board_shape(board: Leaderboard) -> Mapping[str, object]:
+    names = [run.name for run in board.runs]
+
+    def of_metric(one: MetricBoard) -> dict[str, Any]:
+        found: dict[str, Any] = as_object(one)
+        found["standings"] = [
+            {"run": name, **row, "better_than": [names[place] for place in row["better_than"]]}
+            for name, row in zip(names, found["standings"], strict=True)
+        ]
+        return found
+
+    hidden = () if board.attribute is not None else ("attribute", "slices")
+    shape = fields_of(board, *hidden) | {"metrics": [of_metric(one) for one in board.metrics]}
+    return shape if hidden else shape | {"slices": [of_metric(one) for one in board.slices]}
+
+
+def leaderboard_rows(board: Leaderboard) -> list[dict[str, Any]]:
+    """Return one row per metric, slice and run, as CSV and frames have it."""
+    return [
+        {
+            "run": run.name,
+            "run_id": run.run_id,
+            "dataset": board.dataset,
+            "label_set_version": board.labels.version,
+            "metric": of_metric.metric,
+            "slice": of_metric.value,
+            "n": of_metric.n,
+            "mean": one.mean,
+            "ci_low": None if one.ci is None else one.ci[0],
+            "ci_high": None if one.ci is None else one.ci[1],
+            "rank": one.rank,
+            "rank_low": one.rank_low,
+            "rank_high": one.rank_high,
+            "is_tied_with_best": one.is_tied_with_best,
+            "n_better_than": len(one.better_than),
+        }
+        for of_metric in (*board.metrics, *board.slices)
+        for run, one in zip(board.runs, of_metric.standings, strict=True)
+    ]
+
+
+def letters(board: Leaderboard) -> list[str]:
+    """Return the letter of each run, its number where there are more runs than letters."""
+    n = len(board.runs)
+    return [chr(ord("a") + place) if n <= MOST_LETTERS else str(place + 1) for place in range(n)]
+
+
+def better_than(one: Standing, names: Sequence[str]) -> str:
+    """Return the letters of the runs that a run is significantly better than; of three or more in a row the ends.
+
+    >>> better_than(Standing(0.5, None, 1, 1, 1, True, (1, 2, 3, 5)), "abcdef")
+    'b-d f'
+    """
+    parts = []
+    for _, grouped in groupby(enumerate(one.better_than), lambda pair: pair[1] - pair[0]):
+        places = [place for _, place in grouped]
+        if len(places) > 2:
+            parts.append(f"{names[places[0]]}-{names[places[-1]]}")
+        else:
+            parts += [names[place] for place in places]
+    return " ".join(parts)
+
+
+def ranks(one: Standing) -> str:
+    """Return between which ranks a run may stand.
+
+    >>> ranks(Standing(0.5, None, 1, 1, 3, True, ()))
+    '1-3'
+    """
+    return str(one.rank_low) if one.rank_low == one.rank_high else f"{one.rank_low}-{one.rank_high}"
+
+
+def leaderboard_report(board: Leaderboard) -> Report:
+    """Return the report of a leaderboard."""
+    first, signs = board.metrics[0], letters(board)
+    names = [familiar_name(one.metric) for one in board.metrics]
+    rows: list[list[object]] = []
+    for place, run in enumerate(board.runs):
+        of_first = first.standings[place]
+        row: list[object] = [signs[place], Painted(run.name, "bold" if of_first.is_tied_with_best else None)]
+        for number, of_metric in enumerate(board.metrics):
+            one = of_metric.standings[place]
+            row.append(Painted(points(one.mean), "good" if one.rank == 1 else None))
+            row += [interval(one.ci), ranks(one)] if number == 0 else []
+            row.append(better_than(one, signs))
+        rows.append(row)
+    heads = [*columns("", "run")]
+    for number, name in enumerate(names):
+        heads += columns(f">{name}", *([">95% interval", ">ranks"] if number == 0 else []))
+        heads.append(Column(f"better than by {name}", "better than"))
+    tables = [Table(heads, rows, names=(1,))]
+    if board.slices:
+        tables.append(_slice_table(board))
+    facts = [
+        ("labels", f"version {board.labels.version}, digest {board.labels.digest[:12]}"),
+        ("groups", " ".join(dict.fromkeys(f"{one.n:,}" for one in board.metrics))),
+        ("test", f"{_TESTS[board.test]}; p < 0.05"),
+    ]
+    legend = [
+        "ranks: 1 + how many runs are significantly better, to all less those significantly worse; 95% for all at once",
+        "better than: the letters of the runs that it is significantly better than",
+    ]
+    notes = [*map(told, board.notes)]
+    return Report(_headline(board, names[0]), tables=tables, legend=legend, facts=facts, notes=notes)
+
+
+def _headline(board: Leaderboard, metric: str) -> str:
+    first = board.metrics[0]
+    best = board.runs[0].name
+    tied = [run.name for run, one in zip(board.runs, first.standings, strict=True) if one.is_tied_with_best][1:]
+    leads = f"{counted(len(board.runs), 'run')} on {board.dataset}: {best} leads by {metric}"
+    if not tied:
+        return f"{leads}, and no other is tied with it"
+    shown = ", ".join(tied[:3]) + (f" and {len(tied) - 3} more" if len(tied) > 3 else "")
+    return f"{leads}; not shown to differ from it: {shown}"
+
+
+def _slice_table(board: Leaderboard) -> Table:
+    """Return the first metric of each run on the groups of each value; few runs have a column each, many a row each."""
+    title = f"{familiar_name(board.metrics[0].metric)} by {board.attribute}"
+    cells = [[_slice_cell(one) for one in of_slice.standings] for of_slice in board.slices]
+    names = [run.name for run in board.runs]
+    legend = ["*: significantly worse than the best there"]
+    if len(names) <= MOST_COLUMNS:
+        heads = [*columns(board.attribute or "", ">n"), *(Column(name, right=True) for name in names)]
+        rows: list[list[object]] = [
+            [one.value, f"{one.n:,}", *row] for one, row in zip(board.slices, cells, strict=True)
+        ]
+        return Table(heads, rows, title, legend=legend)
+    heads = [Column("run"), *(Column(f"{one.value} ({one.n:,})", right=True) for one in board.slices)]
+    rows = [[name, *(row[place] for row in cells)] for place, name in enumerate(names)]
+    return Table(heads, rows, title, legend=legend)
+
+
+def _slice_cell(one: Standing) -> Painted:
+    return Painted(f"{points(one.mean)}{' ' if one.is_tied_with_best else '*'}", "good" if one.rank == 1 else None)
+
+
+def leaderboard_latex(board: Leaderboard) -> str:
+    """Return a table for a paper: booktabs, the best mean bold, the second underlined, letters as superscripts."""
+    signs = letters(board)
+    names = [latex_text(familiar_name(one.metric)) for one in board.metrics]
+    best, second = ([_places(one, rank) for one in board.metrics] for rank in (1, 2))
+    lines = []
+    for place, run in enumerate(board.runs):
+        cells = []
+        for number, one in enumerate(board.metrics):
+            mean = points(one.standings[place].mean)
+            mean = rf"\textbf{{{mean}}}" if place in best[number] else mean
+            mean = rf"\underline{{{mean}}}" if place in second[number] else mean
+            beaten = better_than(one.standings[place], signs).replace(" ", "")
+            cells.append(mean + (rf"$^{{\mathrm{{{beaten}}}}}$" if beaten else ""))
+        lines.append(rf"({signs[place]}) {latex_text(run.name)} & {' & '.join(cells)} \\")
+    n = ", ".join(dict.fromkeys(str(one.n) for one in board.metrics))
+    caption = (
+        f"Means on {latex_text(board.dataset)} ($n = {n}$ queries). Best in bold, second underlined. A superscript "
+        f"names the runs that a run is significantly better than ({_TESTS[board.test]}, $p < 0.05$)."
+    )
+    return "\n".join(
+        [
+            r"% \usepackage{booktabs}",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{caption}}}",
+            rf"\begin{{tabular}}{{l{'l' * len(board.metrics)}}}",
+            r"\toprule",
+            rf"Run & {' & '.join(names)} \\",
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _places(board: MetricBoard, rank: int) -> set[int]:
+    return {place for place, one in enumerate(board.standings) if one.rank == rank}
+
+
+def latex_text(text: str) -> str:
+    """Return text such that LaTeX prints it as it is.
+
+    >>> latex_text("my_run & 50%")
+    'my\\\\_run \\\\& 50\\\\%'
+    """
+    return re.sub("|".join(map(re.escape, _SPECIAL)), lambda found: _SPECIAL[found[0]], text)

@@ -1,0 +1,274 @@
+"""The leaderboard of stored runs: which are meant, under which labels, and their results of groups side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.comparison.leaderboard import Leaderboard, LeaderboardTest, MetricBoard, metric_board, order_of
+from ndcg_tracker.comparison.pair import Missing, places_of_ids
+from ndcg_tracker.comparison.results import RunRef
+from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, argument
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.notes import Fact, Note
+from ndcg_tracker.reporting.notes import command_line
+from ndcg_tracker.storage.records import EXTERNAL_JUDGE
+from ndcg_tracker.tracker.external import known_metric
+from ndcg_tracker.tracker.groups import attribute_values
+from ndcg_tracker.tracker.label_sets import label_set_ref
+from ndcg_tracker.tracker.run_pair import check_one_dataset, rescore_command
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.statistics.all_pairs import Matrix
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import HistoryRecord, LabelSetRecord, RunRecord
+
+FEWEST_IN_SLICE = 2
+
+
+@dataclass(frozen=True)
+class LeaderboardQuestion:
+    """What is asked (see ``Tracker.leaderboard``)."""
+
+    references: Sequence[str]
+    metrics: Sequence[Metric]
+    dataset: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    test: LeaderboardTest = "t"
+    missing: Missing = "error"
+    by: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what does not go together (InputError)."""
+        if self.test not in ("t", "permutation"):
+            raise InputError(
+                f"{argument('test', self.test)} is unknown",
+                advice=f"give {argument('test', 't')} or {argument('test', 'permutation')}",
+            )
+        if self.missing not in ("error", "zero", "intersect"):
+            raise InputError(
+                f"{argument('missing', self.missing)} is unknown here", advice="give error, zero or intersect"
+            )
+        for metric in self.metrics:
+            if metric.shown_only is not None or metric.summary != "mean":
+                raise InputError(f"{metric} is shown and not tested", advice="rank by another metric")
+
+
+def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leaderboard:
+    """Return the leaderboard of the runs that are meant, under the newest labels that they share.
+
+    Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes it; InputError for groups that some
+    runs have no result for, unless ``missing`` says what becomes of them.
+    """
+    runs, is_named = _meant(tx, question)
+    dataset_id, dataset = runs[0].dataset_id, runs[0].dataset
+    metrics = list(dict.fromkeys(known_metric(tx, dataset_id, metric) for metric in question.metrics))
+    label_set, records, notes = _under_labels(tx, runs, metrics, is_named)
+    runs = [run for run in runs if run.id in records[0]]
+    pruned = tx.runs.prunings()
+    gone = [run for run in runs if run.id in pruned and pruned[run.id].summaries_only]
+    if gone and is_named:
+        tx.runs.refuse_pruned(gone[0].id, results=True)
+    if gone:
+        notes.append(Note("runs_without_results", {"n": len(gone), "first": gone[0].name}))
+        runs = [run for run in runs if run not in gone]
+    if len(runs) < 2:
+        raise ReferenceNotFoundError(
+            f"a leaderboard needs two runs or more with {metrics[0]}, and there "
+            f"{'is' if len(runs) == 1 else 'are'} {len(runs) or 'none'}",
+            advice="see what there is with: ndcg-track runs list",
+        )
+    boards: list[MetricBoard] = []
+    order: list[int] = []
+    slices: list[MetricBoard] = []
+    for metric, of_metric in zip(metrics, records, strict=True):
+        ids, values = _side_by_side(tx, metric, [of_metric[run.id] for run in runs], runs, question.missing)
+        weights = _weights(tx, dataset_id, metric, ids)
+        if weights is not None and question.test == "permutation":
+            raise InputError(f"{metric} weighs groups, which sign flips do not", advice=f"give {argument('test', 't')}")
+        if not order:
+            order = order_of(values, metric.direction, weights)
+            runs = [runs[place] for place in order]
+            records = [{run.id: one[run.id] for run in runs} for one in records]
+            values = values[order]
+        names = [run.name for run in runs]
+        limits = metric.limits
+        boards.append(
+            metric_board(
+                str(metric),
+                names,
+                values,
+                direction=metric.direction,
+                weights=weights,
+                limits=limits,
+                test=question.test,
+            )
+        )
+        if question.by is not None and not slices:
+            slices = _slices(tx, question, metric, (runs, ids, values, weights))
+    return Leaderboard(
+        dataset,
+        label_set_ref(label_set),
+        tuple(RunRef(run.name, run.id) for run in runs),
+        tuple(boards),
+        question.test,
+        question.by,
+        tuple(slices),
+        tuple(notes),
+    )
+
+
+def by_mean(tx: ReadTransaction, question: LeaderboardQuestion) -> list[tuple[RunRecord, float | None]]:
+    """Return the runs that are meant with their means of the first metric, the best first, undefined ones last."""
+    runs, is_named = _meant(tx, question)
+    metric = known_metric(tx, runs[0].dataset_id, question.metrics[0])
+    _, (records,), _ = _under_labels(tx, runs, [metric], is_named)
+    sign = 1.0 if metric.direction == "higher" else -1.0
+    having = [(run, records[run.id].mean) for run in runs if run.id in records]
+    return sorted(having, key=lambda one: (one[1] is None, -sign * (one[1] or 0.0)))
+
+
+def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[RunRecord], bool]:
+    """Return the runs that are meant, and whether they were named one by one."""
+    if question.references:
+        runs = list({run.id: run for run in tx.runs.chosen(question.references, question.dataset)}.values())
+    else:
+        datasets = [question.dataset] if question.dataset is not None else [one.name for one in tx.datasets.all()]
+        if len(datasets) != 1:
+            raise InputError(
+                f"there are {len(datasets)} datasets" if datasets else "there is no dataset yet",
+                advice=f"name one with {argument('dataset')}" if datasets else "store a run: ndcg-track ingest FILE",
+            )
+        runs = tx.runs.chosen((), datasets[0])
+    wanted = [run for run in runs if all(str(run.tags.get(key)) == value for key, value in question.tags.items())]
+    if not wanted:
+        raise ReferenceNotFoundError("no run has these tags", advice="see them with: ndcg-track runs list")
+    for run in wanted[1:]:
+        check_one_dataset(wanted[0], run, "ranked together")
+    return wanted, bool(question.references)
+
+
+def _under_labels(
+    tx: ReadTransaction, runs: Sequence[RunRecord], metrics: Sequence[Metric], is_named: bool
+) -> tuple[LabelSetRecord, list[dict[int, HistoryRecord]], list[Note]]:
+    """Return the newest labels under which the runs have the metrics, and the evaluations of each by run.
+
+    Runs that were not named, and lack them where most others have them, are left out with a note.
+    """
+    dataset_id, ids = runs[0].dataset_id, {run.id for run in runs}
+    is_external = [metric.is_external for metric in metrics]
+    if any(is_external) and not all(is_external):
+        raise InputError("results of other engines rest on no labels of ours", advice="rank by one kind of metric")
+    label_sets = tx.labels.sets(dataset_id, EXTERNAL_JUDGE if all(is_external) else "")[::-1]
+    newest = label_sets[0].version if label_sets else 0
+    best: tuple[LabelSetRecord, list[dict[int, HistoryRecord]], set[int]] | None = None
+    for label_set in label_sets:
+        found = [
+            {one.run_id: one for one in tx.evaluations.history(dataset_id, str(metric), label_set.id)}
+            for metric in metrics
+        ]
+        having = reduce(set.intersection, (set(of_metric) for of_metric in found)) & ids
+        if best is None or len(having) > len(best[2]):
+            best = label_set, found, having
+        if len(having) == len(ids):
+            break
+    texts = list(map(str, metrics))
+    if best is None or (is_named and len(best[2]) < len(ids)) or not best[2]:
+        lacking = [run for run in runs if best is None or run.id not in best[2]]
+        raise NotComparableError(
+            f"{len(lacking)} of {len(runs)} runs, such as {lacking[0].name!r}, lack {', '.join(texts)} under one "
+            "version of the labels",
+            advice=f"type: {command_line(rescore_command(lacking[:5], texts))}",
+        )
+    label_set, found, having = best
+    notes: list[Note] = []
+    facts: dict[str, Fact]
+    lacking = [run for run in runs if run.id not in having]
+    if lacking:
+        words = [word for text in texts for word in ("--metric", text)]
+        facts = {"n": len(lacking), "first": lacking[0].name, "version": label_set.version, "metrics": tuple(texts)}
+        notes.append(
+            Note("runs_lacking", facts, ("ndcg-track", "rescore", "--all", "--dataset", runs[0].dataset, *words))
+        )
+    elif label_set.version < newest:
+        facts = {"newest": newest, "version": label_set.version}
+        notes.append(Note("newer_labels", facts, rescore_command(runs, texts)))
+    return label_set, [{run_id: of[run_id] for run_id in of if run_id in having} for of in found], notes
+
+
+def _side_by_side(
+    tx: ReadTransaction,
+    metric: Metric,
+    records: Sequence[HistoryRecord],
+    runs: Sequence[RunRecord],
+    missing: Missing,
+) -> tuple[Index, Matrix]:
+    """Return the groups that all runs have a result for, and the results, one row per run."""
+    found = []
+    for ids, values in tx.evaluations.results_of([one.evaluation_id for one in records]):
+        defined = ~np.isnan(values)
+        found.append((ids, values) if defined.all() else (ids[defined], values[defined]))
+    first = found[0][0]
+    if all(ids is first or np.array_equal(ids, first) for ids, _ in found):
+        return first, np.stack([values for _, values in found])
+    every = reduce(np.union1d, [ids for ids, _ in found])
+    if missing == "error":
+        worst = int(np.argmin([ids.size for ids, _ in found]))
+        raise InputError(
+            f"the runs have {metric} for different groups: {runs[worst].name!r} for {found[worst][0].size:,} of "
+            f"{every.size:,}",
+            advice=f"give {argument('missing', 'intersect')} for those that all have, or {argument('missing', 'zero')}",
+        )
+    shared = reduce(np.intersect1d, [ids for ids, _ in found]) if missing == "intersect" else every
+    if not shared.size:
+        raise InputError("no group has a result in all runs", advice=f"give {argument('missing', 'zero')}")
+    matrix = np.zeros((len(found), shared.size))
+    for row, (ids, values) in zip(matrix, found, strict=True):
+        if missing == "intersect":
+            row[:] = values[places_of_ids(ids, shared)]
+        else:
+            row[np.searchsorted(shared, ids)] = values
+    return shared, matrix
+
+
+def _weights(tx: ReadTransaction, dataset_id: int, metric: Metric, ids: Index) -> Floats | None:
+    """Return the weights of groups under a metric that has them; refuse one whose mean is not that of its groups."""
+    if metric["weights"] == "none":
+        return None
+    weights_of = tx.groups.weights_by_id(dataset_id)
+    if metric["weights"] != "group":
+        raise InputError(f"the mean of {metric} is not that of its groups", advice="rank by another metric")
+    return weights_of.weights_of(ids) if weights_of.ids.size else None
+
+
+def _slices(
+    tx: ReadTransaction,
+    question: LeaderboardQuestion,
+    metric: Metric,
+    ranked: tuple[Sequence[RunRecord], Index, Matrix, Floats | None],
+) -> list[MetricBoard]:
+    """Return a metric on the groups of each value of an attribute, the most groups first."""
+    runs, ids, values, weights = ranked
+    of_groups = np.array(attribute_values(tx, runs[0], question.by or "").of(ids).values, dtype=object)
+    slices = []
+    for value in sorted({value for value in of_groups if value is not None}, key=str):
+        chosen = of_groups == value
+        if int(chosen.sum()) >= FEWEST_IN_SLICE:
+            slices.append(
+                metric_board(
+                    str(metric),
+                    [run.name for run in runs],
+                    values[:, chosen],
+                    direction=metric.direction,
+                    weights=None if weights is None else weights[chosen],
+                    limits=metric.limits,
+                    test=question.test,
+                    value=value,
+                )
+            )
+    return sorted(slices, key=lambda board: -board.n)

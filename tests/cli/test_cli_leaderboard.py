@@ -1,0 +1,80 @@
+"""``ndcg-track leaderboard`` in every format, and ``runs list`` by mean."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+
+
+def test_what_people_see(shop: CommandLine) -> None:
+    assert shop.done("leaderboard").splitlines() == [
+        "2 runs on shop: bm25 leads by ndcg@10; not shown to differ from it: dense",
+        "",
+        "   run    ndcg@10      95% interval  ranks  better than",
+        *shop.done("leaderboard").splitlines()[3:5],
+        "",
+        "ranks: 1 + how many runs are significantly better, to all less those significantly worse; 95% for",
+        "all at once",
+        "better than: the letters of the runs that it is significantly better than",
+        "",
+        *shop.done("leaderboard").splitlines()[10:13],
+    ]
+    markdown = shop.done("leaderboard", "--format", "markdown")
+    assert "|  | run | ndcg@10 | 95% interval | ranks | better than |" in markdown
+    assert shop.done("leaderboard", "--format", "html").startswith("<div><p><strong>2 runs on shop: bm25 leads")
+
+
+def test_what_programs_read(shop: CommandLine) -> None:
+    found = json.loads(shop.done("leaderboard", "bm*", "dense", "--format", "json"))
+    assert list(found) == ["dataset", "labels", "runs", "metrics", "test", "notes"]
+    (board,) = found["metrics"]
+    assert list(board) == ["metric", "direction", "n", "standings", "pairs"]
+    (pair,) = board["pairs"]
+    assert list(pair) == ["a", "b", "delta", "ci", "p_value", "p_adjusted"]
+    assert (pair["a"], pair["b"]) == ("bm25", "dense")
+    rows = list(csv.DictReader(io.StringIO(shop.done("leaderboard", "--format", "csv"))))
+    assert [row["run"] for row in rows] == ["bm25", "dense"]
+    assert [float(row["mean"]) for row in rows] == [row["mean"] for row in board["standings"]]
+
+
+def test_runs_by_mean(shop: CommandLine) -> None:
+    assert shop("runs", "tag", "dense", "study=s1").code == 0
+    listed = shop.rows("runs", "list", "--metric", "ndcg@10", "--sort", "mean")
+    assert [row["run"] for row in listed] == ["bm25", "dense"]
+    assert listed[0]["mean"] > listed[1]["mean"]
+    assert [row["run"] for row in shop.rows("runs", "list", "--tag", "study=s1")] == ["dense"]
+    assert len(shop.rows("runs", "list", "-m", "ndcg@10", "--sort", "mean", "--top", "1")) == 1
+    assert (
+        shop.refused("runs", "list", "--sort", "mean")
+        == "--sort mean needs its metric; add for example --metric ndcg@10"
+    )
+
+
+def test_what_is_refused(shop: CommandLine) -> None:
+    assert shop.refused("leaderboard", "bm25", "--all") == "--all and RUN are both given; leave one out"
+    assert shop.refused("leaderboard", "bm25") == (
+        "a leaderboard needs two runs or more with ndcg@10, and there is 1; see what there is with: "
+        "ndcg-track runs list"
+    )
+
+
+def test_the_table_of_a_paper_compiles(shop: CommandLine, folder: Path) -> None:
+    assert shop("runs", "rename", "dense", "dense_50%&#~^\\{}").code == 0
+    table = shop.done("leaderboard", "--format", "latex")
+    assert r"(b) dense\_50\%\&\#\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}" in table
+    program = shutil.which("pdflatex") or shutil.which("tectonic")
+    if program is None:
+        pytest.skip("there is no pdflatex and no tectonic")
+    document = [r"\documentclass{article}", r"\usepackage{booktabs}", r"\begin{document}", table, r"\end{document}"]
+    (folder / "paper.tex").write_text("\n".join(document), encoding="utf-8")
+    options = ["-interaction=nonstopmode", "-halt-on-error"] if program.endswith("pdflatex") else []
+    done = subprocess.run([program, *options, "paper.tex"], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert (folder / "paper.pdf").stat().st_size > 1000

@@ -1,0 +1,229 @@
+"""Leaderboards of stored runs: which runs, which labels, every number, and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+import ranx
+import scipy.stats
+
+import ndcg_tracker as nt
+from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
+
+N_RUNS, N_GROUPS = 10, 50
+NAMES = [f"run-{number}" for number in range(N_RUNS)]
+
+
+def frame_of(number: int) -> pd.DataFrame:
+    """Return the ranking of a run: the labels under noise, the less the higher its number."""
+    rng = np.random.default_rng(number)
+    grades = labels()["label"].to_numpy(dtype=float).reshape(N_GROUPS, 20)
+    scores = grades + rng.normal(scale=4.0 - 0.35 * number, size=grades.shape)
+    rows = [(f"q{query}", f"d{item}", scores[query, item]) for query in range(N_GROUPS) for item in range(20)]
+    return pd.DataFrame(rows, columns=["group", "item", "score"])
+
+
+def labels() -> pd.DataFrame:
+    rng = np.random.default_rng(99)
+    rows = [(f"q{query}", f"d{item}", int(rng.integers(0, 4))) for query in range(N_GROUPS) for item in range(20)]
+    return pd.DataFrame(rows, columns=["group", "item", "label"])
+
+
+@pytest.fixture
+def ten(fill_as: Callable[[Callable[[str], object]], None], database_url: str) -> nt.Tracker:
+    """Ten runs of rising quality."""
+
+    def stored(url: str) -> None:
+        with nt.Tracker(url) as tracker:
+            for number, name in enumerate(NAMES):
+                tracker.ingest(
+                    frame_of(number), labels=labels() if not number else None, name=name, dataset="shop",
+                    metrics=["ndcg@10", "P@5"], tags={"study": "s1" if number < 5 else "s2"},
+                )  # fmt: skip
+            kinds = pd.DataFrame({"group": [f"q{query}" for query in range(N_GROUPS)]})
+            kinds["kind"] = ["short" if query % 5 else "long" for query in range(N_GROUPS)]
+            tracker.set_groups(kinds, dataset="shop")
+
+    fill_as(stored)
+    return nt.Tracker(database_url)
+
+
+def results(tracker: nt.Tracker, metric: str) -> pd.DataFrame:
+    """Return the stored results, a column per run."""
+    query = f"SELECT run, group_key, value FROM group_history WHERE metric = '{metric}'"
+    return tracker.sql(query).pivot(index="group_key", columns="run", values="value")
+
+
+def test_every_number_is_that_of_scipy(ten: nt.Tracker) -> None:
+    found = ten.leaderboard(metrics=["ndcg@10", "P@5"]).to_dict()
+    assert [one["name"] for one in found["runs"]][:2] == ["run-9", "run-8"]
+    for board in found["metrics"]:
+        values = results(ten, board["metric"])
+        p_values = {}
+        for pair in board["pairs"]:
+            a, b = values[pair["a"]], values[pair["b"]]
+            test = scipy.stats.ttest_rel(a, b)
+            p_values[pair["a"], pair["b"]] = test.pvalue
+            assert pair["delta"] == pytest.approx(a.mean() - b.mean(), abs=1e-12)
+            assert pair["p_value"] == pytest.approx(test.pvalue, rel=1e-9)
+            assert pair["ci"] == pytest.approx(list(test.confidence_interval()), abs=1e-9)
+        assert len(p_values) == N_RUNS * (N_RUNS - 1) / 2
+        order = sorted(p_values, key=p_values.__getitem__)
+        steps = [min(1, p_values[pair] * (len(order) - place)) for place, pair in enumerate(order)]
+        holm = dict(zip(order, np.maximum.accumulate(steps), strict=True))
+        for pair in board["pairs"]:
+            assert pair["p_adjusted"] == pytest.approx(holm[pair["a"], pair["b"]], rel=1e-9)
+        better = {name: set() for name in NAMES}
+        for (a, b), p in holm.items():
+            if p < 0.05:
+                winner, loser = (a, b) if values[a].mean() > values[b].mean() else (b, a)
+                better[winner].add(loser)
+        for row in board["standings"]:
+            interval = scipy.stats.t.interval(0.95, 49, values[row["run"]].mean(), scipy.stats.sem(values[row["run"]]))
+            assert row["ci"] == pytest.approx([max(interval[0], 0), min(interval[1], 1)], abs=1e-12)
+            assert set(row["better_than"]) == better[row["run"]]
+            assert row["rank_low"] == 1 + sum(row["run"] in losers for losers in better.values())
+            assert row["rank_high"] == N_RUNS - len(better[row["run"]])
+            best = max(NAMES, key=lambda name: values[name].mean())
+            assert row["is_tied_with_best"] == (row["run"] not in better[best])
+
+
+def test_ranx_calls_the_same_runs_better_without_correction(ten: nt.Tracker) -> None:
+    """ranx corrects nothing by default: its letters are the pairs whose p-value is below its level."""
+    board = ten.leaderboard().to_dict()["metrics"][0]
+
+    def nested(frame: pd.DataFrame, column: str, kind: type) -> dict[str, dict[str, float]]:
+        return {
+            group: dict(zip(rows["item"], rows[column].astype(kind).tolist(), strict=True))
+            for group, rows in frame.groupby("group")
+        }
+
+    qrels = ranx.Qrels(nested(labels(), "label", int))
+    runs = [ranx.Run(nested(frame_of(number), "score", float), name=name) for number, name in enumerate(NAMES)]
+    theirs = ranx.compare(qrels, runs, metrics=["ndcg@10"], max_p=0.05, stat_test="student").to_dict()
+    for pair in board["pairs"]:
+        a, b = (pair["a"], pair["b"]) if pair["delta"] > 0 else (pair["b"], pair["a"])
+        significant = theirs[a]["comparisons"][b]["ndcg@10"] < 0.05
+        assert theirs[a]["comparisons"][b]["ndcg@10"] == pytest.approx(pair["p_value"], rel=1e-6, abs=1e-12)
+        assert significant == (pair["p_value"] < 0.05)
+
+
+def test_which_runs_are_meant(ten: nt.Tracker) -> None:
+    def names(*runs: str, **options: object) -> set[str]:
+        return {run.name for run in ten.leaderboard(*runs, **options).leaderboard.runs}
+
+    assert names("run-[123]", "run-9", "run-3") == {"run-1", "run-2", "run-3", "run-9"}
+    assert names(tags={"study": "s1"}) == set(NAMES[:5])
+    assert names("run-*", tags={"study": "s2"}, dataset="shop") == set(NAMES[5:])
+    assert ten.best().name == "run-9"
+    of_study = results(ten, "ndcg@10")[NAMES[:5]].mean()
+    assert ten.best(tags={"study": "s1"}).name == of_study.idxmax()
+    means = [mean for _, mean in ten.runs_by_mean("P@5")]
+    assert means == sorted(means, reverse=True)
+    compared = ten.compare("run-0", "run-[0-2]")
+    assert [one.candidate.name for one in compared.comparisons] == ["run-1", "run-2"]
+
+
+def test_slices_are_boards_of_their_groups(ten: nt.Tracker) -> None:
+    found = ten.leaderboard("run-0", "run-9", by="kind").to_dict()
+    assert [(one["value"], one["n"]) for one in found["slices"]] == [("short", 40), ("long", 10)]
+    values = results(ten, "ndcg@10")
+    long = values[[int(name[1:]) % 5 == 0 for name in values.index]]
+    for row in found["slices"][1]["standings"]:
+        assert row["mean"] == pytest.approx(long[row["run"]].mean(), abs=1e-12)
+
+
+def test_permutation_agrees_where_it_is_clear(ten: nt.Tracker) -> None:
+    by_t, by_flips = (ten.leaderboard(test=test).to_dict()["metrics"][0] for test in ("t", "permutation"))
+    for one, other in zip(by_t["pairs"], by_flips["pairs"], strict=True):
+        assert one["delta"] == other["delta"]
+        if one["p_adjusted"] < 0.001:
+            assert other["p_adjusted"] < 0.02
+        if one["p_adjusted"] > 0.5:
+            assert other["p_adjusted"] > 0.05
+
+
+def test_lower_is_better_where_the_metric_says_so(ten: nt.Tracker) -> None:
+    for number, name in enumerate(NAMES[:3]):
+        values = {f"q{query}": 10.0 + number + query % 3 for query in range(N_GROUPS)}
+        limits = {"direction": "lower", "range": (0, np.inf)}
+        ten.log_results(values, name=name, metric="external:latency", dataset="shop", **limits)
+    found = ten.leaderboard(*NAMES[:3], metrics="external:latency").to_dict()
+    assert [one["name"] for one in found["runs"]] == ["run-0", "run-1", "run-2"]
+    assert [one["rank"] for one in found["metrics"][0]["standings"]] == [1, 2, 3]
+
+
+def test_runs_that_lack_the_metric(ten: nt.Tracker) -> None:
+    ten.ingest(frame_of(3), name="other", dataset="shop", metrics="AP")
+    found = ten.leaderboard()
+    assert len(found.leaderboard.runs) == N_RUNS
+    assert found.notes == (
+        "left out: 1 run without ndcg@10 under labels version 1, such as other; to add them: ndcg-track rescore --all "
+        "--dataset shop --metric ndcg@10",
+    )
+    with pytest.raises(NotComparableError) as refused:
+        ten.leaderboard("run-1", "other")
+    assert str(refused.value) == (
+        "1 of 2 runs, such as 'other', lack ndcg@10 under one version of the labels; type: ndcg-track rescore other "
+        "--dataset shop --metric ndcg@10"
+    )
+
+
+def test_groups_that_some_runs_lack(ten: nt.Tracker) -> None:
+    some = frame_of(3)
+    some = some[some["group"] != "q7"]
+    metric = "ndcg(missing=skip)@10"
+    ten.rescore(NAMES[:2], metrics=metric, dataset="shop")
+    ten.ingest(some, name="some", dataset="shop", metrics=metric)
+    runs = ("run-0", "run-1", "some")
+    with pytest.raises(InputError) as refused:
+        ten.leaderboard(*runs, metrics=metric)
+    assert str(refused.value) == (
+        "the runs have ndcg(missing=skip)@10 for different groups: 'some' for 49 of 50; give missing='intersect' for "
+        "those that all have, or missing='zero'"
+    )
+    boards = [ten.leaderboard(*runs, metrics=metric, missing=missing).leaderboard for missing in ("intersect", "zero")]
+    assert [board.metrics[0].n for board in boards] == [49, 50]
+    mean = {run.name: one.mean for run, one in zip(boards[1].runs, boards[1].metrics[0].standings, strict=True)}
+    values = nt.evaluate(some, metric, labels=labels()).per_group[metric]
+    assert mean["some"] == pytest.approx(values.sum() / 50)
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "kind", "said"),
+    [
+        (("run-1",), {}, ReferenceNotFoundError,
+         "a leaderboard needs two runs or more with ndcg@10, and there is 1; see what there is with: "
+         "ndcg-track runs list"),
+        (("x*",), {}, ReferenceNotFoundError, "no run fits 'x*'; list all with: ndcg-track runs list"),
+        ((), {"tags": {"study": "s9"}}, ReferenceNotFoundError,
+         "no run has these tags; see them with: ndcg-track runs list"),
+        ((), {"test": "anova"}, InputError, "test='anova' is unknown; give test='t' or test='permutation'"),
+        ((), {"missing": "skip"}, InputError, "missing='skip' is unknown here; give error, zero or intersect"),
+        ((), {"metrics": "Judged@10"}, InputError, "Judged@10 is shown and not tested; rank by another metric"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(
+    ten: nt.Tracker, runs: tuple[str, ...], options: dict[str, object], kind: type[Exception], said: str
+) -> None:
+    with pytest.raises(kind) as refused:
+        ten.leaderboard(*runs, **options)
+    assert str(refused.value) == said
+
+
+def test_of_many_runs_the_pairs_with_the_best_are_kept(database_url: str) -> None:
+    from ndcg_tracker.comparison.leaderboard import metric_board
+
+    values = np.random.default_rng(1).random((60, 30))
+    board = metric_board("m", [f"r{place}" for place in range(60)], values)
+    best = f"r{int(values.mean(axis=1).argmax())}"
+    assert {pair.a for pair in board.pairs} == {best}
+    assert len(board.pairs) == 59
+    assert all(one.rank_low <= one.rank <= one.rank_high for one in board.standings)
+    assert sum(len(one.better_than) for one in board.standings) == sum(one.rank_low - 1 for one in board.standings), (
+        list(itertools.islice(board.standings, 3))
+    )
