@@ -168,6 +168,11 @@ REFUSED: dict[str, tuple[Callable[[nt.Tracker], Any], str]] = {
         "margin",
     ),
     "export": (lambda tracker: tracker.export_runs("x", ["after"]), "run 'after' was stored as sums"),
+    "diff": (lambda tracker: tracker.diff("before", "after"), "run 'before' was stored as sums"),
+    "leaderboard": (
+        lambda tracker: tracker.leaderboard("before", "after", metrics=METRIC),
+        "run 'before' was stored as sums",
+    ),
     "no such pair": (
         lambda tracker: tracker.compare("before", "before"),
         "of runs 'before' and 'before' no sums of differences are stored, and means alone cannot be compared (paired "
