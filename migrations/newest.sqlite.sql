@@ -383,6 +383,30 @@ CREATE TABLE prunings (
 	CONSTRAINT fk_prunings_run_id FOREIGN KEY(run_id) REFERENCES runs (id)
 )
 ;
+CREATE TABLE paired_sums (
+	evaluation_id INTEGER NOT NULL, 
+	baseline_run_id INTEGER NOT NULL, 
+	n_groups INTEGER NOT NULL, 
+	baseline_mean DOUBLE NOT NULL, 
+	delta DOUBLE NOT NULL, 
+	m2 DOUBLE NOT NULL, 
+	m3 DOUBLE NOT NULL, 
+	wins INTEGER NOT NULL, 
+	losses INTEGER NOT NULL, 
+	only_in_baseline INTEGER NOT NULL, 
+	only_in_candidate INTEGER NOT NULL, 
+	n_undefined INTEGER NOT NULL, 
+	details TEXT NOT NULL, 
+	created_at_utc TEXT NOT NULL, 
+	CONSTRAINT pk_paired_sums PRIMARY KEY (evaluation_id, baseline_run_id), 
+	CONSTRAINT ck_paired_sums_counts CHECK (n_groups >= 0 AND wins >= 0 AND losses >= 0 AND wins + losses <= n_groups), 
+	CONSTRAINT ck_paired_sums_finite CHECK (m2 >= 0 AND m2 <= 1.7e308 AND abs(delta) <= 1.7e308), 
+	CONSTRAINT fk_paired_sums_evaluation_id FOREIGN KEY(evaluation_id) REFERENCES evaluations (id), 
+	CONSTRAINT fk_paired_sums_baseline_run_id FOREIGN KEY(baseline_run_id) REFERENCES runs (id)
+)
+;
+CREATE INDEX ix_paired_sums_baseline_run_id ON paired_sums (baseline_run_id)
+;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('metrics', 'sqlite_autoindex_metrics_1', '10 1')
@@ -413,4 +437,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0009')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0010')

@@ -18,6 +18,7 @@ Kind = Literal[
     # history
     "different_labels", "shown_only", "other_groups", "shared_groups", "few_runs", "run_scatter", "study",
     "summaries_only",
+    "sums_only",
     # leaderboard
     "runs_lacking", "runs_without_results",
     # ingest, evaluate and import

@@ -97,6 +97,18 @@ def ingest(
             "which measure of the file.",
         ),
     ] = None,
+    summaries: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE", help="Sums over groups that Spark summarized, instead of runs; repeatable: they are merged."
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="RUN", help="Stored run that the differences in --summaries are to.")
+    ] = None,
+    disjoint_clusters: Annotated[
+        bool, typer.Option("--disjoint-clusters", help="No cluster has groups in several files of --summaries.")
+    ] = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Store runs with their metrics, down to single groups.
@@ -104,26 +116,35 @@ def ingest(
     Each file is stored in one transaction. Storing the same run again is fine and adds nothing.
     """
     tags, of_file = _tags(tag, measure)
-    if results is not None:
+    if results is not None or summaries is not None:
+        alone = "--results FILE" if results is not None else "--summaries FILE"
         taken = {"FILE": files, "--labels": labels, "--scores": scores, "--metrics-json": metrics_json, "--item": item}
         taken |= {"--score": score, "--label": label, "--weight": weight, "--columns": columns}
         taken |= {"--engine": "" if engine == options.EngineName.here else engine, "--items": items}
+        if summaries is not None:
+            taken |= {"--metric": metric, "--reader": reader, "--group": group, "--value": value, "--measure": of_file}
+            taken |= {"--results": results, "--direction": direction, "--range": range}
+        else:
+            taken |= {"--baseline": baseline, "--disjoint-clusters": "given" if disjoint_clusters else None}
         for spelled in (spelled for spelled, other in taken.items() if other):
-            raise InputError(f"--results FILE stands alone, and {spelled} is given too", advice="leave it out")
-        of_results = {
+            raise InputError(f"{alone} stands alone, and {spelled} is given too", advice="leave it out")
+        of_run: dict[str, Any] = {
             "name": name[0] if name else None,
             "dataset": dataset,
-            "group": group,
-            "value": value,
-            "measure": of_file,
-            "reader": reader,
             "tags": tags,
             "parameters": options.pairs(param, "--param"),
             "git_commit": git_commit if git_commit is not None else _head(),
             "created_at": created_at,
             "replace": replace,
         }
-        found = _stored_results(results, metric, direction, range, of_results)
+        if summaries is not None:
+            with options.tracker() as tracker:
+                found = tracker.log_summaries(
+                    summaries, baseline=baseline, disjoint_clusters=disjoint_clusters, **of_run
+                )
+        else:
+            of_results = {"group": group, "value": value, "measure": of_file, "reader": reader, **of_run}
+            found = _stored_results(str(results), metric, direction, range, of_results)
         options.show(_report([found], format))
         return
     if not files:
@@ -131,6 +152,9 @@ def ingest(
     for spelled, other in {"--direction": direction, "--range": range, "--value": value, "--measure": of_file}.items():
         if other is not None:
             raise InputError(f"{spelled} belongs to --results FILE", advice="leave it out")
+    for spelled, is_given in (("--baseline", baseline is not None), ("--disjoint-clusters", disjoint_clusters)):
+        if is_given:
+            raise InputError(f"{spelled} belongs to --summaries FILE", advice="leave it out")
 
     if items is not None and engine != options.EngineName.spark:
         raise InputError("--items belongs to --engine spark", advice="leave it out")
@@ -155,13 +179,13 @@ def ingest(
         raise InputError(f"--jobs {jobs} would read nothing", advice="give how many files to read at a time, 1 or more")
     names = run_names(files, name)
     parameters = options.pairs(param, "--param")
-    of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that
+    own_label = None if labels is not None else label  # the labels have a file, and --label is a column of that
     is_shared = labels is not None and may_have_columns(labels)
     run_columns = Columns(
         group=group,
         item=item,
         score=score,
-        label=of_run,
+        label=own_label,
         weight=weight,
         is_shared=is_shared,
         header=header_of(columns),

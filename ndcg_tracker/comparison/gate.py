@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Literal
 
@@ -22,6 +23,7 @@ from ndcg_tracker.statistics.equivalence import checked_margin
 from ndcg_tracker.statistics.information import FEW_FOR_ONE_SIDE, Information
 from ndcg_tracker.statistics.power import groups_needed
 from ndcg_tracker.statistics.repeats import RunVariance, with_runs
+from ndcg_tracker.statistics.summary import PairedSums
 from ndcg_tracker.statistics.t_distribution import quantile, two_sided_t
 from ndcg_tracker.statistics.t_test import TTest, checked_weights, finite, t_lower_bound, t_upper_bound
 
@@ -94,6 +96,7 @@ class GateDecision:
     ``slices``: the decisions on slices, None where nobody asked; they can turn a PASS. ``direction``: which values are
     better; where these are the lower ones, ``upper`` is the bound of PASS and ``lower`` that of FAIL. ``limits``: on
     other numbers of the runs; one that is not met makes FAIL. ``of_metric``: what was decided without them.
+    ``of_sums``: whether the groups are not known, and so no betting bounds.
     """
 
     decision: Decision
@@ -120,6 +123,7 @@ class GateDecision:
     fail_below: float = 0.0
     slices: GateSlices | None = None
     direction: Direction = "higher"
+    of_sums: bool = False
     limits: tuple[LimitCheck, ...] = ()
     of_metric: Decision | None = None
 
@@ -283,6 +287,33 @@ def population_decision(
     if not delta.any():
         return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
     found = bounds_of(test, delta, weights, fail_alpha, limits=limits, chance=chance, runs=runs)
+    return _by_bounds(test, found, margin, fail_alpha, runs)
+
+
+def sums_decision(sums: PairedSums, margin: float, *, fail_alpha: float = FAIL_ALPHA) -> GateDecision:
+    """Return what ``population_decision`` decides, from sums: by t bounds alone.
+
+    Where information is low, the betting bound that would decide needs the groups: the decision is then INCONCLUSIVE.
+    Parameters and raises: see ``population_decision``.
+
+    >>> from ndcg_tracker.statistics.summary import Summary
+    >>> clear = PairedSums(Summary.of(np.tile([0.125, -0.125, 0.0], 1000)))
+    >>> sums_decision(clear, 0.01).decision, sums_decision(PairedSums(Summary.of(np.full(5, 0.1))), 0.01).decision
+    ('pass', 'inconclusive')
+    """
+    checked_margin(margin, "the margin")
+    test = sums.test()
+    if test.mean is None:
+        return GateDecision("inconclusive", "population", margin, 0, None)
+    if not sums.differences.n_nonzero:
+        return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
+    found = _by_bounds(test, bounds_of_sums(sums, fail_alpha), margin, fail_alpha, None)
+    return replace(found, of_sums=True)
+
+
+def _by_bounds(test: TTest, found: Bounds, margin: float, fail_alpha: float, runs: RunVariance | None) -> GateDecision:
+    """Return what the bounds of a mean difference decide."""
+    assert test.mean is not None
     passes = found.lower is not None and found.lower > -margin
     fail_below = 0.0 if runs is None else -margin
     fails = not passes and found.upper is not None and found.upper < 0 and test.mean < fail_below
@@ -368,6 +399,16 @@ def bounds_of(
     return Bounds(known, t_lower, t_upper, betting_lower, betting_upper, betting_lower, lower_method, *upper)
 
 
+def bounds_of_sums(sums: PairedSums, fail_alpha: float = FAIL_ALPHA) -> Bounds:
+    """Return the bounds that a gate decides by where only sums are known, of which one at least is not 0."""
+    test, known = sums.test(), sums.information()
+    t_lower, t_upper = t_lower_bound(test, level=PASS_LEVEL), t_upper_bound(test, level=1 - fail_alpha)
+    if not known.is_low_for_one_side and t_lower is not None and t_upper is not None:
+        return Bounds(known, t_lower, t_upper, lower=t_lower, lower_method="t", upper=t_upper, upper_method="t")
+    upper, method = _upper_of_both(t_upper, None)
+    return Bounds(known, t_lower, t_upper, upper=upper, upper_method=method)
+
+
 def _widened(bound: float, test: TTest, runs: RunVariance | None, level: float) -> float:
     """Return a bound that covers groups, made to cover another training as well."""
     if runs is None or test.mean is None:
@@ -412,38 +453,72 @@ def with_slices(
     found = []
     for value, listed in places_of.items():
         places = np.array(listed)
-        of_slice = delta[places], None if weights is None else weights[places], chance.of(places)
-        mean = float(np.average(of_slice[0], weights=of_slice[1]))
-        if places.size >= FEWEST_IN_SLICE:
-            test, _ = of_slice[2].test(of_slice[0], of_slice[1])
-            found.append((_standing(test, mean, margin), value, test, mean, of_slice))
-    found.sort(key=lambda one: (one[0], one[1] is None, one[1] or ""))
-    rows, is_open = [], False
-    for number, (_, value, test, mean, (own, w, own_chance)) in enumerate(found):
-        share = alpha / (len(found) - number)
-        if not own.any():
-            rows.append(SliceDecision(value, own.size, 0.0, 0.0, 0.0, share, "within"))
+        if places.size < FEWEST_IN_SLICE:
             continue
-        bounds = bounds_of(test, own, w, share, limits=limits, chance=own_chance, runs=runs)
-        is_open = is_open or bounds.upper is None or bounds.upper >= -margin
-        is_within = bounds.lower is not None and bounds.lower > -margin
-        status: SliceStatus = "within" if is_within else "open" if is_open else "fails"
-        rows.append(SliceDecision(value, own.size, mean, bounds.lower, bounds.upper, share, status))
-    rows.sort(key=lambda row: row.delta)
-    slices = GateSlices(
-        slicing.attribute, margin, is_strict, tuple(rows), len(places_of) - len(rows), decision.decision
-    )
-    after = decision.decision
-    if slices.of_status("fails"):
-        after = "fail"
-    elif is_strict and slices.of_status("open") and after == "pass":
-        after = "inconclusive"
-    return replace(decision, decision=after, slices=slices)
+        own, w, of_slice = delta[places], None if weights is None else weights[places], chance.of(places)
+        test, _ = of_slice.test(own, w)
+        found.append((value, test, partial(bounds_of, test, own, w, limits=limits, chance=of_slice, runs=runs)))
+    n_small = len(places_of) - len(found)
+    asked = GateSlices(slicing.attribute, margin, is_strict, (), n_small, decision.decision)
+    return _after_slices(decision, found, alpha, asked)
 
 
 def _standing(test: TTest, mean: float, margin: float) -> float:
     """Return by how many standard errors a slice lies above its margin, the order in which Holm's method asks."""
     return (mean + margin) / test.standard_error if test.standard_error else math.copysign(math.inf, mean + margin)
+
+
+def with_summed_slices(
+    decision: GateDecision,
+    attribute: str,
+    slices: Mapping[str | None, PairedSums],
+    margin: float,
+    *,
+    is_strict: bool = False,
+) -> GateDecision:
+    """Return a decision on all groups as ``with_slices`` does, from the sums of the slices."""
+    checked_margin(margin, "the margin of slices")
+    alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
+    found = [
+        (value, sums.test(), partial(bounds_of_sums, sums))
+        for value, sums in slices.items()
+        if sums.differences.n >= FEWEST_IN_SLICE
+    ]
+    n_small = sum(0 < sums.differences.n < FEWEST_IN_SLICE for sums in slices.values())
+    return _after_slices(
+        decision, found, alpha, GateSlices(attribute, margin, is_strict, (), n_small, decision.decision)
+    )
+
+
+def _after_slices(
+    decision: GateDecision,
+    slices: Sequence[tuple[str | None, TTest, Callable[[float], Bounds]]],
+    alpha: float,
+    asked: GateSlices,
+) -> GateDecision:
+    """Return a decision after a look at slices: their value, their test, and their bounds at a level of FAIL."""
+    margin = asked.margin
+    found = [(_standing(test, test.mean or 0.0, margin), value, test, bounds) for value, test, bounds in slices]
+    found.sort(key=lambda one: (one[0], one[1] is None, one[1] or ""))
+    rows, is_open = [], False
+    for number, (_, value, test, bounds_at) in enumerate(found):
+        share, mean = alpha / (len(found) - number), test.mean or 0.0
+        if not mean and not test.standard_error:
+            rows.append(SliceDecision(value, test.n, 0.0, 0.0, 0.0, share, "within"))
+            continue
+        bounds = bounds_at(share)
+        is_open = is_open or bounds.upper is None or bounds.upper >= -margin
+        is_within = bounds.lower is not None and bounds.lower > -margin
+        status: SliceStatus = "within" if is_within else "open" if is_open else "fails"
+        rows.append(SliceDecision(value, test.n, mean, bounds.lower, bounds.upper, share, status))
+    rows.sort(key=lambda row: row.delta)
+    slices_found = replace(asked, rows=tuple(rows))
+    after = decision.decision
+    if slices_found.of_status("fails"):
+        after = "fail"
+    elif asked.is_strict and slices_found.of_status("open") and after == "pass":
+        after = "inconclusive"
+    return replace(decision, decision=after, slices=slices_found)
 
 
 def set_decision(

@@ -67,7 +67,12 @@ def compare_slices(
         row = _compared(value, baseline[places], candidate[places], of_slice, chance.of(places))
         row = replace(row, ci=limited(row.ci, limits))
         rows.append(row if direction == "higher" else replace(row, wins=row.losses, losses=row.wins))
-    rows.sort(key=lambda row: (row.value is None, -row.n, row.value or ""))
+    return corrected_slices(rows, direction)
+
+
+def corrected_slices(slices: Sequence[SliceComparison], direction: Direction = "higher") -> tuple[SliceComparison, ...]:
+    """Return slices with p-values corrected over all of them, in the order of ``compare_slices``."""
+    rows = sorted(slices, key=lambda row: (row.value is None, -row.n, row.value or ""))
     p_values = [row.p_value for row in rows]
     corrected = zip(rows, benjamini_hochberg(p_values), holm(p_values), strict=True)
     sign = 1 if direction == "higher" else -1

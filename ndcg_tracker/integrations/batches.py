@@ -148,6 +148,32 @@ def whole_groups(batches: Iterable[Any], shortened: Callable[[Any], Any]) -> Ite
         yield pa.concat_tables([*whole, *held])
 
 
+def in_blocks(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield tables of about half a million rows."""
+    import pyarrow as pa
+
+    held: list[Any] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(part.num_rows for part in held) >= _BLOCK_ROWS:
+            yield pa.Table.from_batches(held)
+            held = []
+    if any(part.num_rows for part in held):
+        yield pa.Table.from_batches(held)
+
+
+def labels_digests(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield the digests of labels that come in Arrow batches sorted by group: their ``joined_digest`` is that of all.
+
+    ``batches``: record batches with the columns group, item and label; no label is null.
+    """
+    import pyarrow as pa
+
+    for table in whole_groups(batches, lambda table: table):
+        labels = part_of_labels(table.select(["group", "item", "label"]), _Rows(table))
+        yield pa.record_batch({"digest": pa.array([labels.digest()], pa.string())})
+
+
 def _shortened(table: Any, cutoff: int) -> Any:
     """Return the rows of one group without those that are behind the cutoff and have no label."""
     import pyarrow.compute as pc

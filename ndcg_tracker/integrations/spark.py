@@ -8,30 +8,33 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ndcg_tracker.errors import DatabaseError, InputError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.places import shown
+from ndcg_tracker.ingest.summaries import merged_summaries as merged_summaries
+from ndcg_tracker.ingest.summaries import write_summaries as write_summaries
 from ndcg_tracker.integrations.batches import (
     ANY_ITEM,
     OF_GROUPS,
     SIDE,
     all_of_groups,
     collected,
+    labels_digests,
     per_group,
     usable_metrics,
 )
 from ndcg_tracker.integrations.libraries import library
 from ndcg_tracker.integrations.staging import Items, StagedPart, Staging, kept_share, logged, stage_groups
+from ndcg_tracker.integrations.sums import OF_CLUSTERS, SUMS, summed, summed_clusters, together
 from ndcg_tracker.metrics.language.text import metric_texts
-from ndcg_tracker.statistics.summary import Summary
+from ndcg_tracker.rankings.keys import joined_digest
+from ndcg_tracker.statistics.summary import SliceSummary
 from ndcg_tracker.storage.checks import checked_name, stored_time
 from ndcg_tracker.tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.tracker.evaluation import Evaluation, NoLabelsError
@@ -211,32 +214,29 @@ def _part_or_error(batches: Iterable[Any], staging: Staging) -> Iterator[Any]:
     yield pa.RecordBatch.from_pylist([row], schema=pa.schema([*columns, ("error", pa.binary())]))
 
 
-@dataclass(frozen=True)
-class SliceSummary:
-    """The sums of one metric over the groups of a slice (None where there are no slices).
+def summarize(
+    run: Any,
+    baseline: Any | None = None,
+    *,
+    by: str | None = None,
+    cluster: str | None = None,
+    labels: str | None = None,
+) -> list[SliceSummary]:
+    """Return what t intervals and gates need of values per group: a few numbers per slice, added up by Spark.
 
-    ``values``: of the run's own values. ``differences``: candidate minus baseline of the groups that both have, None
-    without a baseline. ``n_undefined``: groups that are left out, because a value is undefined or on one side only.
-    """
+    ``run`` and ``baseline``: what ``evaluate`` returned for two runs. ``by``: the column of slices in ``run``.
+    ``cluster``: its column of users or sessions whose groups belong together; a group without one stands alone. With
+    clusters the values are kept on the executors while they are added up twice. ``labels``: the digest of the labels
+    of both runs, see ``labels_digest``, which tells later which sums belong together.
 
-    metric: str
-    slice: str | None
-    values: Summary
-    differences: Summary | None
-    n_undefined: int
-
-
-def summarize(run: Any, baseline: Any | None = None, *, by: str | None = None) -> list[SliceSummary]:
-    """Return what a t interval needs of values per group, a few numbers per metric and slice, added up by Spark.
-
-    ``run`` and ``baseline``: what ``evaluate`` returned for two runs. ``by``: the column of slices in ``run``. Sums of
-    disjoint sets of groups, such as those of several days, are merged with ``Summary.merged``;
-    ``summary.differences.test()`` is the paired t-test with its interval, the one of all groups but for the last
-    digits. Raises: InputError for columns that ``evaluate`` does not return.
+    For each metric come the sums of the whole run, then those of slices. ``write_summaries`` writes them to a file,
+    ``Tracker.log_summaries`` stores them, ``merged_summaries`` adds up those of disjoint groups, such as several
+    days'; ``summary.paired.test()`` is the paired t-test with its interval, the one of all groups but for the last
+    digits. Raises: InputError for columns that ``evaluate`` does not return, and for clusters without a baseline.
     """
     functions = library("pyspark.sql.functions", _EXTRA)
     for frame, columns in (
-        (run, ("group", "metric", "value", *([by] if by else []))),
+        (run, ("group", "metric", "value", *filter(None, (by, cluster)))),
         (baseline, ("group", "metric", "value")),
     ):
         if frame is not None and not set(columns) <= set(frame.columns):
@@ -244,75 +244,79 @@ def summarize(run: Any, baseline: Any | None = None, *, by: str | None = None) -
                 f"there are columns {', '.join(frame.columns)}, not {', '.join(columns)}",
                 advice="give what evaluate returned",
             )
-    is_slice = (functions.col(by).cast("string") if by else functions.lit(None).cast("string")).alias("slice")
-    rows = run.select("group", "metric", functions.col("value").alias("own"), is_slice)
-    other = functions.lit(None).cast("double")
+    if cluster is not None and baseline is None:
+        raise InputError("clusters are of differences to a baseline", advice="give the baseline, too")
+
+    def named(column: str | None, name: str) -> Any:
+        found = functions.lit(None) if column is None else functions.col(f"`{column}`")
+        return found.cast("string").alias(name)
+
+    rows = run.select(
+        "group",
+        "metric",
+        functions.col("value").alias("own"),
+        functions.lit(True).alias("has_own"),
+        named(by, "slice"),
+        named(cluster, "cluster"),
+    )
     if baseline is None:
-        rows = rows.withColumn("other", other)
+        rows = rows.withColumn("other", functions.lit(None).cast("double"))
     else:
         before = baseline.select("group", "metric", functions.col("value").alias("other"))
         rows = rows.join(before, ["group", "metric"], "full_outer")
-    summed = partial(_summed, is_paired=baseline is not None)
-    table = _as_arrow(rows.select("metric", "slice", "own", "other").mapInArrow(summed, _SUMS))
-    parts: dict[tuple[str, str | None], list[tuple[Summary, Summary, int]]] = {}
-    for row in table.to_pylist():
-        own, paired = (Summary(*(row[f"{kind}_{name}"] for name in _FIELDS)) for kind in ("own", "paired"))
-        parts.setdefault((row["metric"], row["slice"]), []).append((own, paired, row["n_undefined"]))
-    return [
-        SliceSummary(
-            metric,
-            of_slice,
-            Summary.merged(own for own, _, _ in found),
-            None if baseline is None else Summary.merged(paired for _, paired, _ in found),
-            sum(n_undefined for _, _, n_undefined in found),
-        )
-        for (metric, of_slice), found in sorted(parts.items(), key=lambda part: (part[0][0], part[0][1] or ""))
-    ]
-
-
-_FIELDS = tuple(field.name for field in fields(Summary))
-_SUMS = "metric string, slice string, n_undefined bigint, " + ", ".join(
-    f"{kind}_{name} {'double' if name in ('mean', 'm2') else 'bigint'}"
-    for kind in ("own", "paired")
-    for name in _FIELDS
-)
-
-
-def _summed(batches: Iterable[Any], *, is_paired: bool) -> Iterator[Any]:
-    """Yield one row per metric and slice of a partition: the sums of its values and of its differences."""
-    import pyarrow as pa
-
-    found: dict[tuple[str, str | None], tuple[Summary, Summary, int]] = {}
-    for batch in batches:
-        for (metric, of_slice), rows in batch.to_pandas().groupby(["metric", "slice"], dropna=False, sort=False):
-            key = (metric, None if of_slice != of_slice else of_slice)
-            own, other = (rows[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in ("own", "other"))
-            both = own - other
-            kept = ~np.isnan(both if is_paired else own)
-            before = found.get(key, (Summary(), Summary(), 0))
-            found[key] = (
-                Summary.merged([before[0], Summary.of(own[~np.isnan(own)])]),
-                Summary.merged([before[1], Summary.of(both[kept])]) if is_paired else before[1],
-                before[2] + int((~kept).sum()),
+    clusters = None
+    if cluster is not None:
+        rows = rows.persist()
+    try:
+        values = rows.select("metric", "slice", "own", "other", "has_own")
+        sums = _as_arrow(values.mapInArrow(summed, _schema(SUMS)))
+        if cluster is not None:
+            clusters = _as_arrow(
+                _totals(rows, is_sliced=by is not None).mapInArrow(summed_clusters, _schema(OF_CLUSTERS))
             )
-    rows_out = [
-        {"metric": metric, "slice": of_slice, "n_undefined": n_undefined}
-        | {
-            f"{kind}_{name}": value
-            for kind, one in (("own", own), ("paired", paired))
-            for name, value in asdict(one).items()
-        }
-        for (metric, of_slice), (own, paired, n_undefined) in found.items()
-    ]
-    if rows_out:
-        yield pa.RecordBatch.from_pylist(rows_out, schema=_sums_schema())
+    finally:
+        if cluster is not None:
+            rows.unpersist()
+    return together(sums, clusters, is_paired=baseline is not None, by=by, cluster=cluster, labels=labels)
 
 
-def _sums_schema() -> Any:
-    import pyarrow as pa
+def _totals(rows: Any, *, is_sliced: bool) -> Any:
+    """Return a row for each cluster of the paired groups, and for its groups in each slice: how many, and their sum."""
+    functions = library("pyspark.sql.functions", _EXTRA)
+    difference = functions.col("own") - functions.col("other")
+    alone = functions.when(functions.col("cluster").isNull(), functions.col("group").cast("string"))
+    paired = rows.select("metric", "slice", "cluster", alone.alias("alone"), difference.alias("delta"))
+    paired = paired.where(functions.col("delta").isNotNull())
+    found = None
+    for is_whole in (True, False) if is_sliced else (True,):
+        keys = ["metric", "cluster", "alone", *([] if is_whole else ["slice"])]
+        totals = paired.groupBy(*keys).agg(
+            functions.sum("delta").alias("total"), functions.count("delta").alias("n_groups")
+        )
+        value = functions.lit(None).cast("string") if is_whole else functions.col("slice")
+        own = totals.select(
+            "metric", value.alias("slice"), functions.lit(is_whole).alias("is_whole"), "n_groups", "total"
+        )
+        found = own if found is None else found.union(own)
+    return found
 
-    kinds = {"string": pa.string(), "double": pa.float64(), "bigint": pa.int64()}
-    return pa.schema([(name, kinds[kind]) for name, kind in (column.split() for column in _SUMS.split(", "))])
+
+def _schema(columns: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {kind}" for name, kind in columns.items())
+
+
+def labels_digest(labels: Any, *, group: str | None = None, item: str | None = None, label: str | None = None) -> str:
+    """Return the digest of the labels in a Spark DataFrame: the one that the tracker gives the same labels.
+
+    ``labels``: rows of labels, or of a run with its labels; rows without a label do not count. ``group``, ``item``,
+    ``label``: names of columns, see ``evaluate``. Digests of the labels of disjoint groups add up, so those of several
+    days are known by the digests of each. Raises: InputError for columns that cannot be taken, and for labels that
+    contradict each other.
+    """
+    functions = library("pyspark.sql.functions", _EXTRA)
+    rows = _table(labels, Columns(group=group, item=item, label=label), LABEL_TABLE)
+    rows = rows.where(functions.col("label").isNotNull()).repartition("group").sortWithinPartitions("group")
+    return joined_digest(_as_arrow(rows.mapInArrow(labels_digests, "digest string"))["digest"].to_pylist())
 
 
 def table(name: str) -> Any:

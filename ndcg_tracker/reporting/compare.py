@@ -31,7 +31,7 @@ from ndcg_tracker.reporting.terminal import Painted
 from ndcg_tracker.reporting.unjudged import unjudged_tables
 from ndcg_tracker.statistics.equivalence import Equivalence
 from ndcg_tracker.statistics.information import FEW_FOR_ONE_SIDE
-from ndcg_tracker.storage.records import EXTERNAL_JUDGE
+from ndcg_tracker.storage.records import EXTERNAL_JUDGE, NO_LABELS_HERE, SUMMED_JUDGE
 
 SIGNS = {"improved": "▲", "regressed": "▼", "no_difference_detected": "~", "identical": "=", "not_comparable": "?"}
 RUNS_SHOWN = 5
@@ -250,7 +250,7 @@ def runs(comparison: Comparison) -> str:
 
 def _judged_dataset(comparison: Comparison) -> str:
     judge = comparison.label_set.judge
-    if judge == EXTERNAL_JUDGE:
+    if judge in NO_LABELS_HERE:
         return comparison.dataset
     return f"{comparison.dataset} (judge {judge!r})" if judge else comparison.dataset
 
@@ -484,6 +484,8 @@ def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[s
         *(("in neither run", worded(sentence, spelled)) for sentence in _in_neither(comparison)),
         ("labels", "none: another engine computed the results")
         if labels.judge == EXTERNAL_JUDGE
+        else ("labels", f"not stored here, digest {labels.digest[:12] if labels.digest.strip('0') else 'unknown'}")
+        if labels.judge == SUMMED_JUDGE
         else ("labels", f"version {labels.version}{whose(labels)}, digest {labels.digest[:12]}"),
     ]
     for share in comparison.coverage:

@@ -265,7 +265,8 @@ def _by_bounds(found: GateDecision) -> str:
     kind = f"one-sided betting bound, as {cause}" if sides.pass_method == "betting" else "one-sided t bound"
     bound, other = sides.pass_bound, sides.fail_bound
     if bound is None:
-        above = f"delta is not shown to be {goal} (low information, and differences beyond 1 know no bound)"
+        why = "sums are not enough" if found.of_sums else "differences beyond 1 know no bound"
+        above = f"delta is not shown to be {goal} (low information, and {why})"
     elif found.decision == "pass":
         above = f"with {pass_level} confidence delta is {goal}: {sides.least} {bound:.4g} ({kind})"
     else:

@@ -214,6 +214,9 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         f"{counted(n, 'run')} {'was' if n == 1 else 'were'} pruned to {'its mean' if n == 1 else 'their means'}: not "
         "compared with the runs beside"
     ),
+    "sums_only": lambda n: (
+        f"{counted(n, 'run')} {'was' if n == 1 else 'were'} stored as sums: not compared with the runs beside"
+    ),
     "same_run": "candidate and baseline are one and the same run",
     "group_not_in_run": lambda group, run, value: f"group {group!r} is not in run {run!r}: its value is {value:g}",
     "in_one_run_only": lambda n: (

@@ -109,31 +109,58 @@ def clustered_t(delta: Floats, clusters: Index, weights: Floats | None = None, *
         return TTest(plain.n, plain.mean, plain.sd)
     total = float(w.sum())
     sums = np.bincount(clusters, w * (values - plain.mean), n_clusters)
-    share = np.bincount(clusters, w, n_clusters) / total
+    share = np.asarray(np.bincount(clusters, w, n_clusters) / total, np.float64)
+    independent = np.asarray(np.bincount(clusters, w * w, n_clusters), np.float64)
+    squares = np.asarray(sums * sums, np.float64)
+    return t_of_clusters(plain, total, squares, share, independent, np.ones(n_clusters), level=level)
+
+
+def t_of_clusters(
+    plain: TTest,
+    total: float,
+    squares: Floats,
+    share: Floats,
+    independent: Floats,
+    times: Floats,
+    *,
+    level: float = 0.95,
+) -> TTest:
+    """Return the test of ``clustered_t`` from what it needs of the clusters, alike ones together.
+
+    Parameters: ``plain``: the test of the same differences as if they were independent. ``total``: the sum of their
+    weights. Of each kind of cluster, float64, shape (k,): ``squares``: the sum of S_c^2 over the clusters of this
+    kind. ``share``: p_c. ``independent``: the sum of w^2 within one. ``times``: how many there are.
+    """
+    assert plain.mean is not None
+    assert plain.sd is not None
     factor = 1 / (1 - share)
-    standard_error = math.sqrt(float((factor * sums * sums).sum())) / total
-    independent, equal = np.bincount(clusters, w * w, n_clusters), np.square(total * share)
-    df = min(_bell_mccaffrey(variance, share, factor) for variance in (np.asarray(independent, np.float64), equal))
+    standard_error = math.sqrt(float((factor * squares).sum())) / total
+    equal = np.square(total * share)
+    df = min(_bell_mccaffrey(variance, share, factor, times) for variance in (independent, equal))
     return t_test(plain.n, plain.mean, plain.sd, standard_error, df, level=level)
 
 
-def _bell_mccaffrey(variance: Floats, share: Floats, factor: Floats) -> float:
+def _bell_mccaffrey(variance: Floats, share: Floats, factor: Floats, times: Floats) -> float:
     """Return (trace)^2 / (sum of squares) of the matrix whose quadratic form the variance estimate is.
 
-    ``variance``: of the sum of each cluster under the working model.
+    ``variance``: of the sum of each cluster under the working model. ``times``: how many clusters are alike.
     """
-    total = float(variance.sum())
+
+    def summed(numbers: Floats) -> float:
+        return float((times * numbers).sum())
+
+    total = summed(variance)
     diagonal = factor * (variance - 2 * share * variance + share * share * total)
     one, two = factor * share * share, factor * share * variance
     beside = (  # the sum over all c and d of factor_c factor_d (p_d v_c + p_c v_d - p_c p_d V)^2
-        2 * float((factor * variance * variance).sum()) * float(one.sum())
-        + 2 * float(two.sum()) ** 2
-        - 4 * total * float(two.sum()) * float(one.sum())
-        + total * total * float(one.sum()) ** 2
+        2 * summed(factor * variance * variance) * summed(one)
+        + 2 * summed(two) ** 2
+        - 4 * total * summed(two) * summed(one)
+        + total * total * summed(one) ** 2
     )
     on_diagonal = factor * (2 * share * variance - share * share * total)
-    squares = float(np.square(diagonal).sum()) + beside - float(np.square(on_diagonal).sum())
-    return float(diagonal.sum()) ** 2 / squares
+    squares = summed(np.square(diagonal)) + beside - summed(np.square(on_diagonal))
+    return summed(diagonal) ** 2 / squares
 
 
 def t_interval(mean: float, sd: float, n: int, *, level: float = 0.95) -> tuple[float, float] | None:

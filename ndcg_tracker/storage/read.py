@@ -16,6 +16,7 @@ from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.statistics.summary import PairedSums, Summary
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import BLOCK_ITEMS, LABEL_LISTS, RANKED_LISTS, Bulk, Lists, unpacked
 from ndcg_tracker.storage.bulk.sqlite import ArrowChoice, SqliteBulk
@@ -35,6 +36,7 @@ from ndcg_tracker.storage.records import (
     HistoryRecord,
     LabelSetRecord,
     MetricUse,
+    PairedSumsRecord,
     PruningRecord,
     RunRecord,
     RunSize,
@@ -106,7 +108,7 @@ class ReadTransaction:
         self.aliases = AliasReads(session)
         self.runs = RunReads(session, self.datasets, self.aliases, self.groups)
         self.labels = LabelReads(session, self.groups)
-        self.evaluations = EvaluationReads(session)
+        self.evaluations = EvaluationReads(session, self.runs)
         self.decisions = DecisionReads(session)
         self.texts = TextReads(session)
 
@@ -273,6 +275,8 @@ class RunReads:
         table, runs = schema.prunings, schema.runs
         query = sa.select(table.c.packed_group_ids, runs.c.n_groups).join_from(table, runs)
         for row in self._session.rows(query.where(table.c.run_id == run_id)):
+            if not row.packed_group_ids:
+                return np.empty(0, dtype=np.int64)
             return unpacked(row.packed_group_ids, bytes(8 * row.n_groups))[0]
         return self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
 
@@ -294,8 +298,12 @@ class RunReads:
     def prunings(self, *run_ids: int) -> dict[int, PruningRecord]:
         """Return what is gone of pruned runs (of all, or of these), by the id of the run."""
         table = schema.prunings
+        of_sums = sa.and_(
+            table.c.summaries_only, table.c.kept_share == 0, sa.func.length(table.c.packed_group_ids) == 0
+        )
+        is_of_sums = sa.func.coalesce(of_sums, sa.false()).label("is_of_sums")
         columns = (table.c.run_id, table.c.created_at_utc, table.c.summaries_only, table.c.kept_share)
-        query = sa.select(*columns).order_by(table.c.run_id)
+        query = sa.select(*columns, is_of_sums).order_by(table.c.run_id)
         chosen = query.where(table.c.run_id.in_(run_ids)) if run_ids else query
         return {one.run_id: one for one in self._session.records(PruningRecord, chosen)}
 
@@ -379,10 +387,11 @@ class LabelReads:
 
 
 class EvaluationReads:
-    """Reads evaluations, the results of their groups, and how much of a run is judged."""
+    """Reads evaluations, the results or sums of their groups, and how much of a run is judged."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, runs: RunReads) -> None:
         self._session = session
+        self._runs = runs
 
     def of_run(self, run_id: int) -> list[EvaluationRecord]:
         """Return the evaluations of a run in the order in which they were stored."""
@@ -541,13 +550,39 @@ class EvaluationReads:
         return [found[evaluation_id] for evaluation_id in evaluation_ids]
 
     def _refuse_pruned(self, evaluation_id: int) -> None:
-        """Raise InputError for an evaluation whose group results were pruned."""
-        table, prunings = schema.evaluations, schema.prunings
-        query = sa.select(table.c.run, prunings.c.created_at_utc).join_from(
-            table, prunings, prunings.c.run_id == table.c.run_id
-        )
-        for row in self._session.rows(query.where(table.c.id == evaluation_id, prunings.c.summaries_only)):
-            raise pruned_error(row.run, PruningRecord(0, row.created_at_utc, summaries_only=True))
+        """Raise InputError for an evaluation whose group results were pruned, or were never stored."""
+        table = schema.evaluations
+        for row in self._session.rows(sa.select(table.c.run_id, table.c.run).where(table.c.id == evaluation_id)):
+            found = self._runs.prunings(row.run_id).get(row.run_id)
+            if found is not None and found.summaries_only:
+                raise pruned_error(row.run, found)
+
+    def sums(self, evaluation_id: int, baseline_run_id: int) -> PairedSumsRecord | None:
+        """Return the sums of an evaluation's differences to a baseline, None where there are none."""
+        table = schema.paired_sums
+        key = (table.c.evaluation_id == evaluation_id, table.c.baseline_run_id == baseline_run_id)
+        for row in self._session.rows(sa.select(table).where(*key)):
+            of_groups = Summary(row.n_groups, row.delta, row.m2, row.m3, row.wins, row.losses)
+            counts = row.only_in_baseline, row.only_in_candidate, row.n_undefined
+            clusters = row.details["clusters"]
+            known = None if clusters is None else {one["n_groups"]: Summary.from_dict(one) for one in clusters}
+            return PairedSumsRecord(
+                baseline_run_id,
+                PairedSums(of_groups, row.baseline_mean, *counts, known),
+                row.details["attribute"],
+                {one["slice"]: PairedSums.from_dict(one) for one in row.details["slices"]},
+                row.details["cluster"],
+            )
+        return None
+
+    def partners(self, run_id: int) -> list[str]:
+        """Return the names of the runs with which a run was paired when sums were stored."""
+        table, evaluations, runs = schema.paired_sums, schema.evaluations, schema.runs
+        joined = table.join(evaluations, evaluations.c.id == table.c.evaluation_id)
+        one = sa.select(table.c.baseline_run_id).select_from(joined).where(evaluations.c.run_id == run_id)
+        other = sa.select(evaluations.c.run_id).select_from(joined).where(table.c.baseline_run_id == run_id)
+        chosen = runs.c.id.in_(one) | runs.c.id.in_(other)
+        return [row.name for row in self._session.rows(sa.select(runs.c.name).where(chosen).order_by(runs.c.name))]
 
 
 class GroupReads:
@@ -682,6 +717,11 @@ class TextReads:
 
 def pruned_error(run: str, pruning: PruningRecord) -> InputError:
     """Return the error for a question that needs what is gone of a run, or what never came."""
+    if pruning.is_of_sums:
+        return InputError(
+            f"run {run!r} was stored as sums over its groups: the groups themselves are not here",
+            advice="ask where its rows are, or store the results of groups with: ndcg-track ingest",
+        )
     if pruning.kept_share is not None and not pruning.summaries_only:
         kept = f"the items of {pruning.kept_share:.3g} of its groups alone" if pruning.kept_share else "no items"
         return InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.statistics.summary import PairedSums
 
 EXTERNAL_JUDGE = "external results"
 """The judge of the label set without labels under which results of other engines are stored."""
 MEANS_AGREE = 1e-6
 """How far a stored mean may lie from that of the results: weights in single precision move it by less."""
-UNNAMED_JUDGES = ("", EXTERNAL_JUDGE)
+SUMMED_JUDGE = "sums of other engines"
+"""The judge of label sets that are known by their digest alone: runs stored as sums were evaluated with them."""
+NO_LABELS_HERE = (EXTERNAL_JUDGE, SUMMED_JUDGE)
+"""Judges whose label sets have no labels here."""
+UNNAMED_JUDGES = ("", *NO_LABELS_HERE)
 """Whose evaluations are shown where no judge is named."""
 
 
@@ -78,13 +84,26 @@ class RunRecord:
 class PruningRecord:
     """What is gone of a run: its items and, with ``summaries_only``, the results of its groups.
 
-    ``kept_share``: of how many groups it was stored with items, None where it had all of them.
+    ``kept_share``: of how many groups it was stored with items, None where it had all of them. ``is_of_sums``: whether
+    it was stored as sums over its groups, which nobody here knows.
     """
 
     run_id: int
     created_at_utc: str
     summaries_only: bool
     kept_share: float | None = None
+    is_of_sums: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PairedSumsRecord:
+    """The sums of two runs' paired differences, and those of slices by the value of ``attribute``."""
+
+    baseline_run_id: int
+    whole: PairedSums
+    attribute: str | None
+    slices: Mapping[str | None, PairedSums]
+    cluster: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -280,6 +280,36 @@ group_results = Table(
     sqlite_with_rowid=False,
 )
 
+paired_sums = Table(
+    "paired_sums",
+    metadata,
+    Column(
+        "evaluation_id",
+        IDENTIFIER,
+        ForeignKey("evaluations.id"),
+        nullable=False,
+        comment="Evaluation of the candidate.",
+    ),
+    Column("baseline_run_id", IDENTIFIER, ForeignKey("runs.id"), nullable=False, comment="Run it was compared with."),
+    Column("n_groups", COUNT, nullable=False, comment="How many groups have a value in both runs."),
+    Column("baseline_mean", REAL, nullable=False, comment="Mean of the baseline over these groups; 0 without any."),
+    Column("delta", REAL, nullable=False, comment="Mean of candidate minus baseline over them; 0 without any."),
+    Column("m2", REAL, nullable=False, comment="Sum of the squared distances of the differences from delta."),
+    Column("m3", REAL, nullable=False, comment="Sum of the cubes of these distances."),
+    Column("wins", COUNT, nullable=False, comment="How many groups have a greater value in the candidate."),
+    Column("losses", COUNT, nullable=False, comment="How many groups have a smaller value in the candidate."),
+    Column("only_in_baseline", COUNT, nullable=False, comment="How many groups have a value in the baseline only."),
+    Column("only_in_candidate", COUNT, nullable=False, comment="How many groups have a value in the candidate only."),
+    Column("n_undefined", COUNT, nullable=False, comment="How many groups have a value in neither."),
+    Column("details", JsonText, nullable=False, comment="JSON object of the same sums by slice, and of clusters."),
+    Column("created_at_utc", TEXT, nullable=False, comment="When they were stored, ISO 8601 in UTC."),
+    PrimaryKeyConstraint("evaluation_id", "baseline_run_id"),
+    CheckConstraint("n_groups >= 0 AND wins >= 0 AND losses >= 0 AND wins + losses <= n_groups", name="counts"),
+    CheckConstraint("m2 >= 0 AND m2 <= 1.7e308 AND abs(delta) <= 1.7e308", name="finite"),
+    comment="One row per evaluation of a run stored as sums and its baseline: the sums of the groups' differences.",
+)
+Index(None, paired_sums.c.baseline_run_id)
+
 coverages = Table(
     "coverages",
     metadata,

@@ -30,6 +30,7 @@ from ndcg_tracker.storage.records import (
     DatasetRecord,
     DecisionRecord,
     LabelSetRecord,
+    PairedSumsRecord,
     RunRecord,
     TextRecord,
 )
@@ -288,6 +289,11 @@ class RunWrites:
         row = {"run_id": run_id, "created_at_utc": utc_now(), "summaries_only": False, "packed_group_ids": groups}
         self._session.execute(schema.prunings.insert().values(row | {"kept_share": share}))
 
+    def keep_sums(self, run_id: int) -> None:
+        """Take note that of a run sums are stored alone, and nothing of its groups."""
+        row = {"run_id": run_id, "created_at_utc": utc_now(), "summaries_only": True, "packed_group_ids": b""}
+        self._session.execute(schema.prunings.insert().values(row | {"kept_share": 0.0}))
+
     def finish(self, run_id: int, digest: str, n_groups: int, n_items: int) -> RunRecord:
         """Finish a run: store its counts and digest, and return its record.
 
@@ -338,9 +344,10 @@ class RunWrites:
                 advice=f"point the alias to another run first, with: ndcg-track alias set {names[0][1:]} RUN",
             )
         of_run = sa.select(schema.evaluations.c.id).where(schema.evaluations.c.run_id == run_id)
-        decisions, moves = schema.decisions, schema.alias_moves
+        decisions, moves, sums = schema.decisions, schema.alias_moves, schema.paired_sums
         statements = [
             schema.group_results.delete().where(schema.group_results.c.evaluation_id.in_(of_run)),
+            sums.delete().where(sums.c.evaluation_id.in_(of_run) | (sums.c.baseline_run_id == run_id)),
             schema.evaluations.delete().where(schema.evaluations.c.run_id == run_id),
             schema.coverages.delete().where(schema.coverages.c.run_id == run_id),
             schema.ranked_lists.delete().where(schema.ranked_lists.c.run_id == run_id),
@@ -415,6 +422,7 @@ class EvaluationWrites:
         ideal_dcg: Floats | None = None,
         reasons: Sequence[str | None] | None = None,
         requested_as: str | None = None,
+        std_dev: float | None = None,
     ) -> int:
         """Store a run's results under a label set and a metric and return the evaluation's id.
 
@@ -422,8 +430,9 @@ class EvaluationWrites:
         ``tie_bounds``: the mean with all ties broken for the worst, and for the best. ``group_ids``: int64, shape (n,),
         distinct. ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN where undefined. ``reasons``: shape
         (n,), why the value of each undefined group is undefined; None for the others. ``requested_as``: the text that
-        the metric was requested as, if not its canonical one. Raises: ConflictError if the evaluation exists,
-        InputError for an undefined value without a reason or an infinite one.
+        the metric was requested as, if not its canonical one. ``std_dev``: of the values, where these are not given.
+        Raises: ConflictError if the evaluation exists, InputError for an undefined value without a reason or an
+        infinite one.
         """
         metric_id = self._metric_id(metric)
         table = schema.evaluations
@@ -440,7 +449,7 @@ class EvaluationWrites:
             "mean": None if mean is None or math.isnan(mean) else float(mean),
             "worst_mean": tie_bounds[0],
             "best_mean": tie_bounds[1],
-            "std_dev": _std_dev(rows.values[~np.isnan(rows.values)]),
+            "std_dev": _std_dev(rows.values[~np.isnan(rows.values)]) if std_dev is None else std_dev,
             "n_groups": n_groups,
             "n_missing": n_missing,
             "n_undefined": n_undefined,
@@ -456,9 +465,38 @@ class EvaluationWrites:
 
     def delete(self, evaluation_id: int) -> None:
         """Delete an evaluation with the results of its groups."""
-        for column in (schema.group_results.c.evaluation_id, schema.evaluations.c.id):
+        sums = schema.paired_sums.c.evaluation_id
+        for column in (schema.group_results.c.evaluation_id, sums, schema.evaluations.c.id):
             self._session.execute(column.table.delete().where(column == evaluation_id))
         self._made.evaluation_ids.discard(evaluation_id)
+
+    def insert_sums(self, evaluation_id: int, record: PairedSumsRecord) -> None:
+        """Store the sums of the differences of an evaluation's groups to a baseline."""
+        whole = record.whole
+        slices = [{"slice": value, **sums.to_dict()} for value, sums in record.slices.items()]
+        details = {
+            "attribute": record.attribute,
+            "slices": slices,
+            "cluster": record.cluster,
+            "clusters": whole.to_dict()["clusters"],
+        }
+        row = {
+            "evaluation_id": evaluation_id,
+            "baseline_run_id": record.baseline_run_id,
+            "n_groups": whole.differences.n,
+            "baseline_mean": whole.baseline_mean,
+            "delta": whole.differences.mean,
+            "m2": whole.differences.m2,
+            "m3": whole.differences.m3,
+            "wins": whole.differences.wins,
+            "losses": whole.differences.losses,
+            "only_in_baseline": whole.only_in_baseline,
+            "only_in_candidate": whole.only_in_candidate,
+            "n_undefined": whole.undefined,
+            "details": checked_object("sums", details),
+            "created_at_utc": utc_now(),
+        }
+        self._session.execute(schema.paired_sums.insert(), row)
 
     def refill(
         self,

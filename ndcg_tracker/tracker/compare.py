@@ -21,6 +21,7 @@ from ndcg_tracker.comparison.results import (
     coverage_notes,
     most_telling,
 )
+from ndcg_tracker.comparison.sums import refuse_groups
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.values import group_results
@@ -36,9 +37,11 @@ from ndcg_tracker.tracker.groups import AttributeValues, attribute_values
 from ndcg_tracker.tracker.label_sets import label_set_ref
 from ndcg_tracker.tracker.run_pair import RunPair, Side, Version, paired_results, resolved_pair
 from ndcg_tracker.tracker.scoring import stored_weights
+from ndcg_tracker.tracker.sums import are_sums, compared_sums
 from ndcg_tracker.tracker.unjudged import with_unjudged
 
 if TYPE_CHECKING:
+    from ndcg_tracker.comparison.sums import SummedResults
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
 
@@ -79,11 +82,22 @@ class CompareOptions:
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
-    """Two stored runs, their comparison, and the results that it rests on, metric by metric."""
+    """Two stored runs, their comparison, and the sums or the results of groups that it rests on, by metric."""
 
     both: RunPair
     comparison: Comparison
-    results: list[PairedResults]
+    of_groups: list[PairedResults]
+    sums: list[SummedResults] | None = None
+
+    @property
+    def results(self) -> list[PairedResults]:
+        """The results of groups (InputError where runs were stored as sums)."""
+        if self.sums is not None:
+            names = " and ".join(repr(side.run.name) for side in self.both.sides)
+            raise InputError(
+                f"runs {names} were stored as sums: there are no groups to show", advice="see them with: compare, gate"
+            )
+        return self.of_groups
 
 
 def compared(
@@ -116,7 +130,13 @@ Attributes = tuple[AttributeValues | None, AttributeValues | None]
 
 
 def asked_attributes(tx: ReadTransaction, run: RunRecord, options: CompareOptions) -> Attributes:
-    """Return the attributes of groups that a comparison needs (InputError where no group has one)."""
+    """Return the attributes of groups that a comparison needs (InputError where no group has one).
+
+    The slices and clusters of a run that was stored as sums come with these.
+    """
+    pruning = tx.runs.prunings(run.id).get(run.id)
+    if pruning is not None and pruning.is_of_sums:
+        return None, None
     slices, clusters = (
         None if name is None else attribute_values(tx, run, name) for name in (options.by, options.cluster)
     )
@@ -125,6 +145,11 @@ def asked_attributes(tx: ReadTransaction, run: RunRecord, options: CompareOption
 
 def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, attributes: Attributes) -> ComparedPair:
     """Return the comparison of two runs under one label set; ``attributes``: see ``asked_attributes``."""
+    if are_sums(tx, both):
+        refuse_groups(tie_bounds=options.tie_bounds, unjudged_bounds=options.unjudged_bounds)
+        asked = {"by": options.by, "cluster": options.cluster}
+        comparison, sums = compared_sums(tx, both, methods=options.methods, missing=options.missing, **asked)
+        return ComparedPair(both, _with_requests(comparison, both), [], sums)
     one, other = both.baseline.run, both.candidate.run
     slices, clusters = attributes
     if clusters is not None:

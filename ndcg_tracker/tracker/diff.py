@@ -16,6 +16,7 @@ from ndcg_tracker.rankings.join import matching_rows
 from ndcg_tracker.rankings.sorting import id_order
 from ndcg_tracker.statistics.rank_similarity import SharedRanks
 from ndcg_tracker.tracker.run_pair import check_one_dataset
+from ndcg_tracker.tracker.sums import refuse_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,6 +56,7 @@ def runs_diff(
     if not 0 < rbo_p < 1:
         raise InputError(f"{argument('rbo_p', rbo_p)} is not between 0 and 1", advice="give for example 0.9")
     check_one_dataset(a, b, "compared list by list")
+    refuse_sums(tx, (a, b))
     ids_a, ids_b = tx.runs.group_ids(a.id), tx.runs.group_ids(b.id)
     shared = np.intersect1d(ids_a, ids_b, assume_unique=True)
     blocks = list(mapped(lambda pair: _lists(*pair, depth, rbo_p), _pairs(tx, a, b, shared)))

@@ -46,6 +46,7 @@ from ndcg_tracker.tracker.groups import attribute_values, group_id
 from ndcg_tracker.tracker.label_sets import numbered_labels
 from ndcg_tracker.tracker.run_pair import RunPair, Side, check_one_dataset, paired_results, rescore_command
 from ndcg_tracker.tracker.scoring import GatheredValues, stored_weights
+from ndcg_tracker.tracker.sums import refuse_sums
 from ndcg_tracker.tracker.texts import texts_of
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def explained_pair(
         refuse_what_is_not_split(metric)
     check_one_dataset(baseline, candidate, "explained")
     runs = (baseline, candidate)
+    refuse_sums(tx, runs)
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
     if metric is None:
         metric = _shared_metric(baseline, candidate, evaluations)

@@ -22,8 +22,10 @@ from ndcg_tracker.comparison.gate import (
     population_decision,
     set_decision,
     spent_alpha,
+    sums_decision,
     with_limits,
     with_slices,
+    with_summed_slices,
 )
 from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
 from ndcg_tracker.comparison.limits import Limit, checked_limits
@@ -31,6 +33,7 @@ from ndcg_tracker.comparison.pair import Missing, places_of_ids
 from ndcg_tracker.comparison.report import MOST_SLICES
 from ndcg_tracker.comparison.results import Comparison, corrected_verdict, ties_note
 from ndcg_tracker.comparison.slices import compare_slices
+from ndcg_tracker.comparison.sums import refuse_groups
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.notes import Note
@@ -39,11 +42,12 @@ from ndcg_tracker.reporting.notes import command_line, sentence
 from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.equivalence import checked_margin
 from ndcg_tracker.statistics.repeats import RunVariance
-from ndcg_tracker.tracker.compare import CompareOptions, asked_attributes, compared_pair
+from ndcg_tracker.tracker.compare import ComparedPair, CompareOptions, asked_attributes, compared_pair
 from ndcg_tracker.tracker.external import known_metric
 from ndcg_tracker.tracker.families import AA_TAG, family_of, tagged
 from ndcg_tracker.tracker.groups import attribute_values, attributes_of
 from ndcg_tracker.tracker.run_pair import RunPair, Side, rescore_command, resolved_pair
+from ndcg_tracker.tracker.sums import summed_results
 
 if TYPE_CHECKING:
     from ndcg_tracker.comparison.compare import PairedResults
@@ -247,6 +251,8 @@ def _decided(
     baseline, candidate = (side.run for side in runs.sides)
     options = CompareOptions(missing=question.missing, top=question.top, cluster=question.cluster)
     compared = compared_pair(tx, runs, options, asked_attributes(tx, baseline, options))
+    if compared.sums is not None:
+        return _decided_by_sums(tx, question, basis, compared, acknowledgement)
     comparison, (results,) = compared.comparison, compared.results
     if not comparison.is_comparable and comparison.metrics[0].not_comparable == "nothing_judged":
         raise _nothing_judged(baseline, candidate, question.metric)
@@ -273,16 +279,27 @@ def _decided(
         ("ties", "retraining") if basis.learned is not None else ("ties",)
     )  # of ties, nobody asked for the verdict
     notes = [note for note in comparison.notes if note.kind not in covered]
-    if question.alias is None:
-        command = ("ndcg-track", "alias", "set", "baseline", baseline.name, "--dataset", baseline.dataset)
-        notes.append(Note("no_alias", command=command))
+    notes += _no_alias(question, baseline)
     if decision.decision == "pass" and question.by is None and question.scope == "population":
         notes += _regressed_slices(tx, baseline, (baseline.name, candidate.name), results)
-    notes += [Note("same_run")] if candidate.id == baseline.id else []
+    notes += _same_run(runs)
     notes += [ties_note(effect)] if effect is not None and is_open else []
     comparison = replace(comparison, notes=tuple(notes))
     if question.scope == "set":
         comparison = _without_inference(comparison)
+    found = _gated(question, basis, comparison, decision, number, acknowledgement)
+    return replace(found, ties_could_change_decision=is_open)
+
+
+def _gated(
+    question: GateQuestion,
+    basis: _Basis,
+    comparison: Comparison,
+    decision: GateDecision,
+    number: int,
+    acknowledgement: Acknowledgement | None,
+) -> Gated:
+    """Return a decision with all that belongs to it."""
     return Gated(
         comparison,
         decision,
@@ -291,9 +308,47 @@ def _decided(
         learned_margin=basis.learned,
         drift=None if basis.pin is None else drift_since_pin(basis.pin, basis.earlier, decision.delta),
         acknowledgement=None if decision.decision == "pass" else acknowledgement,
-        candidate_means=tuple((one.metric, one.mean) for one in runs.candidate.evaluations.values()),
-        ties_could_change_decision=is_open,
+        candidate_means=tuple((one.metric, one.mean) for one in basis.runs.candidate.evaluations.values()),
     )
+
+
+def _decided_by_sums(
+    tx: ReadTransaction,
+    question: GateQuestion,
+    basis: _Basis,
+    compared: ComparedPair,
+    acknowledgement: Acknowledgement | None,
+) -> Gated:
+    """Return the decision on two runs that were stored as sums."""
+    runs, comparison = basis.runs, compared.comparison
+    (results,) = summed_results(tx, runs, by=question.by, cluster=question.cluster)
+    refuse_groups(margin=question.margin == "auto" and "auto")
+    number = 1 + sum(decision.scope == question.scope for decision in basis.earlier)
+    if question.scope == "set":
+        decision = set_decision(np.array([results.whole.differences.mean]), question.tolerance or 0.0)
+        decision = replace(decision, n=results.whole.differences.n)
+        comparison = _without_inference(comparison)
+    else:
+        budget = question.alpha_budget
+        alpha = FAIL_ALPHA if budget is None else spent_alpha(number, budget)
+        decision = sums_decision(results.whole, float(question.margin or 0.0), fail_alpha=alpha)
+    if results.sliced_by is not None and results.slices is not None:
+        margin = question.slice_margin or 0.0
+        asked = (results.sliced_by, results.slices, margin)
+        decision = with_summed_slices(decision, *asked, is_strict=question.strict_slices)
+    sides = runs.baseline.run, runs.candidate.run
+    decision = with_limits(decision, checked_limits(question.limits, *(run.tags for run in sides)))
+    notes = (*comparison.notes, *_no_alias(question, sides[0]), *_same_run(runs))
+    return _gated(question, basis, replace(comparison, notes=notes), decision, number, acknowledgement)
+
+
+def _no_alias(question: GateQuestion, baseline: RunRecord) -> list[Note]:
+    command = ("ndcg-track", "alias", "set", "baseline", baseline.name, "--dataset", baseline.dataset)
+    return [Note("no_alias", command=command)] if question.alias is None else []
+
+
+def _same_run(runs: RunPair) -> list[Note]:
+    return [Note("same_run")] if runs.candidate.run.id == runs.baseline.run.id else []
 
 
 def _recorded(tx: WriteTransaction, question: GateQuestion, basis: _Basis, found: Gated) -> Gated:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
 from itertools import compress, pairwise
+from operator import not_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -381,7 +382,11 @@ def _steps_of_version(
     pruned = tx.runs.prunings()
     are_kept = [record.run_id not in pruned or each[0].size > 0 for record, each in zip(records, results, strict=True)]
     if not all(are_kept):
-        notes.append(Note("summaries_only", {"n": are_kept.count(False)}))
+        of_sums = [pruned[record.run_id].is_of_sums for record in compress(records, map(not_, are_kept))]
+        if False in of_sums:
+            notes.append(Note("summaries_only", {"n": of_sums.count(False)}))
+        if True in of_sums:
+            notes.append(Note("sums_only", {"n": of_sums.count(True)}))
         records, results = list(compress(records, are_kept)), list(compress(results, are_kept))
         if len(records) < 2:
             return {}

@@ -11,7 +11,7 @@ import numpy as np
 
 from ndcg_tracker.comparison.results import LabelSetRef
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
-from ndcg_tracker.storage.records import EXTERNAL_JUDGE
+from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.tracker.labels import GROUPS_AT_ONCE, HELD_LABELS
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = N
     dataset = tx.datasets.known(dataset_name)
     n_runs = tx.evaluations.runs_by_label_set(dataset.id)
     found = []
-    for one in (one for one in tx.labels.sets(dataset.id, judge) if one.judge != EXTERNAL_JUDGE):
+    for one in (one for one in tx.labels.sets(dataset.id, judge) if one.judge not in NO_LABELS_HERE):
         n_items, grades = _contents(tx, one)
         sizes = one.n_groups, n_items, one.n_labels, grades, n_runs.get(one.id, 0), one.judge
         found.append(LabelVersion(dataset.name, one.version, one.digest, one.created_at_utc, one.source, *sizes))
@@ -64,7 +64,7 @@ def numbered_labels(
     Raises: InputError for a dataset or judge without labels; ReferenceNotFoundError for an unknown version, or one that
     is not of this judge.
     """
-    every = [one for one in tx.labels.sets(dataset_id, None) if one.judge != EXTERNAL_JUDGE]
+    every = [one for one in tx.labels.sets(dataset_id, None) if one.judge not in NO_LABELS_HERE]
     if not every:
         raise InputError(f"dataset {dataset!r} has no labels", advice="add them with ndcg-track labels add FILE")
     if version is None:

@@ -21,6 +21,7 @@ from ndcg_tracker.tracker.external import known_metric
 from ndcg_tracker.tracker.groups import attribute_values
 from ndcg_tracker.tracker.label_sets import label_set_ref
 from ndcg_tracker.tracker.run_pair import check_one_dataset, rescore_command
+from ndcg_tracker.tracker.sums import refuse_sums
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
@@ -66,6 +67,8 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
     runs have no result for, unless ``missing`` says what becomes of them.
     """
     runs, is_named = _meant(tx, question)
+    if is_named:
+        refuse_sums(tx, runs)
     dataset_id, dataset = runs[0].dataset_id, runs[0].dataset
     metrics = list(dict.fromkeys(known_metric(tx, dataset_id, metric) for metric in question.metrics))
     label_set, records, notes = _under_labels(tx, runs, metrics, is_named)

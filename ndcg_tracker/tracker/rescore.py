@@ -10,10 +10,11 @@ from ndcg_tracker.metrics.language.metric import Metric, refuse_external
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.weights import GroupWeights
-from ndcg_tracker.storage.records import EXTERNAL_JUDGE
+from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.tracker.label_sets import numbered_labels
 from ndcg_tracker.tracker.labels import KnownLabels, add_labels, label_source
 from ndcg_tracker.tracker.scoring import StoredMetric, store_scores, stored_scores, stored_weights
+from ndcg_tracker.tracker.sums import refuse_sums
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
@@ -53,6 +54,8 @@ def rescore_runs(
     ``judge``. ``skip_pruned``: leave out what would need the items of pruned runs, instead of raising InputError.
     """
     refuse_external(metrics)
+    if not skip_pruned:
+        refuse_sums(tx, runs)
     pruned = tx.runs.prunings()
     known: dict[int, _Labels] = {}
     rescored = []
@@ -66,7 +69,7 @@ def rescore_runs(
         wanted = list(metrics) or [
             replace(parse_metric(record.metric), requested_as=record.requested_as)
             for record in evaluations
-            if record.judge != EXTERNAL_JUDGE
+            if record.judge not in NO_LABELS_HERE
         ]
         new = [metric for metric in dict.fromkeys(wanted) if str(metric) not in done]
         stored: list[StoredMetric] = []

@@ -19,7 +19,7 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.notes import sentence
-from ndcg_tracker.storage.records import EXTERNAL_JUDGE, MEANS_AGREE
+from ndcg_tracker.storage.records import EXTERNAL_JUDGE, MEANS_AGREE, NO_LABELS_HERE
 from ndcg_tracker.tracker.external import known_metric
 from ndcg_tracker.tracker.label_sets import numbered_labels
 
@@ -142,11 +142,15 @@ def shared_labels(
         asked = [numbered_labels(tx, runs[0].dataset_id, runs[0].dataset, version, judge)]
         label_sets = tx.labels.sets(runs[0].dataset_id, asked[0].judge)
     is_external = bool(wanted) and all(text.startswith(EXTERNAL) for text in wanted)
-    without = tx.labels.sets(runs[0].dataset_id, EXTERNAL_JUDGE) if labels is None and not judge else []
+    without = [
+        label_set
+        for of_judge in (NO_LABELS_HERE if labels is None and not judge else ())
+        for label_set in tx.labels.sets(runs[0].dataset_id, of_judge)
+    ]
     for label_set in [*without, *([] if is_external else asked)][::-1]:
         sides = [Side.of(run, label_set, of_run) for run, of_run in zip(runs, evaluations, strict=True)]
         shared = [text for text in sides[0].evaluations if all(text in side.evaluations for side in sides)]
-        if label_set.judge == EXTERNAL_JUDGE:
+        if label_set.judge in NO_LABELS_HERE:
             label_sets = [label_set]
         elif all(text.startswith(EXTERNAL) for text in shared):
             continue  # of our metrics there may be some under older labels

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import LabelLists
     from ndcg_tracker.reporting.charts.chart import Chart
     from ndcg_tracker.reporting.charts.compare import ComparisonChart
+    from ndcg_tracker.statistics.summary import SliceSummary
     from ndcg_tracker.storage.guard.query_result import QueryResult
     from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord
     from ndcg_tracker.storage.store import Store
@@ -265,6 +266,53 @@ class Tracker:
         details = RunDetails(name, dataset, source, *facts)
         with self.store(create=True).write() as tx:
             return store_results(tx, table, parsed, details, replace=replace)
+
+    def log_summaries(
+        self,
+        summaries: str | os.PathLike[str] | Sequence[SliceSummary] | Sequence[str | os.PathLike[str]],
+        *,
+        name: str | None = None,
+        baseline: str | None = None,
+        disjoint_clusters: bool = False,
+        dataset: str = DEFAULT_DATASET,
+        tags: Mapping[str, str] | None = None,
+        parameters: Mapping[str, str] | None = None,
+        git_commit: str | None = None,
+        created_at: str | datetime | None = None,
+        replace: bool = False,
+    ) -> IngestResult:
+        """Store a run of which only sums over its groups are known, as ``integrations.spark.summarize`` returns them.
+
+        ``compare``, ``gate``, ``history`` and lists of runs then answer from the sums; what needs groups says so.
+        Parameters: ``summaries``: the sums, a file of ``write_summaries``, or several files, such as those of several
+        days, which are merged: each group in one of them. ``baseline``: the stored run that the differences are to; a
+        run may be stored again with another one. ``disjoint_clusters``: the promise that no cluster has groups in
+        several files. The rest as ``ingest``. Raises: InputError for what are no sums, or cannot be merged;
+        NameTakenError for a run with other content.
+        """
+        from ndcg_tracker.ingest.detection import default_run_name
+        from ndcg_tracker.ingest.summaries import merged_summaries, read_summaries
+        from ndcg_tracker.statistics.summary import SliceSummary
+        from ndcg_tracker.storage.checks import checked_name, stored_time
+        from ndcg_tracker.tracker.ingest import RunDetails, source_name
+        from ndcg_tracker.tracker.sums import store_sums
+
+        given = [summaries] if isinstance(summaries, str | os.PathLike) else list(summaries)
+        sums = [one for one in given if isinstance(one, SliceSummary)]
+        paths = [os.fspath(one) for one in given if not isinstance(one, SliceSummary)]
+        if not given or bool(sums) == bool(paths):
+            raise InputError("there are no sums", advice="give what summarize returned, or files of it")
+        if name is None and not paths:
+            raise InputError("sums have no name", advice=f"name their run with {argument('name')}")
+        parts = [sums] if sums else [read_summaries(path) for path in paths]
+        merged = merged_summaries(parts, disjoint_clusters=disjoint_clusters)
+        name = checked_name("run", default_run_name(paths[0]) if name is None else name)
+        created = None if created_at is None else stored_time(created_at)
+        source = ", ".join(map(source_name, paths)) or None
+        facts = (git_commit, dict(parameters or {}), dict(tags or {}), None, created)
+        details = RunDetails(name, checked_name("dataset", dataset), source, *facts)
+        with self.store(create=True).write() as tx:
+            return store_sums(tx, merged, details, baseline, replace=replace)
 
     def ingest_stream(
         self,

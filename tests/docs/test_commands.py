@@ -50,7 +50,7 @@ def test_the_python_examples_run(document: Path, tmp_path: Path, preloaded_progr
     blocks = PYTHON_BLOCK.findall(document.read_text(encoding="utf-8"))
     if not blocks:
         return
-    is_spark = document.name == "spark.md"
+    is_spark = document.name in ("spark.md", "clicks.md")
     if is_spark:
         pytest.importorskip("pyspark")  # half a gigabyte, which not everyone has
     write_demo_files(tmp_path / "ndcg-track-demo")  # as `ndcg-track demo` leaves them

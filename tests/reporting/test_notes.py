@@ -141,6 +141,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"n": 2},
         "2 runs were pruned to their means: not compared with the runs beside",
     ),
+    "sums_only": ({"n": 1}, "1 run was stored as sums: not compared with the runs beside"),
     "study": (
         {"n": 1200, "n_runs": 1300, "study": "grid 1"},
         "1,200 of these 1,300 runs are trials of study 'grid 1', whose order says little; whether the best one beats "

@@ -17,17 +17,20 @@ import subprocess
 import sys
 import tempfile
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 for _folder in (HERE, HERE.parent, HERE.parents[1]):  # pytest puts them there by itself
     sys.path.append(str(_folder))
 
+import numpy as np  # noqa: E402
 from postgres_server import PostgresServer  # noqa: E402
 from rankings_of import labels_of  # noqa: E402
 from restored import content_of, statements_of  # noqa: E402
 
 import ndcg_tracker as nt  # noqa: E402
+from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary  # noqa: E402
 from ndcg_tracker.storage import schema, store  # noqa: E402
 from ndcg_tracker.storage.read import Session  # noqa: E402
 from ndcg_tracker.storage.upkeep import handshake as revisions  # noqa: E402
@@ -91,6 +94,20 @@ def fill(url: str) -> None:
         tracker.add_texts(TEXTS, dataset="shop")
         tracker.add_labels(labels_of(LABELS), dataset="shop", source="answers.jsonl", judge="modèle 7b")
         tracker.rescore(["dense"], dataset="shop", metrics="ndcg@10", judge="modèle 7b")
+        _store_sums(tracker)
+
+
+def _store_sums(tracker: nt.Tracker) -> None:
+    """Store two runs as sums, with slices and clusters."""
+    before, after = np.array([0.1 + 0.2, 0.5, 0.25, 0.75]), np.array([0.5, 0.5, 1 / 3, 0.25])
+    values = [SliceSummary("ndcg@10", Summary.of(one), 1, "0" * 31 + "f") for one in (before, after)]
+    totals = {1: Summary.of((after - before)[:2]), 2: Summary.of((after - before)[2:].sum(keepdims=True))}
+    paired = PairedSums(Summary.of(after - before), float(before.mean()), 0, 0, 1, totals)
+    whole = replace(values[1], paired=paired, cluster="user")
+    tracker.log_summaries(values[:1], name="week 1", dataset="clicks")
+    slices = [whole, replace(whole, attribute="länd", slice="日本"), replace(whole, attribute="länd", values=Summary())]
+    slices[2] = replace(slices[2], paired=PairedSums(clusters={}))
+    tracker.log_summaries(slices, name="week 2", baseline="week 1", dataset="clicks")
 
 
 def _leave_staged(session: Session) -> None:
