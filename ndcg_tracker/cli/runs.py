@@ -163,7 +163,8 @@ def delete_runs(
     from ndcg_tracker.reporting.numbers import counted
 
     with options.tracker() as tracker:
-        found = {run.id: (run, evaluations) for run, evaluations in (tracker.run(one, dataset) for one in runs)}
+        named = {run.id: run for run in tracker.runs_named(runs, dataset)}
+        found = {run_id: (run, tracker.run(run.name, run.dataset)[1]) for run_id, run in named.items()}
         each = [
             f"run {run.name!r} ({run.id}) of dataset {run.dataset!r}, {counted(len(evaluations), 'evaluation')}"
             for run, evaluations in found.values()

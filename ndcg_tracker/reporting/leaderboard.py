@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any, Literal
 
 from ndcg_tracker.comparison.leaderboard import Leaderboard, MetricBoard, Standing
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as
@@ -40,6 +41,9 @@ def leaderboard_as(format: LeaderboardFormat, board: Leaderboard, *, color: bool
         rows = leaderboard_rows(board)
         return csv_text(list(rows[0]), [list(row.values()) for row in rows])
     if format == "latex":
+        if board.attribute is not None:
+            what = f"a table for a paper has no slices, and {argument('by', board.attribute)} asks for them"
+            raise InputError(what, advice="leave it out, or take another format")
         return leaderboard_latex(board)
     if format == "html":
         return reports_html([leaderboard_report(board)]) + "\n"
@@ -195,15 +199,15 @@ def leaderboard_latex(board: Leaderboard) -> str:
     signs = letters(board)
     names = [latex_text(familiar_name(one.metric)) for one in board.metrics]
     best, second = ([_places(one, rank) for one in board.metrics] for rank in (1, 2))
-    lines = []
+    lines, between = [], "" if len(signs) <= MOST_LETTERS else ","
     for place, run in enumerate(board.runs):
         cells = []
         for number, one in enumerate(board.metrics):
             mean = points(one.standings[place].mean)
             mean = rf"\textbf{{{mean}}}" if place in best[number] else mean
             mean = rf"\underline{{{mean}}}" if place in second[number] else mean
-            beaten = better_than(one.standings[place], signs).replace(" ", "")
-            cells.append(mean + (rf"$^{{\mathrm{{{beaten}}}}}$" if beaten else ""))
+            beaten = better_than(one.standings[place], signs).replace(" ", between).replace("-", "--")
+            cells.append(mean + (rf"\textsuperscript{{{beaten}}}" if beaten else ""))
         lines.append(rf"({signs[place]}) {latex_text(run.name)} & {' & '.join(cells)} \\")
     n = ", ".join(dict.fromkeys(str(one.n) for one in board.metrics))
     caption = (
@@ -216,6 +220,7 @@ def leaderboard_latex(board: Leaderboard) -> str:
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{caption}}}",
+            r"\smallskip",
             rf"\begin{{tabular}}{{l{'l' * len(board.metrics)}}}",
             r"\toprule",
             rf"Run & {' & '.join(names)} \\",

@@ -16,6 +16,7 @@ Matrix = NDArray[np.float64]
 _ROUNDING = 1e-12  # as in t_test: a spread below this share of the mean is the rounding of subtractions
 _EXACT = 1e-6  # variances below this share of both runs' own are computed from the differences, not from products
 _FLIPS_AT_ONCE = 500
+_NUMBERS_AT_ONCE = 1 << 21
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ def all_pairs(values: Matrix, weights: Floats | None = None) -> AllPairs:
         return AllPairs(n, means, delta, unknown, unknown)
     residuals = values - means[:, None]
     residuals = residuals if weights is None else residuals * weights
+    residuals -= residuals.mean(axis=0)  # what all runs share takes digits from the products, and no difference has it
     products = residuals @ residuals.T
     own = np.diag(products)
     squares = own[:, None] + own[None, :] - 2 * products
@@ -107,8 +109,9 @@ def largest_t(values: Matrix, *, flips: int = 10_000) -> Matrix:
     one, other, squares = one[known], other[known], squares[known]
     observed = np.abs(found.delta[one, other] / found.standard_error[one, other])
     counts = np.ones(observed.size)
-    for first in range(0, flips, _FLIPS_AT_ONCE):
-        signs = generator.integers(0, 2, size=(min(_FLIPS_AT_ONCE, flips - first), n)) * 2.0 - 1.0
+    at_once = max(1, min(_FLIPS_AT_ONCE, _NUMBERS_AT_ONCE // max(observed.size, n)))
+    for first in range(0, flips, at_once):
+        signs = generator.integers(0, 2, size=(min(at_once, flips - first), n)) * 2.0 - 1.0
         sums = signs @ centred.T
         differences = sums[:, one] - sums[:, other]
         variance = np.maximum(squares - np.square(differences) / n, 0.0) * n / (n - 1)

@@ -148,7 +148,11 @@ def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[Run
                 advice=f"name one with {argument('dataset')}" if datasets else "store a run: ndcg-track ingest FILE",
             )
         runs = tx.runs.chosen((), datasets[0])
-    wanted = [run for run in runs if all(str(run.tags.get(key)) == value for key, value in question.tags.items())]
+    wanted = [
+        run
+        for run in runs
+        if all(key in run.tags and str(run.tags[key]) == value for key, value in question.tags.items())
+    ]
     if not wanted:
         raise ReferenceNotFoundError("no run has these tags", advice="see them with: ndcg-track runs list")
     for run in wanted[1:]:

@@ -374,7 +374,7 @@ class LeaderboardResult:
     ...     result, best = tracker.leaderboard(), tracker.best()
     >>> result.to_frame()[["run", "mean", "rank", "rank_low", "rank_high"]].round(4).values.tolist()
     [['new', 1.0, 1, 1, 2], ['old', 0.8155, 2, 1, 2]]
-    >>> best.name, [line[:7] for line in result.to_latex().splitlines()[8:10]]
+    >>> best.name, [line[:7] for line in result.to_latex().splitlines()[9:11]]
     ('new', ['(a) new', '(b) old'])
     """
 

@@ -878,6 +878,11 @@ class Tracker:
         with self.store().read() as tx:
             return tx.runs.chosen((), dataset)
 
+    def runs_named(self, references: Sequence[str], dataset: str | None = None) -> list[RunRecord]:
+        """Return the runs of these references, and all that fit a pattern such as ``"bm25*"``; without any, all."""
+        with self.store().read() as tx:
+            return tx.runs.chosen(references, dataset)
+
     def others_of(self, reference: str, dataset: str | None = None) -> list[RunRecord]:
         """Return the other runs of a run's dataset, oldest first."""
         with self.store().read() as tx:

@@ -9,8 +9,14 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from command_line import CommandLine
+
+from ndcg_tracker.comparison.leaderboard import Leaderboard, metric_board
+from ndcg_tracker.comparison.results import LabelSetRef, RunRef
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.reporting.leaderboard import leaderboard_as, leaderboard_latex
 
 
 def test_what_people_see(shop: CommandLine) -> None:
@@ -78,3 +84,20 @@ def test_the_table_of_a_paper_compiles(shop: CommandLine, folder: Path) -> None:
     done = subprocess.run([program, *options, "paper.tex"], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     assert (folder / "paper.pdf").stat().st_size > 1000
+
+
+def test_a_paper_names_many_runs_by_numbers_with_commas() -> None:
+    values = np.repeat(np.linspace(1, 0, 30)[:, None], 40, axis=1) + 1e-3 * np.random.default_rng(1).random((30, 40))
+    names = [f"r{place}" for place in range(30)]
+    board = metric_board("ndcg@10", names, values)
+    runs = tuple(RunRef(name, place) for place, name in enumerate(names))
+    table = leaderboard_latex(Leaderboard("shop", LabelSetRef(1, "0"), runs, (board,), "t"))
+    rows = [line for line in table.splitlines() if line.startswith("(")]
+    assert rows[0].endswith(r"\textsuperscript{2--30} \\")
+    assert rows[27].endswith(r"\textsuperscript{29,30} \\")
+    sliced = Leaderboard("shop", LabelSetRef(1, "0"), runs, (board,), "t", "kind")
+    with pytest.raises(InputError) as refused:
+        leaderboard_as("latex", sliced)
+    assert str(refused.value) == (
+        "a table for a paper has no slices, and by='kind' asks for them; leave it out, or take another format"
+    )

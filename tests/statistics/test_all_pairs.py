@@ -50,6 +50,16 @@ def test_runs_that_are_nearly_equal_lose_no_digit() -> None:
     assert found.p_value[0, 1] == pytest.approx(expected, rel=1e-5)
 
 
+def test_runs_of_one_search_lose_no_digit() -> None:
+    rng = np.random.default_rng(4)
+    values = rng.random(300) + 1e-5 * rng.normal(size=(40, 300))
+    found = all_pairs(values)
+    for one, other in ((0, 1), (5, 39)):
+        assert found.p_value[one, other] == pytest.approx(
+            scipy.stats.ttest_rel(values[one], values[other]).pvalue, rel=1e-7
+        )
+
+
 def test_holm_is_that_of_statsmodels_over_all_pairs() -> None:
     rng = np.random.default_rng(5)
     values = rng.random((10, 50)) + np.linspace(0, 0.3, 10)[:, None]

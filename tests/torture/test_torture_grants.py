@@ -40,11 +40,13 @@ def refusals() -> dict[str, tuple[str, str, str]]:
     """Return what dashboards, reader and writer have no right to, "" where they may run the command."""
     dataset, run = "SELECT right on table datasets", "SELECT right on table runs"
     reading = {
+        "leaderboard": dataset,
         "history": dataset, "texts list": dataset, "alias list": "SELECT right on table aliases",
         "labels list": dataset, "labels diff": dataset, "labels agreement": dataset, "groups list": dataset,
         "plot history": dataset, "plot training": dataset, "plot runs": dataset,
         **dict.fromkeys(
-            ("compare", "explain", "gate dense --baseline bm25 --margin 0.1 --dry-run", "report", "plot", "export",
+            ("diff", "show", "compare", "explain",
+             "gate dense --baseline bm25 --margin 0.1 --dry-run", "report", "plot", "export",
              "runs list", "runs show", "labels needed", "db check", "runs prune", "doctor conventions"), run,
         ),
     }  # fmt: skip

@@ -19,6 +19,7 @@ NAMES = [
     "ReferenceNotFoundError",
     "Tracker",
     "evaluate",
+    "experiment",
     "paired",
     "parse_metric",
 ]

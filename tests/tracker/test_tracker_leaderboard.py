@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
-import ranx
 import scipy.stats
 
 import ndcg_tracker as nt
@@ -92,9 +91,12 @@ def test_every_number_is_that_of_scipy(ten: nt.Tracker) -> None:
             assert row["is_tied_with_best"] == (row["run"] not in better[best])
 
 
+@pytest.mark.nightly  # compiling itself takes ranx half a minute in a new environment
 def test_ranx_calls_the_same_runs_better_without_correction(ten: nt.Tracker) -> None:
     """ranx corrects nothing by default: its letters are the pairs whose p-value is below its level."""
     board = ten.leaderboard().to_dict()["metrics"][0]
+
+    import ranx
 
     def nested(frame: pd.DataFrame, column: str, kind: type) -> dict[str, dict[str, float]]:
         return {
@@ -200,6 +202,8 @@ def test_groups_that_some_runs_lack(ten: nt.Tracker) -> None:
          "a leaderboard needs two runs or more with ndcg@10, and there is 1; see what there is with: "
          "ndcg-track runs list"),
         (("x*",), {}, ReferenceNotFoundError, "no run fits 'x*'; list all with: ndcg-track runs list"),
+        ((), {"tags": {"other": "None"}}, ReferenceNotFoundError,
+         "no run has these tags; see them with: ndcg-track runs list"),
         ((), {"tags": {"study": "s9"}}, ReferenceNotFoundError,
          "no run has these tags; see them with: ndcg-track runs list"),
         ((), {"test": "anova"}, InputError, "test='anova' is unknown; give test='t' or test='permutation'"),
