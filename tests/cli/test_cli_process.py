@@ -214,6 +214,7 @@ def test_the_start_imports_nothing_heavy() -> None:
         assert heavy.isdisjoint(done.stdout.splitlines()[-1].split())
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("arguments", "heavy"),
     [

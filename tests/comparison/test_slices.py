@@ -75,6 +75,7 @@ def test_no_group_and_wrong_lengths() -> None:
         compare_slices(np.zeros(2), np.array([0.5, math.nan]), ["a", "a"])
 
 
+@pytest.mark.nightly
 def test_false_discovery_rate_over_20_slices(record_property: Record) -> None:
     """Five of twenty slices differ; of those listed at q < .05, few are false."""
     samples, n = repeats(1500), 40

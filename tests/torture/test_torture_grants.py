@@ -178,6 +178,7 @@ def expected(command: str) -> tuple[str, str, str]:
     return found[max((words for words in found if command.startswith(words)), key=len)]
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("role", [DASHBOARDS, READER, WRITER, OWNER])
 def test_every_command_as_every_role(team: Team, role: str) -> None:
     commands = [one for one in (*COMMANDS, *MORE) if not one.startswith(ELSEWHERE)]

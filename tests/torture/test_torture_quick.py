@@ -14,8 +14,13 @@ from .small_disks import can_be_mounted
 MODULES = ["kills", "signals", "writers", "same_file", "start_ups", "disk_full", "memory"]
 
 
-# test_transactions.py has eight writers of SQLite too; a team takes ten seconds
-IN_THE_NIGHTLY = {("writers", "sqlite"), ("team", "postgres")}
+# test_transactions.py has eight writers of both engines too; a team takes ten seconds; signals, kills and full disks are
+# tried on Postgres, whose server is a process of its own
+IN_THE_NIGHTLY = {
+    *((name, "sqlite") for name in ("writers", "signals", "kills", "disk_full")),
+    ("writers", "postgres"),
+    ("team", "postgres"),
+}
 CASES = [
     pytest.param(name, engine, marks=[pytest.mark.nightly] if (name, engine) in IN_THE_NIGHTLY else [])
     for name, engine in [*itertools.product(MODULES, ("sqlite", "postgres")), ("team", "postgres")]
