@@ -14,8 +14,8 @@ from .small_disks import can_be_mounted
 MODULES = ["kills", "signals", "writers", "same_file", "start_ups", "disk_full", "memory"]
 
 
-# test_transactions.py has eight writers of both engines too; a team takes ten seconds; signals, kills and full disks are
-# tried on Postgres, whose server is a process of its own
+# test_transactions.py has eight writers of both engines too; a team takes ten seconds; signals, kills and full disks
+# are tried on Postgres, whose server is a process of its own
 IN_THE_NIGHTLY = {
     *((name, "sqlite") for name in ("writers", "signals", "kills", "disk_full")),
     ("writers", "postgres"),
