@@ -198,9 +198,8 @@ def _part_or_error(batches: Iterable[Any], staging: Staging) -> Iterator[Any]:
     Spark then tries the task again.
     """
     import pyarrow as pa
-    from pyspark import TaskContext
 
-    context = TaskContext.get()
+    context = library("pyspark", _EXTRA).TaskContext.get()
     assert context is not None
     row: dict[str, object] = dict.fromkeys([*(field.name for field in fields(StagedPart)), "error"])
     try:
