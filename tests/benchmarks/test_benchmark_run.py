@@ -61,6 +61,7 @@ def test_frames_of_several_forms_stand_in_one_table(tmp_path: Path) -> None:
     assert all(f"| {title} |" in printed for title in checks)
 
 
+@pytest.mark.nightly
 def test_tools_find_the_same_means_and_stand_in_the_tables(tmp_path: Path) -> None:
     options = ("--sections", "files", "kernel", "--only", "evaluate", "ingest, SQLite", "pytrec_eval", "trec_eval")
     results, printed = run(tmp_path, *options, "--chart", "chart.svg")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from console_blocks import POSTGRES_URL, REPOSITORY, matches, rewritten, run_steps, steps_of
+from thorough import LONG
 
 from ndcg_tracker.cli.demo import write_demo_files
 
@@ -31,7 +32,7 @@ def test_the_commands_print_what_the_document_shows(
     url = request.getfixturevalue("postgres_url") if needs_postgres else None
     folder = tmp_path / "work"
     folder.mkdir()
-    programs = None if document.name == "README.md" else preloaded_programs
+    programs = None if LONG and document.name == "README.md" else preloaded_programs  # as a user starts them
     if document.name == "mlflow.md":  # its scripts import MLflow, which takes two seconds
         programs = tmp_path / "programs"
         programs.mkdir()
@@ -52,6 +53,8 @@ def test_the_python_examples_run(document: Path, tmp_path: Path, preloaded_progr
         return
     is_spark = document.name in ("spark.md", "clicks.md")
     if is_spark:
+        if not LONG:
+            pytest.skip("the nightly run starts Spark")
         pytest.importorskip("pyspark")  # half a gigabyte, which not everyone has
     write_demo_files(tmp_path / "ndcg-track-demo")  # as `ndcg-track demo` leaves them
     is_cold = is_spark or document.name == "README.md"

@@ -165,6 +165,7 @@ def test_main_writes_the_file_that_pull_requests_are_gated_against(tmp_path: Pat
         assert (job.folder / "summary.md").read_text(encoding="utf-8").startswith(f"### {VERDICTS[candidate]}: ")
 
 
+@pytest.mark.nightly
 def test_the_setup_before_the_workflow(postgres_url: str, tmp_path: Path) -> None:
     (setup,) = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     folder = tmp_path / "work"

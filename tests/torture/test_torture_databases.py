@@ -1,20 +1,26 @@
 """Quick sizes of rows 7 to 10: faults of Postgres, migrations, drift, and databases of others."""
 
+from itertools import product
 from pathlib import Path
 
 import pytest
 from all_commands import all_commands
 from command_line import Printed
 from postgres_server import PostgresServer
-from thorough import LONG
 
 from . import drift, handshakes, migrations, postgres_faults
 from .handshakes import COMMANDS, NEEDING_EXTRAS, WITHOUT_DATABASE, conditions, untrue
 from .report import Setting
 
+# tests/storage/upkeep has test_kept_databases.py for migrations on Postgres, and test_schema_drift.py for drift
+IN_THE_NIGHTLY = {(migrations, "postgres"), (drift, "sqlite"), (drift, "postgres")}
+CASES = [
+    pytest.param(row, engine, marks=[pytest.mark.nightly] if (row, engine) in IN_THE_NIGHTLY else [])
+    for row, engine in product((migrations, handshakes, drift), ("sqlite", "postgres"))
+]
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
-@pytest.mark.parametrize("row", [migrations, handshakes, *([drift] if LONG else [])])  # drift: test_schema_drift.py too
+
+@pytest.mark.parametrize(("row", "engine"), CASES)
 def test_a_row(row: object, engine: str, tmp_path: Path, postgres_server: PostgresServer) -> None:
     found = list(row.outcomes(Setting("quick", tmp_path, postgres_server, (engine,))))  # type: ignore[attr-defined]
     assert found
