@@ -116,12 +116,17 @@ def compare(
     ] = None,
     judge: options.Judge = None,
     missing: MissingGroups = Missing.error,
-    top: Annotated[int, typer.Option(min=0, help="How many worst and best groups to show.")] = 10,
+    top: Annotated[
+        int | None, typer.Option(min=0, help="How many worst and best groups to show.", show_default="10")
+    ] = None,
     tie_bounds: Annotated[
         bool, typer.Option("--tie-bounds", help="Show the groups whose value depends on tied scores.")
     ] = False,
     unjudged_bounds: Annotated[
         bool, typer.Option("--unjudged-bounds", help="Show how far items that nobody judged leave delta open.")
+    ] = False,
+    details: Annotated[
+        bool, typer.Option("--details", help="Of several candidates, also show the tables of each.")
     ] = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
@@ -132,6 +137,9 @@ def compare(
     The labels are the newest version under which both runs have the metrics (all that they share, unless --metric is
     given). The first metric decides the worst and best groups and the slices. --labels all shows whether the
     conclusion changes from version to version.
+
+    Several candidates, or a pattern such as "dense*", are shown in one table, each with its tables where an option
+    asks for them: --details, --by, --top, --equivalence, --tie-bounds, --unjudged-bounds.
 
     tag:KEY=VALUE in the place of a run is an arm: all runs with that tag, as repeats of one system.
     """
@@ -169,13 +177,22 @@ def compare(
                 baseline,
                 *candidates,
                 **asked,
-                top=top,
+                top=10 if top is None else top,
                 tie_bounds=tie_bounds,
                 unjudged_bounds=unjudged_bounds,
                 by=by,
                 labels=version,
             ).comparisons
-        options.show(comparison_as(format.plain, *comparisons, color=color, width=width, spelled=options.as_option))
+        is_asked_of_each = top is not None or by is not None or equivalence is not None
+        text = comparison_as(
+            format.plain,
+            *comparisons,
+            color=color,
+            width=width,
+            spelled=options.as_option,
+            details=details or is_asked_of_each or tie_bounds or unjudged_bounds,
+        )
+        options.show(text)
     if not any(comparison.is_comparable for comparison in comparisons):
         raise typer.Exit(NOTHING_COMPARABLE)
 

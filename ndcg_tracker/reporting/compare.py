@@ -89,18 +89,20 @@ def comparison_as(
     color: bool = False,
     width: int = WIDTH,
     spelled: Spelling = in_python,
+    details: bool = True,
 ) -> str:
     """Return one comparison, or those of several candidates with one baseline, in a format, with a line end.
 
     Parameters: ``color`` and ``width``: of text only (see ``reports_text``). ``spelled``: how arguments are spelled
-    for people.
+    for people. ``details``: whether a report per candidate follows the table of several, for people.
     """
     if format == "json":
         return json_text(comparison_object(*comparisons))
     if format == "csv":
         rows = [row for each in comparisons for row in (*metric_rows(each), *slice_rows(each))]
         return csv_text(list(_CSV_COLUMNS), [[row.get(name) for name in _CSV_COLUMNS] for row in rows])
-    return reports_as(format, comparison_reports(*comparisons, spelled=spelled), color=color, width=width)
+    reports = comparison_reports(*comparisons, spelled=spelled, details=details)
+    return reports_as(format, reports, color=color, width=width)
 
 
 def comparison_html(*comparisons: Comparison) -> str:
@@ -188,11 +190,18 @@ def _group_shape(group: GroupDelta) -> Mapping[str, object]:
     return fields_of(group) if group.moves is not None else fields_of(group, "moves")
 
 
-def comparison_reports(*comparisons: Comparison, spelled: Spelling = in_python) -> list[Report]:
-    """Return a report per candidate; of several, one before them that sums them up."""
+def comparison_reports(*comparisons: Comparison, spelled: Spelling = in_python, details: bool = True) -> list[Report]:
+    """Return a report per candidate; of several, one before them that sums them up, alone without ``details``."""
     shown = tuple(for_people(comparison) for comparison in comparisons)
     reports = [_report(one, stored, shown, spelled) for one, stored in zip(shown, comparisons, strict=True)]
-    return [_overview(shown, spelled), *reports] if len(shown) > 1 else reports
+    if len(shown) == 1:
+        return reports
+    overview = _overview(shown, spelled)
+    if details:
+        return [replace(overview, legend=legend(shown, spelled), is_overview=True), *reports]
+    facts = dict.fromkeys(fact for report in reports for fact in report.facts if fact[0] in ("groups", "labels"))
+    notes = dict.fromkeys(note for report in reports for note in report.notes)
+    return [replace(overview, facts=list(facts), notes=list(notes))]
 
 
 def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparison], spelled: Spelling) -> Report:
@@ -213,25 +222,27 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
 
 def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
     """Return the verdict on every candidate and metric."""
-    rows: list[list[object]] = []
-    beside, footnotes = list[str](), list[str]()
+    first = comparisons[0]
+    rows: list[list[object]] = [
+        [first.baseline.name, metric.metric, points(metric.baseline), "baseline", *[""] * 4] for metric in first.metrics
+    ]
+    beside, footnotes = [""] * len(rows), list[str]()
     for comparison in comparisons:
         for metric in comparison.metrics:
-            few = [
-                few_differences(note.facts["enough"], "") for note in metric.warnings if note.kind == "low_information"
-            ]
-            beside.append(marks(few, footnotes))
+            beside.append(marks(metric_footnotes(metric, comparisons), footnotes))
             verdict = "shown, not compared" if metric.verdict is None else metric.verdict.replace("_", " ")
             verdict = verdict if _is_judged(metric) else "cannot be judged"
             told_so = (f"{sign(metric)} {verdict}", points(metric.delta, signed=True))
             painted = [Painted(text, VERDICT_STYLES.get(metric.verdict)) for text in told_so]
-            rows.append([comparison.candidate.name, metric.metric, *painted, p_text(metric.p_adjusted)])
-    first = comparisons[0]
-    table = Table(
-        columns("candidate", "metric", "verdict", ">delta", ">p"), rows, names=(0, 1), marks=beside, footnotes=footnotes
-    )
+            counts = f"{metric.wins:,}/{metric.ties:,}/{metric.losses:,}"
+            found = [*painted, interval(metric.ci, signed=True), p_text(metric.p_adjusted), counts]
+            rows.append([comparison.candidate.name, metric.metric, points(metric.candidate), *found])
+    heads = columns("run", "metric", ">mean", "verdict", ">delta", ">95% interval", ">p", ">w/t/l")
+    table = Table(heads, rows, names=(0, 1), marks=beside, footnotes=footnotes, n_below=3)
     title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {_judged_dataset(first)}"
-    return Report(title, tables=[table], legend=legend(comparisons, spelled), is_overview=True)
+    tested = "w/t/l: groups won, tied and lost"
+    more = worded(f"{argument('details')}: the tables of each candidate", spelled)
+    return Report(title, tables=[table], legend=[*_evidence(comparisons), tested, more])
 
 
 def for_people(comparison: Comparison) -> Comparison:
@@ -397,16 +408,9 @@ def _n_tested(comparisons: Sequence[Comparison]) -> int:
 def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> list[str]:
     """Return how to read the numbers of these comparisons, which share one correction of their p-values."""
     metrics = [metric for comparison in comparisons for metric in comparison.metrics]
-    tested = [metric for metric in metrics if metric.p_value is not None]
-    undetected = any(metric.verdict == "no_difference_detected" for metric in metrics)
-    lines = ["delta: candidate - baseline, in absolute points" + ("; ~: no difference detected" if undetected else "")]
-    if not tested:
+    lines = _evidence(comparisons)
+    if all(metric.p_value is None for metric in metrics):
         return lines
-    intervals = " and ".join(dict.fromkeys(_interval_name(metric) for metric in tested))
-    tests = " and ".join(dict.fromkeys(_test_name(metric) for metric in tested))
-    over = "metrics" if len(comparisons) == 1 else "metrics of all candidates"
-    holm = f", Holm-corrected over {len(tested)} {over}" if len(tested) > 1 else ""
-    lines.append(f"95% interval: {intervals}; p: {tests}{holm}")
     lines.append("d_z: mean difference / standard deviation")
     if any(_is_detectable_shown(metric) for metric in metrics):
         lines.append("detectable: the smallest difference found with 80% power; shown where none was found")
@@ -416,6 +420,21 @@ def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> 
     if any(metric.equivalence is not None and metric.equivalence.p_value is not None for metric in metrics):
         lines.append("equivalence: two one-sided t-tests (TOST), each metric on its own")
     return lines
+
+
+def _evidence(comparisons: Sequence[Comparison]) -> list[str]:
+    """Return what delta, interval and p are."""
+    metrics = [metric for comparison in comparisons for metric in comparison.metrics]
+    tested = [metric for metric in metrics if metric.p_value is not None]
+    undetected = any(metric.verdict == "no_difference_detected" for metric in metrics)
+    lines = ["delta: candidate - baseline, in absolute points" + ("; ~: no difference detected" if undetected else "")]
+    if not tested:
+        return lines
+    intervals = " and ".join(dict.fromkeys(_interval_name(metric) for metric in tested))
+    tests = " and ".join(dict.fromkeys(_test_name(metric) for metric in tested))
+    over = "metrics" if len(comparisons) == 1 else "metrics of all candidates"
+    holm = f", Holm-corrected over {len(tested)} {over}" if len(tested) > 1 else ""
+    return [*lines, f"95% interval: {intervals}; p: {tests}{holm}"]
 
 
 def _interval_name(metric: MetricComparison) -> str:

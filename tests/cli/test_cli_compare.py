@@ -42,8 +42,13 @@ def test_several_candidates(shop: CommandLine, folder: Path) -> None:
     assert [(row["candidate_run"], row["metric"]) for row in table] == [("dense", "ndcg@10"), ("third", "ndcg@10")]
     assert [float(row["delta"]) for row in table] == [one["metrics"][0]["delta"] for one in [found, *found["further"]]]
     text = shop.done("compare", "bm25", "dense", "third")
-    assert "dense against bm25 on shop" in text
-    assert "third against bm25 on shop" in text
+    assert text.startswith("2 candidates against bm25 on shop\n")
+    assert "third against bm25 on shop" not in text
+    assert "\n--details: the tables of each candidate\n" in text
+    for asked in (["--details"], ["--top", "3"], ["--unjudged-bounds"], ["--equivalence", "0.1"]):
+        text = shop.done("compare", "bm25", "dense", "third", *asked)
+        assert "dense against bm25 on shop" in text
+        assert "third against bm25 on shop" in text
 
 
 def test_markdown(shop: CommandLine) -> None:

@@ -135,10 +135,14 @@ def test_markdown_of_everything(full_comparison: Comparison) -> None:
 OVERVIEW = """\
 ## 2 candidates against bm25 on shop
 
-| candidate | metric | verdict | delta | p |
-| --- | --- | --- | ---: | ---: |
-| dense | ndcg@10 | ▼ regressed | -0.0123 | &lt;1e-4 |
-| splade | ndcg@10 | ▼ regressed | -0.0123 | &lt;1e-4 |
+| run | metric | mean | verdict | delta | 95% interval | p | w/t/l |  |
+| --- | --- | ---: | --- | ---: | ---: | ---: | ---: | --- |
+| bm25 | ndcg@10 | 0.6500 | baseline |  |  |  |  |  |
+| dense | ndcg@10 | 0.6377 | ▼ regressed | -0.0123 | \\[-0.0201, -0.0045\\] | &lt;1e-4 | 101/158/141 | ¹ ² |
+| splade | ndcg@10 | 0.6377 | ▼ regressed | -0.0123 | \\[-0.0201, -0.0045\\] | &lt;1e-4 | 101/158/141 | ¹ ² |
+
+- ¹ 12 groups with labels but missing in the candidate run: counted as 0
+- ² 3 groups undefined in both runs: left out
 
 ### dense against bm25 on shop: ndcg@10 regressed by 0.0123
 """

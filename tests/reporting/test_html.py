@@ -76,8 +76,18 @@ def test_a_comparison_has_its_tables(comparison: Comparison) -> None:
 
 def test_several_candidates_have_an_overview_first(comparison: Comparison) -> None:
     page = Page(comparison_html(comparison, comparison))
-    assert page.tables[0][0] == ["candidate", "metric", "verdict", "delta", "p", ""]  # the last: marks of footnotes
-    assert len(page.tables[0]) == 1 + 2 * len(comparison.metrics)
+    assert page.tables[0][0] == [
+        "run",
+        "metric",
+        "mean",
+        "verdict",
+        "delta",
+        "95% interval",
+        "p",
+        "w/t/l",
+        "",
+    ]  # the last: marks of footnotes
+    assert len(page.tables[0]) == 1 + 3 * len(comparison.metrics)
 
 
 def test_explanations_have_their_tables() -> None:

@@ -191,15 +191,40 @@ def test_several_candidates_begin_with_an_overview(comparison: Comparison) -> No
     assert text.startswith(
         "2 candidates against bm25 on shop\n"
         "\n"
-        "candidate  metric                            verdict                     delta       p\n"
-        "dense      ndcg@10                           ▼ regressed               -0.0123   <1e-4\n"
-        "dense      ndcg(gain=exp2, missing=skip)@10  ~ no difference detected  +0.0004  0.6194  ¹\n"
-        "dense      P@1                               = identical               +0.0000       -\n"
-        "dense      AP                                ? cannot be judged              -       -\n"
-        "splade     ndcg@10                           ▼ regressed               -0.0123   <1e-4\n"
+        "run     metric                              mean  verdict                     delta\n"
+        "          95% interval       p        w/t/l\n"
+        "bm25    ndcg@10                           0.6500  baseline\n"
+        "bm25    ndcg(gain=exp2, missing=skip)@10  0.5050  baseline\n"
+        "bm25    P@1                               0.6500  baseline\n"
+        "bm25    AP                                     -  baseline\n"
+        "dense   ndcg@10                           0.6377  ▼ regressed               -0.0123\n"
+        "    [-0.0201, -0.0045]   <1e-4  101/158/141  ¹ ²\n"
+        "dense   ndcg(gain=exp2, missing=skip)@10  0.5054  ~ no difference detected  +0.0004\n"
+        "    [-0.0014, +0.0024]  0.6194     11/377/8  ² ³ ⁴\n"
+        "dense   P@1                               0.6500  = identical               +0.0000\n"
+        "                     -       -      0/400/0  ¹ ² ⁵\n"
+        "dense   AP                                     -  ? cannot be judged              -\n"
+        "                     -       -        0/0/0  ⁶ ⁷\n"
     )
+    assert "\n⁴ low information (under 25 nonzero differences): the t interval may be too narrow\n" in text
     assert text.count("Holm-corrected over 4 metrics of all candidates") == 1
     assert "\n\n\nsplade against bm25 on shop: 1 of 4 metrics regressed (1 of 4 on low information)\n\nmetric  " in text
+
+
+def test_of_several_candidates_one_table(comparison: Comparison) -> None:
+    other = replace(comparison, candidate=replace(comparison.candidate, name="splade", run_id=3))
+    text = comparison_as("text", comparison, other, details=False)
+    assert comparison_as("text", comparison, other).startswith(text.partition("\n\ndelta: ")[0])
+    assert text.endswith(
+        "w/t/l: groups won, tied and lost\n"
+        "details=: the tables of each candidate\n"
+        "\n"
+        "groups  400 paired\n"
+        "labels  version 2, digest 3f2a91c0d4e5\n"
+        "\n"
+        "note: candidate and baseline are one and the same run\n"
+    )
+    assert comparison_as("text", comparison, details=False) == comparison_as("text", comparison)
 
 
 def test_second_thoughts(comparison: Comparison) -> None:
