@@ -407,6 +407,15 @@ CREATE TABLE paired_sums (
 ;
 CREATE INDEX ix_paired_sums_baseline_run_id ON paired_sums (baseline_run_id)
 ;
+CREATE TABLE suite_datasets (
+	suite TEXT NOT NULL, 
+	dataset_id INTEGER NOT NULL, 
+	place INTEGER NOT NULL, 
+	created_at_utc TEXT NOT NULL, 
+	CONSTRAINT pk_suite_datasets PRIMARY KEY (suite, dataset_id), 
+	CONSTRAINT fk_suite_datasets_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id)
+)
+;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('metrics', 'sqlite_autoindex_metrics_1', '10 1')
@@ -437,4 +446,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0010')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0011')

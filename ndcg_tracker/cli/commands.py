@@ -24,6 +24,7 @@ COMMANDS = {
     "gate": "gate:gate",
     "history": "history:history",
     "leaderboard": "leaderboard:leaderboard",
+    "suite": "suite:app",
     "diff": "diff:diff",
     "report": "report:report",
     "plot": "plot:app",

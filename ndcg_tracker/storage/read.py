@@ -40,6 +40,7 @@ from ndcg_tracker.storage.records import (
     PruningRecord,
     RunRecord,
     RunSize,
+    SuiteRecord,
     TextRecord,
 )
 from ndcg_tracker.storage.references import RunName, is_pattern, referenced_run, unknown_dataset
@@ -106,6 +107,7 @@ class ReadTransaction:
         self.datasets = DatasetReads(session)
         self.groups = GroupReads(session)
         self.aliases = AliasReads(session)
+        self.suites = SuiteReads(session)
         self.runs = RunReads(session, self.datasets, self.aliases, self.groups)
         self.labels = LabelReads(session, self.groups)
         self.evaluations = EvaluationReads(session, self.runs)
@@ -186,6 +188,40 @@ class AliasReads:
                 f"alias @{name} is in several datasets ({names})", advice=f"give {argument('dataset')}"
             )
         return found[0]
+
+
+class SuiteReads:
+    """Reads suites."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def all(self) -> list[SuiteRecord]:
+        """Return the suites by name, each with its datasets in their order."""
+        table = schema.suite_datasets
+        query = (
+            sa.select(table.c.suite, schema.datasets.c.name, table.c.created_at_utc)
+            .join_from(table, schema.datasets)
+            .order_by(table.c.suite, table.c.place)
+        )
+        found: dict[str, list[Any]] = {}
+        for row in self._session.rows(query):
+            found.setdefault(row.suite, []).append(row)
+        return [
+            SuiteRecord(name, tuple(row.name for row in rows), rows[0].created_at_utc) for name, rows in found.items()
+        ]
+
+    def known(self, name: str) -> SuiteRecord:
+        """Return the suite of this name; ReferenceNotFoundError where there is none."""
+        suites = self.all()
+        found = next((suite for suite in suites if suite.name == name), None)
+        if found is None:
+            known = ", ".join(repr(suite.name) for suite in suites) or "none"
+            raise ReferenceNotFoundError(
+                f"there is no suite {name!r}; there is {known}",
+                advice="make one with: ndcg-track suite create NAME DATASET...",
+            )
+        return found
 
 
 class DecisionReads:

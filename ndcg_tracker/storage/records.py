@@ -129,6 +129,15 @@ class AliasRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class SuiteRecord:
+    """Named datasets that are looked at together, in the order that was given."""
+
+    name: str
+    datasets: tuple[str, ...]
+    created_at_utc: str
+
+
+@dataclass(frozen=True, slots=True)
 class EvaluationRecord:
     """A run under one label set and one metric.
 

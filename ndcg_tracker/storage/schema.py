@@ -394,6 +394,17 @@ texts = Table(
     comment="One row per text: of a group, of an item in every group, or of an item in one group.",
 )
 
+suite_datasets = Table(
+    "suite_datasets",
+    metadata,
+    Column("suite", TEXT, nullable=False, comment="Name of the suite."),
+    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset that belongs to it."),
+    Column("place", IDENTIFIER, nullable=False, comment="Place of the dataset in the suite, from 0."),
+    Column("created_at_utc", TEXT, nullable=False, comment="When the suite was made, ISO 8601 in UTC."),
+    PrimaryKeyConstraint("suite", "dataset_id"),
+    comment="One row per dataset of a suite: named datasets that are looked at together.",
+)
+
 staged_runs = Table(
     "staged_runs",
     metadata,

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 import sqlalchemy as sa
 
-from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
+from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking
 from ndcg_tracker.rankings.types import Floats, Index
@@ -32,6 +32,7 @@ from ndcg_tracker.storage.records import (
     LabelSetRecord,
     PairedSumsRecord,
     RunRecord,
+    SuiteRecord,
     TextRecord,
 )
 from ndcg_tracker.storage.staging import StagedWrites
@@ -86,6 +87,7 @@ class Writes:
         self.runs = RunWrites(session, read, self.groups, self.made)
         self.evaluations = EvaluationWrites(session, self.made)
         self.aliases = AliasWrites(session, read)
+        self.suites = SuiteWrites(session, read)
         self.decisions = DecisionWrites(session, read, self.made)
         self.texts = TextWrites(session, self.made)
         self.staged = StagedWrites(session.connection)
@@ -562,6 +564,43 @@ class EvaluationWrites:
         if not found and self._session.locks.keep_creators_out():
             found = self._session.rows(query)
         return int(found[0][0]) if found else self._session.insert(table, {"text": text})
+
+
+class SuiteWrites:
+    """Writes suites."""
+
+    def __init__(self, session: Session, read: ReadTransaction) -> None:
+        self._session = session
+        self._read = read
+
+    def create(self, name: str, datasets: Sequence[str], *, replace: bool) -> SuiteRecord:
+        """Make a suite of datasets (ConflictError where its name has other ones, unless ``replace``)."""
+        checked_name("suite", name)
+        known = {suite.name: suite for suite in self._read.suites.all()}.get(name)
+        if known is not None:
+            if known.datasets == tuple(datasets):
+                return known
+            if not replace:
+                raise ConflictError(
+                    f"suite {name!r} has other datasets: {', '.join(known.datasets)}",
+                    advice=f"give {argument('replace', True)} for these ones instead",
+                )
+            self.delete(name)
+        ids = [self._read.datasets.known(dataset).id for dataset in datasets]
+        table, now = schema.suite_datasets, utc_now()
+        rows = [
+            {"suite": name, "dataset_id": dataset_id, "place": place, "created_at_utc": now}
+            for place, dataset_id in enumerate(ids)
+        ]
+        self._session.execute(table.insert(), rows)
+        return SuiteRecord(name, tuple(datasets), now)
+
+    def delete(self, name: str) -> SuiteRecord:
+        """Delete a suite and return what it was (ReferenceNotFoundError if there is none); its datasets stay."""
+        found = self._read.suites.known(name)
+        table = schema.suite_datasets
+        self._session.execute(table.delete().where(table.c.suite == name))
+        return found
 
 
 class AliasWrites:

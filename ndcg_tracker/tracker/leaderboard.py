@@ -71,7 +71,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         refuse_sums(tx, runs)
     dataset_id, dataset = runs[0].dataset_id, runs[0].dataset
     metrics = list(dict.fromkeys(known_metric(tx, dataset_id, metric) for metric in question.metrics))
-    label_set, records, notes = _under_labels(tx, runs, metrics, is_named)
+    label_set, records, notes = under_labels(tx, runs, metrics, is_named)
     runs = [run for run in runs if run.id in records[0]]
     pruned = tx.runs.prunings()
     gone = [run for run in runs if run.id in pruned and pruned[run.id].summaries_only]
@@ -130,7 +130,7 @@ def by_mean(tx: ReadTransaction, question: LeaderboardQuestion) -> list[tuple[Ru
     """Return the runs that are meant with their means of the first metric, the best first, undefined ones last."""
     runs, is_named = _meant(tx, question)
     metric = known_metric(tx, runs[0].dataset_id, question.metrics[0])
-    _, (records,), _ = _under_labels(tx, runs, [metric], is_named)
+    _, (records,), _ = under_labels(tx, runs, [metric], is_named)
     sign = 1.0 if metric.direction == "higher" else -1.0
     having = [(run, records[run.id].mean) for run in runs if run.id in records]
     return sorted(having, key=lambda one: (one[1] is None, -sign * (one[1] or 0.0)))
@@ -160,7 +160,7 @@ def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[Run
     return wanted, bool(question.references)
 
 
-def _under_labels(
+def under_labels(
     tx: ReadTransaction, runs: Sequence[RunRecord], metrics: Sequence[Metric], is_named: bool
 ) -> tuple[LabelSetRecord, list[dict[int, HistoryRecord]], list[Note]]:
     """Return the newest labels under which the runs have the metrics, and the evaluations of each by run.

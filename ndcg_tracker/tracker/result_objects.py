@@ -18,6 +18,7 @@ from ndcg_tracker.comparison.labels import Conclusion, VersionsComparison
 from ndcg_tracker.comparison.labels_needed import NeededLabels
 from ndcg_tracker.comparison.leaderboard import Leaderboard
 from ndcg_tracker.comparison.results import Comparison
+from ndcg_tracker.comparison.suite import SuiteComparison, SuiteTable
 from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
 from ndcg_tracker.reporting.compare import (
     comparison_as,
@@ -41,6 +42,14 @@ from ndcg_tracker.reporting.labels_needed import NeededFormat, needed_as
 from ndcg_tracker.reporting.leaderboard import leaderboard_as, leaderboard_rows
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.reporting.rows import as_object
+from ndcg_tracker.reporting.suite import (
+    delta_rows,
+    suite_comparison_as,
+    suite_comparison_report,
+    suite_rows,
+    suite_table_as,
+    suite_table_report,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -357,6 +366,60 @@ class DiffResult:
 
     def __str__(self) -> str:
         return diff_as("text", self.diff)
+
+
+@dataclass(frozen=True)
+class SuiteResult:
+    """Systems on the datasets of a suite; notebooks show it as a table, and ``print`` prints it.
+
+    ``table``: the typed rows.
+    """
+
+    table: SuiteTable
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track suite show --format json`` prints."""
+        found: dict[str, Any] = as_object(self.table)
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per system and dataset, with the columns of ``--format csv``."""
+        import pandas as pd
+
+        return pd.DataFrame(suite_rows(self.table))
+
+    def _repr_html_(self) -> str:
+        return reports_html([suite_table_report(self.table)])
+
+    def __str__(self) -> str:
+        return suite_table_as("text", self.table)
+
+
+@dataclass(frozen=True)
+class SuiteComparisonResult:
+    """Two systems on the datasets of a suite; notebooks show it as a report, and ``print`` prints it.
+
+    ``comparison``: the typed numbers.
+    """
+
+    comparison: SuiteComparison
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track suite compare --format json`` prints."""
+        found: dict[str, Any] = as_object(self.comparison)
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per dataset, with the columns of ``--format csv``."""
+        import pandas as pd
+
+        return pd.DataFrame(delta_rows(self.comparison))
+
+    def _repr_html_(self) -> str:
+        return reports_html([suite_comparison_report(self.comparison)])
+
+    def __str__(self) -> str:
+        return suite_comparison_as("text", self.comparison)
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.reporting.charts.compare import ComparisonChart
     from ndcg_tracker.statistics.summary import SliceSummary
     from ndcg_tracker.storage.guard.query_result import QueryResult
-    from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord
+    from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord, SuiteRecord
     from ndcg_tracker.storage.store import Store
     from ndcg_tracker.tracker.compare import CompareOptions
     from ndcg_tracker.tracker.conventions import Convention
@@ -62,6 +62,8 @@ if TYPE_CHECKING:
         LabelsNeededResult,
         LeaderboardResult,
         ReportResult,
+        SuiteComparisonResult,
+        SuiteResult,
         VersionsResult,
     )
     from ndcg_tracker.tracker.run_pair import RunPair, Version
@@ -844,6 +846,64 @@ class Tracker:
         with self.store().read() as tx:
             one, other = (tx.runs.resolve(reference, dataset) for reference in (a, b))
             return DiffResult(runs_diff(tx, one, other, depth=cutoff, rbo_p=rbo_p, top=top))
+
+    def create_suite(self, name: str, datasets: Sequence[str], *, replace: bool = False) -> SuiteRecord:
+        """Name datasets that are looked at together, and return the suite.
+
+        Parameters: ``datasets``: names or patterns such as ``"beir-*"``, two or more. ``replace``: give a suite that
+        exists these datasets. Raises: ConflictError where the name has other datasets; ReferenceNotFoundError.
+        """
+        from ndcg_tracker.tracker.suite import created_suite
+
+        with self.store().write("marks") as tx:
+            return tx.write.suites.create(name, created_suite(tx, datasets), replace=replace)
+
+    def suites(self) -> list[SuiteRecord]:
+        """Return the suites by name."""
+        with self.store().read() as tx:
+            return tx.suites.all()
+
+    def delete_suite(self, name: str) -> SuiteRecord:
+        """Delete a suite and return what it was; its datasets and their runs stay."""
+        with self.store().write("marks") as tx:
+            return tx.write.suites.delete(name)
+
+    def suite(self, name: str, *systems: str, metric: str = DEFAULT_METRIC, by_tag: str | None = None) -> SuiteResult:
+        """Return the means of systems on every dataset of a suite, the best macro mean first.
+
+        macro = mean of the datasets' means, micro = mean of all groups. Runs of one name are one system; one without a
+        run on some dataset has no mean over the suite. Parameters: ``systems``: names or patterns, none for all.
+        ``by_tag``: runs of one system share the value of this tag, not their name. Raises: ReferenceNotFoundError;
+        NotComparableError, with the command that fixes it.
+        """
+        from ndcg_tracker.tracker.result_objects import SuiteResult
+        from ndcg_tracker.tracker.suite import suite_table
+
+        with self.store().read() as tx:
+            return SuiteResult(suite_table(tx, name, systems, parse_metric(metric), by_tag))
+
+    def compare_suite(
+        self,
+        name: str,
+        baseline: str,
+        candidate: str,
+        *,
+        metric: str = DEFAULT_METRIC,
+        by_tag: str | None = None,
+        missing: Missing = "error",
+    ) -> SuiteComparisonResult:
+        """Compare two systems on every dataset of a suite, and on all together.
+
+        The verdict is that of the macro mean of the differences, for other groups of these datasets. Parameters:
+        ``baseline``, ``candidate``: names of runs. ``by_tag``: see ``suite``. ``missing``: see ``compare``. Raises:
+        ReferenceNotFoundError; NotComparableError, with the command that fixes it.
+        """
+        from ndcg_tracker.tracker.result_objects import SuiteComparisonResult
+        from ndcg_tracker.tracker.suite import compared_on_suite
+
+        with self.store().read() as tx:
+            found = compared_on_suite(tx, name, (baseline, candidate), parse_metric(metric), by_tag, missing)
+        return SuiteComparisonResult(found)
 
     def best(
         self, metric: str = DEFAULT_METRIC, *, dataset: str | None = None, tags: Mapping[str, str] | None = None

@@ -1,0 +1,108 @@
+"""``ndcg-track suite``: named datasets that are looked at together."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from ndcg_tracker.cli import options
+
+app = typer.Typer(
+    help="Suites, named datasets together: create, list, delete, show, compare.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Suite = Annotated[str, typer.Argument(metavar="SUITE", help="The name of the suite.")]
+Metric = Annotated[str, typer.Option(help="The metric, in any form that ndcg-track metrics list shows.")]
+ByTag = Annotated[
+    str | None,
+    typer.Option(metavar="KEY", help="Runs of one system share this tag's value, not their name.", show_default=False),
+]
+
+
+class Missing(StrEnum):
+    """What becomes of groups that one of two runs has no result for."""
+
+    error = "error"
+    zero = "zero"
+    intersect = "intersect"
+
+
+@app.command("create")
+def create(
+    suite: Suite,
+    datasets: Annotated[list[str], typer.Argument(metavar="DATASET...", help="Datasets, or patterns: 'beir-*'.")],
+    replace: Annotated[bool, typer.Option("--replace", help="Give a suite that exists these datasets.")] = False,
+) -> None:
+    """Name datasets that are looked at together."""
+    with options.tracker() as tracker:
+        found = tracker.create_suite(suite, datasets, replace=replace)
+    options.say(f"suite {found.name!r} has {len(found.datasets)} datasets: {', '.join(found.datasets)}")
+
+
+@app.command("list")
+def list_suites(format: options.Output = options.OutputFormat.text) -> None:
+    """List the suites and their datasets."""
+    from ndcg_tracker.reporting.formats import rows_as
+
+    with options.tracker() as tracker:
+        found = tracker.suites()
+    rows = [(suite.name, dataset, suite.created_at_utc) for suite in found for dataset in suite.datasets]
+    options.show(rows_as(format.plain, ["suite", "dataset", "created_at_utc"], rows, color=options.wants_color()))
+
+
+@app.command("delete")
+def delete(suite: Suite) -> None:
+    """Delete a suite; its datasets and their runs stay."""
+    with options.tracker() as tracker:
+        found = tracker.delete_suite(suite)
+    options.say(f"deleted suite {found.name!r}; its datasets stay")
+
+
+@app.command("show")
+def show(
+    suite: Suite,
+    systems: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SYSTEM]...", help="Names of runs, or patterns such as 'bm25*'; without any, all."),
+    ] = None,
+    metric: Metric = "ndcg@10",
+    by_tag: ByTag = None,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Show systems on every dataset of a suite, with their macro and micro means.
+
+    Runs of one name on several datasets are one system. A system without a run on some dataset has no mean over the
+    suite. Intervals say what other queries of these datasets, and what other datasets like these, would give.
+    """
+    from ndcg_tracker.reporting.suite import suite_table_as
+
+    with options.tracker() as tracker:
+        found = tracker.suite(suite, *(systems or ()), metric=metric, by_tag=by_tag)
+    options.show(suite_table_as(format.plain, found.table, color=options.wants_color()))
+
+
+@app.command("compare")
+def compare(
+    suite: Suite,
+    baseline: Annotated[str, typer.Argument(metavar="BASELINE", help="The name of its runs.")],
+    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The name of the runs to compare with it.")],
+    metric: Metric = "ndcg@10",
+    by_tag: ByTag = None,
+    missing: Annotated[
+        Missing, typer.Option(help="Groups that one run has no result for: refused, 0, or left out.")
+    ] = Missing.error,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Compare two systems on every dataset of a suite, and on all together.
+
+    The verdict is that of the macro mean, in which each dataset counts once.
+    """
+    from ndcg_tracker.reporting.suite import suite_comparison_as
+
+    with options.tracker() as tracker:
+        found = tracker.compare_suite(suite, baseline, candidate, metric=metric, by_tag=by_tag, missing=missing.value)
+    options.show(suite_comparison_as(format.plain, found.comparison, color=options.wants_color()))

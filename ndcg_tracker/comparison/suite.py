@@ -1,0 +1,169 @@
+"""Runs on several datasets: means of each, and of all together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ndcg_tracker.comparison.results import ALPHA, MetricComparison
+from ndcg_tracker.notes import Note
+from ndcg_tracker.statistics.corrections import holm
+from ndcg_tracker.statistics.stratified import Estimate, StratumMean, of_strata, stratified
+
+SuiteVerdict = Literal["improved", "regressed", "no_difference_detected", "identical"]
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteCell:
+    """The mean of a run on one dataset; ``standard_error``: None where the metric weighs groups, or n is below 2."""
+
+    run: str
+    run_id: int
+    n: int
+    mean: float
+    standard_error: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRow:
+    """One system on every dataset of a suite.
+
+    ``cells``: by dataset, None where it has no run there. ``macro``: the mean of datasets, each counting once, for
+    other queries of these datasets; ``over_datasets``: the same for other datasets like these; ``micro``: the mean of
+    all queries. All three are None where a cell is missing: means over other datasets cannot be ranked.
+    """
+
+    system: str
+    cells: tuple[SuiteCell | None, ...]
+    macro: Estimate | None
+    over_datasets: Estimate | None
+    micro: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteTable:
+    """Systems by the macro mean, the best first, those with missing cells last; ``versions``: of labels, by dataset."""
+
+    suite: str
+    metric: str
+    datasets: tuple[str, ...]
+    versions: tuple[int | None, ...]
+    rows: tuple[SuiteRow, ...]
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteDelta:
+    """A comparison on one dataset; ``p_adjusted``: Holm-corrected over the datasets."""
+
+    dataset: str
+    label_set_version: int | None
+    baseline: str
+    candidate: str
+    n: int
+    baseline_mean: float | None
+    candidate_mean: float | None
+    delta: float | None
+    ci: tuple[float, float] | None
+    p_value: float | None
+    p_adjusted: float | None
+    verdict: SuiteVerdict
+    wins: int
+    ties: int
+    losses: int
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteComparison:
+    """Two systems on the datasets of a suite.
+
+    ``macro``: the mean of the datasets' differences, for other queries of these datasets; the verdict rests on it.
+    ``over_datasets``: the same for other datasets like these. ``micro``: the mean difference of all queries.
+    ``missing``: datasets on which one of the two has no run.
+    """
+
+    suite: str
+    metric: str
+    baseline: str
+    candidate: str
+    verdict: SuiteVerdict
+    macro: Estimate
+    over_datasets: Estimate
+    micro: Estimate
+    deltas: tuple[SuiteDelta, ...]
+    missing: tuple[str, ...]
+    notes: tuple[Note, ...] = ()
+
+
+def suite_row(system: str, cells: Sequence[SuiteCell | None]) -> SuiteRow:
+    """Return the row of a system, with the means of all datasets where none is missing."""
+    known = [cell for cell in cells if cell is not None]
+    if len(known) < len(cells):
+        return SuiteRow(system, tuple(cells), None, None, None)
+    strata = [StratumMean(cell.n, cell.mean, cell.standard_error, cell.n - 1.0) for cell in known]
+    return SuiteRow(
+        system,
+        tuple(cells),
+        stratified(strata, [1.0] * len(strata)),
+        of_strata([cell.mean for cell in known]),
+        stratified(strata, [float(cell.n) for cell in known]),
+    )
+
+
+def suite_comparison(
+    suite: str,
+    names: tuple[str, str],
+    found: Mapping[str, tuple[tuple[str, str], int | None, MetricComparison]],
+    missing: Sequence[str],
+    notes: Sequence[Note] = (),
+) -> SuiteComparison:
+    """Return the comparison on a suite.
+
+    Parameters: ``names``: of the systems. ``found``: by dataset the names of both runs, the labels, the comparison.
+    """
+    metrics = [one for _, _, one in found.values()]
+    adjusted = holm([one.p_value for one in metrics])
+    deltas = tuple(
+        SuiteDelta(
+            dataset,
+            version,
+            *runs,
+            one.n,
+            one.baseline,
+            one.candidate,
+            one.delta,
+            one.ci,
+            one.p_value,
+            p_adjusted,
+            _verdict(one.delta, p_adjusted, one.direction) if one.verdict != "identical" else "identical",
+            one.wins,
+            one.ties,
+            one.losses,
+        )
+        for (dataset, (runs, version, one)), p_adjusted in zip(found.items(), adjusted, strict=True)
+    )
+    strata = [
+        StratumMean(one.n, one.delta or 0.0, 0.0 if one.verdict == "identical" else one.standard_error, one.df)
+        for one in metrics
+    ]
+    macro = stratified(strata, [1.0] * len(strata))
+    is_identical = all(one.verdict == "identical" for one in metrics)
+    return SuiteComparison(
+        suite,
+        metrics[0].metric,
+        *names,
+        "identical" if is_identical else _verdict(macro.mean, macro.p_value, metrics[0].direction),
+        macro,
+        of_strata([one.mean for one in strata]),
+        stratified(strata, [float(one.n) for one in strata]),
+        deltas,
+        tuple(missing),
+        tuple(notes),
+    )
+
+
+def _verdict(delta: float | None, p_value: float | None, direction: str) -> SuiteVerdict:
+    if delta is None or p_value is None or p_value >= ALPHA:
+        return "no_difference_detected"
+    return "improved" if (delta > 0) == (direction == "higher") else "regressed"

@@ -1,0 +1,150 @@
+"""Runs on the datasets of a suite: which belong together, their means, and two of them compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.comparison.pair import Missing
+from ndcg_tracker.comparison.results import MetricComparison
+from ndcg_tracker.comparison.suite import (
+    SuiteCell,
+    SuiteComparison,
+    SuiteRow,
+    SuiteTable,
+    suite_comparison,
+    suite_row,
+)
+from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.notes import Note
+from ndcg_tracker.storage.references import is_pattern
+from ndcg_tracker.tracker.compare import CompareOptions, compared
+from ndcg_tracker.tracker.leaderboard import under_labels
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import RunRecord
+
+
+def check_suite_metric(metric: Metric) -> None:
+    """Refuse a metric whose mean over datasets says nothing (InputError)."""
+    if metric.shown_only is not None or metric.summary != "mean":
+        raise InputError(f"{metric} is shown and not tested", advice="take another metric")
+
+
+def suite_table(
+    tx: ReadTransaction, name: str, systems: Sequence[str], metric: Metric, by_tag: str | None
+) -> SuiteTable:
+    """Return the means of systems on the datasets of a suite (see ``Tracker.suite``)."""
+    check_suite_metric(metric)
+    suite = tx.suites.known(name)
+    found: dict[str, dict[str, SuiteCell]] = {}
+    versions: list[int | None] = []
+    notes: list[Note] = []
+    for dataset in suite.datasets:
+        runs = [
+            run
+            for system, run in _by_system(tx, dataset, by_tag).items()
+            if not systems or any(_fits(system, one) for one in systems)
+        ]
+        if not runs:
+            versions.append(None)
+            continue
+        label_set, (records,), noted = under_labels(tx, runs, [metric], is_named=False)
+        versions.append(label_set.version)
+        notes += noted
+        for run in runs:
+            record = records.get(run.id)
+            if record is None or record.mean is None:
+                continue
+            is_plain = metric["weights"] == "none" and record.std_dev is not None and record.n_groups > 1
+            error = (record.std_dev or 0.0) / math.sqrt(record.n_groups) if is_plain else None
+            cell = SuiteCell(run.name, run.id, record.n_groups, record.mean, error)
+            found.setdefault(_system(run, by_tag), {})[dataset] = cell
+    if not found:
+        raise ReferenceNotFoundError(f"no run of suite {name!r} is meant", advice="see them with: ndcg-track runs list")
+    rows = [suite_row(system, [cells.get(dataset) for dataset in suite.datasets]) for system, cells in found.items()]
+    sign = -1.0 if metric.direction == "higher" else 1.0
+
+    def place(row: SuiteRow) -> tuple[bool, float, str]:
+        return row.macro is None, 0.0 if row.macro is None else sign * row.macro.mean, row.system
+
+    return SuiteTable(name, str(metric), suite.datasets, tuple(versions), tuple(sorted(rows, key=place)), tuple(notes))
+
+
+def compared_on_suite(
+    tx: ReadTransaction,
+    name: str,
+    systems: tuple[str, str],
+    metric: Metric,
+    by_tag: str | None,
+    missing: Missing,
+) -> SuiteComparison:
+    """Return the comparison of two systems on the datasets of a suite (see ``Tracker.compare_suite``)."""
+    check_suite_metric(metric)
+    suite = tx.suites.known(name)
+    found: dict[str, tuple[tuple[str, str], int | None, MetricComparison]] = {}
+    lacking: list[str] = []
+    notes: list[Note] = []
+    for dataset in suite.datasets:
+        known = _by_system(tx, dataset, by_tag)
+        pair = [known.get(system) for system in systems]
+        if pair[0] is None or pair[1] is None:
+            lacking.append(dataset)
+            continue
+        options = CompareOptions(metrics=(metric,), dataset=dataset, missing=missing, top=0)
+        comparison = compared(tx, pair[0].name, [pair[1].name], options)[0].comparison
+        of_metric = comparison.metrics[0]
+        if of_metric.delta is None:
+            raise NotComparableError(
+                f"{systems[1]!r} and {systems[0]!r} have no {metric} of the same group on {dataset!r}",
+                advice=f"see: ndcg-track compare {pair[0].id} {pair[1].id}",
+            )
+        notes += comparison.notes
+        found[dataset] = (pair[0].name, pair[1].name), comparison.label_set.version, of_metric
+    if not found:
+        raise ReferenceNotFoundError(
+            f"{systems[0]!r} and {systems[1]!r} are on no dataset of suite {name!r} together",
+            advice=f"see what there is with: ndcg-track suite show {name}",
+        )
+    return suite_comparison(name, systems, found, lacking, list(dict.fromkeys(notes)))
+
+
+def created_suite(tx: ReadTransaction, datasets: Sequence[str]) -> tuple[str, ...]:
+    """Return the datasets of a new suite, patterns replaced by what fits them (InputError for fewer than two)."""
+    names = [one.name for one in tx.datasets.all()]
+    meant: list[str] = []
+    for one in datasets:
+        fitting = [name for name in names if fnmatchcase(name, one)] if is_pattern(one) and one not in names else []
+        meant += fitting or [tx.datasets.known(one).name]
+    meant = list(dict.fromkeys(meant))
+    if len(meant) < 2:
+        raise InputError("a suite has two datasets or more", advice="name them, or a pattern such as 'beir-*'")
+    return tuple(meant)
+
+
+def _by_system(tx: ReadTransaction, dataset: str, by_tag: str | None) -> dict[str, RunRecord]:
+    """Return the run of each system on a dataset: by its name, or by the value of a tag, which one run may have."""
+    found: dict[str, RunRecord] = {}
+    for run in tx.runs.chosen((), dataset):
+        if by_tag is not None and by_tag not in run.tags:
+            continue
+        system = _system(run, by_tag)
+        if system in found:
+            raise InputError(
+                f"runs {found[system].name!r} and {run.name!r} of {dataset!r} both have the tag {by_tag}={system}",
+                advice=f"take it from one of them: ndcg-track runs tag {run.id} --remove {by_tag}",
+            )
+        found[system] = run
+    return found
+
+
+def _system(run: RunRecord, by_tag: str | None) -> str:
+    return run.name if by_tag is None else str(run.tags[by_tag])
+
+
+def _fits(system: str, wanted: str) -> bool:
+    return system == wanted or (is_pattern(wanted) and fnmatchcase(system, wanted))
