@@ -10,13 +10,13 @@ import typer
 from ndcg_tracker.cli import options
 
 app = typer.Typer(
-    help="Suites, named datasets together: create, list, delete, show, compare.",
+    help="Several datasets together: create, list, show, compare.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
 Suite = Annotated[str, typer.Argument(metavar="SUITE", help="The name of the suite.")]
-Metric = Annotated[str, typer.Option(help="The metric, in any form that ndcg-track metrics list shows.")]
+Metric = Annotated[str, typer.Option("--metric", "-m", help="The metric.", callback=options.metric_asked_for)]
 ByTag = Annotated[
     str | None,
     typer.Option(metavar="KEY", help="Runs of one system share this tag's value, not their name.", show_default=False),
@@ -73,7 +73,7 @@ def show(
     by_tag: ByTag = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Show systems on every dataset of a suite, with their macro and micro means.
+    """Show systems on every dataset, with their means over all.
 
     Runs of one name on several datasets are one system. A system without a run on some dataset has no mean over the
     suite. Intervals say what other queries of these datasets, and what other datasets like these, would give.
@@ -97,7 +97,7 @@ def compare(
     ] = Missing.error,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Compare two systems on every dataset of a suite, and on all together.
+    """Compare two systems on every dataset, and on all together.
 
     The verdict is that of the macro mean, in which each dataset counts once.
     """

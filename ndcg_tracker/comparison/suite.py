@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ndcg_tracker.comparison.results import ALPHA, MetricComparison
@@ -12,6 +12,14 @@ from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.stratified import Estimate, StratumMean, of_strata, stratified
 
 SuiteVerdict = Literal["improved", "regressed", "no_difference_detected", "identical"]
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteNote:
+    """What else to know of one dataset."""
+
+    dataset: str
+    note: Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +58,7 @@ class SuiteTable:
     datasets: tuple[str, ...]
     versions: tuple[int | None, ...]
     rows: tuple[SuiteRow, ...]
-    notes: tuple[Note, ...] = ()
+    notes: tuple[SuiteNote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +101,14 @@ class SuiteComparison:
     micro: Estimate
     deltas: tuple[SuiteDelta, ...]
     missing: tuple[str, ...]
-    notes: tuple[Note, ...] = ()
+    notes: tuple[SuiteNote, ...] = ()
 
 
-def suite_row(system: str, cells: Sequence[SuiteCell | None]) -> SuiteRow:
-    """Return the row of a system, with the means of all datasets where none is missing."""
+def suite_row(system: str, cells: Sequence[SuiteCell | None], limits: tuple[float, float] | None) -> SuiteRow:
+    """Return the row of a system, with the means of all datasets where none is missing.
+
+    Parameters: ``limits``: between which values of the metric lie, and so intervals of its mean, None for any.
+    """
     known = [cell for cell in cells if cell is not None]
     if len(known) < len(cells):
         return SuiteRow(system, tuple(cells), None, None, None)
@@ -105,10 +116,16 @@ def suite_row(system: str, cells: Sequence[SuiteCell | None]) -> SuiteRow:
     return SuiteRow(
         system,
         tuple(cells),
-        stratified(strata, [1.0] * len(strata)),
-        of_strata([cell.mean for cell in known]),
-        stratified(strata, [float(cell.n) for cell in known]),
+        _within(stratified(strata, [1.0] * len(strata)), limits),
+        _within(of_strata([cell.mean for cell in known]), limits),
+        _within(stratified(strata, [float(cell.n) for cell in known]), limits),
     )
+
+
+def _within(one: Estimate, limits: tuple[float, float] | None) -> Estimate:
+    if one.ci is None or limits is None:
+        return one
+    return replace(one, ci=(max(one.ci[0], limits[0]), min(one.ci[1], limits[1])))
 
 
 def suite_comparison(
@@ -116,7 +133,7 @@ def suite_comparison(
     names: tuple[str, str],
     found: Mapping[str, tuple[tuple[str, str], int | None, MetricComparison]],
     missing: Sequence[str],
-    notes: Sequence[Note] = (),
+    notes: Sequence[SuiteNote] = (),
 ) -> SuiteComparison:
     """Return the comparison on a suite.
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from ndcg_tracker.comparison.suite import SuiteComparison, SuiteTable
+from ndcg_tracker.comparison.suite import SuiteComparison, SuiteNote, SuiteTable
 from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as
 from ndcg_tracker.reporting.groups import delta_cell
 from ndcg_tracker.reporting.json import json_text
-from ndcg_tracker.reporting.notes import told
+from ndcg_tracker.reporting.notes import Told, told
 from ndcg_tracker.reporting.numbers import UNDEFINED, counted, interval, p_text, points
 from ndcg_tracker.reporting.report import Column, Format, Report, Table, columns
 from ndcg_tracker.reporting.rows import as_object, paths, picked
@@ -113,7 +115,7 @@ def suite_table_report(table: SuiteTable) -> Report:
         ("metric", metric),
         ("queries", ", ".join(f"{name} {n:,}" for name, n in zip(table.datasets, sizes, strict=True))),
     ]
-    return Report(title + lead, tables=tables, legend=legend, facts=facts, notes=[told(note) for note in table.notes])
+    return Report(title + lead, tables=tables, legend=legend, facts=facts, notes=_told(table.notes))
 
 
 def suite_comparison_report(found: SuiteComparison) -> Report:
@@ -159,8 +161,12 @@ def suite_comparison_report(found: SuiteComparison) -> Report:
             "macro: each dataset counts once, the verdict rests on its first row; micro: each query counts once",
         ],
         facts=facts,
-        notes=[told(note) for note in found.notes],
+        notes=_told(found.notes),
     )
+
+
+def _told(notes: Sequence[SuiteNote]) -> list[Told]:
+    return [replace(told(one.note), sentence=f"{one.dataset}: {told(one.note).sentence}") for one in notes]
 
 
 def _mean(one: Estimate | None) -> str:

@@ -12,6 +12,7 @@ from ndcg_tracker.comparison.results import MetricComparison
 from ndcg_tracker.comparison.suite import (
     SuiteCell,
     SuiteComparison,
+    SuiteNote,
     SuiteRow,
     SuiteTable,
     suite_comparison,
@@ -19,7 +20,6 @@ from ndcg_tracker.comparison.suite import (
 )
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.notes import Note
 from ndcg_tracker.storage.references import is_pattern
 from ndcg_tracker.tracker.compare import CompareOptions, compared
 from ndcg_tracker.tracker.leaderboard import under_labels
@@ -43,7 +43,7 @@ def suite_table(
     suite = tx.suites.known(name)
     found: dict[str, dict[str, SuiteCell]] = {}
     versions: list[int | None] = []
-    notes: list[Note] = []
+    notes: list[SuiteNote] = []
     for dataset in suite.datasets:
         runs = [
             run
@@ -55,7 +55,7 @@ def suite_table(
             continue
         label_set, (records,), noted = under_labels(tx, runs, [metric], is_named=False)
         versions.append(label_set.version)
-        notes += noted
+        notes += [SuiteNote(dataset, note) for note in noted]
         for run in runs:
             record = records.get(run.id)
             if record is None or record.mean is None:
@@ -66,7 +66,10 @@ def suite_table(
             found.setdefault(_system(run, by_tag), {})[dataset] = cell
     if not found:
         raise ReferenceNotFoundError(f"no run of suite {name!r} is meant", advice="see them with: ndcg-track runs list")
-    rows = [suite_row(system, [cells.get(dataset) for dataset in suite.datasets]) for system, cells in found.items()]
+    rows = [
+        suite_row(system, [cells.get(dataset) for dataset in suite.datasets], metric.limits)
+        for system, cells in found.items()
+    ]
     sign = -1.0 if metric.direction == "higher" else 1.0
 
     def place(row: SuiteRow) -> tuple[bool, float, str]:
@@ -88,7 +91,7 @@ def compared_on_suite(
     suite = tx.suites.known(name)
     found: dict[str, tuple[tuple[str, str], int | None, MetricComparison]] = {}
     lacking: list[str] = []
-    notes: list[Note] = []
+    notes: list[SuiteNote] = []
     for dataset in suite.datasets:
         known = _by_system(tx, dataset, by_tag)
         pair = [known.get(system) for system in systems]
@@ -103,26 +106,26 @@ def compared_on_suite(
                 f"{systems[1]!r} and {systems[0]!r} have no {metric} of the same group on {dataset!r}",
                 advice=f"see: ndcg-track compare {pair[0].id} {pair[1].id}",
             )
-        notes += comparison.notes
+        notes += [SuiteNote(dataset, note) for note in comparison.notes]
         found[dataset] = (pair[0].name, pair[1].name), comparison.label_set.version, of_metric
     if not found:
         raise ReferenceNotFoundError(
             f"{systems[0]!r} and {systems[1]!r} are on no dataset of suite {name!r} together",
             advice=f"see what there is with: ndcg-track suite show {name}",
         )
-    return suite_comparison(name, systems, found, lacking, list(dict.fromkeys(notes)))
+    return suite_comparison(name, systems, found, lacking, notes)
 
 
 def created_suite(tx: ReadTransaction, datasets: Sequence[str]) -> tuple[str, ...]:
-    """Return the datasets of a new suite, patterns replaced by what fits them (InputError for fewer than two)."""
+    """Return the datasets of a new suite, patterns replaced by what fits them (InputError without any)."""
     names = [one.name for one in tx.datasets.all()]
     meant: list[str] = []
     for one in datasets:
         fitting = [name for name in names if fnmatchcase(name, one)] if is_pattern(one) and one not in names else []
         meant += fitting or [tx.datasets.known(one).name]
     meant = list(dict.fromkeys(meant))
-    if len(meant) < 2:
-        raise InputError("a suite has two datasets or more", advice="name them, or a pattern such as 'beir-*'")
+    if not meant:
+        raise InputError("a suite needs a dataset", advice="name some, or give a pattern such as 'beir-*'")
     return tuple(meant)
 
 

@@ -850,7 +850,7 @@ class Tracker:
     def create_suite(self, name: str, datasets: Sequence[str], *, replace: bool = False) -> SuiteRecord:
         """Name datasets that are looked at together, and return the suite.
 
-        Parameters: ``datasets``: names or patterns such as ``"beir-*"``, two or more. ``replace``: give a suite that
+        Parameters: ``datasets``: names or patterns such as ``"beir-*"``. ``replace``: give a suite that
         exists these datasets. Raises: ConflictError where the name has other datasets; ReferenceNotFoundError.
         """
         from ndcg_tracker.tracker.suite import created_suite

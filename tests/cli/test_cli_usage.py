@@ -14,7 +14,8 @@ from ndcg_tracker.cli.app import run
 
 COMMANDS = [
     ["ingest"], ["evaluate"], ["compare"], ["explain"], ["gate"], ["history"], ["leaderboard"], ["rescore"], ["sql"],
-    ["demo"], ["diff"], ["show"],
+    ["demo"], ["diff"], ["show"], ["suite", "create"], ["suite", "list"], ["suite", "delete"], ["suite", "show"],
+    ["suite", "compare"],
     ["runs", "list"], ["runs", "show"], ["runs", "rename"], ["runs", "tag"], ["runs", "delete"], ["alias", "set"],
     ["alias", "list"], ["alias", "delete"], ["labels", "add"], ["groups", "set"], ["groups", "list"],
     ["metrics", "list"], ["metrics", "explain"], ["db", "upgrade"], ["db", "current"], ["db", "check"],
@@ -23,7 +24,8 @@ COMMANDS = [
 ]  # fmt: skip
 PRINTING = [
     ["ingest", "x"], ["evaluate", "x"], ["compare", "a", "b"], ["history"], ["leaderboard"], ["rescore", "a"],
-    ["sql", "SELECT 1"], ["diff", "a", "b"], ["show", "a"],
+    ["sql", "SELECT 1"], ["diff", "a", "b"], ["show", "a"], ["suite", "list"],
+    ["suite", "show", "a"], ["suite", "compare", "a", "b", "c"],
     ["runs", "list"], ["runs", "show", "a"], ["alias", "list"], ["groups", "list"], ["metrics", "list"],
     ["metrics", "explain", "ndcg"], ["db", "current"], ["doctor", "conventions", "x"],
     ["gate", "a", "--baseline", "b"], ["explain", "a", "b"], ["import", "x"],
@@ -94,7 +96,7 @@ def test_wrong_usage_is_2(
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["runs"], ["alias"], ["labels"], ["groups"], ["metrics"], ["db"], ["push"], ["pull"]]
+    "arguments", [[], ["runs"], ["alias"], ["labels"], ["groups"], ["metrics"], ["db"], ["push"], ["pull"], ["suite"]]
 )
 def test_a_command_that_is_missing_shows_the_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(arguments) == 2

@@ -69,6 +69,9 @@ SAMPLES = [
     "history --dataset shop",
     "leaderboard --dataset shop --by device",
     "diff bm25 dense",
+    "suite list",
+    "suite show both --metric ndcg@10",
+    "suite compare both bm25 dense",
     "rescore again -m RR",
     "sql 'SELECT run FROM run_summary'",
     "import out",
@@ -254,6 +257,7 @@ def _shop() -> None:
         tracker.add_texts(about_items, dataset="shop")
         tracker.add_texts({"group": ["q1"], "text": ["light tent"]}, dataset="shop")
         tracker.set_alias("prod", "bm25", "shop")
+        tracker.create_suite("both", ["shop"])
         tracker.tag_run("bm25", {"branch": "main"}, dataset="shop")
         tracker.export_runs("out", dataset="shop")
     newer = {**LABELS, "q1": {"a": 3, "b": 2}, "q2": {"a": 3, "d": 1, "x": 2}}

@@ -184,6 +184,7 @@ def _questions(dataset: str, runs: list[str], random: Random, n_pairs: int) -> I
     """Yield what else can be asked of a dataset."""
     yield "runs", lambda tracker: tracker.runs(dataset)
     yield "aliases", lambda tracker: tracker.aliases(dataset)
+    yield "suites", lambda tracker: tracker.suites()
     yield "groups", lambda tracker: tracker.groups(dataset)
     for metric in METRICS:
         yield f"history {metric}", lambda tracker, metric=metric: tracker.history(metric, dataset=dataset)

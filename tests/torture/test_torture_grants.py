@@ -30,6 +30,7 @@ PREPARED = (
     "labels add {files}/labels.csv --judge llm",
     "groups set {files}/groups.csv",
     "alias set prod dense",
+    "suite create all default",
 )
 DONE = {"gate": {0, 3, 4}}
 """The exit codes of commands that were done, where there are others than 0."""
@@ -42,6 +43,7 @@ def refusals() -> dict[str, tuple[str, str, str]]:
     reading = {
         "leaderboard": dataset,
         "history": dataset, "texts list": dataset, "alias list": "SELECT right on table aliases",
+        **dict.fromkeys(("suite list", "suite show", "suite compare"), "SELECT right on table suite_datasets"),
         "labels list": dataset, "labels diff": dataset, "labels agreement": dataset, "groups list": dataset,
         "plot history": dataset, "plot training": dataset, "plot runs": dataset,
         **dict.fromkeys(
@@ -69,6 +71,12 @@ def refusals() -> dict[str, tuple[str, str, str]]:
         "runs delete": (run, *["DELETE right on table group_results"] * 2),
         "alias set": (run + CALLED_OFF, "UPDATE right on table aliases", ""),
         "alias delete": ("SELECT right on table aliases" + CALLED_OFF, *["DELETE right on table aliases"] * 2),
+        "suite create": (dataset + CALLED_OFF, "INSERT right on table suite_datasets", ""),
+        "suite delete": (
+            "SELECT right on table suite_datasets" + CALLED_OFF,
+            "DELETE right on table suite_datasets",
+            "",
+        ),
         "labels add": (dataset + CALLED_OFF, "", ""),  # they are stored already
         "labels add {files}/others.csv": (dataset + CALLED_OFF, "INSERT right on table label_sets", ""),
         "labels add {files}/fewer.csv": (dataset + CALLED_OFF, "INSERT right on table label_sets", ""),

@@ -36,9 +36,9 @@ UPDATED = {
 
 A run gets its date when it is whole; ``db check`` finds another date of a run with results.
 """
-DELETED = ("label_lists", "label_sets", "prunings", "staged_batches", "staged_runs", "texts")
+DELETED = ("label_lists", "label_sets", "prunings", "staged_batches", "staged_runs", "suite_datasets", "texts")
 """Where a writer deletes: labels that a stream has brought and that turn out to be stored already, the mark of a pruned
-run that it ingests again, staged runs that are published or given up, and empty texts."""
+run that it ingests again, staged runs that are published or given up, suites, and empty texts."""
 
 _OWNERS = """
     SELECT CASE relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE' END, relname, pg_get_userbyid(relowner) FROM pg_class

@@ -91,6 +91,7 @@ def fill(url: str) -> None:
     with nt.Tracker(url) as tracker:
         more = frame(MORE_LABELS, "label")
         tracker.ingest(frame(BETTER, "score"), name="newest", labels=more, **of_shop)
+        tracker.create_suite("löcal", ["shop", "books"])
         tracker.add_texts(TEXTS, dataset="shop")
         tracker.add_labels(labels_of(LABELS), dataset="shop", source="answers.jsonl", judge="modèle 7b")
         tracker.rescore(["dense"], dataset="shop", metrics="ndcg@10", judge="modèle 7b")
