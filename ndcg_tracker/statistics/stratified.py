@@ -42,7 +42,7 @@ def stratified(strata: Sequence[StratumMean], weights: Sequence[float]) -> Estim
 
     >>> found = stratified([StratumMean(50, 0.25, 0.03, 49.0), StratumMean(300, 0.75, 0.04, 299.0)], [1.0, 1.0])
     >>> found.mean, round(found.standard_error, 6), round(found.df, 1)
-    (0.5, 0.025, 249.2)
+    (0.5, 0.025, 249.1)
     """
     total = sum(weights)
     if not strata or not total > 0:
