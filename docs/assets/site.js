@@ -1,0 +1,31 @@
+// The button of a console block copies its commands: no prompt, and nothing that was printed.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button.md-clipboard, button.md-code__button");
+  const block = button && button.closest(".language-console, .highlight");
+  if (!block || !block.querySelector(".gp")) return;
+  const commands = commandsOf(block.querySelector("code"));
+  if (!commands) return;
+  event.stopImmediatePropagation();
+  event.preventDefault();
+  navigator.clipboard.writeText(commands);
+}, true);
+
+function commandsOf(code) {
+  let commands = "", line = "", isCommand = false;
+  const ended = () => { if (isCommand) commands += line.trimStart() + "\n"; line = ""; isCommand = false; };
+  for (const node of code.querySelectorAll("span.gp, span.go")) node.dataset.kind = node.className;
+  const walk = (node) => {
+    if (node.nodeType === Node.TEXT_NODE) {
+      node.textContent.split("\n").forEach((part, place) => { if (place) ended(); line += part; });
+    } else if (node.dataset && node.dataset.kind === "gp") {
+      isCommand = true;
+    } else if (!(node.dataset && node.dataset.kind === "go")) {
+      node.childNodes.forEach(walk);
+    } else {
+      node.textContent.split("\n").forEach((_, place) => { if (place) ended(); });
+    }
+  };
+  walk(code);
+  ended();
+  return commands.trimEnd();
+}
