@@ -25,6 +25,7 @@ COMMANDS = {
     "history": "history:history",
     "leaderboard": "leaderboard:leaderboard",
     "diff": "diff:diff",
+    "reproduce": "reproduce:reproduce",
     "report": "report:report",
     "plot": "plot:app",
     "ui": "ui:ui",

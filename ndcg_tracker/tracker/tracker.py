@@ -18,6 +18,7 @@ from ndcg_tracker.tracker.defaults import (
     DEFAULT_METRIC,
     GROUP,
     LABEL,
+    REPRO_EVAL_P,
     SCORE,
     SQL_TIMEOUT_SECONDS,
     database_location,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
         LabelsNeededResult,
         LeaderboardResult,
         ReportResult,
+        ReproductionResult,
         VersionsResult,
     )
     from ndcg_tracker.tracker.run_pair import RunPair, Version
@@ -844,6 +846,51 @@ class Tracker:
         with self.store().read() as tx:
             one, other = (tx.runs.resolve(reference, dataset) for reference in (a, b))
             return DiffResult(runs_diff(tx, one, other, depth=cutoff, rbo_p=rbo_p, top=top))
+
+    def reproduce(
+        self,
+        original: str,
+        reproduced: str | None = None,
+        metrics: str | Sequence[str] = (),
+        *,
+        baseline_original: str | None = None,
+        baseline_reproduced: str | None = None,
+        published: float | None = None,
+        dataset: str | None = None,
+        missing: Missing = "error",
+        cutoffs: Sequence[int] = (),
+        rbo_p: float = REPRO_EVAL_P,
+    ) -> ReproductionResult:
+        """Say whether a run is the published one: the measures of repro_eval (KTU, RBO, RMSE, p-value, ER, DeltaRI).
+
+        Parameters: ``original``, ``reproduced``: the published run and the one that reproduces it, both stored.
+        ``metrics``: none for all that they share. ``baseline_original``, ``baseline_reproduced``: the runs that each is
+        an improvement over, for ER and DeltaRI. ``published``: the published mean where its run is not at hand; then
+        the only run is the one that reproduces it, under one metric, by default its first. ``missing``: see
+        ``compare``. ``cutoffs``: how many first items KTU and RBO are about, by default 10, 100 and 1000 as far as
+        lists go. ``rbo_p``: how much a rank counts beside the one before it, in (0, 1). Raises: ReferenceNotFoundError;
+        InputError for half of what belongs together, a number that the metric cannot have, and groups in one run alone;
+        NotComparableError, with the command that fixes it.
+        """
+        from ndcg_tracker.tracker.reproduce import ReproduceOptions, beside_published, reproduction
+        from ndcg_tracker.tracker.result_objects import ReproductionResult
+
+        parsed, baselines = tuple(parse_metrics(metrics)), (baseline_original, baseline_reproduced)
+        if (published is None) == (reproduced is None):
+            raise InputError("there is nothing to reproduce, or two things", advice="give a second run or a number")
+        if (baseline_original is None) != (baseline_reproduced is None):
+            raise InputError("one baseline makes no effect to compare", advice="give both, or none")
+        with self.store().read() as tx:
+            run = tx.runs.resolve(original, dataset)
+            if published is not None:
+                if len(parsed) > 1 or baseline_original is not None:
+                    what = "a published mean is of one metric, and has no baseline"
+                    raise InputError(what, advice="give one metric, and nothing else")
+                return ReproductionResult(beside_published(tx, run, parsed[0] if parsed else None, published))
+            other, *effects = (tx.runs.resolve(one, dataset) for one in (reproduced, *baselines) if one is not None)
+            options = ReproduceOptions(parsed, missing, tuple(cutoffs), rbo_p)
+            of_both = (effects[0], effects[1]) if effects else None
+            return ReproductionResult(reproduction(tx, run, other, of_both, options))
 
     def best(
         self, metric: str = DEFAULT_METRIC, *, dataset: str | None = None, tags: Mapping[str, str] | None = None
