@@ -119,7 +119,7 @@ def beside_published(tx: ReadTransaction, run: RunRecord, metric: Metric | None,
     if not low <= published <= high:  # NaN is in no interval
         raise InputError(
             f"{argument('published', published)} is no mean of {shown.metric}, which is from {low:g} to {high:g}",
-            advice="give the number as a share, not in percent" if published > high == 1 else "give a possible one",
+            advice="give a share, not percent" if published > high == 1 else "give another number",
         )
     return published_mean(
         (_ref(run), run.dataset, shown.label_set_version, shown.metric, shown.requested_as),

@@ -876,16 +876,21 @@ class Tracker:
         from ndcg_tracker.tracker.result_objects import ReproductionResult
 
         parsed, baselines = tuple(parse_metrics(metrics)), (baseline_original, baseline_reproduced)
-        if (published is None) == (reproduced is None):
-            raise InputError("there is nothing to reproduce, or two things", advice="give a second run or a number")
+        both = f"{argument('baseline_original')} and {argument('baseline_reproduced')}"
+        if published is None and reproduced is None:
+            raise InputError("there is nothing to reproduce", advice="give a second run, or a published mean")
         if (baseline_original is None) != (baseline_reproduced is None):
-            raise InputError("one baseline makes no effect to compare", advice="give both, or none")
+            raise InputError("one baseline makes no effect to compare", advice=f"give {both}, or none")
+        if published is not None and reproduced is not None:
+            what = "a published mean stands in the place of the original run"
+            raise InputError(what, advice="leave one of them out")
+        if published is not None and baseline_original is not None:
+            raise InputError("a published mean has no baseline", advice=f"leave out {both}")
+        if published is not None and len(parsed) > 1:
+            raise InputError(f"a published mean is of one metric, not {len(parsed)}", advice="name one")
         with self.store().read() as tx:
             run = tx.runs.resolve(original, dataset)
             if published is not None:
-                if len(parsed) > 1 or baseline_original is not None:
-                    what = "a published mean is of one metric, and has no baseline"
-                    raise InputError(what, advice="give one metric, and nothing else")
                 return ReproductionResult(beside_published(tx, run, parsed[0] if parsed else None, published))
             other, *effects = (tx.runs.resolve(one, dataset) for one in (reproduced, *baselines) if one is not None)
             options = ReproduceOptions(parsed, missing, tuple(cutoffs), rbo_p)

@@ -69,6 +69,8 @@ SAMPLES = [
     "history --dataset shop",
     "leaderboard --dataset shop --by device",
     "diff bm25 dense",
+    "reproduce bm25 dense",
+    "reproduce bm25 --published 0.5",
     "rescore again -m RR",
     "sql 'SELECT run FROM run_summary'",
     "import out",
