@@ -82,21 +82,34 @@ class Reproduction:
 class PublishedMean:
     """The mean of a run beside a published one.
 
-    ``delta``: the run's mean minus the published one. ``ci``: the 95% interval of the run's mean, None where there is
-    none. ``is_within``: whether the published mean lies in it, None without it. ``n``: the groups of the mean.
+    ``judge``: who gave the labels. ``ci``: the 95% interval of the run's mean, None where there is none. ``n``: the
+    groups of the mean.
+
+    >>> found = PublishedMean(RunRef("a", 1), "d", 1, "", "AP", "map", 0.5, 0.25, (0.125, 0.5), 9)
+    >>> found.delta, found.is_within
+    (-0.25, True)
     """
 
     run: RunRef
     dataset: str
     label_set_version: int
+    judge: str
     metric: str
     requested_as: str
     published: float
     mean: float | None
-    delta: float | None
     ci: tuple[float, float] | None
-    is_within: bool | None
     n: int
+
+    @property
+    def delta(self) -> float | None:
+        """The run's mean minus the published one."""
+        return None if self.mean is None else self.mean - self.published
+
+    @property
+    def is_within(self) -> bool | None:
+        """Whether the published mean lies in the interval of the run's, None without one."""
+        return None if self.ci is None else self.ci[0] <= self.published <= self.ci[1]
 
 
 def reproduced_metrics(
@@ -121,23 +134,6 @@ def reproduced_metrics(
             )
         )
     return tuple(found)
-
-
-def published_mean(
-    of: tuple[RunRef, str, int, str, str],
-    published: float,
-    mean: float | None,
-    ci: tuple[float, float] | None,
-    n: int,
-) -> PublishedMean:
-    """Return a mean beside a published one; ``of``: run, dataset, version of the labels, metric, how it was asked for.
-
-    >>> shown = published_mean((RunRef("a", 1), "d", 1, "AP", "map"), 0.5, 0.25, (0.125, 0.5), 9)
-    >>> shown.delta, shown.is_within
-    (-0.25, True)
-    """
-    delta = None if mean is None else mean - published
-    return PublishedMean(*of, published, mean, delta, ci, None if ci is None else ci[0] <= published <= ci[1], n)
 
 
 def _rmse(results: PairedResults) -> float | None:

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ndcg_tracker.comparison.reproduce import PublishedMean, ReproducedMetric, Reproduction
+from ndcg_tracker.comparison.results import LabelSetRef
+from ndcg_tracker.reporting.compare import labels_text
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as
 from ndcg_tracker.reporting.json import json_text
 from ndcg_tracker.reporting.notes import told
 from ndcg_tracker.reporting.numbers import counted, interval, p_text, percent, points
 from ndcg_tracker.reporting.report import Format, Report, Table, columns
-from ndcg_tracker.reporting.rows import as_object, paths, picked
+from ndcg_tracker.reporting.rows import as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.reporting.terminal import Painted
 
 _METRIC = paths("metric requested_as original reproduced delta ci_low=ci.0 ci_high=ci.1 rmse p_value er delta_ri n")
@@ -20,6 +22,11 @@ _PUBLISHED = paths(
     "run=run.name run_id=run.run_id dataset label_set_version metric requested_as published mean delta ci_low=ci.0 "
     "ci_high=ci.1 is_within n"
 )
+
+
+@shape_of(PublishedMean)
+def _published_shape(found: PublishedMean) -> Mapping[str, object]:
+    return {**fields_of(found), "delta": found.delta, "is_within": found.is_within}
 
 
 def reproduction_as(format: Format, found: Reproduction | PublishedMean, *, color: bool = False) -> str:
@@ -51,15 +58,10 @@ def reproduction_report(found: Reproduction | PublishedMean) -> Report:
 
 def _of_published(found: PublishedMean) -> Report:
     names = _names([found])
-    verdict = {
-        True: Painted("WITHIN", "good"),
-        False: Painted("OUTSIDE", "bad"),
-        None: None,
-    }[found.is_within]
-    where = {
-        True: "the published mean lies in the 95% interval of this run's",
-        False: "the published mean lies outside of the 95% interval of this run's",
-        None: "no interval of this run's mean is known",
+    verdict, where = {
+        True: (Painted("WITHIN", "good"), "the published mean lies in the 95% interval of this run's"),
+        False: (Painted("OUTSIDE", "bad"), "the published mean lies outside of the 95% interval of this run's"),
+        None: (None, "this run's mean has no interval"),
     }[found.is_within]
     return Report(
         f"{found.run.name} on {found.dataset}: {where}",
@@ -78,7 +80,10 @@ def _of_published(found: PublishedMean) -> Report:
                 ],
             )
         ],
-        facts=[("labels", f"version {found.label_set_version}"), ("groups", f"{found.n:,}")],
+        facts=[
+            ("labels", labels_text(LabelSetRef(found.label_set_version, "", found.judge))),
+            ("groups", f"{found.n:,}"),
+        ],
     )
 
 
@@ -115,7 +120,7 @@ def _of_run(found: Reproduction) -> Report:
         for n, run in ((found.only_in_original, found.original), (found.only_in_reproduced, found.reproduced))
         if n
     ]
-    facts.append(("labels", f"version {found.label_set.version}, digest {found.label_set.digest[:12]}"))
+    facts.append(("labels", labels_text(found.label_set)))
     facts.append(("groups", ", ".join([f"{found.n:,} in both", *alone])))
     return Report(
         f"{found.reproduced.name} as a reproduction of {found.original.name} on {found.dataset}",

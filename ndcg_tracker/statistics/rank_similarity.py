@@ -104,7 +104,7 @@ def repro_eval_ktu(group: Index, first: Index, second: Index, n_groups: int) -> 
 
     Parameters: one row per rank of each group. ``group``: int64, shape (n,), from 0. ``first`` and ``second``: int64,
     shape (n,), the places of both ids among the sorted ids of their own ranking, from 0. Source: Breuer et al., "How to
-    measure the reproducibility of system-oriented IR experiments", SIGIR 2020, where ids are not sorted. Agrees with:
+    measure the reproducibility of system-oriented IR experiments", SIGIR 2020. Agrees with:
     repro_eval.measure.document_order.KTU.
 
     >>> of_one = np.zeros(3, dtype=np.int64)

@@ -13,7 +13,6 @@ from ndcg_tracker.comparison.reproduce import (
     ListAgreement,
     PublishedMean,
     Reproduction,
-    published_mean,
     reproduced_metrics,
 )
 from ndcg_tracker.comparison.results import RunRef
@@ -121,8 +120,8 @@ def beside_published(tx: ReadTransaction, run: RunRecord, metric: Metric | None,
             f"{argument('published', published)} is no mean of {shown.metric}, which is from {low:g} to {high:g}",
             advice="give a share, not percent" if published > high == 1 else "give another number",
         )
-    return published_mean(
-        (_ref(run), run.dataset, shown.label_set_version, shown.metric, shown.requested_as),
+    return PublishedMean(
+        *(_ref(run), run.dataset, shown.label_set_version, shown.judge, shown.metric, shown.requested_as),
         *(published, shown.mean, shown.ci, shown.n_groups),
     )
 
