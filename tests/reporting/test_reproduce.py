@@ -11,6 +11,7 @@ from ndcg_tracker.comparison.reproduce import ListAgreement, PublishedMean, Repr
 from ndcg_tracker.comparison.results import LabelSetRef, RunRef
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.reproduce import reproduction_as, reproduction_rows
+from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 
 METRIC = ReproducedMetric(
     *("external:latency(direction=lower, range=0..9)", "", 0.5, 0.25, -0.25, (-0.5, -0.125)),
@@ -48,12 +49,12 @@ def test_every_part_is_told() -> None:
 def test_what_is_not_known_is_left_out() -> None:
     bare = replace(
         FOUND, baselines=None, lists=(), same_lists=None, only_in_original=0, only_in_reproduced=0, notes=(),
-        label_set=LabelSetRef(1, "0" * 32, "external"), metrics=(replace(METRIC, er=None, delta_ri=None),),
+        label_set=LabelSetRef(1, "0" * 32, EXTERNAL_JUDGE), metrics=(replace(METRIC, er=None, delta_ri=None),),
     )  # fmt: skip
     text = reproduction_as("text", bare)
     for word in ("ER", "KTU", "effect", "identical", "alone"):
         assert word not in text
-    assert text.splitlines()[-1] == "groups  12,000 in both"
+    assert text.splitlines()[-2:] == ["labels  none: another engine computed the results", "groups  12,000 in both"]
 
 
 def test_rows_have_a_metric_each() -> None:
@@ -77,5 +78,5 @@ def test_a_published_mean(found: PublishedMean, first: str) -> None:
     lines = reproduction_as("text", found).splitlines()
     assert lines[0] == first
     assert lines[-2:] == ["labels  version 3", "groups  1,200"]
-    assert lines[3].split()[:2] == ["map", f"{found.published:.4f}"]
+    assert lines[3].split()[:2] == ["AP", f"{found.published:.4f}"]
     assert json.loads(reproduction_as("json", found))["is_within"] is found.is_within
