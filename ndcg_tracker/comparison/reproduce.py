@@ -57,10 +57,11 @@ class ReproducedMetric:
 class Reproduction:
     """How close a run comes to the one it reproduces.
 
-    ``n``: the groups that both have; ``only_in_original`` and ``only_in_reproduced``: how many one of them has alone.
-    ``same_lists``: the share of groups whose lists are the same; it and ``lists`` are None and empty where the items of
-    a run are not stored. ``rbo_p``: the parameter of every rbo. ``baselines``: of the original and of the reproduced
-    run, None where no effect was asked for.
+    ``n``: the groups that are paired in the first metric; ``only_in_original`` and ``only_in_reproduced``: how many
+    have a result of it in one run only. ``n_lists``: the groups of which both runs have a list, 0 where the items of
+    one are not stored; ``lists`` is empty then, and ``same_lists``, the share of them that are the same, is None.
+    ``rbo_p``: the parameter of every rbo. ``baselines``: of the original and of the reproduced run, None where no
+    effect was asked for.
     """
 
     original: RunRef
@@ -71,6 +72,7 @@ class Reproduction:
     n: int
     only_in_original: int
     only_in_reproduced: int
+    n_lists: int
     same_lists: float | None
     rbo_p: float
     lists: tuple[ListAgreement, ...]

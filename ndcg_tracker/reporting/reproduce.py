@@ -114,14 +114,14 @@ def _of_run(found: Reproduction) -> Report:
     if found.lists:
         alike: list[list[object]] = [[f"{one.cutoff:,}", points(one.ktu), points(one.rbo)] for one in found.lists]
         tables.append(Table(columns(">first items", ">KTU", f">RBO, p={found.rbo_p:g}"), alike, "lists", names=()))
-        facts.append(("identical lists", percent(found.same_lists)))
+        facts.append(("identical lists", f"{percent(found.same_lists)} of {counted(found.n_lists, 'group')}"))
     alone = [
-        f"{counted(n, 'group')} in {run.name} alone"
+        f"{n:,} with a result in {run.name} alone"
         for n, run in ((found.only_in_original, found.original), (found.only_in_reproduced, found.reproduced))
         if n
     ]
     facts.append(("labels", labels_text(found.label_set)))
-    facts.append(("groups", ", ".join([f"{found.n:,} in both", *alone])))
+    facts.append(("groups", ", ".join([f"{found.n:,} paired", *alone])))
     return Report(
         f"{found.reproduced.name} as a reproduction of {found.original.name} on {found.dataset}",
         tables=tables,

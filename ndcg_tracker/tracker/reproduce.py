@@ -80,19 +80,21 @@ def reproduction(
         pairs += [RunPair(sides[2], sides[0], metrics, newest), RunPair(sides[3], sides[1], metrics, newest)]
     results = [[paired_results(tx, both, metric, options.missing) for metric in metrics] for both in pairs]
     notes = [*pairs[0].notes(), *pruned_notes(tx, pairs[0])]
-    ids, others = (tx.runs.group_ids(run.id) for run in (original, reproduced))
-    shared = np.intersect1d(ids, others, assume_unique=True)
-    is_stored = shared.size > 0 and not tx.runs.prunings(original.id) and not tx.runs.prunings(reproduced.id)
-    same_lists, lists = _lists(tx, original, reproduced, shared, options) if is_stored else (None, ())
+    shared = np.empty(0, np.int64)
+    if not tx.runs.prunings(original.id) and not tx.runs.prunings(reproduced.id):
+        shared = np.intersect1d(tx.runs.group_ids(original.id), tx.runs.group_ids(reproduced.id), assume_unique=True)
+    same_lists, lists = _lists(tx, original, reproduced, shared, options) if shared.size else (None, ())
+    pairing = results[0][0].pairing
     return Reproduction(
         _ref(original),
         _ref(reproduced),
         original.dataset,
         label_set_ref(sides[0].label_set),
         None if baselines is None else (_ref(baselines[0]), _ref(baselines[1])),
+        pairing.group_ids.size,
+        pairing.only_in_baseline.size,
+        pairing.only_in_candidate.size,
         shared.size,
-        ids.size - shared.size,
-        others.size - shared.size,
         same_lists,
         options.rbo_p,
         lists,

@@ -19,7 +19,7 @@ METRIC = ReproducedMetric(
 )
 FOUND = Reproduction(
     *(RunRef("their", 1), RunRef("a|b", 2), "<b>", LabelSetRef(3, "0123456789abcdef", "llm")),
-    *((RunRef("bm25", 3), RunRef("bm25 again", 4)), 12_000, 1, 2, 0.5, 0.95),
+    *((RunRef("bm25", 3), RunRef("bm25 again", 4)), 12_000, 1, 2, 11_000, 0.5, 0.95),
     (ListAgreement(1000, None, 0.75),),
     (METRIC,),
     (Note("pruned", {"run": "their", "at": "2026-01-01"}),),
@@ -37,9 +37,9 @@ def test_every_part_is_told() -> None:
         "first items  KTU  RBO, p=0.95",
         "      1,000    -       0.7500",
         "effect over      bm25, and bm25 again in the reproduction",
-        "identical lists  50.0%",
+        "identical lists  50.0% of 11,000 groups",
         "labels           version 3 of judge 'llm', digest 0123456789ab",
-        "groups           12,000 in both, 1 group in their alone, 2 groups in a|b alone",
+        "groups           12,000 paired, 1 with a result in their alone, 2 with a result in a|b alone",
     ):
         assert line in text.splitlines(), text
     assert "pruned" in text
@@ -48,13 +48,13 @@ def test_every_part_is_told() -> None:
 
 def test_what_is_not_known_is_left_out() -> None:
     bare = replace(
-        FOUND, baselines=None, lists=(), same_lists=None, only_in_original=0, only_in_reproduced=0, notes=(),
+        FOUND, baselines=None, lists=(), n_lists=0, same_lists=None, only_in_original=0, only_in_reproduced=0, notes=(),
         label_set=LabelSetRef(1, "0" * 32, EXTERNAL_JUDGE), metrics=(replace(METRIC, er=None, delta_ri=None),),
     )  # fmt: skip
     text = reproduction_as("text", bare)
     for word in ("ER", "KTU", "effect", "identical", "alone"):
         assert word not in text
-    assert text.splitlines()[-2:] == ["labels  none: another engine computed the results", "groups  12,000 in both"]
+    assert text.splitlines()[-2:] == ["labels  none: another engine computed the results", "groups  12,000 paired"]
 
 
 def test_rows_have_a_metric_each() -> None:

@@ -85,7 +85,13 @@ def test_means_difference_and_interval(tracker: nt.Tracker) -> None:
     assert metric.delta == pytest.approx(-0.2 / 6)
     compared = tracker.compare("original", "reproduced").comparisons[0].metrics[0]
     assert (metric.ci, metric.p_value) == (compared.ci, compared.p_value)
-    assert (found.n, found.only_in_original, found.only_in_reproduced, found.same_lists) == (6, 0, 0, 0.5)
+    assert (found.n, found.only_in_original, found.only_in_reproduced, found.n_lists, found.same_lists) == (
+        6,
+        0,
+        0,
+        6,
+        0.5,
+    )
     assert [one.cutoff for one in found.lists] == [10]  # no list has 100
 
 
@@ -122,7 +128,15 @@ def test_groups_of_one_run_alone(tracker: nt.Tracker) -> None:
     with pytest.raises(InputError, match="choose missing='zero'"):
         tracker.reproduce("original", "two")
     found = of_runs(tracker, "original", "two", missing="intersect")
-    assert (found.n, found.only_in_original, found.only_in_reproduced, found.metrics[0].n) == (2, 4, 0, 2)
+    assert (found.n, found.only_in_original, found.only_in_reproduced, found.n_lists) == (2, 4, 0, 2)
+
+
+def test_a_group_that_a_run_lacks_is_0_to_a_metric_that_says_so(tracker: nt.Tracker) -> None:
+    five = {name: items for name, items in RUNS["original"].items() if name != "q2"}
+    tracker.ingest(five, name="five", dataset="robust", metrics="P@5")
+    found = of_runs(tracker, "original", "five")
+    assert (found.n, found.n_lists, found.same_lists) == (6, 5, 1.0)
+    assert found.metrics[0].rmse == pytest.approx((0.6**2 / 6) ** 0.5)
 
 
 def test_results_without_lists(tracker: nt.Tracker) -> None:
@@ -130,7 +144,7 @@ def test_results_without_lists(tracker: nt.Tracker) -> None:
         of_groups = dict(zip(("q0", "q1", "q2"), values, strict=True))
         tracker.log_results(of_groups, metric="map", direction="higher", range=(0, 1), name=name, dataset="robust")
     found = of_runs(tracker, "paper", "ours")
-    assert (found.lists, found.same_lists, found.metrics[0].n) == ((), None, 3)
+    assert (found.lists, found.same_lists, found.n_lists, found.n) == ((), None, 0, 3)
     assert found.metrics[0].rmse == pytest.approx(((0.25**2 + 0.5**2) / 3) ** 0.5)
 
 
