@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import shlex
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,7 @@ from ndcg_tracker.rankings.grouping import group_codes, segment_rows
 from ndcg_tracker.rankings.sorting import id_order
 from ndcg_tracker.statistics.rank_similarity import repro_eval_ktu
 from ndcg_tracker.tracker.compare import pruned_notes
-from ndcg_tracker.tracker.defaults import REPRO_EVAL_CUTOFFS, REPRO_EVAL_P
+from ndcg_tracker.tracker.defaults import DEFAULT_METRIC, REPRO_EVAL_CUTOFFS, REPRO_EVAL_P
 from ndcg_tracker.tracker.diff import (
     by_id_where_tied,
     check_cutoff,
@@ -34,7 +35,7 @@ from ndcg_tracker.tracker.diff import (
     shared_ranks,
 )
 from ndcg_tracker.tracker.label_sets import label_set_ref
-from ndcg_tracker.tracker.run_pair import RunPair, paired_results, shared_labels
+from ndcg_tracker.tracker.run_pair import RunPair, paired_results, rescore_command, shared_labels
 from ndcg_tracker.tracker.show import shown_run
 from ndcg_tracker.tracker.sums import refuse_sums
 
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 class ReproduceOptions:
     """What a reproduction is asked for beside the runs (see ``Tracker.reproduce``).
 
-    ``cutoffs``: none for those of ``REPRO_EVAL_CUTOFFS`` that some list reaches, the first one in any case.
+    ``cutoffs``: none for those of ``REPRO_EVAL_CUTOFFS`` that some list reaches, without any the longest list's length.
     """
 
     metrics: tuple[Metric, ...] = ()
@@ -115,7 +116,9 @@ def beside_published(tx: ReadTransaction, run: RunRecord, metric: Metric | None,
     """
     shown = shown_run(tx, run, metric, None, 0).by_group
     if shown is None:
-        raise InputError(f"run {run.name!r} has no mean", advice=f"name its labels: ndcg-track rescore {run.name}")
+        raise InputError(
+            f"run {run.name!r} has no mean", advice=f"type: {shlex.join(rescore_command([run], [DEFAULT_METRIC]))}"
+        )
     low, high = parse_metric(shown.metric).limits or (-math.inf, math.inf)
     if not low <= published <= high:  # NaN is in no interval
         raise InputError(
@@ -141,7 +144,9 @@ def _lists(
     blocks = list(mapped(lambda pair: _block(*pair, cutoffs, options.rbo_p), pairs))
     if not options.cutoffs:
         longest = max(block.longest for block in blocks)
-        cutoffs = tuple(cutoff for cutoff in cutoffs if cutoff <= max(longest, cutoffs[0]))
+        if longest < cutoffs[0]:
+            return _lists(tx, one, other, shared, replace(options, cutoffs=(longest,)))
+        cutoffs = tuple(cutoff for cutoff in cutoffs if cutoff <= longest)
     found = [
         ListAgreement(cutoff, *(mean_of_known(np.concatenate(numbers)) for numbers in zip(*of_blocks, strict=True)))
         for cutoff, *of_blocks in zip(cutoffs, *(block.numbers for block in blocks), strict=False)

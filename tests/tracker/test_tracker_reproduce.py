@@ -103,6 +103,13 @@ def test_a_run_reproduces_itself(tracker: nt.Tracker) -> None:
     assert of_list.rbo == pytest.approx(1.0)
 
 
+def test_short_lists_are_looked_at_as_far_as_they_go(tracker: nt.Tracker) -> None:
+    for name in ("short", "shorter"):
+        tracker.ingest({"q0": {"d0": 3.0, "d1": 2.0, "d2": 1.0}}, name=name, dataset="robust", metrics="P@5")
+    (of_list,) = of_runs(tracker, "short", "shorter").lists
+    assert (of_list.cutoff, of_list.ktu, of_list.rbo) == (3, 1.0, pytest.approx(1.0))
+
+
 def test_no_effect_to_compare(tracker: nt.Tracker) -> None:
     found = of_runs(tracker, "original", "reproduced", baseline_original="original", baseline_reproduced="base again")
     assert found.metrics[0].er is None
