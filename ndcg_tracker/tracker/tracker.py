@@ -172,6 +172,7 @@ class Tracker:
         cannot be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
         """
         from ndcg_tracker.ingest.detection import default_run_name
+        from ndcg_tracker.ingest.ir_metadata import run_metadata
         from ndcg_tracker.storage.checks import checked_name, stored_time
         from ndcg_tracker.tracker.evaluation import Input, Names, path_of
         from ndcg_tracker.tracker.ingest import RunDetails, source_name
@@ -189,7 +190,8 @@ class Tracker:
         labels_path = path_of(labels)
         of_labels = None if labels_path is None else source_name(labels_path)
         created = None if created_at is None else stored_time(created_at)
-        facts = (git_commit, dict(parameters or {}), dict(tags or {}), of_labels, created)
+        kept = {**({} if path is None else run_metadata(path)), **(tags or {})}
+        facts = (git_commit, dict(parameters or {}), kept, of_labels, created)
         details = RunDetails(name, dataset, source, *facts)
         given = Input(
             frame,
