@@ -14,7 +14,8 @@ from collections import Counter
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.source import BOM, Source
 
-START, END = "# ir_metadata.start", "# ir_metadata.end"
+_START, _END = (re.compile(rf"#[ \t]*ir_metadata\.{word}[ \t]*") for word in ("start", "end"))
+_LONGEST_START = 100  # bytes
 LONGEST_HEADER = 1 << 20  # bytes
 _KEY = re.compile(r"""("[^"]*"|'[^']*'|[^\s"'\[{#-][^:]*?|-[^\s:][^:]*?)\s*:(?:\s+(.*))?""")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
@@ -31,16 +32,21 @@ def run_metadata(path: str) -> dict[str, str]:
     if not os.path.isfile(path):  # noqa: PTH113 - is_file raises where a folder is closed to us
         return {}
     with Source(path) as source:
-        if not source.head(len(START) + len(BOM)).removeprefix(BOM).startswith(START.encode()):
+        if not _START.fullmatch(_lines(source.head(_LONGEST_START))[0]):
             return {}
-        lines = source.head(LONGEST_HEADER).removeprefix(BOM).decode("utf-8", "replace").splitlines()
-        ends = [place for place, line in enumerate(lines) if line.rstrip() == END]
+        lines = _lines(source.head(LONGEST_HEADER))
+        ends = [place for place, line in enumerate(lines) if _END.fullmatch(line)]
         if not ends:
-            raise source.error(f"the header has no line {END}", 1, advice="add it, or take the header away")
+            raise source.error("no line # ir_metadata.end ends the header", advice="add it, or take the header away")
         try:
             return entries([line.removeprefix("#") for line in lines[1 : ends[0]]])
         except InputError as error:
             raise error.at(source.name) from None
+
+
+def _lines(text: bytes) -> list[str]:
+    """Return the lines of a text, one at least."""
+    return text.removeprefix(BOM).decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
 
 
 def entries(lines: list[str]) -> dict[str, str]:

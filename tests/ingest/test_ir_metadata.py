@@ -88,6 +88,12 @@ def test_a_header_becomes_tags_that_options_come_before(tmp_path: Path, is_packe
     assert tags["platform.software.libraries.python.2.url"] == "https://github.com/castorini/pyserini"
 
 
+def test_the_marks_may_have_other_blanks(tmp_path: Path) -> None:
+    path = tmp_path / "a.run"
+    path.write_bytes(b"\xef\xbb\xbf#ir_metadata.start \r\n#tag: b\xc3\xa4\r\n#ir_metadata.end\r\n")
+    assert run_metadata(str(path)) == {"tag": "b\xe4"}
+
+
 @pytest.mark.parametrize("text", [RUN, f"# a comment\n{RUN}", f"# a comment\n{annotated(HEADER)}", ""])
 def test_a_file_without_a_header_says_nothing(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.run"
@@ -101,7 +107,7 @@ def test_a_file_without_a_header_says_nothing(tmp_path: Path, text: str) -> None
     [
         (
             f"# ir_metadata.start\n# tag: a\n{RUN}",
-            "a.run:1: the header has no line # ir_metadata.end; add it, or take the header away",
+            "a.run: no line # ir_metadata.end ends the header; add it, or take the header away",
         ),
         (
             annotated("tag: a\nno entry"),
