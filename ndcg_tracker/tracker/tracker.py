@@ -166,9 +166,10 @@ class Tracker:
 
         Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``null_scores``, ``reader``,
         ``columns`` and ``scores``: see ``evaluate``. ``name``: unique within ``dataset``; by default that of the file.
-        ``metrics``: one text form or several. ``tags`` and ``parameters``: kept with the run. ``created_at``: when
-        the run was made, by default now: a datetime, or ISO 8601 text; UTC where it names no zone. ``replace``: take
-        the place of other content under this name. Returns: what became of it. Raises: InputError for a frame that
+        ``metrics``: one text form or several. ``tags`` and ``parameters``: kept with the run; of a file the
+        entries of an ir_metadata header are tags, too. ``created_at``: when the run was made, by default now: a
+        datetime, or ISO 8601 text; UTC where it names no zone. ``replace``: take the place of other content under this
+        name. Returns: what became of it. Raises: InputError for a frame that
         cannot be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
         """
         from ndcg_tracker.ingest.detection import default_run_name
