@@ -26,6 +26,7 @@ COMMANDS = {
     "leaderboard": "leaderboard:leaderboard",
     "suite": "suite:app",
     "diff": "diff:diff",
+    "reproduce": "reproduce:reproduce",
     "report": "report:report",
     "plot": "plot:app",
     "ui": "ui:ui",

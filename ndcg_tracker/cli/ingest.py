@@ -163,6 +163,7 @@ def ingest(
     from ndcg_tracker.cli.input_files import in_blocks_or_whole, labels_of, read_ahead, run_names
     from ndcg_tracker.concurrency import MOST_WORKERS, n_cores
     from ndcg_tracker.ingest.columns import Columns, header_of
+    from ndcg_tracker.ingest.ir_metadata import run_metadata
     from ndcg_tracker.ingest.reading import may_have_columns, read_run
     from ndcg_tracker.reporting.json import metrics_json as metrics_text
     from ndcg_tracker.reporting.whole_file import whole_file
@@ -231,7 +232,8 @@ def ingest(
             coming = stack.enter_context(closing(read_ahead(paths, n_jobs, ready)))
             for name_given, path, run_name, ahead in zip(files, paths, names, coming, strict=True):
                 labels_source = None if labels is None else source_name(labels)
-                facts = (source_name(name_given), commit, parameters, tags, labels_source, created)
+                of_run = {**run_metadata(path), **tags}
+                facts = (source_name(name_given), commit, parameters, of_run, labels_source, created)
                 details = RunDetails(run_name, dataset, *facts)
                 store = partial(tracker.ingest_stream, labels=given, details=details, metrics=metrics, replace=replace)
                 if ahead is not None:

@@ -495,17 +495,22 @@ def _equivalence_in_words(found: Equivalence) -> str:
     return f"{'equivalent' if found.equivalent else 'not shown equivalent'} {within} {evidence}"
 
 
+def labels_text(labels: LabelSetRef) -> str:
+    """Return the version of labels, whose they are, and their digest where it is known."""
+    if labels.judge == EXTERNAL_JUDGE:
+        return "none: another engine computed the results"
+    if labels.judge == SUMMED_JUDGE:
+        return f"not stored here, digest {labels.digest[:12] if labels.digest.strip('0') else 'unknown'}"
+    digest = f", digest {labels.digest[:12]}" if labels.digest else ""
+    return f"version {labels.version}{whose(labels)}{digest}"
+
+
 def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[str, str]]:
     """Return what was compared, but for the groups, as names and values; ``spelled``: how arguments are spelled."""
-    labels = comparison.label_set
     pairs = [
         *_arms(comparison),
         *(("in neither run", worded(sentence, spelled)) for sentence in _in_neither(comparison)),
-        ("labels", "none: another engine computed the results")
-        if labels.judge == EXTERNAL_JUDGE
-        else ("labels", f"not stored here, digest {labels.digest[:12] if labels.digest.strip('0') else 'unknown'}")
-        if labels.judge == SUMMED_JUDGE
-        else ("labels", f"version {labels.version}{whose(labels)}, digest {labels.digest[:12]}"),
+        ("labels", labels_text(comparison.label_set)),
     ]
     for share in comparison.coverage:
         where = "judged" if share.cutoff is None else f"judged@{share.cutoff}"

@@ -1,4 +1,8 @@
-"""How alike two rankings of each group are, without labels: overlap, rank-biased overlap, Kendall's tau."""
+"""How alike two rankings of each group are, without labels: overlap, rank-biased overlap, Kendall's tau.
+
+Rank-biased overlap and Kendall's tau are here twice: as ``diff`` shows them, and by the definitions of repro_eval,
+which ``reproduce`` shows under its names.
+"""
 
 from __future__ import annotations
 
@@ -67,30 +71,72 @@ class SharedRanks:
         found: Floats = (1 - p) / p * (agreed + within * beyond) + rest * np.power(p, longer)
         return np.clip(found, 0.0, 1.0)
 
+    def repro_eval_rbo(self, p: float, depth: int) -> Floats:
+        """Return the RBO of repro_eval, from 0 to 1: float64, shape (n_groups,).
+
+        RBO = sum_{d=1..depth} p^(d-1) X_d/d / sum_{d=1..depth} p^(d-1), where X_d is how many items both have in the
+        first d. It is not extrapolated: two equal rankings of fewer items than ``depth`` have less than 1. ``p``: in
+        (0, 1). Source: Clarke, Vtyurina and Smucker, "Assessing top-k preferences", ACM TOIS 39, 2021. Agrees with:
+        repro_eval.measure.document_order.RBO.
+        """
+        depths = np.arange(1, depth + 1)
+        powers = np.power(p, depths - 1.0)
+        of_depth = np.concatenate([[0.0], np.cumsum(powers / depths)])
+        deepest = np.minimum(np.maximum(self.first, self.second), depth + 1)  # below the depth nothing counts
+        found: Floats = self._sum(deepest <= depth, of_depth[depth] - of_depth[deepest - 1]) / powers.sum()
+        return np.clip(found, 0.0, 1.0)
+
     def kendall_tau(self) -> Floats:
         """Return Kendall's tau of the shared items, from -1 to 1, NaN below two of them: float64, shape (n_groups,).
 
-        tau = 1 - 4 inversions / (n (n - 1)); inversions are counted bit by bit, as a radix sort would move them. Agrees
-        with: scipy.stats.kendalltau of the two columns of ranks, which have no ties.
+        Agrees with: scipy.stats.kendalltau of the two columns of ranks, which have no ties.
         """
-        n_groups = self.n_first.size
-        counts = np.bincount(self.group, minlength=n_groups)
-        inversions = np.zeros(n_groups)
-        value, block = self.second.copy(), self.group.copy()
-        for bit in range(int(value.max(initial=0)).bit_length() - 1, -1, -1):
-            starts = np.flatnonzero(np.append(True, block[1:] != block[:-1])[: block.size])
-            lengths = np.diff(starts, append=block.size)
-            is_one = (value >> bit & 1).astype(np.int64)
-            ones = np.cumsum(is_one) - is_one  # ones before each row
-            within = ones - np.repeat(ones[starts], lengths)
-            zeros = is_one == 0
-            inversions += np.bincount(self.group[zeros], within[zeros], n_groups)
-            place = np.arange(block.size) - np.repeat(starts, lengths)
-            n_zeros = lengths - np.add.reduceat(is_one, starts) if starts.size else lengths
-            to = np.repeat(starts, lengths) + np.where(zeros, place - within, np.repeat(n_zeros, lengths) + within)
-            moved_value, moved_block = np.empty_like(value), np.empty_like(block)
-            moved_value[to], moved_block[to] = value, block * 2 + is_one
-            value, block = moved_value, moved_block
-        pairs = counts * (counts - 1) / 2
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(pairs > 0, 1 - 2 * inversions / pairs, np.nan)
+        return _tau(self.group, self.second, self.n_first.size)
+
+
+def repro_eval_ktu(group: Index, first: Index, second: Index, n_groups: int) -> Floats:
+    """Return the KTU of repro_eval, "Kendall's tau union", NaN below two rows: float64, shape (n_groups,).
+
+    It is Kendall's tau of the ids that stand at the same rank in both rankings, each id taken as its place among the
+    sorted ids of both. So it is 1 for equal rankings, depends on how items are called, and one item more at the top,
+    which moves all others down by one, takes it to about 0. The places among the ids of one ranking are in the same
+    order, and give the same number.
+
+    Parameters: one row per rank of each group. ``group``: int64, shape (n,), from 0. ``first`` and ``second``: int64,
+    shape (n,), the places of both ids among the sorted ids of their own ranking, from 0. Source: Breuer et al., "How to
+    measure the reproducibility of system-oriented IR experiments", SIGIR 2020. Agrees with:
+    repro_eval.measure.document_order.KTU.
+
+    >>> of_one = np.zeros(3, dtype=np.int64)
+    >>> repro_eval_ktu(of_one, np.array([2, 0, 1]), np.array([2, 1, 0]), 1).round(4).tolist()
+    [0.3333]
+    """
+    order = np.lexsort((first, group))
+    return _tau(group[order], second[order], n_groups)
+
+
+def _tau(group: Index, second: Index, n_groups: int) -> Floats:
+    """Return Kendall's tau of rows that are ascending by group and the first rank, and have no ties.
+
+    tau = 1 - 4 inversions / (n (n - 1)); inversions are counted bit by bit, as a radix sort would move them.
+    """
+    counts = np.bincount(group, minlength=n_groups)
+    inversions = np.zeros(n_groups)
+    value, block = second.copy(), group.copy()
+    for bit in range(int(value.max(initial=0)).bit_length() - 1, -1, -1):
+        starts = np.flatnonzero(np.append(True, block[1:] != block[:-1])[: block.size])
+        lengths = np.diff(starts, append=block.size)
+        is_one = (value >> bit & 1).astype(np.int64)
+        ones = np.cumsum(is_one) - is_one  # ones before each row
+        within = ones - np.repeat(ones[starts], lengths)
+        zeros = is_one == 0
+        inversions += np.bincount(group[zeros], within[zeros], n_groups)
+        place = np.arange(block.size) - np.repeat(starts, lengths)
+        n_zeros = lengths - np.add.reduceat(is_one, starts) if starts.size else lengths
+        to = np.repeat(starts, lengths) + np.where(zeros, place - within, np.repeat(n_zeros, lengths) + within)
+        moved_value, moved_block = np.empty_like(value), np.empty_like(block)
+        moved_value[to], moved_block[to] = value, block * 2 + is_one
+        value, block = moved_value, moved_block
+    pairs = counts * (counts - 1) / 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(pairs > 0, 1 - 2 * inversions / pairs, np.nan)

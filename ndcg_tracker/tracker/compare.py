@@ -155,13 +155,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     if clusters is not None:
         options.methods.check_t_only("clusters of groups")
     label_set = both.baseline.label_set
-    pruned = [
-        Note("pruned", {"run": side.run.name, "at": found.created_at_utc})
-        if found.kept_share is None
-        else Note("without_items", {"run": side.run.name, "kept_share": found.kept_share})
-        for side in both.sides
-        for found in tx.runs.prunings(side.run.id).values()
-    ]
+    pruned = pruned_notes(tx, both)
     shares = [judged_shares_of(tx, side) for side in both.sides]
     results = [
         replace(
@@ -211,6 +205,17 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         found, n_open = _open_groups(tx, both, options.top)
         comparison = replace(comparison, tie_groups=found, n_tie_groups=n_open)
     return ComparedPair(both, comparison, results)
+
+
+def pruned_notes(tx: ReadTransaction, both: RunPair) -> list[Note]:
+    """Return a note for each of two runs whose items are gone, or were not all stored."""
+    return [
+        Note("pruned", {"run": side.run.name, "at": found.created_at_utc})
+        if found.kept_share is None
+        else Note("without_items", {"run": side.run.name, "kept_share": found.kept_share})
+        for side in both.sides
+        for found in tx.runs.prunings(side.run.id).values()
+    ]
 
 
 def holds_positives_only(tx: ReadTransaction, label_set: LabelSetRecord, coverage: Sequence[JudgedShare]) -> bool:

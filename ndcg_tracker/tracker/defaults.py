@@ -8,6 +8,7 @@ DEFAULT_DATABASE = "ndcg-track.db"
 DEFAULT_DATASET = "default"
 DEFAULT_METRIC = "ndcg@10"
 SQL_TIMEOUT_SECONDS = 60.0
+REPRO_EVAL_CUTOFFS, REPRO_EVAL_P = (10, 100, 1000), 0.95
 
 
 class OwnName(str):

@@ -51,15 +51,13 @@ def runs_diff(
     Raises: InputError for a depth below 1, a parameter outside of (0, 1), and runs whose items were pruned;
     NotComparableError for runs of two datasets.
     """
-    if depth < 1:
-        raise InputError(f"{argument('cutoff', depth)} leaves nothing to look at", advice="give 1 or more")
-    if not 0 < rbo_p < 1:
-        raise InputError(f"{argument('rbo_p', rbo_p)} is not between 0 and 1", advice="give for example 0.9")
+    check_cutoff(depth)
+    check_rbo_p(rbo_p)
     check_one_dataset(a, b, "compared list by list")
     refuse_sums(tx, (a, b))
     ids_a, ids_b = tx.runs.group_ids(a.id), tx.runs.group_ids(b.id)
     shared = np.intersect1d(ids_a, ids_b, assume_unique=True)
-    blocks = list(mapped(lambda pair: _lists(*pair, depth, rbo_p), _pairs(tx, a, b, shared)))
+    blocks = list(mapped(lambda pair: _lists(*pair, depth, rbo_p), pairs_of_lists(tx, a, b, shared)))
     found = _joined(blocks)
     changed = np.flatnonzero(found.is_same == 0)  # a list and its beginning have an rbo of 1 too
     worst = changed[np.lexsort((found.n_same_first[changed], found.overlap[changed], found.rbo[changed]))][:top]
@@ -73,11 +71,11 @@ def runs_diff(
         ids_b.size - shared.size,
         depth,
         rbo_p,
-        _mean(found.overlap),
-        _mean(found.rbo),
-        _mean(found.tau),
-        _mean(found.is_same),
-        _mean(found.is_same_top),
+        mean_of_known(found.overlap),
+        mean_of_known(found.rbo),
+        mean_of_known(found.tau),
+        mean_of_known(found.is_same),
+        mean_of_known(found.is_same_top),
         tuple(
             ListDiff(
                 name,
@@ -92,6 +90,18 @@ def runs_diff(
     )
 
 
+def check_cutoff(cutoff: int) -> None:
+    """Raise InputError for a number of first items below 1."""
+    if cutoff < 1:
+        raise InputError(f"{argument('cutoff', cutoff)} leaves nothing to look at", advice="give 1 or more")
+
+
+def check_rbo_p(rbo_p: float) -> None:
+    """Raise InputError for a parameter of rank-biased overlap outside of (0, 1)."""
+    if not 0 < rbo_p < 1:
+        raise InputError(f"{argument('rbo_p', rbo_p)} is not between 0 and 1", advice="give for example 0.9")
+
+
 def _joined(blocks: Sequence[_Lists]) -> _Lists:
     columns: dict[str, Any] = {
         one.name: np.concatenate([getattr(block, one.name) for block in blocks] or [np.zeros(0)])
@@ -100,12 +110,13 @@ def _joined(blocks: Sequence[_Lists]) -> _Lists:
     return _Lists(**columns)
 
 
-def _mean(values: Floats | Index) -> float | None:
+def mean_of_known(values: Floats | Index) -> float | None:
+    """Return the mean of the numbers that are known, None without any."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if known.size else None
 
 
-def _pairs(tx: ReadTransaction, a: RunRecord, b: RunRecord, shared: Index) -> Iterator[tuple[Ranking, Ranking]]:
+def pairs_of_lists(tx: ReadTransaction, a: RunRecord, b: RunRecord, shared: Index) -> Iterator[tuple[Ranking, Ranking]]:
     """Yield the items of both runs, some groups at a time."""
     n_items = max(a.n_items / max(a.n_groups, 1), b.n_items / max(b.n_groups, 1), 1.0)
     at_once = max(int(BLOCK_ITEMS / n_items), 1)
@@ -115,20 +126,14 @@ def _pairs(tx: ReadTransaction, a: RunRecord, b: RunRecord, shared: Index) -> It
 
 
 def _lists(one: Ranking, other: Ranking, depth: int, rbo_p: float) -> _Lists:
-    one, other = _by_id_where_tied(one), _by_id_where_tied(other)
-    rows, other_rows = matching_rows(one, other)
-    group = group_codes(one.offsets)[rows]
-    lengths, other_lengths = np.diff(one.offsets), np.diff(other.offsets)
-    ranks = SharedRanks(
-        group, rows - one.offsets[group] + 1, other_rows - other.offsets[group] + 1, lengths, other_lengths
-    )
-    same_first, n_groups = ranks.n_same_first(), lengths.size
-    longest = np.maximum(lengths, other_lengths)
+    ranks = shared_ranks(by_id_where_tied(one), by_id_where_tied(other))
+    same_first, n_groups = ranks.n_same_first(), ranks.n_first.size
+    longest = np.maximum(ranks.n_first, ranks.n_second)
     return _Lists(
         ranks.overlap(depth),
         ranks.rank_biased_overlap(rbo_p),
         ranks.kendall_tau(),
-        np.bincount(group, minlength=n_groups),
+        np.bincount(ranks.group, minlength=n_groups),
         same_first,
         longest,
         (same_first == longest).astype(np.int64),
@@ -136,7 +141,20 @@ def _lists(one: Ranking, other: Ranking, depth: int, rbo_p: float) -> _Lists:
     )
 
 
-def _by_id_where_tied(ranking: Ranking) -> Ranking:
+def shared_ranks(one: Ranking, other: Ranking) -> SharedRanks:
+    """Return the items that two rankings of the same groups share, with their ranks."""
+    rows, other_rows = matching_rows(one, other)
+    group = group_codes(one.offsets)[rows]
+    return SharedRanks(
+        group,
+        rows - one.offsets[group] + 1,
+        other_rows - other.offsets[group] + 1,
+        np.diff(one.offsets),
+        np.diff(other.offsets),
+    )
+
+
+def by_id_where_tied(ranking: Ranking) -> Ranking:
     """Return a ranking whose items of equal score stand in descending order of their ids, as metrics take them."""
     tied = np.append(False, ranking.scores[1:] == ranking.scores[:-1])[: ranking.n_items]
     tied[ranking.offsets[:-1][ranking.offsets[:-1] < ranking.n_items]] = False

@@ -17,6 +17,7 @@ from ndcg_tracker.comparison.gate_result import Gated
 from ndcg_tracker.comparison.labels import Conclusion, VersionsComparison
 from ndcg_tracker.comparison.labels_needed import NeededLabels
 from ndcg_tracker.comparison.leaderboard import Leaderboard
+from ndcg_tracker.comparison.reproduce import PublishedMean, Reproduction
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.comparison.suite import SuiteComparison, SuiteTable
 from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
@@ -41,6 +42,7 @@ from ndcg_tracker.reporting.labels import versions_as, versions_object, versions
 from ndcg_tracker.reporting.labels_needed import NeededFormat, needed_as
 from ndcg_tracker.reporting.leaderboard import leaderboard_as, leaderboard_rows
 from ndcg_tracker.reporting.notes import in_words
+from ndcg_tracker.reporting.reproduce import reproduction_as, reproduction_report, reproduction_rows
 from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.reporting.suite import (
     delta_rows,
@@ -420,6 +422,37 @@ class SuiteComparisonResult:
 
     def __str__(self) -> str:
         return suite_comparison_as("text", self.comparison)
+
+
+@dataclass(frozen=True)
+class ReproductionResult:
+    """A run beside the one it reproduces, or beside a published mean; a report in notebooks and where it is printed.
+
+    ``reproduction``: the typed numbers.
+    """
+
+    reproduction: Reproduction | PublishedMean
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track reproduce --format json`` prints."""
+        found: dict[str, Any] = as_object(self.reproduction)
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per metric."""
+        import pandas as pd
+
+        return pd.DataFrame(reproduction_rows(self.reproduction))
+
+    def to_html(self) -> str:
+        """Return the report as HTML."""
+        return reports_html([reproduction_report(self.reproduction)])
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __str__(self) -> str:
+        return reproduction_as("text", self.reproduction)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from ndcg_tracker.tracker.defaults import (
     DEFAULT_METRIC,
     GROUP,
     LABEL,
+    REPRO_EVAL_P,
     SCORE,
     SQL_TIMEOUT_SECONDS,
     database_location,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
         LabelsNeededResult,
         LeaderboardResult,
         ReportResult,
+        ReproductionResult,
         SuiteComparisonResult,
         SuiteResult,
         VersionsResult,
@@ -166,12 +168,14 @@ class Tracker:
 
         Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``null_scores``, ``reader``,
         ``columns`` and ``scores``: see ``evaluate``. ``name``: unique within ``dataset``; by default that of the file.
-        ``metrics``: one text form or several. ``tags`` and ``parameters``: kept with the run. ``created_at``: when
-        the run was made, by default now: a datetime, or ISO 8601 text; UTC where it names no zone. ``replace``: take
-        the place of other content under this name. Returns: what became of it. Raises: InputError for a frame that
+        ``metrics``: one text form or several. ``tags`` and ``parameters``: kept with the run; of a file the
+        entries of an ir_metadata header are tags, too. ``created_at``: when the run was made, by default now: a
+        datetime, or ISO 8601 text; UTC where it names no zone. ``replace``: take the place of other content under this
+        name. Returns: what became of it. Raises: InputError for a frame that
         cannot be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
         """
         from ndcg_tracker.ingest.detection import default_run_name
+        from ndcg_tracker.ingest.ir_metadata import run_metadata
         from ndcg_tracker.storage.checks import checked_name, stored_time
         from ndcg_tracker.tracker.evaluation import Input, Names, path_of
         from ndcg_tracker.tracker.ingest import RunDetails, source_name
@@ -189,7 +193,8 @@ class Tracker:
         labels_path = path_of(labels)
         of_labels = None if labels_path is None else source_name(labels_path)
         created = None if created_at is None else stored_time(created_at)
-        facts = (git_commit, dict(parameters or {}), dict(tags or {}), of_labels, created)
+        kept = {**({} if path is None else run_metadata(path)), **(tags or {})}
+        facts = (git_commit, dict(parameters or {}), kept, of_labels, created)
         details = RunDetails(name, dataset, source, *facts)
         given = Input(
             frame,
@@ -904,6 +909,56 @@ class Tracker:
         with self.store().read() as tx:
             found = compared_on_suite(tx, name, (baseline, candidate), parse_metric(metric), by_tag, missing)
         return SuiteComparisonResult(found)
+
+    def reproduce(
+        self,
+        original: str,
+        reproduced: str | None = None,
+        metrics: str | Sequence[str] = (),
+        *,
+        baseline_original: str | None = None,
+        baseline_reproduced: str | None = None,
+        published: float | None = None,
+        dataset: str | None = None,
+        missing: Missing = "error",
+        cutoffs: Sequence[int] = (),
+        rbo_p: float = REPRO_EVAL_P,
+    ) -> ReproductionResult:
+        """Say whether a run is the published one: the measures of repro_eval (KTU, RBO, RMSE, p-value, ER, DeltaRI).
+
+        Parameters: ``original``, ``reproduced``: the published run and the one that reproduces it, both stored.
+        ``metrics``: none for all that they share. ``baseline_original``, ``baseline_reproduced``: the runs that each is
+        an improvement over, for ER and DeltaRI. ``published``: the published mean where its run is not at hand; then
+        the only run is the one that reproduces it, under one metric, by default its first. ``missing``: see
+        ``compare``. ``cutoffs``: how many first items KTU and RBO are about, by default 10, 100 and 1000 as far as
+        lists go. ``rbo_p``: how much a rank counts beside the one before it, in (0, 1). Raises: ReferenceNotFoundError;
+        InputError for half of what belongs together, a number that the metric cannot have, and groups in one run alone;
+        NotComparableError, with the command that fixes it.
+        """
+        from ndcg_tracker.tracker.reproduce import ReproduceOptions, beside_published, reproduction
+        from ndcg_tracker.tracker.result_objects import ReproductionResult
+
+        parsed, baselines = tuple(parse_metrics(metrics)), (baseline_original, baseline_reproduced)
+        both = f"{argument('baseline_original')} and {argument('baseline_reproduced')}"
+        if published is None and reproduced is None:
+            raise InputError("there is nothing to reproduce", advice="give a second run, or a published mean")
+        if (baseline_original is None) != (baseline_reproduced is None):
+            raise InputError("one baseline makes no effect to compare", advice=f"give {both}, or none")
+        if published is not None and reproduced is not None:
+            what = "a published mean stands in the place of the original run"
+            raise InputError(what, advice="leave one of them out")
+        if published is not None and baseline_original is not None:
+            raise InputError("a published mean has no baseline", advice=f"leave out {both}")
+        if published is not None and len(parsed) > 1:
+            raise InputError(f"a published mean is of one metric, not {len(parsed)}", advice="name one")
+        with self.store().read() as tx:
+            run = tx.runs.resolve(original, dataset)
+            if published is not None:
+                return ReproductionResult(beside_published(tx, run, parsed[0] if parsed else None, published))
+            other, *effects = (tx.runs.resolve(one, dataset) for one in (reproduced, *baselines) if one is not None)
+            options = ReproduceOptions(parsed, missing, tuple(cutoffs), rbo_p)
+            of_both = (effects[0], effects[1]) if effects else None
+            return ReproductionResult(reproduction(tx, run, other, of_both, options))
 
     def best(
         self, metric: str = DEFAULT_METRIC, *, dataset: str | None = None, tags: Mapping[str, str] | None = None

@@ -167,6 +167,15 @@ def test_a_table_without_header(command: CommandLine, files: None, folder: Path)
         assert command.rows("evaluate", "bare.tsv", *arguments, way)[0]["mean"] == BM25_MEAN
 
 
+def test_each_run_has_the_tags_of_its_own_header(command: CommandLine, files: None, folder: Path) -> None:
+    for name, score in (("one", 1.0), ("two", 2.0)):
+        header = f"# ir_metadata.start\n# tag: {name}\n# actor:\n#   team: ours\n# ir_metadata.end\n"
+        (folder / f"{name}.run").write_text(f"{header}q1 Q0 a 1 {score} x\n", encoding="utf-8")
+    command.done("ingest", "one.run", "two.run", "--labels", "qrels.txt", "--tag", "actor.team=mine")
+    for name in ("one", "two"):
+        assert command.rows("show", name)["tags"] == {"tag": name, "actor.team": "mine"}
+
+
 @pytest.mark.parametrize("way", ["--stream", "--no-stream"])
 def test_a_trec_run_with_comments_and_words_whose_ranks_are_wrong(
     command: CommandLine, files: None, folder: Path, way: str

@@ -14,7 +14,7 @@ from ndcg_tracker.cli.app import run
 
 COMMANDS = [
     ["ingest"], ["evaluate"], ["compare"], ["explain"], ["gate"], ["history"], ["leaderboard"], ["rescore"], ["sql"],
-    ["demo"], ["diff"], ["show"], ["suite", "create"], ["suite", "list"], ["suite", "delete"], ["suite", "show"],
+    ["demo"], ["diff"], ["show"], ["reproduce"], ["suite", "create"], ["suite", "list"], ["suite", "delete"], ["suite", "show"],
     ["suite", "compare"],
     ["runs", "list"], ["runs", "show"], ["runs", "rename"], ["runs", "tag"], ["runs", "delete"], ["alias", "set"],
     ["alias", "list"], ["alias", "delete"], ["labels", "add"], ["groups", "set"], ["groups", "list"],
@@ -24,7 +24,7 @@ COMMANDS = [
 ]  # fmt: skip
 PRINTING = [
     ["ingest", "x"], ["evaluate", "x"], ["compare", "a", "b"], ["history"], ["leaderboard"], ["rescore", "a"],
-    ["sql", "SELECT 1"], ["diff", "a", "b"], ["show", "a"], ["suite", "list"],
+    ["sql", "SELECT 1"], ["diff", "a", "b"], ["show", "a"], ["reproduce", "a", "b"], ["suite", "list"],
     ["suite", "show", "a"], ["suite", "compare", "a", "b", "c"],
     ["runs", "list"], ["runs", "show", "a"], ["alias", "list"], ["groups", "list"], ["metrics", "list"],
     ["metrics", "explain", "ndcg"], ["db", "current"], ["doctor", "conventions", "x"],

@@ -72,6 +72,8 @@ SAMPLES = [
     "suite list",
     "suite show both --metric ndcg@10",
     "suite compare both bm25 dense",
+    "reproduce bm25 dense",
+    "reproduce bm25 --published 0.5",
     "rescore again -m RR",
     "sql 'SELECT run FROM run_summary'",
     "import out",

@@ -10,7 +10,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.statistics.rank_similarity import SharedRanks
+from ndcg_tracker.statistics.rank_similarity import SharedRanks, repro_eval_ktu
 
 Lists = list[tuple[list[int], list[int]]]
 ONE = st.lists(st.integers(0, 14), min_size=1, max_size=12, unique=True)
@@ -75,3 +75,43 @@ def test_the_example_of_the_paper() -> None:
     """Of two lists without a common item rbo is 0, of a list and its own beginning 1: it extrapolates."""
     found = shared([([1, 2, 3, 4], [5, 6]), ([1, 2, 3, 4], [1, 2])])
     assert found.rank_biased_overlap(0.8).tolist() == pytest.approx([0.0, 1.0], abs=1e-12)
+
+
+def ktu(one: list[str], other: list[str]) -> float:
+    """Return what repro_eval 0.5.0 computes of two lists of the same length (``_KTU``)."""
+    union = sorted({*one, *other})
+    return float(scipy.stats.kendalltau([union.index(item) for item in one], [union.index(item) for item in other])[0])
+
+
+def rbo_of_repro_eval(one: list[int], other: list[int], p: float, depth: int) -> float:
+    """Return what repro_eval 0.5.0 computes (``_rbo``), which stops at the depth and does not extrapolate."""
+    score, normalizer = 0.0, 0.0
+    for d in range(1, depth + 1):
+        score += p ** (d - 1) * len(set(one[:d]) & set(other[:d])) / d
+        normalizer += p ** (d - 1)
+    return score / normalizer
+
+
+@given(st.lists(st.tuples(ONE, ONE), min_size=1, max_size=6), st.floats(0.05, 0.99), st.integers(1, 30))
+def test_rbo_and_ktu_are_those_of_repro_eval(lists: Lists, p: float, depth: int) -> None:
+    of_bias = shared(lists).repro_eval_rbo(p, depth)
+    rows = []
+    for group, (one, other) in enumerate(lists):
+        assert of_bias[group] == pytest.approx(rbo_of_repro_eval(one, other, p, depth), abs=1e-12)
+        first, second = (list(map(str, ids))[: min(len(one), len(other))] for ids in (one, other))
+        places = zip(first, second, strict=True)
+        rows += [(group, sorted(first).index(item), sorted(second).index(beside)) for item, beside in places]
+    column, first_places, second_places = np.array(rows, dtype=np.int64).T
+    found = repro_eval_ktu(column, first_places, second_places, len(lists))
+    for group, (one, other) in enumerate(lists):
+        n = min(len(one), len(other))
+        if n < 2:
+            assert math.isnan(found[group])
+        else:
+            assert found[group] == pytest.approx(ktu(list(map(str, one))[:n], list(map(str, other))[:n]), abs=1e-12)
+
+
+def test_rbo_of_short_lists_that_are_the_same_is_below_1() -> None:
+    found = shared([([1, 2], [1, 2])])
+    assert found.repro_eval_rbo(0.5, 2).tolist() == pytest.approx([1.0])
+    assert found.repro_eval_rbo(0.5, 4).tolist() == pytest.approx([(1 + 1 / 2 + 1 / 6 + 1 / 16) / (15 / 8)])

@@ -34,6 +34,7 @@ COMMANDS = (
     "history",
     "leaderboard",
     "diff bm25 dense",
+    "reproduce bm25 dense",
     "rescore --all",
     "sql SELECT+1",
     "texts add {files}/texts.csv",

@@ -47,7 +47,7 @@ def refusals() -> dict[str, tuple[str, str, str]]:
         "labels list": dataset, "labels diff": dataset, "labels agreement": dataset, "groups list": dataset,
         "plot history": dataset, "plot training": dataset, "plot runs": dataset,
         **dict.fromkeys(
-            ("diff", "show", "compare", "explain",
+            ("diff", "reproduce", "show", "compare", "explain",
              "gate dense --baseline bm25 --margin 0.1 --dry-run", "report", "plot", "export",
              "runs list", "runs show", "labels needed", "db check", "runs prune", "doctor conventions"), run,
         ),

@@ -1,0 +1,113 @@
+"""What a run file says of itself: the header of ir_metadata (https://www.ir-metadata.org), YAML in comments.
+
+No YAML parser is installed with the package; read is what such headers are made of: mappings, lists, quoted, plain and
+block scalars. Flow collections stay the text that they are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest.source import BOM, Source
+
+_START, _END = (re.compile(rf"#[ \t]*ir_metadata\.{word}[ \t]*") for word in ("start", "end"))
+_LONGEST_START = 100  # bytes
+LONGEST_HEADER = 1 << 20  # bytes
+_KEY = re.compile(r"""("[^"]*"|'[^']*'|[^\s"'\[{#-][^:]*?|-[^\s:][^:]*?)\s*:(?:\s+(.*))?""")
+_COMMENT = re.compile(r"(?:^|\s)#.*")
+_BLOCK = re.compile(r"[|>][+-]?")
+_QUOTES = "\"'"
+_NOTHING = ("", "~", "null")
+
+
+def run_metadata(path: str) -> dict[str, str]:
+    """Return the entries of a run file's header, flattened; none where it has no header or can be read only once.
+
+    Raises: InputError for a header without an end, and a line that belongs to no entry.
+    """
+    if not os.path.isfile(path):  # noqa: PTH113 - is_file raises where a folder is closed to us
+        return {}
+    with Source(path) as source:
+        if not _START.fullmatch(_lines(source.head(_LONGEST_START))[0]):
+            return {}
+        lines = _lines(source.head(LONGEST_HEADER))
+        ends = [place for place, line in enumerate(lines) if _END.fullmatch(line)]
+        if not ends:
+            raise source.error("no line # ir_metadata.end ends the header", advice="add it, or take the header away")
+        try:
+            return entries([line.removeprefix("#") for line in lines[1 : ends[0]]])
+        except InputError as error:
+            raise error.at(source.name) from None
+
+
+def _lines(text: bytes) -> list[str]:
+    """Return the lines of a text, one at least."""
+    return text.removeprefix(BOM).decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+
+
+def entries(lines: list[str]) -> dict[str, str]:
+    """Return the scalars of YAML by the keys and places that lead to them, with dots between; nulls are left out.
+
+    >>> entries(["actor:", "  team: 'x: y'", "data:", "- name: robust", "  n: 2", "- plain  # why"])
+    {'actor.team': 'x: y', 'data.0.name': 'robust', 'data.0.n': '2', 'data.1': 'plain'}
+    """
+    found: dict[str, list[str]] = {}
+    n_items: Counter[str] = Counter()
+    above: list[tuple[int, str, bool]] = []  # the indents and names of what encloses a line; whether it is an item
+    scalar: tuple[int, str] | None = None  # the one that further lines may go on
+    for number, line in enumerate(lines, 2):
+        text = line.strip()
+        indent = len(line) - len(line.lstrip())
+        if scalar is not None and text and indent > scalar[0]:
+            found[scalar[1]].append(text)
+            continue
+        if not text or text.startswith("#"):
+            continue
+        scalar = None
+        while text == "-" or text.startswith("- "):
+            while above and (above[-1][0] > indent or (above[-1][0] == indent and above[-1][2])):
+                above.pop()
+            parent = above[-1][1] if above else ""
+            above.append((indent, f"{parent}{n_items[parent]}.", True))
+            n_items[parent] += 1
+            inner = text[1:].lstrip()
+            if inner and not _KEY.fullmatch(inner) and not inner.startswith("- "):
+                scalar = (indent, above[-1][1][:-1])
+            indent, text = indent + len(text) - len(inner), inner
+        if scalar is not None:
+            found[scalar[1]] = [text]
+            continue
+        if not text:
+            continue
+        match = _KEY.fullmatch(text)
+        if match is None:
+            raise InputError(f"line {number} belongs to no entry of ir_metadata", advice="correct it, or take it away")
+        while above and above[-1][0] >= indent:
+            above.pop()
+        name = f"{above[-1][1] if above else ''}{match[1].strip(_QUOTES)}."
+        above.append((indent, name, False))
+        if match[2] and _COMMENT.sub("", match[2]):
+            scalar = (indent, name[:-1])
+            found[scalar[1]] = [match[2]]
+    values = {name: _value(parts) for name, parts in found.items()}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _value(parts: list[str]) -> str | None:
+    """Return the text of a scalar from its lines, None for a null."""
+    if _BLOCK.fullmatch(parts[0]):
+        return ("\n" if parts[0].startswith("|") else " ").join(parts[1:])
+    text = " ".join(parts)
+    if quoted := re.match(r"'((?:[^']|'')*)'", text):
+        return quoted[1].replace("''", "'")
+    if quoted := re.match(r'"(?:[^"\\]|\\.)*"', text):
+        try:
+            return str(json.loads(quoted[0]))
+        except ValueError:  # an escape that JSON does not know
+            return quoted[0][1:-1]
+    plain = " ".join(_COMMENT.sub("", part) for part in parts).strip()
+    return None if plain in _NOTHING else plain
