@@ -14,7 +14,8 @@ from ndcg_tracker.cli.app import run
 
 COMMANDS = [
     ["ingest"], ["evaluate"], ["compare"], ["explain"], ["gate"], ["history"], ["leaderboard"], ["rescore"], ["sql"],
-    ["demo"], ["diff"], ["show"], ["reproduce"], ["suite", "create"], ["suite", "list"], ["suite", "delete"], ["suite", "show"],
+    ["demo"], ["diff"], ["show"], ["reproduce"],
+    ["suite", "create"], ["suite", "list"], ["suite", "delete"], ["suite", "show"],
     ["suite", "compare"],
     ["runs", "list"], ["runs", "show"], ["runs", "rename"], ["runs", "tag"], ["runs", "delete"], ["alias", "set"],
     ["alias", "list"], ["alias", "delete"], ["labels", "add"], ["groups", "set"], ["groups", "list"],
