@@ -26,8 +26,8 @@ def rows(name: str, of: dict[str, float]) -> dict[str, list[object]]:
     return dict(zip(("group", "item", name), map(list, zip(*pairs, strict=True)), strict=True))
 
 
-def test_readme_and_the_page_have_one() -> None:
-    assert [name for name, _ in queries()] == ["README.md", "sql.md"]
+def test_the_page_has_one() -> None:
+    assert [name for name, _ in queries()] == ["sql.md"]
 
 
 @pytest.mark.parametrize(("page", "query"), queries())
