@@ -85,6 +85,16 @@ class Evaluation:
         frame = pd.DataFrame(rows, columns=list(names), index=pd.Index(self.texts, name="metric", dtype=object))
         return frame.astype({"mean": "float64"})
 
+    def __getitem__(self, text: str) -> float | None:
+        """Return the mean of a metric by its text, None where there is none; KeyError for one that was not asked for.
+
+        >>> evaluate({"q": {"a": 2.0, "b": 1.0}}, ["P@1", "RR"], labels={"q": {"b": 1}})["RR"]
+        0.5
+        """
+        if text not in self.texts:
+            raise KeyError(f"{text} is none of {', '.join(self.texts)}")
+        return self.results[self.texts.index(text)].mean
+
     def to_dict(self) -> dict[str, float | None]:
         """Return the mean of each metric by its text, None where there is none."""
         return {text: result.mean for text, result in zip(self.texts, self.results, strict=True)}

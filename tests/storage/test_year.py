@@ -80,7 +80,9 @@ def test_both_engines_give_the_same_answer(urls: dict[str, str], question: Quest
 
 
 def test_the_page_on_sql_asks_for_the_worst_groups_as_that_of_a_year_does() -> None:
-    assert questions()[0].query in (REPOSITORY / "docs" / "sql.md").read_text(encoding="utf-8").replace('LIMIT 3"', "LIMIT 3")
+    assert questions()[0].query in (REPOSITORY / "docs" / "sql.md").read_text(encoding="utf-8").replace(
+        'LIMIT 3"', "LIMIT 3"
+    )
 
 
 @pytest.mark.parametrize("engine", ENGINES)

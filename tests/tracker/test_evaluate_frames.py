@@ -72,6 +72,13 @@ def test_the_means_as_frame_dict_and_table() -> None:
     assert nothing.to_frame()["mean"].isna().tolist() == [True]
 
 
+def test_a_mean_by_its_text() -> None:
+    found = nt.evaluate({"q": {"a": 2.0, "b": 1.0}}, ["P@1", "map"], labels={"q": {"b": 1}})
+    assert (found["P@1"], found["map"]) == (0.0, 0.5)
+    with pytest.raises(KeyError, match="AP is none of P@1, map"):
+        found["AP"]
+
+
 def test_a_text_given_twice_is_one_metric() -> None:
     found = nt.evaluate(joint_frame(BM25, LABELS), ["ndcg@10", "dcg@3", "ndcg@10"])
     assert list(found.per_group.columns) == list(found.mean.index) == ["ndcg@10", "dcg@3"]
