@@ -54,6 +54,10 @@ def leaderboard(
     missing: Annotated[
         Missing, typer.Option(help="Groups that some runs have no result for: refused, 0, or left out.")
     ] = Missing.error,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(help="A number of whole runs to show beside, such as latency_ms, by its tag or parameter."),
+    ] = None,
     format: Annotated[LeaderboardFormat, typer.Option("--format", help="How to print it.")] = LeaderboardFormat.text,
 ) -> None:
     """Rank runs by their means, and say which differences are real.
@@ -75,6 +79,7 @@ def leaderboard(
             test=test.value,
             by=by,
             missing=missing.value,
+            measures=measure or (),
         )
     if format not in (LeaderboardFormat.text, LeaderboardFormat.markdown, LeaderboardFormat.html):
         for note in found.notes:

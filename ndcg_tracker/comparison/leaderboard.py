@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -74,7 +74,8 @@ class Leaderboard:
     """Runs under metrics, the best of the first metric first.
 
     ``test``: "t" (paired t, Holm over all pairs of a metric) or "permutation" (sign flips, corrected by the largest t).
-    ``slices``: the first metric on the groups of each value of ``attribute``.
+    ``slices``: the first metric on the groups of each value of ``attribute``. ``measures``: numbers of whole runs, such
+    as latency, by name and in the order of the runs, None where a run has none.
     """
 
     dataset: str
@@ -85,6 +86,7 @@ class Leaderboard:
     attribute: str | None = None
     slices: tuple[MetricBoard, ...] = ()
     notes: tuple[Note, ...] = ()
+    measures: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
 
 
 def order_of(values: Matrix, direction: Direction, weights: Floats | None = None) -> list[int]:

@@ -90,6 +90,19 @@ def checked_limits(
     return tuple(found)
 
 
+def number_of(name: str, parameters: Mapping[str, Any], tags: Mapping[str, Any]) -> float | None:
+    """Return the finite number that a parameter of a run has, else its tag, None without one.
+
+    >>> number_of("latency_ms", {}, {"latency_ms": "12.5"}), number_of("latency_ms", {"latency_ms": "fast"}, {})
+    (12.5, None)
+    """
+    try:
+        number = float(str(parameters.get(name, tags.get(name))))
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
 def _number(name: str, tags: Mapping[str, Any], which: str) -> float:
     """Return a tag as a number."""
     if name not in tags:

@@ -15,7 +15,7 @@ from ndcg_tracker.reporting.formats import reports_as
 from ndcg_tracker.reporting.html import reports_html
 from ndcg_tracker.reporting.json import json_text
 from ndcg_tracker.reporting.notes import told
-from ndcg_tracker.reporting.numbers import counted, interval, points
+from ndcg_tracker.reporting.numbers import UNDEFINED, counted, interval, points
 from ndcg_tracker.reporting.report import Column, Report, Table, columns
 from ndcg_tracker.reporting.rows import as_object, fields_of, shape_of
 from ndcg_tracker.reporting.terminal import Painted
@@ -68,7 +68,8 @@ def _board_shape(board: Leaderboard) -> Mapping[str, object]:
         return found
 
     hidden = () if board.attribute is not None else ("attribute", "slices")
-    shape = fields_of(board, *hidden) | {"metrics": [of_metric(one) for one in board.metrics]}
+    unasked = () if board.measures else ("measures",)
+    shape = fields_of(board, *hidden, *unasked) | {"metrics": [of_metric(one) for one in board.metrics]}
     return shape if hidden else shape | {"slices": [of_metric(one) for one in board.slices]}
 
 
@@ -91,9 +92,10 @@ def leaderboard_rows(board: Leaderboard) -> list[dict[str, Any]]:
             "rank_high": one.rank_high,
             "is_tied_with_best": one.is_tied_with_best,
             "n_better_than": len(one.better_than),
+            **{name: numbers[place] for name, numbers in board.measures.items()},
         }
         for of_metric in (*board.metrics, *board.slices)
-        for run, one in zip(board.runs, of_metric.standings, strict=True)
+        for place, (run, one) in enumerate(zip(board.runs, of_metric.standings, strict=True))
     ]
 
 
@@ -141,11 +143,12 @@ def leaderboard_report(board: Leaderboard) -> Report:
             row.append(Painted(points(one.mean), "good" if one.rank == 1 else None))
             row += [interval(one.ci), ranks(one)] if number == 0 else []
             row.append(better_than(one, signs))
-        rows.append(row)
+        rows.append([*row, *_numbers(board, place)])
     heads = [*columns("", "run")]
     for number, name in enumerate(names):
         heads += columns(f">{name}", *([">95% interval", ">ranks"] if number == 0 else []))
         heads.append(Column(f"better than by {name}", "better than"))
+    heads += columns(*(f">{name}" for name in board.measures))
     tables = [Table(heads, rows, names=(1,))]
     if board.slices:
         tables.append(_slice_table(board))
@@ -160,6 +163,11 @@ def leaderboard_report(board: Leaderboard) -> Report:
     ]
     notes = [*map(told, board.notes)]
     return Report(_headline(board, names[0]), tables=tables, legend=legend, facts=facts, notes=notes)
+
+
+def _numbers(board: Leaderboard, place: int) -> list[str]:
+    """Return the measures of a run."""
+    return [UNDEFINED if numbers[place] is None else f"{numbers[place]:g}" for numbers in board.measures.values()]
 
 
 def _headline(board: Leaderboard, metric: str) -> str:
@@ -208,6 +216,7 @@ def leaderboard_latex(board: Leaderboard) -> str:
             mean = rf"\underline{{{mean}}}" if place in second[number] else mean
             beaten = better_than(one.standings[place], signs).replace(" ", between).replace("-", "--")
             cells.append(mean + (rf"\textsuperscript{{{beaten}}}" if beaten else ""))
+        cells += _numbers(board, place)
         lines.append(rf"({signs[place]}) {latex_text(run.name)} & {' & '.join(cells)} \\")
     n = ", ".join(dict.fromkeys(str(one.n) for one in board.metrics))
     caption = (
@@ -221,9 +230,9 @@ def leaderboard_latex(board: Leaderboard) -> str:
             r"\centering",
             rf"\caption{{{caption}}}",
             r"\smallskip",
-            rf"\begin{{tabular}}{{l{'l' * len(board.metrics)}}}",
+            rf"\begin{{tabular}}{{l{'l' * len(board.metrics)}{'r' * len(board.measures)}}}",
             r"\toprule",
-            rf"Run & {' & '.join(names)} \\",
+            rf"Run & {' & '.join([*names, *map(latex_text, board.measures)])} \\",
             r"\midrule",
             *lines,
             r"\bottomrule",

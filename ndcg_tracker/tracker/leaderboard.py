@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.comparison.leaderboard import Leaderboard, LeaderboardTest, MetricBoard, metric_board, order_of
+from ndcg_tracker.comparison.limits import number_of
 from ndcg_tracker.comparison.pair import Missing, places_of_ids
 from ndcg_tracker.comparison.results import RunRef
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, argument
@@ -43,6 +44,7 @@ class LeaderboardQuestion:
     test: LeaderboardTest = "t"
     missing: Missing = "error"
     by: str | None = None
+    measures: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
@@ -123,6 +125,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         question.by,
         tuple(slices),
         tuple(notes),
+        _measures(runs, question.measures),
     )
 
 
@@ -155,8 +158,9 @@ def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[Run
     ]
     if not wanted:
         raise ReferenceNotFoundError("no run has these tags", advice="see them with: ndcg-track runs list")
+    advice = f"name one with {argument('dataset')}, or see all together: ndcg-track suite create NAME DATASET..."
     for run in wanted[1:]:
-        check_one_dataset(wanted[0], run, "ranked together")
+        check_one_dataset(wanted[0], run, "ranked together", advice)
     return wanted, bool(question.references)
 
 
@@ -251,6 +255,18 @@ def _weights(tx: ReadTransaction, dataset_id: int, metric: Metric, ids: Index) -
     if metric["weights"] != "group":
         raise InputError(f"the mean of {metric} is not that of its groups", advice="rank by another metric")
     return weights_of.weights_of(ids) if weights_of.ids.size else None
+
+
+def _measures(runs: Sequence[RunRecord], names: Sequence[str]) -> dict[str, tuple[float | None, ...]]:
+    """Return numbers of whole runs by name (InputError for one that no run has)."""
+    found = {name: tuple(number_of(name, run.parameters, run.tags) for run in runs) for name in names}
+    for name, numbers in found.items():
+        if all(number is None for number in numbers):
+            raise InputError(
+                f"no run has a number {name!r} among its parameters and tags",
+                advice=f"give it with: ndcg-track runs tag RUN {name}=NUMBER",
+            )
+    return found
 
 
 def _slices(

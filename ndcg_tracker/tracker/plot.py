@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ndcg_tracker.comparison.limits import number_of
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.reporting.charts.chart import Chart
 from ndcg_tracker.reporting.charts.explain import rank_moves
@@ -75,12 +75,8 @@ def _rows(tx: ReadTransaction, dataset: str, metric: str, tags: Mapping[str, str
 
 def _point(row: HistoryRow, name: str) -> RunPoint | None:
     """Return a run at the number that a parameter or a tag of it has, None without one or without a mean."""
-    value = row["parameters"].get(name, row["tags"].get(name))
-    try:
-        number = float(str(value)) if value is not None else math.nan
-    except ValueError:
-        return None
-    if row["mean"] is None or not math.isfinite(number):
+    number = number_of(name, row["parameters"], row["tags"])
+    if row["mean"] is None or number is None:
         return None
     low_high = row["ci"]
     return RunPoint(row["run"], number, row["mean"], None if low_high is None else (low_high[0], low_high[1]))

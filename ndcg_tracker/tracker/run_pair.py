@@ -170,12 +170,13 @@ def shared_labels(
     )
 
 
-def check_one_dataset(baseline: RunRecord, candidate: RunRecord, what: str) -> None:
+def check_one_dataset(baseline: RunRecord, candidate: RunRecord, what: str, advice: str = "") -> None:
     """Raise NotComparableError for runs of two datasets; ``what``: cannot be done with them."""
     if baseline.dataset_id != candidate.dataset_id:
         raise NotComparableError(
             f"run {baseline.name!r} is of dataset {baseline.dataset!r} and run {candidate.name!r} of dataset "
-            f"{candidate.dataset!r}; only runs of one dataset can be {what}"
+            f"{candidate.dataset!r}; only runs of one dataset can be {what}",
+            advice=advice,
         )
 
 

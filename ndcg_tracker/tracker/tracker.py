@@ -817,6 +817,7 @@ class Tracker:
         test: LeaderboardTest = "t",
         by: str | None = None,
         missing: Missing = "error",
+        measures: Sequence[str] = (),
     ) -> LeaderboardResult:
         """Rank runs by their means, with intervals of means and ranks, and tests of all pairs.
 
@@ -824,14 +825,22 @@ class Tracker:
         named where there is one). ``tags``: only runs with these. ``metrics``: text forms; the first orders the runs.
         ``test``: "t" (paired t, Holm over all pairs) or "permutation" (sign flips, corrected by the largest t). ``by``:
         a group attribute, for the first metric by slices. ``missing``: groups that some runs have no result for:
-        "error", "zero" or "intersect". Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes
-        it; InputError for what does not go together.
+        "error", "zero" or "intersect". ``measures``: numbers of whole runs to show beside, such as latency, by the name
+        of their tag or parameter. Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes it;
+        InputError for what does not go together.
         """
         from ndcg_tracker.tracker.leaderboard import LeaderboardQuestion, leaderboard_of
         from ndcg_tracker.tracker.result_objects import LeaderboardResult
 
         question = LeaderboardQuestion(
-            runs, tuple(parse_metrics(metrics)), dataset, dict(tags or {}), test=test, missing=missing, by=by
+            runs,
+            tuple(parse_metrics(metrics)),
+            dataset,
+            dict(tags or {}),
+            test=test,
+            missing=missing,
+            by=by,
+            measures=measures,
         )
         with self.store().read() as tx:
             return LeaderboardResult(leaderboard_of(tx, question))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -231,3 +232,19 @@ def test_of_many_runs_the_pairs_with_the_best_are_kept(database_url: str) -> Non
     assert sum(len(one.better_than) for one in board.standings) == sum(one.rank_low - 1 for one in board.standings), (
         list(itertools.islice(board.standings, 3))
     )
+
+
+def test_numbers_of_runs_stand_beside_their_means(ten: nt.Tracker) -> None:
+    for place, latency in enumerate((12.5, 3, "fast")):
+        ten.tag_run(f"run-{place}", {"latency_ms": str(latency)})
+    found = ten.leaderboard(measures=["latency_ms"])
+    by_name = dict(
+        zip([run.name for run in found.leaderboard.runs], found.leaderboard.measures["latency_ms"], strict=True)
+    )
+    assert {name: number for name, number in by_name.items() if number is not None} == {"run-0": 12.5, "run-1": 3.0}
+    frame = found.to_frame().set_index("run")["latency_ms"]
+    assert (frame["run-0"], math.isnan(frame["run-2"])) == (12.5, True)
+    assert next(line for line in found.to_latex().splitlines() if "run-0" in line).endswith(" & 12.5 \\\\")
+    assert "measures" not in ten.leaderboard().to_dict()
+    with pytest.raises(InputError, match="no run has a number 'cost' among its parameters and tags"):
+        ten.leaderboard(measures=["cost"])

@@ -124,3 +124,5 @@ def test_what_is_refused(beir: nt.Tracker) -> None:
         beir.create_suite("other", [])
     with pytest.raises(InputError, match="the name of a suite is empty"):
         beir.create_suite("", ["beir-a"])
+    with pytest.raises(NotComparableError, match="or see all together: ndcg-track suite create NAME DATASET"):
+        beir.leaderboard("d*")
