@@ -1,4 +1,4 @@
-"""Writes the generated parts of the docs: the schema, the axes on the metrics page, the dialects, the floors.
+"""Writes the generated parts of the docs: commands, the schema, the axes on the metrics page, dialects, floors.
 
 python docs/generate.py            # writes them
 python docs/generate.py --check    # writes nothing; exit code 1 where one is out of date
@@ -9,10 +9,12 @@ import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Column, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
+from ndcg_tracker.cli.commands import command_line
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.dialects import DIALECTS, Dialect
 from ndcg_tracker.metrics.language.measures import MEASURES
@@ -66,11 +68,30 @@ def pages() -> dict[Path, str]:
     _, _, after = rest.partition(END)
     return {
         DOCS / "schema.md": schema_page(),
+        DOCS / "commands.md": commands_page(),
         DOCS / "images" / "layers.svg": layers_picture(),
         metrics: before + BEGIN + "\n" + _page(axes_table()) + "\n" + END + after,
         DIALECT_PAGES / "index.md": _page(dialect_index()),
         **{DIALECT_PAGES / f"{dialect.name}.md": _page(dialect_page(dialect)) for dialect in DIALECTS.values()},
     }
+
+
+def commands_page() -> str:
+    """Return the page as Markdown: the help of every command."""
+    parts = ["# Commands\n\nWhat `ndcg-track COMMAND --help` prints. `--db` and `--debug` go with every command.\n"]
+    for name, text in _helps(command_line(), "ndcg-track"):
+        parts.append(f"{'##' if name.count(' ') < 2 else '###'} {name}\n\n```text\n{text}\n```\n")
+    return "\n".join(parts)
+
+
+def _helps(command: Any, name: str, parent: Any = None) -> Iterator[tuple[str, str]]:
+    """Yield the name and the help of a command and of those below it."""
+    context = command.context_class(command, info_name=name.rpartition(" ")[2], parent=parent)
+    context.max_content_width = context.terminal_width = 100
+    yield name, "\n".join(line.rstrip() for line in command.get_help(context).strip().splitlines())
+    if hasattr(command, "list_commands"):
+        for below in command.list_commands(context):
+            yield from _helps(command.get_command(context, below), f"{name} {below}", context)
 
 
 def schema_page() -> str:

@@ -14,6 +14,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 DOCS = REPOSITORY / "docs"
 GENERATED = [
     "schema.md",
+    "commands.md",
     "images/layers.svg",
     "metrics.md",
     "dialects/index.md",
