@@ -24,7 +24,7 @@ class SuiteNote:
 
 @dataclass(frozen=True, slots=True)
 class SuiteCell:
-    """The mean of a run on one dataset; ``standard_error``: None where the metric weighs groups, or n is below 2."""
+    """The mean of a run on one dataset; ``standard_error``: None where n is below 2."""
 
     run: str
     run_id: int

@@ -33,6 +33,8 @@ def check_suite_metric(metric: Metric) -> None:
     """Refuse a metric whose mean over datasets says nothing (InputError)."""
     if metric.shown_only is not None or metric.summary != "mean":
         raise InputError(f"{metric} is shown and not tested", advice="take another metric")
+    if metric["weights"] != "none":
+        raise InputError(f"{metric} weighs groups, and a suite counts them", advice="take one without weights")
 
 
 def suite_table(
@@ -60,7 +62,7 @@ def suite_table(
             record = records.get(run.id)
             if record is None or record.mean is None:
                 continue
-            is_plain = metric["weights"] == "none" and record.std_dev is not None and record.n_groups > 1
+            is_plain = record.std_dev is not None and record.n_groups > 1
             error = (record.std_dev or 0.0) / math.sqrt(record.n_groups) if is_plain else None
             cell = SuiteCell(run.name, run.id, record.n_groups, record.mean, error)
             found.setdefault(_system(run, by_tag), {})[dataset] = cell

@@ -120,6 +120,8 @@ def test_what_is_refused(beir: nt.Tracker) -> None:
         beir.compare_suite("beir", "bm25", "dense", metric="AP")
     with pytest.raises(ReferenceNotFoundError, match="no dataset 'y'"):
         beir.create_suite("other", ["beir-a", "y"])
+    with pytest.raises(InputError, match="weighs groups, and a suite counts them; take one without weights"):
+        beir.suite("beir", metric="ndcg(weights=group)@10")
     with pytest.raises(InputError, match="a suite needs a dataset"):
         beir.create_suite("other", [])
     with pytest.raises(InputError, match="the name of a suite is empty"):
