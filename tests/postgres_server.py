@@ -8,7 +8,6 @@ killed server process.
 import ctypes
 import importlib.util
 import os
-import pwd
 import shutil
 import signal
 import subprocess
@@ -16,8 +15,12 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psycopg
+
+if TYPE_CHECKING:
+    import pwd
 
 SUPERUSER = "ndcg"
 _PR_SET_PDEATHSIG = 1
@@ -162,12 +165,14 @@ def _short_temporary_folder() -> str:
     return "/tmp" if Path("/tmp").is_dir() else tempfile.gettempdir()
 
 
-def account_to_run_as() -> pwd.struct_passwd | None:
+def account_to_run_as() -> "pwd.struct_passwd | None":
     """Postgres refuses to run as root: then it runs as nobody."""
+    import pwd  # Windows has none
+
     return pwd.getpwnam("nobody") if os.geteuid() == 0 else None
 
 
-def run_as(account: pwd.struct_passwd | None) -> dict[str, object]:
+def run_as(account: "pwd.struct_passwd | None") -> dict[str, object]:
     """Arguments of subprocess that start a program as an account, None for this one."""
     return {} if account is None else {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
 
@@ -194,7 +199,7 @@ def _postgres_bin() -> Path:
     )
 
 
-def _reachable_bin(folder: Path, account: pwd.struct_passwd | None, copies: Path) -> Path:
+def _reachable_bin(folder: Path, account: "pwd.struct_passwd | None", copies: Path) -> Path:
     """The folder itself if the account can run it, else a copy with the libraries next to the package."""
     if account is None or _runs(folder, account):
         return folder
@@ -211,7 +216,7 @@ def _reachable_bin(folder: Path, account: pwd.struct_passwd | None, copies: Path
     return copy / "bin"
 
 
-def _runs(folder: Path, account: pwd.struct_passwd) -> bool:
+def _runs(folder: Path, account: "pwd.struct_passwd") -> bool:
     try:
         done = subprocess.run(
             [str(folder / "postgres"), "--version"],

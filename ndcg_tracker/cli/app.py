@@ -73,7 +73,10 @@ def main() -> None:
     if sys.stdout is None:  # the caller closed it
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
     if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sparkline must not fail
+        if sys.stdout.isatty():
+            sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sparkline must not fail
+        else:
+            sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")  # JSON and CSV are UTF-8
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # more threads take 0.1 s to start and do not help
     signal.signal(signal.SIGINT, _stop)

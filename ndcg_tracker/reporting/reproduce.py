@@ -110,7 +110,7 @@ def _of_run(found: Reproduction) -> Report:
             [names[one.metric], points(one.er), points(one.delta_ri, signed=True)] for one in found.metrics
         ]
         tables.append(Table(columns("metric", ">ER", ">DeltaRI"), effects, "effect"))
-        facts.append(("effect over", f"{original.name}, and {reproduced.name} in the reproduction"))
+        facts.append(("baselines", f"{original.name} (original), {reproduced.name} (reproduced)"))
     if found.lists:
         alike: list[list[object]] = [[f"{one.cutoff:,}", points(one.ktu), points(one.rbo)] for one in found.lists]
         tables.append(Table(columns(">first items", ">KTU", f">RBO, p={found.rbo_p:g}"), alike, "lists", names=()))
@@ -123,11 +123,26 @@ def _of_run(found: Reproduction) -> Report:
     facts.append(("labels", labels_text(found.label_set)))
     facts.append(("groups", ", ".join([f"{found.n:,} paired", *alone])))
     return Report(
-        f"{found.reproduced.name} as a reproduction of {found.original.name} on {found.dataset}",
+        _finding(found, names),
         tables=tables,
         facts=facts,
         notes=[told(note) for note in found.notes],
     )
+
+
+def _finding(found: Reproduction, names: Mapping[str, str]) -> str:
+    """Return whether the runs are the same, and else how far apart they are."""
+    runs = f"{found.reproduced.name} is {{}} {found.original.name} on {found.dataset}"
+    are_equal = not (found.only_in_original or found.only_in_reproduced) and all(one.rmse == 0 for one in found.metrics)
+    if are_equal and found.same_lists == 1:
+        return f"{runs.format('the same run as')}: every list and every result is identical"
+    if are_equal and found.same_lists is None:
+        return f"{runs.format('as good as')}: every result is identical, and there are no lists to compare"
+    one = found.metrics[0]
+    lists = "" if found.same_lists is None else f"{percent(found.same_lists)} of the lists are identical; "
+    how_far = f"{names[one.metric]} differs by {points(one.delta, signed=True)}"
+    of_groups = "" if one.rmse is None else f", and by {points(one.rmse)} per group (RMSE)"
+    return f"{runs.format('not the same as')}: {lists}{how_far}{of_groups}"
 
 
 def _names(metrics: Sequence[ReproducedMetric | PublishedMean]) -> Mapping[str, str]:

@@ -154,7 +154,7 @@ def suite_comparison_report(found: SuiteComparison) -> Report:
         f"{found.candidate} against {found.baseline} on {where}: macro {metric} {verdict}",
         tables=[
             Table(heads, rows, names=(0,)),
-            Table(columns("mean", "what it speaks of", ">delta", ">95% interval", ">p"), together, "all datasets"),
+            Table(columns("mean", "generalizes to", ">delta", ">95% interval", ">p"), together, "all datasets"),
         ],
         legend=[
             "delta: candidate - baseline, in absolute points; p: paired t-test, Holm-corrected over the datasets",

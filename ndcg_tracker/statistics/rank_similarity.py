@@ -98,7 +98,7 @@ def repro_eval_ktu(group: Index, first: Index, second: Index, n_groups: int) -> 
     """Return the KTU of repro_eval, "Kendall's tau union", NaN below two rows: float64, shape (n_groups,).
 
     It is Kendall's tau of the ids that stand at the same rank in both rankings, each id taken as its place among the
-    sorted ids of both. So it is 1 for equal rankings, depends on how items are called, and one item more at the top,
+    sorted ids of both. So it is 1 for equal rankings, depends on how items are called, and one extra item at the top,
     which moves all others down by one, takes it to about 0. The places among the ids of one ranking are in the same
     order, and give the same number.
 

@@ -52,6 +52,18 @@ def test_what_was_named_on_standard_error_can_be_typed(shop: Program) -> None:
     assert shop("compare", "bm25", "dense", "--metric", "ndcg(gain=exp2)@3").code == 0
 
 
+def test_what_goes_into_a_file_is_utf8_whatever_the_locale(program: Program) -> None:
+    run = "group,item,score\n中文,löcal,1\n".encode()
+    labels = "group,item,label\n中文,löcal,1\n".encode()
+    (program.folder / "labels.csv").write_bytes(labels)
+    elsewhere = {"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}
+    stored = program.cold("ingest", "-", "--name", "a", "--labels", "labels.csv", given=run, variables=elsewhere)
+    assert stored.code == 0, stored.err
+    listed = program.cold("show", "a", "--format", "json", variables=elsewhere).out
+    assert json.loads(listed)["hardest"][0]["group"] == "中文"
+    assert "中文" in listed
+
+
 def test_standard_input(program: Program, files: None) -> None:
     run, labels = columns(frame_of(BM25)), columns(labels_frame())
     added = program("labels", "add", "-", given=labels)

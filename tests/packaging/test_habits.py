@@ -30,6 +30,9 @@ def test_a_workflow_may_do_no_more_than_it_must_and_ends(workflow: Path) -> None
     assert found["permissions"] == {"contents": "read"}
     assert "concurrency" in found
     assert all("timeout-minutes" in job for job in found["jobs"].values())
+    for job in found["jobs"].values():  # what a job asks for replaces the whole, and a checkout must read
+        if any(step.get("uses", "").startswith("actions/checkout@") for step in job["steps"]):
+            assert job.get("permissions", {"contents": "read"})["contents"] == "read"
     assert all(re.search(r"@(v\d+|release/v1)$", step["uses"]) for step in steps(workflow) if "uses" in step)
 
 
