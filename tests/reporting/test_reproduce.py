@@ -29,14 +29,17 @@ PUBLISHED = PublishedMean(RunRef("ours", 2), "shop", 3, "", "AP", "map", 0.5, 0.
 
 def test_every_part_is_told() -> None:
     text = reproduction_as("text", FOUND)
-    assert text.splitlines()[0] == "a|b as a reproduction of their on <b>"
+    assert text.splitlines()[:2] == [
+        "a|b is not the same as their on <b>: 50.0% of the lists are identical; external:latency differs by",
+        "-0.2500, and by 0.3750 per group (RMSE)",
+    ]
     for line in (
         "metric            original  reproduced  difference        95% interval    RMSE      p",
         "external:latency    0.5000      0.2500     -0.2500  [-0.5000, -0.1250]  0.3750  <1e-4",
         "external:latency  1.5000  -0.1250",
         "first items  KTU  RBO, p=0.95",
         "      1,000    -       0.7500",
-        "effect over      bm25, and bm25 again in the reproduction",
+        "baselines        bm25 (original), bm25 again (reproduced)",
         "identical lists  50.0% of 11,000 groups",
         "labels           version 3 of judge 'llm', digest 0123456789ab",
         "groups           12,000 paired, 1 with a result in their alone, 2 with a result in a|b alone",
@@ -44,6 +47,18 @@ def test_every_part_is_told() -> None:
         assert line in text.splitlines(), text
     assert "pruned" in text
     assert "<b>" not in reproduction_as("markdown", FOUND)
+
+
+def test_the_first_line_says_whether_the_runs_are_the_same() -> None:
+    same = replace(FOUND, metrics=(replace(METRIC, delta=0.0, rmse=0.0),), same_lists=1.0, only_in_original=0)
+    assert "not the same" in reproduction_as("text", same)  # a group is in one run alone
+    same = replace(same, only_in_reproduced=0)
+    said = "a|b is the same run as their on <b>: every list and every result is identical"
+    assert reproduction_as("text", same).splitlines()[0] == said
+    other = replace(same, same_lists=0.5)
+    assert "not the same as their on <b>: 50.0% of the lists are identical" in reproduction_as("text", other)
+    no_lists = replace(same, same_lists=None, lists=(), n_lists=0)
+    assert "every result is identical, and there are no lists to compare" in reproduction_as("text", no_lists)
 
 
 def test_what_is_not_known_is_left_out() -> None:

@@ -193,7 +193,7 @@ def test_frames_and_reports(tracker: nt.Tracker) -> None:
     assert found.to_frame()[["original_run", "reproduced_run", "er"]].values.tolist() == [
         ["original", "reproduced", pytest.approx(1.5)]
     ]
-    assert str(found).startswith("reproduced as a reproduction of original on robust\n")
+    assert str(found).startswith("reproduced is not the same as original on robust: ")
     assert "DeltaRI" in found.to_html()
 
 
