@@ -29,10 +29,10 @@ PUBLISHED = PublishedMean(RunRef("ours", 2), "shop", 3, "", "AP", "map", 0.5, 0.
 
 def test_every_part_is_told() -> None:
     text = reproduction_as("text", FOUND)
-    assert text.splitlines()[:2] == [
-        "a|b is not the same as their on <b>: 50.0% of the lists are identical; external:latency differs by",
-        "-0.2500, and by 0.3750 per group (RMSE)",
-    ]
+    assert text.splitlines()[0] == (
+        "a|b is not the same as their on <b>: 50.0% of the lists are identical; external:latency differs by "
+        "-0.2500, and by 0.3750 per group (RMSE)"
+    )
     for line in (
         "metric            original  reproduced  difference        95% interval    RMSE      p",
         "external:latency    0.5000      0.2500     -0.2500  [-0.5000, -0.1250]  0.3750  <1e-4",
