@@ -416,6 +416,28 @@ CREATE TABLE suite_datasets (
 	CONSTRAINT fk_suite_datasets_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id)
 )
 ;
+CREATE TABLE suite_decisions (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	suite TEXT NOT NULL, 
+	baseline TEXT NOT NULL, 
+	candidate TEXT NOT NULL, 
+	by_tag TEXT, 
+	runs TEXT NOT NULL, 
+	metric TEXT NOT NULL, 
+	margin DOUBLE NOT NULL, 
+	dataset_margin DOUBLE, 
+	delta DOUBLE, 
+	ci_low DOUBLE, 
+	ci_high DOUBLE, 
+	alpha DOUBLE, 
+	decision TEXT NOT NULL, 
+	reason TEXT NOT NULL, 
+	acknowledged_reason TEXT, 
+	acknowledged_by TEXT, 
+	created_at_utc TEXT NOT NULL, 
+	CONSTRAINT ck_suite_decisions_decision CHECK (decision IN ('pass', 'fail', 'inconclusive'))
+)
+;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('metrics', 'sqlite_autoindex_metrics_1', '10 1')
@@ -446,4 +468,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0011')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0012')

@@ -18,6 +18,7 @@ from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
     from ndcg_tracker.comparison.gate_result import Gated
+    from ndcg_tracker.comparison.suite_gate import SuiteGated
     from ndcg_tracker.reporting.gate import Outcome
 
 FAIL, INCONCLUSIVE = 3, 4
@@ -35,6 +36,23 @@ class OnInconclusive(StrEnum):
 
     fail = "fail"
     passing = "pass"
+
+
+AlphaBudget = Annotated[
+    float | None,
+    typer.Option(metavar="A", help="Chance of a false FAIL over all decisions of this gate.", show_default=False),
+]
+IfInconclusive = Annotated[
+    OnInconclusive | None,
+    typer.Option(help="Exit code if INCONCLUSIVE: as FAIL (3) or PASS (0).", show_default="4"),
+]
+Acknowledge = Annotated[
+    str | None,
+    typer.Option(metavar="REASON", help="Override the decision; the reason is recorded.", show_default=False),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Record nothing.")]
+Junit = Annotated[str | None, typer.Option(metavar="FILE", help="Write a JUnit report.", show_default=False)]
+GithubSummary = Annotated[bool, typer.Option("--github-summary", help="Append the report to $GITHUB_STEP_SUMMARY.")]
 
 
 def gate(
@@ -61,19 +79,10 @@ def gate(
             metavar="NAME", help="Learn --margin auto from the runs tagged aa=NAME.", show_default="the baseline's"
         ),
     ] = None,
-    alpha_budget: Annotated[
-        float | None,
-        typer.Option(metavar="A", help="Chance of a false FAIL over all decisions of this gate.", show_default=False),
-    ] = None,
-    on_inconclusive: Annotated[
-        OnInconclusive | None,
-        typer.Option(help="Exit code if INCONCLUSIVE: as FAIL (3) or PASS (0).", show_default="4"),
-    ] = None,
-    acknowledge: Annotated[
-        str | None,
-        typer.Option(metavar="REASON", help="Override the decision; the reason is recorded.", show_default=False),
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Record nothing.")] = False,
+    alpha_budget: AlphaBudget = None,
+    on_inconclusive: IfInconclusive = None,
+    acknowledge: Acknowledge = None,
+    dry_run: DryRun = False,
     by: Annotated[
         str | None,
         typer.Option(metavar="ATTRIBUTE", help="FAIL as well if a slice drops by its margin.", show_default=False),
@@ -95,10 +104,8 @@ def gate(
     cluster: ClusterBy = None,
     missing: MissingGroups = Missing.error,
     dataset: options.AnyDataset = None,
-    junit: Annotated[str | None, typer.Option(metavar="FILE", help="Write a JUnit report.", show_default=False)] = None,
-    github_summary: Annotated[
-        bool, typer.Option("--github-summary", help="Append the report to $GITHUB_STEP_SUMMARY.")
-    ] = False,
+    junit: Junit = None,
+    github_summary: GithubSummary = False,
     metrics_json: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Write the candidate's means, for dvc metrics diff.", show_default=False),
@@ -120,7 +127,7 @@ def gate(
     from ndcg_tracker.reporting.whole_file import whole_file
 
     allowed = None if margin is None else _margin(margin)
-    summary = _summary_path() if github_summary else None
+    summary = summary_path() if github_summary else None
     with ExitStack() as files:
         write_junit = files.enter_context(whole_file(junit, "--junit"))
         write_metrics = files.enter_context(whole_file(metrics_json, "--metrics-json"))
@@ -145,7 +152,7 @@ def gate(
                 limits=limit or (),
                 dataset=dataset,
                 acknowledge=acknowledge,
-                acknowledged_by=None if acknowledge is None else _person(),
+                acknowledged_by=None if acknowledge is None else person(),
                 dry_run=dry_run,
             )
             page = None if report is None else tracker.gate_report(result, output=report)
@@ -155,15 +162,24 @@ def gate(
         if page is not None and report is not None:
             write_report(page.to_html())
             picture = page.to_markdown(artifact_link(report))
-        write_junit(gate_junit(found, _outcome(found, code), options.as_option))
+        write_junit(gate_junit(found, outcome_of(found, code), options.as_option))
         write_metrics(metrics_text(found.candidate_means))
         if append_summary is not None:
             append_summary(gate_as("markdown", found, spelled=options.as_option) + picture + "\n")
-    if acknowledge is not None and found.acknowledgement is None:
+    shown = gate_as(format.plain, found, color=options.wants_color(), spelled=options.as_option)
+    show_decision(
+        shown + (picture if format is options.OutputFormat.markdown else ""),
+        code,
+        is_unneeded=acknowledge is not None and found.acknowledgement is None,
+    )
+
+
+def show_decision(text: str, code: int, *, is_unneeded: bool) -> None:
+    """Print a decision and end with its exit code; ``is_unneeded``: whether it was overridden without need."""
+    if is_unneeded:
         options.say("note: PASS needs no --acknowledge; nothing was overridden")
     try:
-        shown = gate_as(format.plain, found, color=options.wants_color(), spelled=options.as_option)
-        options.show(shown + (picture if format is options.OutputFormat.markdown else ""))
+        options.show(text)
         sys.stdout.flush()
     except BrokenPipeError:  # a build that reads only the first line still fails
         options.discard(sys.stdout)
@@ -171,7 +187,7 @@ def gate(
         raise typer.Exit(code)
 
 
-def exit_code(found: Gated, on_inconclusive: OnInconclusive | None = None) -> int:
+def exit_code(found: Gated | SuiteGated, on_inconclusive: OnInconclusive | None = None) -> int:
     """Return the exit code: 0 if the candidate may replace the baseline, else 3 or 4."""
     if found.is_accepted:
         return 0
@@ -180,7 +196,7 @@ def exit_code(found: Gated, on_inconclusive: OnInconclusive | None = None) -> in
     return INCONCLUSIVE if on_inconclusive is None else 0
 
 
-def _outcome(found: Gated, code: int) -> Outcome:
+def outcome_of(found: Gated | SuiteGated, code: int) -> Outcome:
     """Return the outcome for a JUnit report: an open question that does not fail the build is skipped."""
     if code:
         return "failed"
@@ -198,19 +214,20 @@ def _margin(text: str) -> float | Literal["auto"]:
         ) from None
 
 
-def _summary_path() -> str:
-    from ndcg_tracker.integrations.github_summary import SUMMARY_VARIABLE, summary_path
+def summary_path() -> str:
+    """Return the file of the job's summary (InputError outside of GitHub Actions)."""
+    from ndcg_tracker.integrations import github_summary
 
-    path = summary_path()
+    path, variable = github_summary.summary_path(), github_summary.SUMMARY_VARIABLE
     if path is None:
         raise InputError(
-            f"--github-summary needs the variable {SUMMARY_VARIABLE}, which GitHub Actions sets",
+            f"--github-summary needs the variable {variable}, which GitHub Actions sets",
             advice="elsewhere use --format markdown",
         )
     return path
 
 
-def _person() -> str:
+def person() -> str:
     """Return who overrides a decision: the git user, else the user of this machine."""
     found = [_git_setting("user.name"), _git_setting("user.email")]
     name, email = found

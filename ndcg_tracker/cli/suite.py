@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from ndcg_tracker.cli import options
+from ndcg_tracker.cli import gate, options
 
 app = typer.Typer(
-    help="Several datasets together: create, list, show, compare.",
+    help="Several datasets together: create, list, show, compare, gate, delete.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -31,10 +32,13 @@ class Missing(StrEnum):
     intersect = "intersect"
 
 
+MissingGroups = Annotated[Missing, typer.Option(help="Groups that one run has no result for: refused, 0, or left out.")]
+
+
 @app.command("create")
 def create(
     suite: Suite,
-    datasets: Annotated[list[str], typer.Argument(metavar="DATASET...", help="Datasets, or patterns: 'beir-*'.")],
+    datasets: Annotated[list[str], typer.Argument(metavar="DATASET", help="Datasets, or patterns: 'beir-*'.")],
     replace: Annotated[bool, typer.Option("--replace", help="Give a suite that exists these datasets.")] = False,
 ) -> None:
     """Name datasets that are looked at together."""
@@ -67,7 +71,7 @@ def show(
     suite: Suite,
     systems: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SYSTEM]...", help="Names of runs, or patterns such as 'bm25*'; without any, all."),
+        typer.Argument(metavar="[SYSTEM]", help="Names of runs, or patterns such as 'bm25*'; without any, all."),
     ] = None,
     metric: Metric = "ndcg@10",
     by_tag: ByTag = None,
@@ -92,9 +96,7 @@ def compare(
     candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The name of the runs to compare with it.")],
     metric: Metric = "ndcg@10",
     by_tag: ByTag = None,
-    missing: Annotated[
-        Missing, typer.Option(help="Groups that one run has no result for: refused, 0, or left out.")
-    ] = Missing.error,
+    missing: MissingGroups = Missing.error,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Compare two systems on every dataset, and on all together.
@@ -106,3 +108,67 @@ def compare(
     with options.tracker() as tracker:
         found = tracker.compare_suite(suite, baseline, candidate, metric=metric, by_tag=by_tag, missing=missing.value)
     options.show(suite_comparison_as(format.plain, found.comparison, color=options.wants_color()))
+
+
+@app.command("gate")
+def gate_suite(
+    suite: Suite,
+    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The name of the runs to replace it.")],
+    baseline: Annotated[str, typer.Option(metavar="SYSTEM", help="The name of the runs to compare against.")],
+    margin: Annotated[float, typer.Option(metavar="X", help="The drop that the macro mean is allowed.")],
+    metric: Metric = "ndcg@10",
+    dataset_margin: Annotated[
+        float | None,
+        typer.Option(metavar="X", help="FAIL as well if a dataset drops by more than this.", show_default=False),
+    ] = None,
+    strict_datasets: Annotated[
+        bool, typer.Option("--strict-datasets", help="No PASS if a dataset may have dropped by more.")
+    ] = False,
+    alpha_budget: gate.AlphaBudget = None,
+    on_inconclusive: gate.IfInconclusive = None,
+    acknowledge: gate.Acknowledge = None,
+    dry_run: gate.DryRun = False,
+    by_tag: ByTag = None,
+    missing: MissingGroups = Missing.error,
+    junit: gate.Junit = None,
+    github_summary: gate.GithubSummary = False,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Decide whether a system may replace another on a suite.
+
+    It decides on the macro mean, in which each dataset counts once; the decision is recorded. Exit codes are those of
+    gate: 0 PASS or overridden, 3 FAIL, 4 INCONCLUSIVE, 5 not comparable, 2 bad input.
+    """
+    from ndcg_tracker.integrations.github_summary import appended_summary
+    from ndcg_tracker.reporting.suite_gate import suite_gate_as, suite_gate_junit
+    from ndcg_tracker.reporting.whole_file import whole_file
+
+    summary = gate.summary_path() if github_summary else None
+    with ExitStack() as files:
+        write_junit = files.enter_context(whole_file(junit, "--junit"))
+        append_summary = files.enter_context(appended_summary(summary, "--github-summary")) if summary else None
+        with options.tracker() as tracker:
+            found = tracker.gate_suite(
+                suite,
+                candidate,
+                baseline=baseline,
+                margin=margin,
+                metric=metric,
+                dataset_margin=dataset_margin,
+                strict_datasets=strict_datasets,
+                alpha_budget=alpha_budget,
+                by_tag=by_tag,
+                missing=missing.value,
+                acknowledge=acknowledge,
+                acknowledged_by=None if acknowledge is None else gate.person(),
+                dry_run=dry_run,
+            ).gated
+        code = gate.exit_code(found, on_inconclusive)
+        write_junit(suite_gate_junit(found, gate.outcome_of(found, code), options.as_option))
+        if append_summary is not None:
+            append_summary(suite_gate_as("markdown", found, spelled=options.as_option) + "\n")
+    gate.show_decision(
+        suite_gate_as(format.plain, found, color=options.wants_color(), spelled=options.as_option),
+        code,
+        is_unneeded=acknowledge is not None and found.acknowledgement is None,
+    )

@@ -287,7 +287,7 @@ def population_decision(
     if not delta.any():
         return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
     found = bounds_of(test, delta, weights, fail_alpha, limits=limits, chance=chance, runs=runs)
-    return _by_bounds(test, found, margin, fail_alpha, runs)
+    return by_bounds(test, found, margin, fail_alpha, runs)
 
 
 def sums_decision(sums: PairedSums, margin: float, *, fail_alpha: float = FAIL_ALPHA) -> GateDecision:
@@ -307,17 +307,25 @@ def sums_decision(sums: PairedSums, margin: float, *, fail_alpha: float = FAIL_A
         return GateDecision("inconclusive", "population", margin, 0, None)
     if not sums.differences.n_nonzero:
         return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
-    found = _by_bounds(test, bounds_of_sums(sums, fail_alpha), margin, fail_alpha, None)
+    found = by_bounds(test, bounds_of_sums(sums, fail_alpha), margin, fail_alpha, None)
     return replace(found, of_sums=True)
 
 
-def _by_bounds(test: TTest, found: Bounds, margin: float, fail_alpha: float, runs: RunVariance | None) -> GateDecision:
-    """Return what the bounds of a mean difference decide."""
+def by_bounds(
+    test: TTest,
+    found: Bounds,
+    margin: float,
+    fail_alpha: float,
+    runs: RunVariance | None,
+    *,
+    plans_groups: bool = True,
+) -> GateDecision:
+    """Return what the bounds of a mean difference decide, and with ``plans_groups`` how many groups would."""
     assert test.mean is not None
     passes = found.lower is not None and found.lower > -margin
     fail_below = 0.0 if runs is None else -margin
     fails = not passes and found.upper is not None and found.upper < 0 and test.mean < fail_below
-    is_known = passes or fails or runs is not None or found.known.of_clusters
+    is_known = passes or fails or runs is not None or found.known.of_clusters or not plans_groups
     n_needed, purpose = (None, None) if is_known else groups_needed(test, found.known, margin, fail_alpha)
     return GateDecision(
         decision="pass" if passes else "fail" if fails else "inconclusive",
@@ -365,11 +373,12 @@ def bounds_of(
     weights: Floats | None,
     fail_alpha: float = FAIL_ALPHA,
     *,
+    pass_level: float = PASS_LEVEL,
     limits: tuple[float, float] | None = None,
     chance: Chance = GROUPS_ONLY,
     runs: RunVariance | None = None,
 ) -> Bounds:
-    """Return the bounds that a gate decides by: below at 95%, above at 1 - ``fail_alpha``.
+    """Return the bounds that a gate decides by: below at ``pass_level``, above at 1 - ``fail_alpha``.
 
     Parameters: ``test``: of the differences, by ``chance``. ``delta``: not empty, and not all 0. ``weights``: > 0. The
     rest as ``population_decision``.
@@ -383,7 +392,7 @@ def bounds_of(
     if runs is not None:
         test = with_runs(test, runs)
     lowest, highest = limits or (-math.inf, math.inf)
-    t_lower, t_upper = t_lower_bound(test, level=PASS_LEVEL), t_upper_bound(test, level=1 - fail_alpha)
+    t_lower, t_upper = t_lower_bound(test, level=pass_level), t_upper_bound(test, level=1 - fail_alpha)
     t_lower = None if t_lower is None else max(t_lower, lowest)
     t_upper = None if t_upper is None else min(t_upper, highest)
     if not known.is_low_for_one_side and t_lower is not None and t_upper is not None:
@@ -392,10 +401,10 @@ def bounds_of(
     reach = 1.0 if float(np.abs(delta).max()) <= 1 else max(-lowest, highest)
     if math.isfinite(reach):
         bets = chance.independent(delta / reach, weights)
-        betting_lower = _widened(reach * betting_lower_bound(*bets, level=PASS_LEVEL), test, runs, PASS_LEVEL)
+        betting_lower = _widened(reach * betting_lower_bound(*bets, level=pass_level), test, runs, pass_level)
         betting_upper = _widened(reach * betting_upper_bound(*bets, level=1 - fail_alpha), test, runs, 1 - fail_alpha)
     lower_method: BoundMethod | None = None if betting_lower is None else "betting"
-    upper = _upper_of_both(t_upper, betting_upper)
+    upper = upper_of_both(t_upper, betting_upper)
     return Bounds(known, t_lower, t_upper, betting_lower, betting_upper, betting_lower, lower_method, *upper)
 
 
@@ -405,7 +414,7 @@ def bounds_of_sums(sums: PairedSums, fail_alpha: float = FAIL_ALPHA) -> Bounds:
     t_lower, t_upper = t_lower_bound(test, level=PASS_LEVEL), t_upper_bound(test, level=1 - fail_alpha)
     if not known.is_low_for_one_side and t_lower is not None and t_upper is not None:
         return Bounds(known, t_lower, t_upper, lower=t_lower, lower_method="t", upper=t_upper, upper_method="t")
-    upper, method = _upper_of_both(t_upper, None)
+    upper, method = upper_of_both(t_upper, None)
     return Bounds(known, t_lower, t_upper, upper=upper, upper_method=method)
 
 
@@ -460,7 +469,7 @@ def with_slices(
         found.append((value, test, partial(bounds_of, test, own, w, limits=limits, chance=of_slice, runs=runs)))
     n_small = len(places_of) - len(found)
     asked = GateSlices(slicing.attribute, margin, is_strict, (), n_small, decision.decision)
-    return _after_slices(decision, found, alpha, asked)
+    return after_slices(decision, found, alpha, asked)
 
 
 def _standing(test: TTest, mean: float, margin: float) -> float:
@@ -485,12 +494,12 @@ def with_summed_slices(
         if sums.differences.n >= FEWEST_IN_SLICE
     ]
     n_small = sum(0 < sums.differences.n < FEWEST_IN_SLICE for sums in slices.values())
-    return _after_slices(
+    return after_slices(
         decision, found, alpha, GateSlices(attribute, margin, is_strict, (), n_small, decision.decision)
     )
 
 
-def _after_slices(
+def after_slices(
     decision: GateDecision,
     slices: Sequence[tuple[str | None, TTest, Callable[[float], Bounds]]],
     alpha: float,
@@ -576,12 +585,14 @@ def spent_alpha(decision_number: int, alpha: float) -> float:
 
 def _low_information(known: Information) -> Note | None:
     """Return a note where the differences say too little for one-sided t bounds to be trusted alone, else None."""
+    if known.of_strata and known.are_few_for_one_side:
+        return Note("few_in_strata", {"n": known.n, "n_nonzero": known.n_nonzero, "enough": FEW_FOR_ONE_SIDE})
     if known.are_few_for_one_side:
         return few_note(known, FEW_FOR_ONE_SIDE)
     return Note("low_information", {"n": known.n, "skewness": known.skewness}) if known.is_low_for_one_side else None
 
 
-def _upper_of_both(t_upper: float | None, betting_upper: float | None) -> tuple[float | None, BoundMethod | None]:
+def upper_of_both(t_upper: float | None, betting_upper: float | None) -> tuple[float | None, BoundMethod | None]:
     """Return the bound that FAIL needs below 0 where information is low: the higher of both, or the one there is.
 
     A t bound below 0 does not stand alone where information is low.

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from xml.etree import ElementTree
 
 from ndcg_tracker.comparison.gate import FAIL_ALPHA, FEWEST_IN_SLICE, GateDecision, GateSlices, SliceDecision
-from ndcg_tracker.comparison.gate_result import Drift, Gated
+from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
 from ndcg_tracker.comparison.limits import LimitCheck
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.ingest.places import shown
@@ -27,7 +27,7 @@ from ndcg_tracker.reporting.terminal import Painted, Style, visible
 SLICES_NAMED = 5
 Outcome = Literal["passed", "failed", "skipped"]
 
-_STYLES: dict[str, Style] = {"pass": "good", "fail": "bad", "inconclusive": "bold"}
+STYLES: dict[str, Style] = {"pass": "good", "fail": "bad", "inconclusive": "bold"}
 _SLICE_STYLES: dict[str, Style] = {"fails": "bad", "within": "good"}
 _SENTENCES = {
     "pass": "{candidate} may replace {baseline} on {dataset}",
@@ -117,8 +117,8 @@ def gate_report(gated: Gated, spelled: Spelling = in_python) -> Report:
     slices = gated.decision.slices
     return Report(
         _finding(gated),
-        tables=[] if slices is None or not slices.rows else [_slice_table(slices, _Sides(gated.decision))],
-        verdict=Painted(_verdict(gated), _STYLES[gated.decision.decision]),
+        tables=[] if slices is None or not slices.rows else [slice_table(slices, Sides(gated.decision))],
+        verdict=Painted(_verdict(gated), STYLES[gated.decision.decision]),
         sentences=[why[:1].upper() + why[1:]],
         facts=_facts(gated, spelled),
         notes=[*_warnings(gated), *map(told, gated.comparison.notes)],
@@ -137,13 +137,13 @@ def reason(decision: GateDecision) -> str:
     slices = decision.slices
     if slices is not None:
         whole = reason(replace(decision, decision=slices.of_whole, slices=None))
-        return "; ".join(filter(None, (whole, _of_slices(slices, _Sides(decision)))))
+        return "; ".join(filter(None, (whole, _of_slices(slices, Sides(decision)))))
     if decision.delta is None:
         return "no group has a result in both runs"
     if decision.is_identical:
         return f"identical on all {decision.n:,} groups" if decision.n > 1 else "identical on the one group there is"
     if decision.scope == "set":
-        sides = _Sides(decision)
+        sides = Sides(decision)
         relation = f"{'not ' if decision.decision == 'pass' else ''}{sides.worse} {sides.allowed(decision.margin)}"
         groups = "this 1 group" if decision.n == 1 else f"these {decision.n:,} groups"
         return f"the mean difference on {groups}, {decision.delta:.4g}, is {relation}"
@@ -163,7 +163,7 @@ def _share(one: LimitCheck) -> str:
     return f" ({(one.candidate - one.baseline) / abs(one.baseline) * 100:+.3g}%)" if one.baseline else ""
 
 
-class _Sides:
+class Sides:
     """The words and numbers of a decision, whichever values are better."""
 
     def __init__(self, decision: GateDecision) -> None:
@@ -185,7 +185,7 @@ class _Sides:
         return f"{-margin if self.is_higher else margin:.4g}" if margin else "0"
 
 
-def _of_slices(slices: GateSlices, sides: _Sides) -> str:
+def _of_slices(slices: GateSlices, sides: Sides) -> str:
     """Return which slices fail, and which are not shown to lie within their margin; or that none is judged."""
     if not slices.rows:
         return f"no slice by {slices.attribute} has {FEWEST_IN_SLICE} groups, so none was judged"
@@ -194,7 +194,7 @@ def _of_slices(slices: GateSlices, sides: _Sides) -> str:
     if fails:
         bounds = ", ".join(
             f"{_slice_name(slices, row)} ({sides.most} {row.upper if sides.is_higher else row.lower:.4g} with "
-            f"{_percent(1 - row.alpha)} confidence)"
+            f"{percent_of(1 - row.alpha)} confidence)"
             for row in fails[:SLICES_NAMED]
         )
         clauses.append(f"but {sides.worse} {sides.allowed(slices.margin)}: {bounds}{_more(fails)}")
@@ -212,8 +212,8 @@ def _more(rows: Sequence[SliceDecision]) -> str:
     return f" and {len(rows) - SLICES_NAMED} more" if len(rows) > SLICES_NAMED else ""
 
 
-def _slice_table(slices: GateSlices, sides: _Sides) -> Table:
-    """Return the decision on each slice, the worst first."""
+def slice_table(slices: GateSlices, sides: Sides, title: str = "slices") -> Table:
+    """Return the decision on each slice, the worst first; ``title``: what slices are called here."""
     rows: list[list[object]] = [
         [
             NO_VALUE if row.value is None else row.value,
@@ -225,15 +225,16 @@ def _slice_table(slices: GateSlices, sides: _Sides) -> Table:
         ]
         for row in slices.rows
     ]
-    level = _percent(1 - FAIL_ALPHA)
-    legend = [f"{sides.least}: with 95% confidence; {sides.most}: with {level}, by Holm's method over the slices"]
+    level = percent_of(1 - FAIL_ALPHA)
+    legend = [f"{sides.least}: with 95% confidence; {sides.most}: with {level}, by Holm's method over the {title}"]
     if slices.n_small:
-        legend.append(f"{counted(slices.n_small, 'slice')} of fewer than {FEWEST_IN_SLICE} groups not judged")
+        small = counted(slices.n_small, title.removesuffix("s"))
+        legend.append(f"{small} of fewer than {FEWEST_IN_SLICE} groups not judged")
     heads = columns(slices.attribute, ">n", ">delta", ">at least", ">at most", "finding")
     return Table(
         heads,
         rows,
-        f"slices, each allowed a {'drop' if sides.is_higher else 'rise'} of {shown_margin(slices.margin)}",
+        f"{title}, each allowed a {'drop' if sides.is_higher else 'rise'} of {shown_margin(slices.margin)}",
         legend=legend,
     )
 
@@ -258,9 +259,9 @@ def to_decide(decision: GateDecision) -> str:
 
 def _by_bounds(found: GateDecision) -> str:
     """Return why a population decision fell as it did."""
-    sides = _Sides(found)
+    sides = Sides(found)
     goal = f"{sides.better} {sides.allowed(found.margin)}"
-    pass_level, fail_level = f"{found.pass_level or 0.0:.0%}", _percent(1 - (found.fail_alpha or 0.0))
+    pass_level, fail_level = f"{found.pass_level or 0.0:.0%}", percent_of(1 - (found.fail_alpha or 0.0))
     cause = "information is low" if found.low_information is not None else "all differences are the same"
     kind = f"one-sided betting bound, as {cause}" if sides.pass_method == "betting" else "one-sided t bound"
     bound, other = sides.pass_bound, sides.fail_bound
@@ -284,7 +285,7 @@ def _by_bounds(found: GateDecision) -> str:
     return f"{above}, nor {sides.worse} 0: its {fail_level} bound is {other:.4g}{by}"
 
 
-def _fail_kind(sides: _Sides, cause: str) -> str:
+def _fail_kind(sides: Sides, cause: str) -> str:
     """Return how the bound of FAIL was found, "" where it is no other than that of PASS."""
     if sides.fail_method == sides.pass_method or sides.pass_bound is None:
         return ""
@@ -310,8 +311,8 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
     metric, decision = gated.metric, gated.decision
     pairs = [
         (metric.metric, f"baseline {points(metric.baseline)}, candidate {points(metric.candidate)}"),
-        ("delta", ", ".join([points(decision.delta, signed=True), *_bounds(gated)])),
-        *_by_t_alone(gated),
+        ("delta", ", ".join([points(decision.delta, signed=True), *bounds_in_words(gated.decision)])),
+        *by_t_alone(gated.decision),
         ("tolerance" if decision.scope == "set" else "margin", _margin(gated)),
         *([] if gated.learned_margin is None else [("bounds", "cover other groups, and another training of each run")]),
         ("groups", f"{decision.n:,}; {metric.wins:,} won, {metric.ties:,} tied, {metric.losses:,} lost"),
@@ -322,7 +323,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         for one in decision.limits
     ]
     if gated.alpha_budget is not None and decision.fail_alpha is not None:
-        number = _ordinal(gated.number)
+        number = ordinal(gated.number)
         spent = f"{decision.fail_alpha:.3g} of {gated.alpha_budget:g}, for the {number} decision of this gate"
         pairs.append(("alpha", spent))
     if to_decide(decision):
@@ -347,35 +348,35 @@ def _warnings(gated: Gated) -> list[Told]:
     return [Told("warning", sentence) for sentence in dict.fromkeys(compare.metric_footnotes(shown))]
 
 
-def _bounds(gated: Gated) -> list[str]:
+def bounds_in_words(decision: GateDecision) -> list[str]:
     """Return the one-sided bounds, each with its level, that of PASS first."""
-    decision, found = gated.decision, []
-    sides = _Sides(decision)
+    found = []
+    sides = Sides(decision)
     if sides.pass_bound is not None and decision.pass_level is not None:
         method = "betting bound, " if sides.pass_method == "betting" else ""
         bound = points(sides.pass_bound, signed=True)
-        found.append(f"{sides.least} {bound} ({method}{_percent(decision.pass_level)})")
+        found.append(f"{sides.least} {bound} ({method}{percent_of(decision.pass_level)})")
     if sides.fail_bound is not None and decision.fail_alpha is not None:
         method = "betting bound, " if sides.fail_method == "betting" else ""
         bound = points(sides.fail_bound, signed=True)
-        found.append(f"{sides.most} {bound} ({method}{_percent(1 - decision.fail_alpha)})")
+        found.append(f"{sides.most} {bound} ({method}{percent_of(1 - decision.fail_alpha)})")
     return found
 
 
-def _by_t_alone(gated: Gated) -> list[tuple[str, str]]:
+def by_t_alone(decision: GateDecision) -> list[tuple[str, str]]:
     """Return the t bounds where they were not trusted alone, so that a reader sees what caution costs."""
-    decision, sides = gated.decision, _Sides(gated.decision)
+    sides = Sides(decision)
     gains = decision.in_direction("higher")
     if gains.t_lower is None or gains.t_upper is None or gains.betting_lower is None:
         return []
     if decision.pass_level is None or decision.fail_alpha is None:
         return []
-    low = f"{sides.least} {points(sides.shown(gains.t_lower), signed=True)} ({_percent(decision.pass_level)})"
-    high = f"{sides.most} {points(sides.shown(gains.t_upper), signed=True)} ({_percent(1 - decision.fail_alpha)})"
+    low = f"{sides.least} {points(sides.shown(gains.t_lower), signed=True)} ({percent_of(decision.pass_level)})"
+    high = f"{sides.most} {points(sides.shown(gains.t_upper), signed=True)} ({percent_of(1 - decision.fail_alpha)})"
     return [("by t alone", f"{low}, {high}; not trusted, as information is low")]
 
 
-def _percent(level: float) -> str:
+def percent_of(level: float) -> str:
     return f"{level:.4%}".rstrip("%").rstrip("0").rstrip(".") + "%"
 
 
@@ -387,7 +388,7 @@ def _margin(gated: Gated) -> str:
     runs = ", ".join(learned.runs[:8]) + (", ..." if len(learned.runs) > 8 else "")
     pairs = f"{counted(learned.n_pairs, 'pair')}, at most {points(learned.largest)} apart"
     return (
-        f"{margin}, learned: with {_percent(learned.level)} confidence two repeats differ by less, after "
+        f"{margin}, learned: with {percent_of(learned.level)} confidence two repeats differ by less, after "
         f"{len(learned.runs)} of them ({runs}; {pairs})"
     )
 
@@ -416,13 +417,13 @@ def _record(gated: Gated) -> str:
     """Return where the decision is recorded."""
     if gated.decision_id is None:
         return "not recorded (dry run)"
-    return f"number {gated.decision_id}, the {_ordinal(gated.number)} of this gate"
+    return f"number {gated.decision_id}, the {ordinal(gated.number)} of this gate"
 
 
-def _ordinal(number: int) -> str:
+def ordinal(number: int) -> str:
     """Return a number as the place in a row.
 
-    >>> [_ordinal(number) for number in (1, 2, 3, 4, 11, 12, 13, 21, 112)]
+    >>> [ordinal(number) for number in (1, 2, 3, 4, 11, 12, 13, 21, 112)]
     ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '112th']
     """
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
@@ -439,7 +440,20 @@ def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python) ->
     """
     text = gate_as("text", gated, spelled=spelled)
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
-    comparison, decision = gated.comparison, gated.decision
+    comparison = gated.comparison
+    name = f"{gated.metric.metric}: {comparison.candidate.name} against {comparison.baseline.name}"
+    where = f"ndcg-track.gate.{comparison.dataset}"
+    return junit_document((where, name), gated.decision, text, _properties(gated), outcome)
+
+
+def junit_document(
+    case_names: tuple[str, str],
+    decision: GateDecision,
+    text: str,
+    properties: Sequence[tuple[str, str]],
+    outcome: Outcome,
+) -> str:
+    """Return a JUnit report of one test case; ``case_names``: its class and its name."""
     counts = {
         "tests": "1",
         "failures": str(int(outcome == "failed")),
@@ -449,18 +463,16 @@ def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python) ->
     }
     root = ElementTree.Element("testsuites", {"name": "ndcg-track gate", **counts})
     suite = ElementTree.SubElement(root, "testsuite", {"name": "ndcg-track gate", **counts})
-    properties = ElementTree.SubElement(suite, "properties")
-    for name, value in _properties(gated):
-        ElementTree.SubElement(properties, "property", {"name": name, "value": visible(value)})
-    name = f"{gated.metric.metric}: {comparison.candidate.name} against {comparison.baseline.name}"
-    case = ElementTree.SubElement(
-        suite,
-        "testcase",
-        {"classname": visible(f"ndcg-track.gate.{comparison.dataset}"), "name": visible(name), "time": "0"},
-    )
-    message = f"{_verdict(gated)}: {reason(replace(decision, n_needed=None, margin_needed=None))}"
+    listed = ElementTree.SubElement(suite, "properties")
+    for name, value in properties:
+        ElementTree.SubElement(listed, "property", {"name": name, "value": visible(value)})
+    classname, name = map(visible, case_names)
+    case = ElementTree.SubElement(suite, "testcase", {"classname": classname, "name": name, "time": "0"})
+    message = f"{decision.decision.upper()}: {reason(replace(decision, n_needed=None, margin_needed=None))}"
     if outcome == "failed":
-        found = ElementTree.SubElement(case, "failure", {"type": _verdict(gated), "message": visible(message)})
+        found = ElementTree.SubElement(
+            case, "failure", {"type": decision.decision.upper(), "message": visible(message)}
+        )
         found.text = text
     elif outcome == "skipped":
         ElementTree.SubElement(case, "skipped", {"message": visible(message)})
@@ -470,15 +482,21 @@ def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python) ->
 
 
 def _properties(gated: Gated) -> list[tuple[str, str]]:
-    decision = gated.decision
+    return decision_properties(gated.decision, gated.decision_id, gated.acknowledgement)
+
+
+def decision_properties(
+    decision: GateDecision, decision_id: int | None, acknowledgement: Acknowledgement | None
+) -> list[tuple[str, str]]:
+    """Return what a JUnit report tells of a decision for programs."""
     pairs = [
         ("decision", decision.decision),
         ("scope", decision.scope),
         ("margin", repr(decision.margin)),
         ("delta", "" if decision.delta is None else repr(decision.delta)),
         ("n", str(decision.n)),
-        ("decision_id", "" if gated.decision_id is None else str(gated.decision_id)),
+        ("decision_id", "" if decision_id is None else str(decision_id)),
     ]
-    if gated.acknowledgement is not None:
-        pairs += [("acknowledged_by", gated.acknowledgement.by), ("acknowledged_reason", gated.acknowledgement.reason)]
+    if acknowledgement is not None:
+        pairs += [("acknowledged_by", acknowledgement.by), ("acknowledged_reason", acknowledgement.reason)]
     return pairs

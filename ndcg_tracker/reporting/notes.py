@@ -173,6 +173,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "one_group": "one group says nothing about others: no interval and no p-value",
     "same_difference": _same_difference,
     "low_information": low_information,
+    "few_in_strata": lambda n, n_nonzero, enough: (
+        f"low information: of {n:,} queries those of small datasets weigh so much in the macro mean that it says as "
+        f"much as {n_nonzero:,} nonzero differences, and below {enough} {T_INTERVAL} may be too narrow"
+    ),
     "tests_symmetry": "the Wilcoxon test tests symmetry, not the mean",
     "means_weigh_groups": (
         "the means weigh groups in a way that no test covers (weights of items, or groups without a relevant item "

@@ -115,26 +115,12 @@ def suite_table_report(table: SuiteTable) -> Report:
         ("metric", metric),
         ("queries", ", ".join(f"{name} {n:,}" for name, n in zip(table.datasets, sizes, strict=True))),
     ]
-    return Report(title + lead, tables=tables, legend=legend, facts=facts, notes=_told(table.notes))
+    return Report(title + lead, tables=tables, legend=legend, facts=facts, notes=suite_notes(table.notes))
 
 
 def suite_comparison_report(found: SuiteComparison) -> Report:
     """Return the report of a comparison on a suite."""
     metric = familiar_name(found.metric)
-    rows: list[list[object]] = [
-        [
-            one.dataset,
-            f"{one.n:,}",
-            points(one.baseline_mean),
-            points(one.candidate_mean),
-            delta_cell(one.delta, one.verdict),
-            interval(one.ci, signed=True),
-            p_text(one.p_adjusted),
-            f"{one.wins:,}/{one.ties:,}/{one.losses:,}",
-        ]
-        for one in found.deltas
-    ]
-    heads = columns("dataset", ">n", ">baseline", ">candidate", ">delta", ">95% interval", ">p", ">w/t/l")
     together: list[list[object]] = [
         [name, question, points(one.mean, signed=True), interval(one.ci, signed=True), p_text(one.p_value)]
         for name, question, one in (
@@ -153,19 +139,39 @@ def suite_comparison_report(found: SuiteComparison) -> Report:
     return Report(
         f"{found.candidate} against {found.baseline} on {where}: macro {metric} {verdict}",
         tables=[
-            Table(heads, rows, names=(0,)),
+            delta_table(found),
             Table(columns("mean", "generalizes to", ">delta", ">95% interval", ">p"), together, "all datasets"),
         ],
         legend=[
-            "delta: candidate - baseline, in absolute points; p: paired t-test, Holm-corrected over the datasets",
             "macro: each dataset counts once, the verdict rests on its first row; micro: each query counts once",
         ],
         facts=facts,
-        notes=_told(found.notes),
+        notes=suite_notes(found.notes),
     )
 
 
-def _told(notes: Sequence[SuiteNote]) -> list[Told]:
+def delta_table(found: SuiteComparison) -> Table:
+    """Return the table of the comparisons on each dataset."""
+    rows: list[list[object]] = [
+        [
+            one.dataset,
+            f"{one.n:,}",
+            points(one.baseline_mean),
+            points(one.candidate_mean),
+            delta_cell(one.delta, one.verdict),
+            interval(one.ci, signed=True),
+            p_text(one.p_adjusted),
+            f"{one.wins:,}/{one.ties:,}/{one.losses:,}",
+        ]
+        for one in found.deltas
+    ]
+    heads = columns("dataset", ">n", ">baseline", ">candidate", ">delta", ">95% interval", ">p", ">w/t/l")
+    legend = ["delta: candidate - baseline, in absolute points; p: paired t-test, Holm-corrected over the datasets"]
+    return Table(heads, rows, names=(0,), legend=legend)
+
+
+def suite_notes(notes: Sequence[SuiteNote]) -> list[Told]:
+    """Return what else to know of single datasets."""
     return [replace(told(one.note), sentence=f"{one.dataset}: {told(one.note).sentence}") for one in notes]
 
 

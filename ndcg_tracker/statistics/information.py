@@ -30,12 +30,16 @@ def skewness(values: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Information:
-    """The information in the differences of ``n`` groups, or clusters of them: how many are nonzero, their skewness."""
+    """The information in the differences of ``n`` groups, or clusters of them: how many are nonzero, their skewness.
+
+    ``of_strata``: whether it is that of ``stratified.strata_information``.
+    """
 
     n: int
     n_nonzero: int
     skewness: float
     of_clusters: bool = False
+    of_strata: bool = False
 
     @property
     def is_low(self) -> bool:

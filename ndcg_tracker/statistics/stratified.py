@@ -6,7 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.statistics.information import Information, skewness
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
+from ndcg_tracker.statistics.t_test import TTest
 
 ALPHA = 0.05
 
@@ -30,6 +35,33 @@ class Estimate:
     df: float
     ci: tuple[float, float] | None
     p_value: float | None
+
+
+def stratum_mean(test: TTest, delta: Floats) -> StratumMean:
+    """Return the mean difference of a stratum from its t-test; where no group differs it is known to be 0."""
+    if not delta.any():
+        return StratumMean(test.n, 0.0, 0.0, max(test.n - 1.0, 1.0))
+    return StratumMean(test.n, test.mean or 0.0, None if test.t is None else test.standard_error, test.df)
+
+
+def strata_information(deltas: Sequence[Floats]) -> Information:
+    """Return how much the differences of strata say of their macro mean, in which each stratum counts once.
+
+    In it a difference of a stratum of n weighs w = 1/n. ``n_nonzero`` is the number of differences of equal weight that
+    say as much as the nonzero ones, (sum of w^2)^2 / sum of w^4, and so at most their number: a small stratum, each
+    of whose groups weighs much, takes most of it. ``skewness`` is that of w (d - mean of the stratum). Parameters:
+    ``deltas``: float64, shapes (n,), n > 0, finite. Source: Kish, "Survey Sampling", 1965, 11.7.
+
+    >>> strata_information([np.full(200, 0.25), np.full(200, -0.5)]).n_nonzero
+    400
+    >>> strata_information([np.full(2000, 0.25), np.full(20, -0.5)]).n_nonzero
+    20
+    """
+    weights = np.repeat([1.0 / delta.size for delta in deltas], [delta.size for delta in deltas])
+    squares = np.square(weights[np.concatenate(list(deltas)) != 0])
+    effective = int(squares.sum() ** 2 / np.square(squares).sum() + 1e-9) if squares.size else 0
+    pulls = np.concatenate([(delta - delta.mean()) / delta.size for delta in deltas])
+    return Information(weights.size, max(effective, int(squares.size > 0)), skewness(pulls), of_strata=True)
 
 
 def stratified(strata: Sequence[StratumMean], weights: Sequence[float]) -> Estimate:

@@ -40,6 +40,7 @@ from ndcg_tracker.storage.records import (
     PruningRecord,
     RunRecord,
     RunSize,
+    SuiteDecisionRecord,
     SuiteRecord,
     TextRecord,
 )
@@ -225,7 +226,7 @@ class SuiteReads:
 
 
 class DecisionReads:
-    """Reads the decisions of gates."""
+    """Reads the decisions of gates, on datasets and on suites."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -235,6 +236,12 @@ class DecisionReads:
         table = schema.decisions
         query = sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.id)
         return self._session.records(DecisionRecord, query)
+
+    def on_suite(self, suite: str) -> list[SuiteDecisionRecord]:
+        """Return the decisions of gates on a suite, oldest first."""
+        table = schema.suite_decisions
+        query = sa.select(table).where(table.c.suite == suite).order_by(table.c.id)
+        return self._session.records(SuiteDecisionRecord, query)
 
 
 class RunReads:

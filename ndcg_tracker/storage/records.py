@@ -138,6 +138,30 @@ class SuiteRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class SuiteDecisionRecord:
+    """A decision of a gate on a suite; ``runs``: by dataset the labels and the ids of both runs."""
+
+    id: int
+    suite: str
+    baseline: str
+    candidate: str
+    by_tag: str | None
+    runs: Mapping[str, Any]
+    metric: str
+    margin: float
+    dataset_margin: float | None
+    delta: float | None
+    ci_low: float | None
+    ci_high: float | None
+    alpha: float | None
+    decision: str
+    reason: str
+    acknowledged_reason: str | None
+    acknowledged_by: str | None
+    created_at_utc: str
+
+
+@dataclass(frozen=True, slots=True)
 class EvaluationRecord:
     """A run under one label set and one metric.
 

@@ -405,6 +405,37 @@ suite_datasets = Table(
     comment="One row per dataset of a suite: named datasets that are looked at together.",
 )
 
+suite_decisions = Table(
+    "suite_decisions",
+    metadata,
+    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the decision."),
+    Column("suite", TEXT, nullable=False, comment="Name of the suite at that time."),
+    Column("baseline", TEXT, nullable=False, comment="System to be replaced: the name of its runs, or a tag."),
+    Column("candidate", TEXT, nullable=False, comment="System to replace it."),
+    Column("by_tag", TEXT, comment="Tag whose value is the system; NULL where it is the name of its runs."),
+    Column(
+        "runs",
+        JsonText,
+        nullable=False,
+        comment="JSON object by dataset: version of the labels, ids of the runs of baseline and candidate.",
+    ),
+    Column("metric", TEXT, nullable=False, comment="The metric's canonical text form."),
+    Column("margin", REAL, nullable=False, comment="Loss that the macro mean was allowed."),
+    Column("dataset_margin", REAL, comment="Loss that each dataset was allowed; NULL where nobody asked."),
+    Column("delta", REAL, comment="Candidate minus baseline, the macro mean; NULL where undefined."),
+    Column("ci_low", REAL, comment="Lower bound of delta that decided."),
+    Column("ci_high", REAL, comment="Upper bound of delta that decided."),
+    Column("alpha", REAL, comment="Error probability that FAIL allows."),
+    Column("decision", TEXT, nullable=False, comment="pass, fail or inconclusive."),
+    Column("reason", TEXT, nullable=False, comment="Why, in one sentence."),
+    Column("acknowledged_reason", TEXT, comment="Why someone overrode the decision; NULL where nobody did."),
+    Column("acknowledged_by", TEXT, comment="Who overrode the decision; NULL where nobody did."),
+    Column("created_at_utc", TEXT, nullable=False, comment="When the decision was made, ISO 8601 in UTC."),
+    CheckConstraint("decision IN ('pass', 'fail', 'inconclusive')", name="decision"),
+    comment="One row per decision of a gate on a suite, and who overrode it with which reason.",
+    sqlite_autoincrement=True,
+)
+
 staged_runs = Table(
     "staged_runs",
     metadata,

@@ -32,6 +32,7 @@ from ndcg_tracker.storage.records import (
     LabelSetRecord,
     PairedSumsRecord,
     RunRecord,
+    SuiteDecisionRecord,
     SuiteRecord,
     TextRecord,
 )
@@ -693,6 +694,12 @@ class DecisionWrites:
         record = DecisionRecord(id=self._session.insert(schema.decisions, values), **values)
         self._made.decision_ids.add(record.id)
         return record
+
+    def insert_on_suite(self, **values: Any) -> SuiteDecisionRecord:
+        """Store the decision of a gate on a suite, given by columns, and return its record."""
+        numbers = {name: _finite_or_none(values[name]) for name in ("delta", "ci_low", "ci_high", "alpha")}
+        row = {**values, **numbers, "created_at_utc": utc_now()}
+        return SuiteDecisionRecord(id=self._session.insert(schema.suite_decisions, row), **row)
 
 
 class TextWrites:

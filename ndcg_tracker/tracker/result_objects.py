@@ -20,6 +20,7 @@ from ndcg_tracker.comparison.leaderboard import Leaderboard
 from ndcg_tracker.comparison.reproduce import PublishedMean, Reproduction
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.comparison.suite import SuiteComparison, SuiteTable
+from ndcg_tracker.comparison.suite_gate import SuiteGated
 from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
 from ndcg_tracker.reporting.compare import (
     comparison_as,
@@ -52,6 +53,7 @@ from ndcg_tracker.reporting.suite import (
     suite_table_as,
     suite_table_report,
 )
+from ndcg_tracker.reporting.suite_gate import suite_gate_as, suite_gate_report, suite_gate_row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -422,6 +424,48 @@ class SuiteComparisonResult:
 
     def __str__(self) -> str:
         return suite_comparison_as("text", self.comparison)
+
+
+@dataclass(frozen=True)
+class SuiteGateResult:
+    """The decision on one system on a suite; notebooks show it as a report, and ``print`` prints it.
+
+    ``gated``: the typed numbers.
+    """
+
+    gated: SuiteGated
+
+    @property
+    def decision(self) -> Decision:
+        """What was decided: "pass", "fail" or "inconclusive"."""
+        return self.gated.decision.decision
+
+    @property
+    def reason(self) -> str:
+        """Why, in words, and what would decide an open question."""
+        return reason(self.gated.decision)
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the candidate may replace the baseline: PASS, or overridden."""
+        return self.gated.is_accepted
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track suite gate --format json`` prints."""
+        found: dict[str, Any] = as_object(self.gated)
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row, with the columns of ``--format csv``."""
+        import pandas as pd
+
+        return pd.DataFrame([suite_gate_row(self.gated)])
+
+    def _repr_html_(self) -> str:
+        return reports_html([suite_gate_report(self.gated)])
+
+    def __str__(self) -> str:
+        return suite_gate_as("text", self.gated)
 
 
 @dataclass(frozen=True)

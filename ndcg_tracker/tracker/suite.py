@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.comparison.pair import Missing
-from ndcg_tracker.comparison.results import MetricComparison
 from ndcg_tracker.comparison.suite import (
     SuiteCell,
     SuiteComparison,
@@ -21,8 +21,9 @@ from ndcg_tracker.comparison.suite import (
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.storage.references import is_pattern
-from ndcg_tracker.tracker.compare import CompareOptions, compared
+from ndcg_tracker.tracker.compare import ComparedPair, CompareOptions, compared_pair
 from ndcg_tracker.tracker.leaderboard import under_labels
+from ndcg_tracker.tracker.run_pair import RunPair, resolved_pair
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
@@ -90,32 +91,64 @@ def compared_on_suite(
 ) -> SuiteComparison:
     """Return the comparison of two systems on the datasets of a suite (see ``Tracker.compare_suite``)."""
     check_suite_metric(metric)
-    suite = tx.suites.known(name)
-    found: dict[str, tuple[tuple[str, str], int | None, MetricComparison]] = {}
+    pairs, lacking = resolved_pairs(tx, name, systems, metric, by_tag)
+    return comparison_of(name, systems, compared_pairs(tx, systems, pairs, missing), lacking)
+
+
+def resolved_pairs(
+    tx: ReadTransaction, name: str, systems: tuple[str, str], metric: Metric, by_tag: str | None
+) -> tuple[dict[str, RunPair], list[str]]:
+    """Return the runs of two systems by dataset, and the datasets on which one of them has none.
+
+    Raises: ReferenceNotFoundError for an unknown suite, and where no dataset has both.
+    """
+    found: dict[str, RunPair] = {}
     lacking: list[str] = []
-    notes: list[SuiteNote] = []
-    for dataset in suite.datasets:
+    for dataset in tx.suites.known(name).datasets:
         known = _by_system(tx, dataset, by_tag)
-        pair = [known.get(system) for system in systems]
-        if pair[0] is None or pair[1] is None:
+        baseline, candidate = (known.get(system) for system in systems)
+        if baseline is None or candidate is None:
             lacking.append(dataset)
-            continue
-        options = CompareOptions(metrics=(metric,), dataset=dataset, missing=missing, top=0)
-        comparison = compared(tx, pair[0].name, [pair[1].name], options)[0].comparison
-        of_metric = comparison.metrics[0]
-        if of_metric.delta is None:
-            raise NotComparableError(
-                f"{systems[1]!r} and {systems[0]!r} have no {metric} of the same group on {dataset!r}",
-                advice=f"see: ndcg-track compare {pair[0].id} {pair[1].id}",
-            )
-        notes += [SuiteNote(dataset, note) for note in comparison.notes]
-        found[dataset] = (pair[0].name, pair[1].name), comparison.label_set.version, of_metric
+        else:
+            found[dataset] = resolved_pair(tx, baseline, candidate, [metric])
     if not found:
         raise ReferenceNotFoundError(
             f"{systems[0]!r} and {systems[1]!r} are on no dataset of suite {name!r} together",
-            advice=f"see what there is with: ndcg-track suite show {name}",
+            advice=f"see what there is with: ndcg-track suite show {shlex.quote(name)}",
         )
-    return suite_comparison(name, systems, found, lacking, notes)
+    return found, lacking
+
+
+def compared_pairs(
+    tx: ReadTransaction, systems: tuple[str, str], pairs: Mapping[str, RunPair], missing: Missing
+) -> dict[str, ComparedPair]:
+    """Return the comparison on each dataset (NotComparableError where no group has a result in both runs)."""
+    found = {}
+    for dataset, both in pairs.items():
+        compared = compared_pair(tx, both, CompareOptions(missing=missing, top=0), (None, None))
+        if compared.comparison.metrics[0].delta is None:
+            raise NotComparableError(
+                f"{systems[1]!r} and {systems[0]!r} have no {both.metric} of the same group on {dataset!r}",
+                advice=f"see: ndcg-track compare {both.baseline.run.id} {both.candidate.run.id}",
+            )
+        found[dataset] = compared
+    return found
+
+
+def comparison_of(
+    name: str, systems: tuple[str, str], found: Mapping[str, ComparedPair], lacking: Sequence[str]
+) -> SuiteComparison:
+    """Return the comparison on a suite from those on its datasets."""
+    each = {
+        dataset: (
+            (one.both.baseline.run.name, one.both.candidate.run.name),
+            one.comparison.label_set.version,
+            one.comparison.metrics[0],
+        )
+        for dataset, one in found.items()
+    }
+    notes = [SuiteNote(dataset, note) for dataset, one in found.items() for note in one.comparison.notes]
+    return suite_comparison(name, systems, each, lacking, notes)
 
 
 def created_suite(tx: ReadTransaction, datasets: Sequence[str]) -> tuple[str, ...]:

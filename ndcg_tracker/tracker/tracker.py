@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         ReportResult,
         ReproductionResult,
         SuiteComparisonResult,
+        SuiteGateResult,
         SuiteResult,
         VersionsResult,
     )
@@ -918,6 +919,51 @@ class Tracker:
         with self.store().read() as tx:
             found = compared_on_suite(tx, name, (baseline, candidate), parse_metric(metric), by_tag, missing)
         return SuiteComparisonResult(found)
+
+    def gate_suite(
+        self,
+        name: str,
+        candidate: str,
+        *,
+        baseline: str,
+        margin: float,
+        metric: str = DEFAULT_METRIC,
+        dataset_margin: float | None = None,
+        strict_datasets: bool = False,
+        alpha_budget: float | None = None,
+        by_tag: str | None = None,
+        missing: Missing = "error",
+        acknowledge: str | None = None,
+        acknowledged_by: str | None = None,
+        dry_run: bool = False,
+    ) -> SuiteGateResult:
+        """Decide whether a system may replace another on every dataset of a suite, and record the decision.
+
+        PASS, FAIL and INCONCLUSIVE are those of ``gate`` on the macro mean of the differences, for other groups of
+        these datasets. Parameters: ``margin``: the drop that it is allowed. ``dataset_margin``: FAIL where a dataset,
+        of 25 groups or more, is shown to have dropped by more than this (Holm); ``strict_datasets``: no PASS either
+        where one is not shown to have dropped by less. The others: see ``gate`` and ``compare_suite``. Raises:
+        InputError for what does not go together; ReferenceNotFoundError; NotComparableError where a system has no run
+        on some dataset.
+        """
+        from ndcg_tracker.tracker.gate import acknowledged
+        from ndcg_tracker.tracker.result_objects import SuiteGateResult
+        from ndcg_tracker.tracker.suite_gate import SuiteGateQuestion, gated_suite
+
+        question = SuiteGateQuestion(
+            name,
+            candidate,
+            baseline,
+            parse_metric(metric),
+            margin,
+            dataset_margin=dataset_margin,
+            strict_datasets=strict_datasets,
+            alpha_budget=alpha_budget,
+            by_tag=by_tag,
+            missing=missing,
+        )
+        override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
+        return SuiteGateResult(gated_suite(self.store(), question, override, dry_run=dry_run))
 
     def reproduce(
         self,
