@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from ndcg_tracker.cli import gate, options
+from ndcg_tracker.cli.leaderboard import LeaderboardFormat, Missing
 
 app = typer.Typer(
     help="Several datasets together: create, list, show, compare, gate, delete.",
@@ -22,14 +22,6 @@ ByTag = Annotated[
     str | None,
     typer.Option(metavar="KEY", help="Runs of one system share this tag's value, not their name.", show_default=False),
 ]
-
-
-class Missing(StrEnum):
-    """What becomes of groups that one of two runs has no result for."""
-
-    error = "error"
-    zero = "zero"
-    intersect = "intersect"
 
 
 MissingGroups = Annotated[Missing, typer.Option(help="Groups that one run has no result for: refused, 0, or left out.")]
@@ -75,7 +67,8 @@ def show(
     ] = None,
     metric: Metric = "ndcg@10",
     by_tag: ByTag = None,
-    format: options.Output = options.OutputFormat.text,
+    missing: MissingGroups = Missing.error,
+    format: Annotated[LeaderboardFormat, typer.Option(help="How to print it.")] = LeaderboardFormat.text,
 ) -> None:
     """Show systems on every dataset, with their means over all.
 
@@ -85,8 +78,8 @@ def show(
     from ndcg_tracker.reporting.suite import suite_table_as
 
     with options.tracker() as tracker:
-        found = tracker.suite(suite, *(systems or ()), metric=metric, by_tag=by_tag)
-    options.show(suite_table_as(format.plain, found.table, color=options.wants_color()))
+        found = tracker.suite(suite, *(systems or ()), metric=metric, by_tag=by_tag, missing=missing.value)
+    options.show(suite_table_as(format.value, found.table, color=options.wants_color()))
 
 
 @app.command("compare")

@@ -12,7 +12,7 @@ from ndcg_tracker.comparison.results import LabelSetRef, RunRef
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.types import Floats
-from ndcg_tracker.statistics.all_pairs import Matrix, all_pairs, holm_of_pairs, largest_t
+from ndcg_tracker.statistics.all_pairs import AllPairs, Matrix, all_pairs, holm_of_pairs, largest_t
 from ndcg_tracker.statistics.t_distribution import two_sided_t
 from ndcg_tracker.statistics.t_test import limited, t_interval
 
@@ -110,13 +110,9 @@ def metric_board(
     found = all_pairs(values, weights)
     p_value = largest_t(values) if test == "permutation" else found.p_value
     adjusted = p_value if test == "permutation" else holm_of_pairs(p_value)
-    sign = 1.0 if direction == "higher" else -1.0
-    beats = (adjusted < 1 - LEVEL) & (sign * found.delta > 0)
-    gains = sign * found.means
-    best = int(np.argmax(gains))
     n_runs, n = len(names), found.n
     total = float(n if weights is None else weights[weights > 0].sum())
-    standings = []
+    intervals = []
     for place in range(n_runs):
         row = values[place] if weights is None else values[place][weights > 0]
         if weights is None:
@@ -126,19 +122,11 @@ def metric_board(
             error = float(np.sqrt(spread * n / (n - 1))) / total if n > 1 else 0.0
             half = two_sided_t(1 - LEVEL, n - 1.0) * error if error else 0.0
             ci = (float(found.means[place]) - half, float(found.means[place]) + half) if half else None
-        standings.append(
-            Standing(
-                float(found.means[place]),
-                limited(ci, limits),
-                1 + int((gains > gains[place]).sum()),
-                1 + int(beats[:, place].sum()),
-                n_runs - int(beats[place].sum()),
-                not bool(beats[best, place]),
-                tuple(int(other) for other in np.flatnonzero(beats[place])),
-            )
-        )
+        intervals.append(limited(ci, limits))
+    standings = standings_of(found, adjusted, direction, intervals)
     pairs = []
     half = two_sided_t(1 - LEVEL, n - 1.0) if n > 1 else 0.0
+    best = int(np.argmax(found.means if direction == "higher" else -found.means))
     for one in range(n_runs) if n_runs <= MOST_PAIRED else [best]:
         for other in range(one + 1, n_runs) if n_runs <= MOST_PAIRED else range(n_runs):
             if other == one:
@@ -150,7 +138,29 @@ def metric_board(
                     names[one], names[other], delta, ci, _known(p_value[one, other]), _known(adjusted[one, other])
                 )
             )
-    return MetricBoard(metric, direction, n, tuple(standings), tuple(pairs), value)
+    return MetricBoard(metric, direction, n, standings, tuple(pairs), value)
+
+
+def standings_of(
+    found: AllPairs, adjusted: Matrix, direction: Direction, intervals: Sequence[tuple[float, float] | None]
+) -> tuple[Standing, ...]:
+    """Return where each run stands by its corrected p-values; ``intervals``: of their means."""
+    sign = 1.0 if direction == "higher" else -1.0
+    beats = (adjusted < 1 - LEVEL) & (sign * found.delta > 0)
+    gains = sign * found.means
+    best = int(np.argmax(gains))
+    return tuple(
+        Standing(
+            float(found.means[place]),
+            ci,
+            1 + int((gains > gains[place]).sum()),
+            1 + int(beats[:, place].sum()),
+            len(intervals) - int(beats[place].sum()),
+            not bool(beats[best, place]),
+            tuple(int(other) for other in np.flatnonzero(beats[place])),
+        )
+        for place, ci in enumerate(intervals)
+    )
 
 
 def _known(number: float) -> float | None:

@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ndcg_tracker.comparison.leaderboard import Standing, standings_of
 from ndcg_tracker.comparison.results import ALPHA, MetricComparison
+from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.notes import Note
+from ndcg_tracker.statistics.all_pairs import Matrix, all_pairs, all_pairs_of_strata, holm_of_pairs
 from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.stratified import Estimate, StratumMean, of_strata, stratified
 
@@ -39,7 +42,9 @@ class SuiteRow:
 
     ``cells``: by dataset, None where it has no run there. ``macro``: the mean of datasets, each counting once, for
     other queries of these datasets; ``over_datasets``: the same for other datasets like these; ``micro``: the mean of
-    all queries. All three are None where a cell is missing: means over other datasets cannot be ranked.
+    all queries. All three are None where a cell is missing: means over other datasets cannot be ranked. ``standing``:
+    by the macro mean among the systems without a missing cell, for other queries of these datasets; None without, and
+    where groups have no test.
     """
 
     system: str
@@ -47,6 +52,7 @@ class SuiteRow:
     macro: Estimate | None
     over_datasets: Estimate | None
     micro: Estimate | None
+    standing: Standing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,7 @@ class SuiteTable:
     versions: tuple[int | None, ...]
     rows: tuple[SuiteRow, ...]
     notes: tuple[SuiteNote, ...] = ()
+    direction: Direction = "higher"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +127,14 @@ def suite_row(system: str, cells: Sequence[SuiteCell | None], limits: tuple[floa
         _within(of_strata([cell.mean for cell in known]), limits),
         _within(stratified(strata, [float(cell.n) for cell in known]), limits),
     )
+
+
+def with_standings(rows: Sequence[SuiteRow], values: Sequence[Matrix], direction: Direction) -> list[SuiteRow]:
+    """Return rows without a missing cell with where each stands; ``values``: of each dataset, a row per system."""
+    found = all_pairs_of_strata([all_pairs(one) for one in values])
+    intervals = [None if row.macro is None else row.macro.ci for row in rows]
+    standings = standings_of(found, holm_of_pairs(found.p_value), direction, intervals)
+    return [replace(row, standing=one) for row, one in zip(rows, standings, strict=True)]
 
 
 def _within(one: Estimate, limits: tuple[float, float] | None) -> Estimate:

@@ -188,7 +188,8 @@ class Sides:
 def _of_slices(slices: GateSlices, sides: Sides) -> str:
     """Return which slices fail, and which are not shown to lie within their margin; or that none is judged."""
     if not slices.rows:
-        return f"no slice by {slices.attribute} has {FEWEST_IN_SLICE} groups, so none was judged"
+        of_what = "dataset" if slices.attribute == "dataset" else f"slice by {slices.attribute}"
+        return f"no {of_what} has {FEWEST_IN_SLICE} groups, so none was judged"
     clauses = []
     fails, is_open = slices.of_status("fails"), slices.of_status("open")
     if fails:

@@ -99,9 +99,8 @@ def leaderboard_rows(board: Leaderboard) -> list[dict[str, Any]]:
     ]
 
 
-def letters(board: Leaderboard) -> list[str]:
-    """Return the letter of each run, its number where there are more runs than letters."""
-    n = len(board.runs)
+def letters(n: int) -> list[str]:
+    """Return a letter for each of n runs, its number where there are more runs than letters."""
     return [chr(ord("a") + place) if n <= MOST_LETTERS else str(place + 1) for place in range(n)]
 
 
@@ -132,7 +131,7 @@ def ranks(one: Standing) -> str:
 
 def leaderboard_report(board: Leaderboard) -> Report:
     """Return the report of a leaderboard."""
-    first, signs = board.metrics[0], letters(board)
+    first, signs = board.metrics[0], letters(len(board.runs))
     names = [familiar_name(one.metric) for one in board.metrics]
     rows: list[list[object]] = []
     for place, run in enumerate(board.runs):
@@ -204,18 +203,15 @@ def _slice_cell(one: Standing) -> Painted:
 
 def leaderboard_latex(board: Leaderboard) -> str:
     """Return a table for a paper: booktabs, the best mean bold, the second underlined, letters as superscripts."""
-    signs = letters(board)
+    signs = letters(len(board.runs))
     names = [latex_text(familiar_name(one.metric)) for one in board.metrics]
     best, second = ([_places(one, rank) for one in board.metrics] for rank in (1, 2))
-    lines, between = [], "" if len(signs) <= MOST_LETTERS else ","
+    lines = []
     for place, run in enumerate(board.runs):
         cells = []
         for number, one in enumerate(board.metrics):
-            mean = points(one.standings[place].mean)
-            mean = rf"\textbf{{{mean}}}" if place in best[number] else mean
-            mean = rf"\underline{{{mean}}}" if place in second[number] else mean
-            beaten = better_than(one.standings[place], signs).replace(" ", between).replace("-", "--")
-            cells.append(mean + (rf"\textsuperscript{{{beaten}}}" if beaten else ""))
+            rank = 1 if place in best[number] else 2 if place in second[number] else 3
+            cells.append(latex_mean(one.standings[place].mean, rank) + superscript(one.standings[place], signs))
         cells += _numbers(board, place)
         lines.append(rf"({signs[place]}) {latex_text(run.name)} & {' & '.join(cells)} \\")
     n = ", ".join(dict.fromkeys(str(one.n) for one in board.metrics))
@@ -223,6 +219,27 @@ def leaderboard_latex(board: Leaderboard) -> str:
         f"Means on {latex_text(board.dataset)} ($n = {n}$ queries). Best in bold, second underlined. A superscript "
         f"names the runs that a run is significantly better than ({_TESTS[board.test]}, $p < 0.05$)."
     )
+    aligned = "l" + "l" * len(board.metrics) + "r" * len(board.measures)
+    return latex_table(caption, aligned, ["Run", *names, *map(latex_text, board.measures)], lines)
+
+
+def latex_mean(mean: float, rank: int) -> str:
+    """Return a mean as papers set it: the best bold, the second underlined.
+
+    >>> latex_mean(0.25, 1), latex_mean(0.25, 2), latex_mean(0.25, 3)
+    ('\\\\textbf{0.2500}', '\\\\underline{0.2500}', '0.2500')
+    """
+    return {1: r"\textbf{%s}", 2: r"\underline{%s}"}.get(rank, "%s") % points(mean)
+
+
+def superscript(one: Standing, signs: Sequence[str]) -> str:
+    """Return the letters of the runs that a run is significantly better than, as a superscript."""
+    beaten = better_than(one, signs).replace(" ", "" if len(signs) <= MOST_LETTERS else ",").replace("-", "--")
+    return rf"\textsuperscript{{{beaten}}}" if beaten else ""
+
+
+def latex_table(caption: str, aligned: str, heads: Sequence[str], lines: Sequence[str]) -> str:
+    """Return a table of booktabs; ``heads``, ``lines``: in LaTeX, lines with their ends."""
     return "\n".join(
         [
             r"% \usepackage{booktabs}",
@@ -230,9 +247,9 @@ def leaderboard_latex(board: Leaderboard) -> str:
             r"\centering",
             rf"\caption{{{caption}}}",
             r"\smallskip",
-            rf"\begin{{tabular}}{{l{'l' * len(board.metrics)}{'r' * len(board.measures)}}}",
+            rf"\begin{{tabular}}{{{aligned}}}",
             r"\toprule",
-            rf"Run & {' & '.join([*names, *map(latex_text, board.measures)])} \\",
+            rf"{' & '.join(heads)} \\",
             r"\midrule",
             *lines,
             r"\bottomrule",

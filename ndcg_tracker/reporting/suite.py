@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ndcg_tracker.comparison.suite import SuiteComparison, SuiteNote, SuiteTable
+from ndcg_tracker.comparison.suite import SuiteComparison, SuiteNote, SuiteRow, SuiteTable
 from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as
 from ndcg_tracker.reporting.groups import delta_cell
+from ndcg_tracker.reporting.html import reports_html
 from ndcg_tracker.reporting.json import json_text
+from ndcg_tracker.reporting.leaderboard import (
+    LeaderboardFormat,
+    better_than,
+    latex_mean,
+    latex_table,
+    latex_text,
+    letters,
+    ranks,
+    superscript,
+)
 from ndcg_tracker.reporting.notes import Told, told
 from ndcg_tracker.reporting.numbers import UNDEFINED, counted, interval, p_text, points
 from ndcg_tracker.reporting.report import Column, Format, Report, Table, columns
-from ndcg_tracker.reporting.rows import as_object, paths, picked
+from ndcg_tracker.reporting.rows import as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.reporting.terminal import Painted
 from ndcg_tracker.statistics.stratified import Estimate
 
@@ -33,14 +44,31 @@ _OTHER_QUERIES = "other queries of these datasets"
 _OTHER_DATASETS = "other datasets like these"
 
 
-def suite_table_as(format: Format, table: SuiteTable, *, color: bool = False) -> str:
+def suite_table_as(format: LeaderboardFormat, table: SuiteTable, *, color: bool = False) -> str:
     """Return the table of a suite in a format, with a line end; CSV has a row per system and dataset."""
     if format == "json":
         return json_text(as_object(table))
     if format == "csv":
         rows = suite_rows(table)
         return csv_text(list(rows[0]), [list(row.values()) for row in rows])
+    if format == "latex":
+        return suite_latex(table)
+    if format == "html":
+        return reports_html([suite_table_report(table)]) + "\n"
     return reports_as(format, [suite_table_report(table)], color=color)
+
+
+@shape_of(SuiteTable)
+def _table_shape(table: SuiteTable) -> Mapping[str, object]:
+    """Return the table with the names of the systems that each is better than."""
+    rows = []
+    for row in table.rows:
+        found = as_object(row)
+        if row.standing is not None:
+            names = [table.rows[place].system for place in row.standing.better_than]
+            found["standing"] = {**found["standing"], "better_than": names}
+        rows.append(found)
+    return fields_of(table) | {"rows": rows}
 
 
 def suite_comparison_as(format: Format, found: SuiteComparison, *, color: bool = False) -> str:
@@ -66,6 +94,8 @@ def suite_rows(table: SuiteTable) -> list[dict[str, Any]]:
             "n": None if cell is None else cell.n,
             "mean": None if cell is None else cell.mean,
             "macro": None if row.macro is None else row.macro.mean,
+            "rank_low": None if row.standing is None else row.standing.rank_low,
+            "rank_high": None if row.standing is None else row.standing.rank_high,
             "micro": None if row.micro is None else row.micro.mean,
         }
         for row in table.rows
@@ -81,41 +111,119 @@ def delta_rows(found: SuiteComparison) -> list[dict[str, Any]]:
 def suite_table_report(table: SuiteTable) -> Report:
     """Return the report of a suite's table."""
     metric = familiar_name(table.metric)
-    best = {
-        place: max((row.cells[place].mean for row in table.rows if row.cells[place] is not None), default=None)  # type: ignore[union-attr]
-        for place in range(len(table.datasets))
-    }
+    ranks_of = _ranks(table)
+    has_places = any(row.standing is not None for row in table.rows)
+    signs = letters(len(table.rows))
     rows: list[list[object]] = []
-    for row in table.rows:
+    for number, row in enumerate(table.rows):
         cells = [
-            UNDEFINED if cell is None else Painted(points(cell.mean), "bold" if cell.mean == best[place] else None)
-            for place, cell in enumerate(row.cells)
+            UNDEFINED if cell is None else Painted(points(cell.mean), "bold" if rank == 1 else None)
+            for cell, rank in zip(row.cells, ranks_of[number], strict=True)
         ]
-        rows.append([row.system, *cells, _mean(row.macro), _mean(row.micro)])
-    heads = [Column("system"), *(Column(name, right=True) for name in table.datasets), *columns(">macro", ">micro")]
+        one = row.standing
+        place = [] if not has_places else ["", ""] if one is None else [ranks(one), better_than(one, signs)]
+        sign = [signs[number]] if has_places else []
+        rows.append([*sign, row.system, *cells, _mean(row.macro), *place, _mean(row.micro)])
+    heads = [
+        *columns(*([""] if has_places else []), "system"),
+        *(Column(name, right=True) for name in table.datasets),
+        *columns(">macro", *([">ranks", "better than"] if has_places else []), ">micro"),
+    ]
     complete = [row for row in table.rows if row.macro is not None]
     intervals: list[list[object]] = [
         [row.system, _interval(row.macro), _interval(row.over_datasets), _interval(row.micro)] for row in complete
     ]
-    tables = [Table(heads, rows, names=(0,))]
+    tables = [Table(heads, rows, names=(int(has_places),))]
     if intervals:
         of_means = columns("system", ">macro, other queries", ">macro, other datasets", ">micro, other queries")
         tables.append(Table(of_means, intervals, "95% intervals", names=(0,)))
     lacking = len(table.rows) - len(complete)
-    title = f"{counted(len(table.rows), 'system')} on suite {table.suite} ({counted(len(table.datasets), 'dataset')})"
-    lead = f": {complete[0].system} leads by macro {metric}" if complete else f": none has a {metric} on every dataset"
     legend = [
         "macro: each dataset counts once; micro: each query counts once",
         f"other queries: what {_OTHER_QUERIES} would give; other datasets: what {_OTHER_DATASETS} would give",
     ]
+    if has_places:
+        legend.append(
+            "ranks: 1 + how many systems have a significantly better macro mean, to all less those that have a worse "
+            "one; better than: their letters; paired t-tests for other queries, Holm-corrected over all pairs"
+        )
     if lacking:
         legend.append(f"{UNDEFINED}: no run there, so no mean over the suite ({counted(lacking, 'system')})")
-    sizes = [max((row.cells[place].n for row in table.rows if row.cells[place]), default=0) for place in best]  # type: ignore[union-attr]
     facts = [
         ("metric", metric),
-        ("queries", ", ".join(f"{name} {n:,}" for name, n in zip(table.datasets, sizes, strict=True))),
+        ("queries", ", ".join(f"{name} {n:,}" for name, n in zip(table.datasets, _sizes(table), strict=True))),
+        ("labels", _versions(table)),
     ]
-    return Report(title + lead, tables=tables, legend=legend, facts=facts, notes=suite_notes(table.notes))
+    return Report(_finding(table, complete), tables=tables, legend=legend, facts=facts, notes=suite_notes(table.notes))
+
+
+def _finding(table: SuiteTable, complete: Sequence[SuiteRow]) -> str:
+    metric = familiar_name(table.metric)
+    title = f"{counted(len(table.rows), 'system')} on suite {table.suite} ({counted(len(table.datasets), 'dataset')})"
+    if not complete:
+        return f"{title}: none has a {metric} on every dataset"
+    end = "highest" if table.direction == "higher" else "lowest"
+    leads = f"{title}: {complete[0].system} has the {end} macro {metric}"
+    tied = [row.system for row in complete[1:] if row.standing is not None and row.standing.is_tied_with_best]
+    if complete[0].standing is None:
+        return leads
+    if not tied:
+        return f"{leads}, and no other is tied with it"
+    return f"{leads}; not shown to differ from it: {', '.join(tied[:3])}" + (
+        f" and {len(tied) - 3} more" if len(tied) > 3 else ""
+    )
+
+
+def _versions(table: SuiteTable) -> str:
+    if len(set(table.versions)) == 1:
+        return f"version {table.versions[0]} of each dataset"
+    each = [f"{name} version {v}" for name, v in zip(table.datasets, table.versions, strict=True) if v is not None]
+    return ", ".join(each)
+
+
+def _ranks(table: SuiteTable) -> list[list[int]]:
+    """Return the rank of each cell among those of its dataset, 0 where there is none."""
+    sign = -1.0 if table.direction == "higher" else 1.0
+    found = [[0] * len(table.datasets) for _ in table.rows]
+    for place in range(len(table.datasets)):
+        of_dataset = [cell.mean for row in table.rows if (cell := row.cells[place]) is not None]
+        for number, row in enumerate(table.rows):
+            cell = row.cells[place]
+            if cell is not None:
+                found[number][place] = 1 + sum(sign * other < sign * cell.mean for other in of_dataset)
+    return found
+
+
+def _sizes(table: SuiteTable) -> list[int]:
+    return [
+        max((cell.n for row in table.rows if (cell := row.cells[place]) is not None), default=0)
+        for place in range(len(table.datasets))
+    ]
+
+
+def suite_latex(table: SuiteTable) -> str:
+    """Return a table for a paper: booktabs, the best mean of each column bold, the second underlined, letters."""
+    signs, ranks_of = letters(len(table.rows)), _ranks(table)
+    lines = []
+    for number, row in enumerate(table.rows):
+        cells = [
+            "--" if cell is None else latex_mean(cell.mean, rank)
+            for cell, rank in zip(row.cells, ranks_of[number], strict=True)
+        ]
+        one = row.standing
+        macro = "--" if row.macro is None else latex_mean(row.macro.mean, 3 if one is None else one.rank)
+        cells.append(macro if one is None else macro + superscript(one, signs))
+        sign = f"({signs[number]}) " if any(other.standing is not None for other in table.rows) else ""
+        lines.append(rf"{sign}{latex_text(row.system)} & {' & '.join(cells)} \\")
+    n = ", ".join(f"{latex_text(name)}: {n}" for name, n in zip(table.datasets, _sizes(table), strict=True))
+    caption = (
+        f"{latex_text(familiar_name(table.metric))} on suite {latex_text(table.suite)} (queries: {n}). Best in bold, "
+        "second underlined. Macro: each dataset counts once. A superscript names the systems whose macro mean is "
+        "significantly worse (two-sided paired t-test for other queries of these datasets, Holm-corrected over all "
+        "pairs, $p < 0.05$)."
+    )
+    heads = ["System", *map(latex_text, table.datasets), "Macro"]
+    return latex_table(caption, "l" + "r" * len(table.datasets) + "l", heads, lines)
 
 
 def suite_comparison_report(found: SuiteComparison) -> Report:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,6 +72,37 @@ def all_pairs(values: Matrix, weights: Floats | None = None) -> AllPairs:
     is_constant = error * np.sqrt(n) <= _ROUNDING * np.maximum(np.abs(delta), np.abs(means)[:, None])
     error[is_constant] = np.nan
     return AllPairs(n, means, delta, error, _two_sided(delta / error, n - 1.0))
+
+
+def all_pairs_of_strata(strata: Sequence[AllPairs]) -> AllPairs:
+    """Return the tests of all pairs on the mean of strata, in which each counts once: see ``stratified.stratified``.
+
+    ``n``: of all strata together. Two runs without any difference in a stratum have variance 0 there.
+
+    >>> one = all_pairs(np.array([[0.0, 0.25, 0.5, 0.5], [0.0, 0.0, 0.0, 0.75]]))
+    >>> both = all_pairs_of_strata([one, one])
+    >>> float(both.delta[0, 1]), bool(both.p_value[0, 1] < one.p_value[0, 1])
+    (0.125, True)
+    """
+    from scipy.special import stdtr
+
+    k = len(strata)
+    means = np.mean([one.means for one in strata], axis=0)
+    delta = np.mean([one.delta for one in strata], axis=0)
+    parts = [
+        np.square(np.where(np.isnan(one.standard_error) & (one.delta == 0), 0.0, one.standard_error) / k)
+        for one in strata
+    ]
+    variance = np.sum(parts, axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        df = np.square(variance) / np.sum(
+            [np.square(part) / max(one.n - 1, 1) for part, one in zip(parts, strata, strict=True)], axis=0
+        )
+        t = delta / np.sqrt(variance)
+    error = np.where(variance > 0, np.sqrt(variance), np.nan)
+    known = np.isfinite(t) & (variance > 0)
+    p_value = np.where(known, np.maximum(2 * stdtr(df, -np.abs(t)), SMALLEST_P_VALUE), np.nan)
+    return AllPairs(sum(one.n for one in strata), means, delta, error, p_value)
 
 
 def _two_sided(t: Matrix, df: float) -> Matrix:

@@ -360,7 +360,10 @@ class RunReads:
         """Return the runs that an alias points to (``once``: or pointed to), or that a gate decided on."""
         columns = [schema.aliases.c.run_id, schema.decisions.c.baseline_run_id, schema.decisions.c.candidate_run_id]
         columns += [schema.alias_moves.c.run_id] if once else []
-        return {row[0] for column in columns for row in self._session.rows(sa.select(column).distinct()) if row[0]}
+        found = {row[0] for column in columns for row in self._session.rows(sa.select(column).distinct()) if row[0]}
+        for row in self._session.rows(sa.select(schema.suite_decisions.c.runs)):
+            found |= {of[side] for of in row.runs.values() for side in ("baseline_run_id", "candidate_run_id")}
+        return found
 
     def sizes(self, run_ids: Sequence[int], *, results: bool) -> dict[int, RunSize]:
         """Return what some runs hold that can be pruned; group results only if ``results`` says so."""

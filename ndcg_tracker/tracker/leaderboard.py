@@ -92,7 +92,8 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
     order: list[int] = []
     slices: list[MetricBoard] = []
     for metric, of_metric in zip(metrics, records, strict=True):
-        ids, values = _side_by_side(tx, metric, [of_metric[run.id] for run in runs], runs, question.missing)
+        evaluations = [of_metric[run.id] for run in runs]
+        ids, values = side_by_side(tx, metric, evaluations, [run.name for run in runs], question.missing)
         weights = _weights(tx, dataset_id, metric, ids)
         if weights is not None and question.test == "permutation":
             raise InputError(f"{metric} weighs groups, which sign flips do not", advice=f"give {argument('test', 't')}")
@@ -212,14 +213,14 @@ def under_labels(
     return label_set, [{run_id: of[run_id] for run_id in of if run_id in having} for of in found], notes
 
 
-def _side_by_side(
+def side_by_side(
     tx: ReadTransaction,
     metric: Metric,
     records: Sequence[HistoryRecord],
-    runs: Sequence[RunRecord],
+    names: Sequence[str],
     missing: Missing,
 ) -> tuple[Index, Matrix]:
-    """Return the groups that all runs have a result for, and the results, one row per run."""
+    """Return the groups that all runs have a result for, and the results, one row per run; ``names``: of the runs."""
     found = []
     for ids, values in tx.evaluations.results_of([one.evaluation_id for one in records]):
         defined = ~np.isnan(values)
@@ -231,7 +232,7 @@ def _side_by_side(
     if missing == "error":
         worst = int(np.argmin([ids.size for ids, _ in found]))
         raise InputError(
-            f"the runs have {metric} for different groups: {runs[worst].name!r} for {found[worst][0].size:,} of "
+            f"the runs have {metric} for different groups: {names[worst]!r} for {found[worst][0].size:,} of "
             f"{every.size:,}",
             advice=f"give {argument('missing', 'intersect')} for those that all have, or {argument('missing', 'zero')}",
         )

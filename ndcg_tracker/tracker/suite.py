@@ -17,17 +17,34 @@ from ndcg_tracker.comparison.suite import (
     SuiteTable,
     suite_comparison,
     suite_row,
+    with_standings,
 )
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.storage.references import is_pattern
 from ndcg_tracker.tracker.compare import ComparedPair, CompareOptions, compared_pair
-from ndcg_tracker.tracker.leaderboard import under_labels
+from ndcg_tracker.tracker.leaderboard import side_by_side, under_labels
 from ndcg_tracker.tracker.run_pair import RunPair, resolved_pair
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
-    from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.records import HistoryRecord, RunRecord, SuiteRecord
+
+
+def suite_metric(tx: ReadTransaction, suite: SuiteRecord, metric: Metric) -> Metric:
+    """Return the metric as the datasets of a suite know it, checked (InputError, ReferenceNotFoundError)."""
+    if metric.is_external and not metric.settings:
+        having = [tx.datasets.known(dataset).id for dataset in suite.datasets]
+        known = {text for one in having if (text := tx.evaluations.external(one, metric.measure)) is not None}
+        if len(known) > 1:
+            raise NotComparableError(
+                f"the datasets of suite {suite.name!r} know {metric} as {' and '.join(sorted(known))}",
+                advice="store its results with one direction and range",
+            )
+        metric = parse_metric(known.pop()) if known else metric
+    check_suite_metric(metric)
+    return metric
 
 
 def check_suite_metric(metric: Metric) -> None:
@@ -39,12 +56,18 @@ def check_suite_metric(metric: Metric) -> None:
 
 
 def suite_table(
-    tx: ReadTransaction, name: str, systems: Sequence[str], metric: Metric, by_tag: str | None
+    tx: ReadTransaction,
+    name: str,
+    systems: Sequence[str],
+    metric: Metric,
+    by_tag: str | None,
+    missing: Missing = "error",
 ) -> SuiteTable:
     """Return the means of systems on the datasets of a suite (see ``Tracker.suite``)."""
-    check_suite_metric(metric)
     suite = tx.suites.known(name)
+    metric = suite_metric(tx, suite, metric)
     found: dict[str, dict[str, SuiteCell]] = {}
+    evaluations: dict[str, dict[str, HistoryRecord]] = {}
     versions: list[int | None] = []
     notes: list[SuiteNote] = []
     for dataset in suite.datasets:
@@ -67,6 +90,7 @@ def suite_table(
             error = (record.std_dev or 0.0) / math.sqrt(record.n_groups) if is_plain else None
             cell = SuiteCell(run.name, run.id, record.n_groups, record.mean, error)
             found.setdefault(_system(run, by_tag), {})[dataset] = cell
+            evaluations.setdefault(_system(run, by_tag), {})[dataset] = record
     if not found:
         raise ReferenceNotFoundError(f"no run of suite {name!r} is meant", advice="see them with: ndcg-track runs list")
     rows = [
@@ -78,7 +102,18 @@ def suite_table(
     def place(row: SuiteRow) -> tuple[bool, float, str]:
         return row.macro is None, 0.0 if row.macro is None else sign * row.macro.mean, row.system
 
-    return SuiteTable(name, str(metric), suite.datasets, tuple(versions), tuple(sorted(rows, key=place)), tuple(notes))
+    rows.sort(key=place)
+    complete = [row for row in rows if row.macro is not None]
+    without_results = {run_id for run_id, pruning in tx.runs.prunings().items() if pruning.summaries_only}
+    of_complete = [evaluations[row.system] for row in complete]
+    if len(complete) > 1 and not any(one.run_id in without_results for of in of_complete for one in of.values()):
+        names = [row.system for row in complete]
+        values = [
+            side_by_side(tx, metric, [of[dataset] for of in of_complete], names, missing)[1]
+            for dataset in suite.datasets
+        ]
+        rows = [*with_standings(complete, values, metric.direction), *rows[len(complete) :]]
+    return SuiteTable(name, str(metric), suite.datasets, tuple(versions), tuple(rows), tuple(notes), metric.direction)
 
 
 def compared_on_suite(
@@ -90,7 +125,7 @@ def compared_on_suite(
     missing: Missing,
 ) -> SuiteComparison:
     """Return the comparison of two systems on the datasets of a suite (see ``Tracker.compare_suite``)."""
-    check_suite_metric(metric)
+    metric = suite_metric(tx, tx.suites.known(name), metric)
     pairs, lacking = resolved_pairs(tx, name, systems, metric, by_tag)
     return comparison_of(name, systems, compared_pairs(tx, systems, pairs, missing), lacking)
 

@@ -15,7 +15,7 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.reporting.gate import reason
 from ndcg_tracker.reporting.notes import sentence
 from ndcg_tracker.statistics.equivalence import checked_margin
-from ndcg_tracker.tracker.suite import check_suite_metric, compared_pairs, comparison_of, resolved_pairs
+from ndcg_tracker.tracker.suite import check_suite_metric, compared_pairs, comparison_of, resolved_pairs, suite_metric
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
@@ -94,7 +94,8 @@ def gated_suite(
 
 
 def _basis(tx: ReadTransaction, question: SuiteGateQuestion) -> _Basis:
-    pairs, lacking = resolved_pairs(tx, question.suite, question.systems, question.metric, question.by_tag)
+    metric = suite_metric(tx, tx.suites.known(question.suite), question.metric)
+    pairs, lacking = resolved_pairs(tx, question.suite, question.systems, metric, question.by_tag)
     if lacking:
         raise NotComparableError(
             f"{question.candidate!r} or {question.baseline!r} has no run on {', '.join(lacking)}, and a gate decides "
@@ -104,7 +105,7 @@ def _basis(tx: ReadTransaction, question: SuiteGateQuestion) -> _Basis:
     earlier = [
         one
         for one in tx.decisions.on_suite(question.suite)
-        if (one.metric, one.baseline) == (str(question.metric), question.baseline)
+        if (one.metric, one.baseline) == (str(metric), question.baseline)
     ]
     return _Basis(pairs, tuple(earlier))
 
@@ -152,7 +153,7 @@ def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, 
         candidate=question.candidate,
         by_tag=question.by_tag,
         runs=runs,
-        metric=str(question.metric),
+        metric=found.comparison.metric,
         margin=question.margin,
         dataset_margin=question.dataset_margin,
         delta=decision.delta,

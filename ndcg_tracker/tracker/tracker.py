@@ -883,19 +883,27 @@ class Tracker:
         with self.store().write("marks") as tx:
             return tx.write.suites.delete(name)
 
-    def suite(self, name: str, *systems: str, metric: str = DEFAULT_METRIC, by_tag: str | None = None) -> SuiteResult:
+    def suite(
+        self,
+        name: str,
+        *systems: str,
+        metric: str = DEFAULT_METRIC,
+        by_tag: str | None = None,
+        missing: Missing = "error",
+    ) -> SuiteResult:
         """Return the means of systems on every dataset of a suite, the best macro mean first.
 
         macro = mean of the datasets' means, micro = mean of all groups. Runs of one name are one system; one without a
-        run on some dataset has no mean over the suite. Parameters: ``systems``: names or patterns, none for all.
-        ``by_tag``: runs of one system share the value of this tag, not their name. Raises: ReferenceNotFoundError;
-        NotComparableError, with the command that fixes it.
+        run on some dataset has no mean over the suite. The others have a place by all pairs of t-tests of the macro
+        mean, Holm-corrected, as in ``leaderboard``. Parameters: ``systems``: names or patterns, none for all.
+        ``by_tag``: runs of one system share the value of this tag, not their name. ``missing``: see ``leaderboard``.
+        Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.tracker.result_objects import SuiteResult
         from ndcg_tracker.tracker.suite import suite_table
 
         with self.store().read() as tx:
-            return SuiteResult(suite_table(tx, name, systems, parse_metric(metric), by_tag))
+            return SuiteResult(suite_table(tx, name, systems, parse_metric(metric), by_tag, missing))
 
     def compare_suite(
         self,
