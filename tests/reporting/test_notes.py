@@ -20,6 +20,11 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "low information: the differences are very skewed (skewness -8.0 over 9 groups), and the t interval may be too "
         "narrow",
     ),
+    "few_in_strata": (
+        {"n": 1030, "n_nonzero": 35, "enough": 100},
+        "low information: of 1,030 queries those of small datasets weigh so much in the macro mean that it says as "
+        "much as 35 nonzero differences, and below 100 the t interval may be too narrow",
+    ),
     "one_repeat": (
         {"run": "bm25"},
         "bm25 is one run: how much another training would differ is not in the interval",

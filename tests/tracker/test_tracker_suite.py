@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,9 @@ import pytest
 import scipy.stats
 
 import ndcg_tracker as nt
+from ndcg_tracker.comparison.gate import spent_alpha
 from ndcg_tracker.errors import ConflictError, InputError, NotComparableError, ReferenceNotFoundError
+from ndcg_tracker.statistics.corrections import holm
 
 SIZES = {"beir-a": 40, "beir-b": 12, "beir-c": 25}
 
@@ -128,3 +131,95 @@ def test_what_is_refused(beir: nt.Tracker) -> None:
         beir.create_suite("", ["beir-a"])
     with pytest.raises(NotComparableError, match="or see all together: ndcg-track suite create NAME DATASET"):
         beir.leaderboard("d*")
+
+
+def test_standings_are_those_of_the_comparisons(beir: nt.Tracker) -> None:
+    for dataset, n in SIZES.items():
+        beir.ingest(frame_of(dataset, 0.7, n), name="colbert", dataset=dataset, labels=labels(dataset, n))
+    rows = beir.suite("beir").table.rows
+    places = {row.system: row.standing for row in rows}
+    assert places["splade"] is None
+    pairs = [("bm25", "dense"), ("bm25", "colbert"), ("dense", "colbert")]
+    found = [beir.compare_suite("beir", *pair).comparison for pair in pairs]
+    adjusted = holm([one.macro.p_value for one in found])
+    beaten = {row.system: set() for row in rows[:3]}
+    for (one, other), comparison, p in zip(pairs, found, adjusted, strict=True):
+        if p is not None and p < 0.05:
+            better, worse = (other, one) if comparison.macro.mean > 0 else (one, other)
+            beaten[better].add(worse)
+    assert beaten["dense"] == {"bm25"}
+    for place, row in enumerate(rows[:3]):
+        assert row.standing is not None
+        assert {rows[other].system for other in row.standing.better_than} == beaten[row.system]
+        assert row.standing.rank == place + 1
+        assert row.standing.rank_high == 3 - len(beaten[row.system])
+    shown = beir.suite("beir").to_dict()["rows"]
+    assert set(shown[0]["standing"]["better_than"]) == beaten[rows[0].system]
+
+
+def test_lower_may_be_better(beir: nt.Tracker) -> None:
+    for dataset, n in SIZES.items():
+        for name, most in (("bm25", 30.0), ("dense", 20.0)):
+            times = pd.DataFrame({"group": [f"q{query}" for query in range(n)], "value": np.linspace(1.0, most, n)})
+            of_metric = {"metric": "external:latency", "direction": "lower", "range": (0, 99)}
+            beir.log_results(times, name=name, dataset=dataset, **of_metric)
+    table = beir.suite("beir", metric="external:latency").table
+    assert ([row.system for row in table.rows], table.direction) == (["dense", "bm25"], "lower")
+    assert "dense has the lowest macro " in str(beir.suite("beir", metric="external:latency"))
+    found = beir.compare_suite("beir", "bm25", "dense", metric="external:latency").comparison
+    assert (found.verdict, found.macro.mean < 0) == ("improved", True)
+    gated = beir.gate_suite("beir", "bm25", baseline="dense", margin=0.5, metric="external:latency", dry_run=True)
+    assert gated.decision != "pass"
+    better = beir.gate_suite("beir", "dense", baseline="bm25", margin=0.5, metric="external:latency", dry_run=True)
+    assert better.gated.decision.delta == pytest.approx(found.macro.mean)
+
+
+def test_a_gate_decides_and_is_on_record(beir: nt.Tracker) -> None:
+    found = beir.gate_suite("beir", "dense", baseline="bm25", margin=0.2, dataset_margin=0.3)
+    assert (found.decision, found.is_accepted, found.gated.number) == ("pass", True, 1)
+    comparison = beir.compare_suite("beir", "bm25", "dense").comparison
+    assert found.gated.comparison == comparison
+    assert found.gated.decision.delta == pytest.approx(comparison.macro.mean)
+    assert found.gated.decision.slices is not None
+    assert {row.value for row in found.gated.decision.slices.rows} == {"beir-a", "beir-c"}  # of 25 queries or more
+    assert (beir.gate_suite("beir", "dense", baseline="bm25", margin=0.2, dry_run=True)).gated.decision_id is None
+    back = beir.gate_suite(
+        "beir", "bm25", baseline="dense", margin=0.0, acknowledge="known", acknowledged_by="ada", alpha_budget=0.05
+    )
+    assert (back.is_accepted, back.gated.number) == (back.decision != "pass", 1)
+    columns = "id, suite, baseline, candidate, by_tag, metric, margin, dataset_margin, decision, acknowledged_by"
+    rows = beir.sql(f"SELECT {columns} FROM suite_decisions ORDER BY id").to_numpy().tolist()
+    assert [row[:4] for row in rows] == [[1, "beir", "bm25", "dense"], [2, "beir", "dense", "bm25"]]
+    assert [row[8] for row in rows] == ["pass", back.decision]
+    assert [row[9] == "ada" for row in rows] == [False, True]
+    with beir.store().read() as tx:
+        first, _ = tx.decisions.on_suite("beir")
+        runs = {run.id for run in tx.runs.all("beir-a") if run.name in ("bm25", "dense")}
+        assert set(first.runs) == set(SIZES)
+        assert {first.runs["beir-a"]["baseline_run_id"], first.runs["beir-a"]["candidate_run_id"]} == runs
+        assert tx.runs.used_ids(once=False) >= runs  # prune keeps what a gate has judged
+    again = beir.gate_suite("beir", "dense", baseline="bm25", margin=0.2, alpha_budget=0.05)
+    assert (again.gated.number, again.gated.decision_id) == (2, 3)
+    assert again.gated.decision.fail_alpha == pytest.approx(spent_alpha(2, 0.05))
+
+
+def test_gates_at_the_same_time_spend_one_budget(beir: nt.Tracker, database_url: str) -> None:
+    def number(_: int) -> int:
+        with nt.Tracker(database_url) as tracker:
+            return tracker.gate_suite("beir", "dense", baseline="bm25", margin=0.2, alpha_budget=0.05).gated.number
+
+    with ThreadPoolExecutor(4) as threads:
+        assert sorted(threads.map(number, range(6))) == [1, 2, 3, 4, 5, 6]
+
+
+def test_what_a_gate_refuses(beir: nt.Tracker) -> None:
+    lacking = "'splade' or 'bm25' has no run on beir-a, beir-c, and a gate decides on every dataset of suite 'beir'"
+    with pytest.raises(NotComparableError, match=lacking):
+        beir.gate_suite("beir", "splade", baseline="bm25", margin=0.1)
+    with pytest.raises(InputError, match="strict_datasets= needs dataset_margin="):
+        beir.gate_suite("beir", "dense", baseline="bm25", margin=0.1, strict_datasets=True)
+    with pytest.raises(InputError, match="the margin must be"):
+        beir.gate_suite("beir", "dense", baseline="bm25", margin=-0.1)
+    with pytest.raises(InputError, match="dry_run= records nothing"):
+        beir.gate_suite("beir", "dense", baseline="bm25", margin=0.1, dry_run=True, acknowledge="x")
+    assert beir.sql("SELECT count(*) AS n FROM suite_decisions")["n"].tolist() == [0]
