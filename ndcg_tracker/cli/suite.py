@@ -11,7 +11,7 @@ from ndcg_tracker.cli import gate, options
 from ndcg_tracker.cli.leaderboard import LeaderboardFormat, Missing
 
 app = typer.Typer(
-    help="Several datasets together: create, list, show, compare, gate, delete.",
+    help="Datasets together: create, list, delete, show, compare, gate.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from command_line import CommandLine
@@ -49,6 +51,52 @@ def test_what_another_suite_of_the_name_needs(two: CommandLine) -> None:
     assert two.refused("suite", "create", "both", "shop").endswith(told)
     two.said("suite", "create", "both", "shop", "--replace")
     assert [row["dataset"] for row in two.rows("suite", "list")] == ["shop"]
+
+
+def test_a_gate_has_exit_codes_and_files(two: CommandLine, folder: Path) -> None:
+    two.said("suite", "create", "both", "shop", "books")
+    asked = ("suite", "gate", "both", "dense", "--baseline", "bm25", "--margin", "0.9")
+    text = two(*asked)
+    assert text.code in (0, 3, 4)
+    with Tracker(two.url) as tracker:
+        found = tracker.gate_suite("both", "dense", baseline="bm25", margin=0.9, dry_run=True)
+        printed = two(*asked, "--dry-run", "--format", "json")
+        assert json.loads(printed.out) == json.loads(json.dumps(found.to_dict())) | {"decision_number": 2}
+    assert printed.code == {"pass": 0, "fail": 3, "inconclusive": 4}[found.decision]
+    assert text.out.startswith(f"{found.decision.upper()}: ")
+    assert "no dataset has 25 groups" not in text.out  # nobody asked
+    report = folder / "gate.xml"
+    strict = ("--dataset-margin", "0.1", "--strict-datasets", "--junit", str(report), "--on-inconclusive", "fail")
+    assert two(*asked, *strict).code in (0, 3)
+    case = ElementTree.parse(report).find(".//testcase")
+    assert case is not None
+    assert case.get("classname") == "ndcg-track.suite.both"
+    assert "no dataset has 25 groups, so none was judged" in two(*asked, "--dataset-margin", "0.1").out
+    overridden = two(*asked, "--acknowledge", "known bug 42")
+    assert overridden.code == 0
+    row = next(csv.DictReader(io.StringIO(two(*asked, "--format", "csv").out)))
+    assert (row["suite"], row["decision"]) == ("both", found.decision)
+    told = (
+        "--strict-datasets needs --dataset-margin: how large a drop a dataset is allowed, in absolute points, such as "
+    )
+    assert two.refused(*asked, "--strict-datasets") == f"{told}--dataset-margin 0.05"
+    lacking = (
+        "'third' or 'bm25' has no run on shop, and a gate decides on every dataset of suite 'both'; see what there "
+    )
+    write_csv(folder / "third.csv", frame_of({**BM25, "q3": {"f": 2.0, "e": 1.0}}))
+    two.done("ingest", "third.csv", "--dataset", "books")
+    of_third = ("suite", "gate", "both", "third", "--baseline", "bm25", "--margin", "0.1")
+    assert two.refused(*of_third, code=5) == f"{lacking}is with: ndcg-track suite show both"
+
+
+def test_a_table_for_a_paper(two: CommandLine) -> None:
+    two.said("suite", "create", "both_&", "shop", "books")
+    printed = two.done("suite", "show", "both_&", "--format", "latex")
+    assert r"on suite both\_\& (queries: " in printed
+    assert r"\begin{tabular}{lrrl}" in printed
+    assert r"System & shop & books & Macro \\" in printed
+    assert printed.count(r"\textbf{") >= 3
+    assert "<table" in two.done("suite", "show", "both_&", "--format", "html")
 
 
 def test_a_missing_run_is_seen(two: CommandLine, folder: Path) -> None:

@@ -72,6 +72,7 @@ SAMPLES = [
     "suite list",
     "suite show both --metric ndcg@10",
     "suite compare both bm25 dense",
+    "suite gate both dense --baseline bm25 --margin 0.5 --dataset-margin 0.9",
     "reproduce bm25 dense",
     "reproduce bm25 --published 0.5",
     "rescore again -m RR",

@@ -64,6 +64,7 @@ COMMANDS = (
     "suite list",
     "suite show all",
     "suite compare all bm25 dense",
+    "suite gate all dense --baseline bm25 --margin 0.1",
     "suite delete all",
     "labels add {files}/labels.csv",
     "labels list",

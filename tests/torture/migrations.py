@@ -34,8 +34,8 @@ _LATER |= {("runs", "dataset"), *(("evaluations", name) for name in _NAMES)}
 EVERYWHERE = {
     name: [column.name for column in table.columns if (name, column.name) not in _LATER]
     for name, table in metadata.tables.items()
-    if name
-    not in (*OPTIONAL, "alias_moves", "prunings", "staged_runs", "staged_batches", "paired_sums", "suite_datasets")
+    if name not in (*OPTIONAL, "alias_moves", "prunings", "staged_runs", "staged_batches", "paired_sums")
+    and not name.startswith("suite_")
 }
 """The tables that all revisions have, and their columns that all have."""
 _ALIAS_OF_NOTHING = (
