@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.reporting.charts.compare import ComparisonChart
 
 app = typer.Typer(
-    help="Pictures of comparisons, lists, histories, trainings, costs.",
+    help="Pictures of comparisons, lists, histories, suites, costs.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -211,6 +211,27 @@ def runs(
     with options.tracker() as tracker:
         chart = tracker.plot_runs(parameter, metric, dataset=dataset, tags=options.pairs(tag, "--tag"))
         _write(chart, output, width, theme)
+
+
+@app.command("suite")
+def of_suite(
+    suite: Annotated[str, typer.Argument(metavar="SUITE", help="The name of the suite.")],
+    baseline: Annotated[str, typer.Argument(metavar="BASELINE", help="The name of its runs.")],
+    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The name of the runs to compare with it.")],
+    output: Output,
+    metric: Metric = "ndcg@10",
+    by_tag: Annotated[
+        str | None, typer.Option(metavar="KEY", help="Runs of one system share this tag's value.", show_default=False)
+    ] = None,
+    missing: MissingGroups = Missing.error,
+    width: Width = None,
+    theme: Theme = ThemeName.light,
+) -> None:
+    """Draw two systems on every dataset of a suite, and on all."""
+    _check(output, width)
+    with options.tracker() as tracker:
+        found = tracker.compare_suite(suite, baseline, candidate, metric=metric, by_tag=by_tag, missing=missing.value)
+        _write(found.plot(), output, width, theme)
 
 
 def _check(output: str, width: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import ExitStack
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from ndcg_tracker.cli import gate, options
 from ndcg_tracker.cli.leaderboard import LeaderboardFormat, Missing
 
 app = typer.Typer(
-    help="Datasets together: create, list, delete, show, compare, gate.",
+    help="Datasets together: create, show, compare, report, gate.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -101,6 +102,28 @@ def compare(
     with options.tracker() as tracker:
         found = tracker.compare_suite(suite, baseline, candidate, metric=metric, by_tag=by_tag, missing=missing.value)
     options.show(suite_comparison_as(format.plain, found.comparison, color=options.wants_color()))
+
+
+@app.command("report")
+def report(
+    suite: Suite,
+    baseline: Annotated[str, typer.Argument(metavar="BASELINE", help="The name of its runs.")],
+    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The name of the runs to compare with it.")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The page.")] = "suite.html",
+    metric: Metric = "ndcg@10",
+    by_tag: ByTag = None,
+    missing: MissingGroups = Missing.error,
+) -> None:
+    """Write a page that shows a comparison on a suite.
+
+    It shows all systems as well. The page is one file and needs no network.
+    """
+    from ndcg_tracker.reporting.whole_file import whole_file
+
+    with options.tracker() as tracker, whole_file(output, "--output") as write:
+        found = tracker.compare_suite(suite, baseline, candidate, metric=metric, by_tag=by_tag, missing=missing.value)
+        write(tracker.suite_page(found, by_tag=by_tag, missing=missing.value))
+    options.say(f"wrote {shlex.quote(output)}: open it in a browser")
 
 
 @app.command("gate")

@@ -109,6 +109,7 @@ class SuiteComparison:
     deltas: tuple[SuiteDelta, ...]
     missing: tuple[str, ...]
     notes: tuple[SuiteNote, ...] = ()
+    direction: Direction = "higher"
 
 
 def suite_row(system: str, cells: Sequence[SuiteCell | None], limits: tuple[float, float] | None) -> SuiteRow:
@@ -168,7 +169,7 @@ def suite_comparison(
             one.ci,
             one.p_value,
             p_adjusted,
-            _verdict(one.delta, p_adjusted, one.direction) if one.verdict != "identical" else "identical",
+            verdict_of(one.delta, p_adjusted, one.direction) if one.verdict != "identical" else "identical",
             one.wins,
             one.ties,
             one.losses,
@@ -185,17 +186,19 @@ def suite_comparison(
         suite,
         metrics[0].metric,
         *names,
-        "identical" if is_identical else _verdict(macro.mean, macro.p_value, metrics[0].direction),
+        "identical" if is_identical else verdict_of(macro.mean, macro.p_value, metrics[0].direction),
         macro,
         of_strata([one.mean for one in strata]),
         stratified(strata, [float(one.n) for one in strata]),
         deltas,
         tuple(missing),
         tuple(notes),
+        metrics[0].direction,
     )
 
 
-def _verdict(delta: float | None, p_value: float | None, direction: str) -> SuiteVerdict:
+def verdict_of(delta: float | None, p_value: float | None, direction: Direction) -> SuiteVerdict:
+    """Return what a p-value says of a difference."""
     if delta is None or p_value is None or p_value >= ALPHA:
         return "no_difference_detected"
     return "improved" if (delta > 0) == (direction == "higher") else "regressed"

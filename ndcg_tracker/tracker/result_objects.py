@@ -408,6 +408,13 @@ class SuiteComparisonResult:
 
     comparison: SuiteComparison
 
+    def plot(self) -> Chart:
+        """Return the difference on each dataset and on all together, with their intervals."""
+        from ndcg_tracker.reporting.charts.chart import Chart
+        from ndcg_tracker.reporting.charts.suite import suite_forest
+
+        return Chart(suite_forest(self.comparison))
+
     def to_dict(self) -> dict[str, Any]:
         """Return what ``ndcg-track suite compare --format json`` prints."""
         found: dict[str, Any] = as_object(self.comparison)

@@ -928,6 +928,15 @@ class Tracker:
             found = compared_on_suite(tx, name, (baseline, candidate), parse_metric(metric), by_tag, missing)
         return SuiteComparisonResult(found)
 
+    def suite_page(self, found: SuiteComparisonResult, *, by_tag: str | None = None, missing: Missing = "error") -> str:
+        """Return a page of HTML: two systems on a suite as a picture and in numbers, then all its systems."""
+        from ndcg_tracker.reporting.pages.chart import chart_page
+        from ndcg_tracker.reporting.suite import suite_comparison_report, suite_table_report
+
+        comparison = found.comparison
+        table = self.suite(comparison.suite, metric=comparison.metric, by_tag=by_tag, missing=missing).table
+        return chart_page(found.plot().spec, [suite_comparison_report(comparison), suite_table_report(table)])
+
     def gate_suite(
         self,
         name: str,

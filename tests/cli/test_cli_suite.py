@@ -89,6 +89,20 @@ def test_a_gate_has_exit_codes_and_files(two: CommandLine, folder: Path) -> None
     assert two.refused(*of_third, code=5) == f"{lacking}is with: ndcg-track suite show both"
 
 
+def test_a_page_and_a_picture(two: CommandLine, folder: Path) -> None:
+    two.said("suite", "create", "both", "shop", "books")
+    pair = ("both", "bm25", "dense")
+    said = two.said("suite", "report", *pair, "--output", str(folder / "suite.html"))
+    assert said == f"wrote {folder / 'suite.html'}: open it in a browser\n"
+    page = (folder / "suite.html").read_text(encoding="utf-8")
+    assert "<h1>dense against bm25 on suite both: ndcg@10</h1>" in page
+    assert "2 systems on suite both (2 datasets): " in page
+    two.said("plot", "suite", *pair, "--output", str(folder / "suite.svg"))
+    picture = (folder / "suite.svg").read_text(encoding="utf-8")
+    for row in ("shop", "books", "macro, other queries", "macro, other datasets", "micro, other queries"):
+        assert f">{row}</text>" in picture
+
+
 def test_a_table_for_a_paper(two: CommandLine) -> None:
     two.said("suite", "create", "both_&", "shop", "books")
     printed = two.done("suite", "show", "both_&", "--format", "latex")

@@ -16,7 +16,7 @@ COMMANDS = [
     ["ingest"], ["evaluate"], ["compare"], ["explain"], ["gate"], ["history"], ["leaderboard"], ["rescore"], ["sql"],
     ["demo"], ["diff"], ["show"], ["reproduce"],
     ["suite", "create"], ["suite", "list"], ["suite", "delete"], ["suite", "show"],
-    ["suite", "compare"], ["suite", "gate"],
+    ["suite", "compare"], ["suite", "gate"], ["suite", "report"], ["plot", "suite"],
     ["runs", "list"], ["runs", "show"], ["runs", "rename"], ["runs", "tag"], ["runs", "delete"], ["alias", "set"],
     ["alias", "list"], ["alias", "delete"], ["labels", "add"], ["groups", "set"], ["groups", "list"],
     ["metrics", "list"], ["metrics", "explain"], ["db", "upgrade"], ["db", "current"], ["db", "check"],

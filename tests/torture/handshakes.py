@@ -65,6 +65,8 @@ COMMANDS = (
     "suite show all",
     "suite compare all bm25 dense",
     "suite gate all dense --baseline bm25 --margin 0.1",
+    "suite report all bm25 dense --output {files}/suite.html",
+    "plot suite all bm25 dense --output {files}/plot.svg",
     "suite delete all",
     "labels add {files}/labels.csv",
     "labels list",

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ndcg_tracker.reporting.charts.theme import Spec
+from ndcg_tracker.reporting.html import CLASSES, reports_html
 from ndcg_tracker.reporting.pages.page import page, themes
+from ndcg_tracker.reporting.report import Report
 
 
-def chart_page(spec: Spec) -> str:
-    """Return a chart as one file of HTML."""
+def chart_page(spec: Spec, reports: Sequence[Report] = ()) -> str:
+    """Return a chart as one file of HTML, with reports below it."""
+    from markupsafe import Markup
+
     title = spec["title"]
+    below = [Markup(reports_html([report], CLASSES)) for report in reports]
     return page(
         "chart.html",
         {"themes": themes(), "chart": spec},
         scripts=("vega.js", "draw.js", "chart.js"),
         title=title["text"],
         subtitle=title.get("subtitle", ""),
+        reports=below,
     )
