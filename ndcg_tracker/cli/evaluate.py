@@ -19,6 +19,14 @@ def evaluate(
     name: options.Names = None,
     metric: options.Metrics = None,
     per_group: Annotated[bool, typer.Option("--per-group", help="Also print one row per group.")] = False,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="ATTRIBUTE", help="By the slices of an attribute of --groups.", show_default=False),
+    ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Attributes: a row per group, as groups set takes it.", show_default=False),
+    ] = None,
     reader: options.Reader = None,
     group: options.GroupColumn = None,
     item: options.ItemColumn = None,
@@ -47,6 +55,13 @@ def evaluate(
     if metrics_json is not None and len(files) > 1:
         raise InputError(
             "--metrics-json is for one run, but several files are given", advice="evaluate them one by one"
+        )
+    if (by is None) != (groups is None):
+        half, other = ("--by", "--groups FILE") if groups is None else ("--groups", "--by ATTRIBUTE")
+        raise InputError(f"{half} needs {other}", advice="give both")
+    if by is not None and (per_group or engine == options.EngineName.spark):
+        raise InputError(
+            f"--by does not go with {'--per-group' if per_group else '--engine spark'}", advice="leave one out"
         )
     of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that
     is_shared = labels is not None and may_have_columns(labels)
@@ -90,6 +105,9 @@ def evaluate(
                 options.say(f"note: {run_name}: {note}")
             found.append((run_name, evaluation))
         write_metrics(_metrics_json(found[0][1]))
+    if by is not None and groups is not None:
+        options.show(_slices(found, by, groups, format))
+        return
     options.show(_per_group(found, format) if per_group else _means(found, format))
 
 
@@ -114,6 +132,18 @@ def _means(found: list[tuple[str, Evaluation]], format: options.OutputFormat) ->
         for name, evaluation in found
         for text, result in zip(evaluation.texts, evaluation.results, strict=True)
     ]
+    return rows_as(format.plain, columns, rows, color=options.wants_color())
+
+
+def _slices(found: list[tuple[str, Evaluation]], by: str, groups: str, format: options.OutputFormat) -> str:
+    """Return a row per run, metric and slice."""
+    from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.reporting.report import Column
+    from ndcg_tracker.tracker.evaluation import slice_rows
+
+    names = ("run", "metric", by, "n_groups", "mean", "ci_low", "ci_high")
+    columns = [Column(name, digits=4 if name in ("mean", "ci_low", "ci_high") else None) for name in names]
+    rows = [(name, *row) for name, evaluation in found for row in slice_rows(evaluation, by, groups)]
     return rows_as(format.plain, columns, rows, color=options.wants_color())
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from contextlib import suppress
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -37,7 +39,7 @@ def list_runs(
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """List the runs, oldest first."""
-    from ndcg_tracker.errors import InputError
+    from ndcg_tracker.errors import InputError, NotComparableError
     from ndcg_tracker.reporting.formats import rows_as
     from ndcg_tracker.reporting.report import Column
 
@@ -45,13 +47,24 @@ def list_runs(
         raise InputError("--sort mean needs its metric", advice="add for example --metric ndcg@10")
     tags = options.pairs(tag, "--tag")
     with options.tracker() as tracker:
-        found = [run for run in tracker.runs(dataset) if all(run.tags.get(key) == tags[key] for key in tags)]
+        found = [
+            run
+            for run in tracker.runs(dataset)
+            if all(key in run.tags and str(run.tags[key]) == tags[key] for key in tags)
+        ]
         means = {}
-        if metric is not None:
+        if metric is not None and sort is SortBy.mean:
             ranked = tracker.runs_by_mean(metric, dataset=dataset, tags=tags)
-            means = {run.id: mean for run, mean in ranked}
-            by_mean = [run for run, _ in ranked]
-            found = by_mean if sort is SortBy.mean else [run for run in found if run.id in means]
+            means, found = {run.id: mean for run, mean in ranked}, [run for run, _ in ranked]
+        elif metric is not None:
+            for of_dataset in dict.fromkeys(run.dataset for run in found):
+                with suppress(NotComparableError):  # no run of this dataset has the metric
+                    means |= {run.id: mean for run, mean in tracker.runs_by_mean(metric, dataset=of_dataset, tags=tags)}
+            if found and all(means.get(run.id) is None for run in found):
+                raise NotComparableError(
+                    f"no run has {metric}",
+                    advice=f"add it with: ndcg-track rescore --all --metric {shlex.quote(metric)}",
+                )
     found = found[:top]
     of_metric = [Column("mean", metric, digits=4)] if metric is not None else []
     columns: list[Column | str] = ["run", "run_id", "dataset", *of_metric, "created_at_utc", "n_groups", "n_items"]
@@ -62,7 +75,7 @@ def list_runs(
             run.name,
             run.id,
             run.dataset,
-            *([means[run.id]] if metric is not None else []),
+            *([means.get(run.id)] if metric is not None else []),
             run.created_at_utc,
             run.n_groups,
             run.n_items,

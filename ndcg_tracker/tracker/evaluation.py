@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -17,7 +17,7 @@ from ndcg_tracker.ingest.frames import NullScores, frame_blocks, read_label_fram
 from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.ingest.reading import in_blocks_or_whole, may_have_columns, read_labels
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
-from ndcg_tracker.metrics.kernel.mean import GroupResults, GroupValues
+from ndcg_tracker.metrics.kernel.mean import DEFINED, GroupResults, GroupValues
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import metric_texts, parse_metrics
@@ -84,6 +84,24 @@ class Evaluation:
         rows = [[getattr(result, name) for name in names] for result in self.results]
         frame = pd.DataFrame(rows, columns=list(names), index=pd.Index(self.texts, name="metric", dtype=object))
         return frame.astype({"mean": "float64"})
+
+    def by(self, attribute: str, groups: object) -> pd.DataFrame:
+        """Return the mean of each metric on the groups of each value of an attribute: one row per metric and value.
+
+        Columns: ``metric``, ``slice`` (None: of groups without a value), ``n_groups``, ``mean``, ``ci_low`` and
+        ``ci_high`` (95%, NaN below two groups). Parameters: ``groups``: what ``Tracker.set_groups`` takes, one row per
+        group with the attribute as a column, a path to such a file, or a dict ``{group: value}``. Raises: InputError
+        where no group of the run has the attribute, and for a metric whose mean is not that of its groups.
+
+        >>> found = evaluate({"q": {"a": 1.0}, "r": {"b": 1.0}}, "P@1", labels={"q": {"a": 1}, "r": {"a": 1}})
+        >>> found.by("device", {"q": "tv", "r": "phone"})[["slice", "mean"]].values.tolist()
+        [['phone', 0.0], ['tv', 1.0]]
+        """
+        import pandas as pd
+
+        names = ["metric", "slice", "n_groups", "mean", "ci_low", "ci_high"]
+        found = pd.DataFrame([list(row) for row in slice_rows(self, attribute, groups)], columns=names)
+        return found.astype(dict.fromkeys(names[3:], "float64"))
 
     def __getitem__(self, text: str) -> float | None:
         """Return the mean of a metric by its text, None where there is none; KeyError for one that was not asked for.
@@ -242,6 +260,43 @@ class Input:
         columns = replace(self.names.columns("group", "item", "label"), is_shared=True)
         path = path_of(self.labels)
         return read_label_frame(self.labels, columns) if path is None else read_labels(path, columns=columns)
+
+
+SliceRow = tuple[str, str | None, int, float | None, float | None, float | None]
+"""A metric, the value of an attribute, how many groups have it, their mean, and its 95% interval."""
+
+
+def slice_rows(evaluation: Evaluation, attribute: str, groups: object) -> list[SliceRow]:
+    """Return the rows of ``Evaluation.by``."""
+    from ndcg_tracker.comparison.show import run_slices
+    from ndcg_tracker.ingest.groups import read_group_frame, read_groups
+
+    if isinstance(groups, Mapping) and all(isinstance(value, str | int | float) for value in groups.values()):
+        groups = {"group": list(groups), attribute: list(groups.values())}
+    path = path_of(groups)
+    table = read_group_frame(groups) if path is None else read_groups(path)
+    if attribute not in table.attributes:
+        known = ", ".join(table.attributes) or "none"
+        raise InputError(f"no attribute {attribute!r}", where=path, advice=f"there is {known}")
+    value_of = dict(zip(table.group_keys.to_list(), table.attributes[attribute], strict=True))
+    found: list[SliceRow] = []
+    for text, results in zip(evaluation.texts, evaluation.results, strict=True):
+        if results.metric["weights"] not in ("none", "group") or results.metric.summary != "mean":
+            raise InputError(
+                f"the mean of {text} is not that of its groups, so slices have none", advice="leave it out"
+            )
+        keys, defined = results.group_keys.to_list(), results.reasons == DEFINED
+        values = [None if (value := value_of.get(key)) is None else str(value) for key in keys]
+        if all(value is None for value in values):
+            raise InputError(
+                f"no group of the run has {attribute!r}",
+                advice="are the groups spelled as in the run? One is " + shown(keys[0]),
+            )
+        names = [value for value, known in zip(values, defined.tolist(), strict=True) if known]
+        weights = None if results.weights is None else results.weights[defined]
+        for one in run_slices(results.values[defined], names, weights, results.metric.limits):
+            found.append((text, one.value, one.n, one.mean, *(one.ci or (None, None))))
+    return found
 
 
 def path_of(given: object) -> str | None:

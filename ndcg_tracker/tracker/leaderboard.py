@@ -131,12 +131,12 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
 
 
 def by_mean(tx: ReadTransaction, question: LeaderboardQuestion) -> list[tuple[RunRecord, float | None]]:
-    """Return the runs that are meant with their means of the first metric, the best first, undefined ones last."""
+    """Return the runs that are meant with their means of the first metric, the best first, those without one last."""
     runs, is_named = _meant(tx, question)
     metric = known_metric(tx, runs[0].dataset_id, question.metrics[0])
     _, (records,), _ = under_labels(tx, runs, [metric], is_named)
     sign = 1.0 if metric.direction == "higher" else -1.0
-    having = [(run, records[run.id].mean) for run in runs if run.id in records]
+    having = [(run, records[run.id].mean if run.id in records else None) for run in runs]
     return sorted(having, key=lambda one: (one[1] is None, -sign * (one[1] or 0.0)))
 
 

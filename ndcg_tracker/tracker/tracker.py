@@ -1046,7 +1046,7 @@ class Tracker:
     ) -> list[tuple[RunRecord, float | None]]:
         """Return the runs with their means under the newest labels that most of them have, the best first.
 
-        Parameters and raises: see ``leaderboard``.
+        Runs that lack the metric under these labels come last, with None. Parameters and raises: see ``leaderboard``.
         """
         from ndcg_tracker.tracker.leaderboard import LeaderboardQuestion, by_mean
 

@@ -176,3 +176,29 @@ def test_columns_are_named_for_the_run_alone(command: CommandLine, folder: Path,
         "labels.csv:1: no column 'group'; the columns are 'q', 'd', '1': name the group column with --group; if this "
         "line is a row, write the names of the columns above it"
     )
+
+
+def test_slices_of_files(command: CommandLine, folder: Path) -> None:
+    write_csv(folder / "groups.csv", {"group": ["q1", "q2", "q3"], "device": ["tv", "phone", "tv"]})
+    asked = ("evaluate", "bm25.csv", "dense.run", "--labels", "labels.csv", "--metric", "ndcg@3", "--metric", "RR")
+    rows = command.rows(*asked, "--by", "device", "--groups", "groups.csv")
+    assert list(rows[0]) == ["run", "metric", "device", "n_groups", "mean", "ci_low", "ci_high"]
+    assert [(row["run"], row["metric"], row["device"]) for row in rows[:4]] == [
+        *(("bm25", "ndcg@3", value) for value in ("tv", "phone", None)), ("bm25", "RR", "tv"),
+    ]  # fmt: skip
+    whole = {(row["run"], row["metric"]): row for row in command.rows(*asked)}
+    for (run, metric), row in whole.items():
+        of_run = [one for one in rows if (one["run"], one["metric"]) == (run, metric)]
+        assert sum(one["n_groups"] for one in of_run) == row["n_groups"]
+        assert sum(one["n_groups"] * one["mean"] for one in of_run) == pytest.approx(row["n_groups"] * row["mean"])
+    assert rows[1]["ci_low"] is None  # of one group
+    for words, line in {
+        ("--by", "device"): "--by needs --groups FILE; give both",
+        ("--groups", "groups.csv"): "--groups needs --by ATTRIBUTE; give both",
+        ("--by", "x", "--groups", "groups.csv"): "groups.csv: no attribute 'x'; there is device",
+        ("--by", "device", "--groups", "groups.csv", "--per-group"): "--by does not go with --per-group; leave one out",
+    }.items():
+        assert command.refused(*asked, *words) == line
+    write_csv(folder / "others.csv", {"group": ["x"], "device": ["tv"]})
+    line = "no group of the run has 'device'; are the groups spelled as in the run? One is 'q1'"
+    assert command.refused(*asked, "--by", "device", "--groups", "others.csv").startswith(line[:30])

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import CommandLine
+from small_shop import BM25, frame_of, write_csv
 
 from ndcg_tracker.comparison.leaderboard import Leaderboard, metric_board
 from ndcg_tracker.comparison.results import LabelSetRef, RunRef
@@ -60,6 +61,24 @@ def test_runs_by_mean(shop: CommandLine) -> None:
     assert (
         shop.refused("runs", "list", "--sort", "mean")
         == "--sort mean needs its metric; add for example --metric ndcg@10"
+    )
+
+
+def test_runs_of_several_datasets_and_without_the_metric(shop: CommandLine, folder: Path) -> None:
+    write_csv(folder / "bm25.csv", frame_of(BM25))
+    shop.done("ingest", "bm25.csv", "--dataset", "books", "--labels", "labels.csv", "--metric", "RR")
+    assert shop("ingest", "bm25.csv", "--name", "other", "--dataset", "books", "--labels", "labels.csv").code == 0
+    listed = shop.rows("runs", "list", "--metric", "ndcg@10")
+    assert [(row["dataset"], row["run"], row["mean"] is None) for row in listed] == [
+        *(("shop", name, False) for name in ("bm25", "dense")), ("books", "bm25", True), ("books", "other", False),
+    ]  # fmt: skip
+    ranked = shop.rows("runs", "list", "--metric", "ndcg@10", "--sort", "mean", "--dataset", "books")
+    assert [row["run"] for row in ranked] == ["other", "bm25"]  # what has no mean stands last
+    assert shop.refused("runs", "list", "--metric", "ndcg@10", "--sort", "mean") == (
+        "there are 2 datasets; name one with --dataset"
+    )
+    assert shop.refused("runs", "list", "--metric", "AP", code=5) == (
+        "no run has AP; add it with: ndcg-track rescore --all --metric AP"
     )
 
 
