@@ -104,11 +104,15 @@ def tag_run(
     remove: Annotated[list[str] | None, typer.Option(help="A key to remove; repeatable.")] = None,
     dataset: options.AnyDataset = None,
 ) -> None:
-    """Add tags to a run, or remove some."""
+    """Add tags to a run, or remove some; a pattern such as 'bm25*' means every run that fits it."""
     added = options.pairs(tags, "tag")
     with options.tracker() as tracker:
-        kept = tracker.tag_run(run, added, remove=remove or (), dataset=dataset)
-    options.say(f"tags: {_pairs(kept) or 'none'}")
+        found = tracker.runs_named([run], dataset)
+        kept = [tracker.tag_run(str(one.id), added, remove=remove or (), dataset=one.dataset) for one in found]
+    if len(found) == 1:
+        options.say(f"tags: {_pairs(kept[0]) or 'none'}")
+    else:
+        options.say(f"tagged {len(found)} runs: {', '.join(one.name for one in found)}")
 
 
 @app.command("prune")

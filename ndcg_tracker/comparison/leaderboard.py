@@ -44,7 +44,10 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class RunsPaired:
-    """Two runs under one metric: ``delta`` is a's mean minus b's; what cannot be inferred is None."""
+    """Two runs under one metric: ``delta`` is a's mean minus b's; what cannot be inferred is None.
+
+    ``wins``: the groups in which a is better, ``losses`` those in which b is, ``ties`` the others.
+    """
 
     a: str
     b: str
@@ -52,6 +55,9 @@ class RunsPaired:
     ci: tuple[float, float] | None
     p_value: float | None
     p_adjusted: float | None
+    wins: int = 0
+    ties: int = 0
+    losses: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +131,9 @@ def metric_board(
         intervals.append(limited(ci, limits))
     standings = standings_of(found, adjusted, direction, intervals)
     pairs = []
+    counted = values if weights is None else values[:, weights > 0]
+    if direction == "lower":
+        counted = -counted
     half = two_sided_t(1 - LEVEL, n - 1.0) if n > 1 else 0.0
     best = int(np.argmax(found.means if direction == "higher" else -found.means))
     for one in range(n_runs) if n_runs <= MOST_PAIRED else [best]:
@@ -133,11 +142,10 @@ def metric_board(
                 continue
             delta, error = float(found.delta[one, other]), float(found.standard_error[one, other])
             ci = None if np.isnan(error) else (delta - half * error, delta + half * error)
-            pairs.append(
-                RunsPaired(
-                    names[one], names[other], delta, ci, _known(p_value[one, other]), _known(adjusted[one, other])
-                )
-            )
+            wins, losses = int((counted[one] > counted[other]).sum()), int((counted[one] < counted[other]).sum())
+            p_values = _known(p_value[one, other]), _known(adjusted[one, other])
+            counts = wins, n - wins - losses, losses
+            pairs.append(RunsPaired(names[one], names[other], delta, ci, *p_values, *counts))
     return MetricBoard(metric, direction, n, standings, tuple(pairs), value)
 
 

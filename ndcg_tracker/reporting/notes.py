@@ -199,6 +199,9 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         f"left out: {counted(n, 'run')} without {', '.join(metrics)} under labels version {version}, such as {first}; "
         "to add them"
     ),
+    "small_slices": lambda n, attribute, fewest: (
+        f"left out: {counted(n, 'slice')} by {attribute} with fewer than {fewest} groups"
+    ),
     "runs_without_results": lambda n, first: (
         f"left out: {counted(n, 'run')} whose group results were pruned, such as {first}"
     ),

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from ndcg_tracker.errors import ReferenceNotFoundError, argument
 from ndcg_tracker.storage.records import AliasRecord
@@ -30,7 +31,7 @@ def referenced_run(
 ) -> int:
     """Return the id of the run that a reference names.
 
-    Tried in this order: exact name, id, ``@alias``, ``latest`` or ``latest~N``, unique prefix of a name.
+    Tried in this order: exact name, id, ``@alias``, ``latest`` or ``latest~N``, a pattern or prefix of one name alone.
 
     Parameters: ``runs``, oldest first, and ``aliases``: those of ``dataset``, or of all datasets where it is None.
     Raises: ReferenceNotFoundError for an unknown or ambiguous reference, with the candidates.
@@ -51,9 +52,10 @@ def referenced_run(
         )
     if latest := _LATEST.fullmatch(reference):
         return _latest(reference, int(latest[1] or 0), runs, dataset)
+    fitting = [run for run in runs if is_pattern(reference) and fnmatchcase(run.name, reference)]
     starting = [run for run in runs if reference and run.name.startswith(reference)]
-    if starting:
-        return _only(reference, starting)
+    if fitting or starting:
+        return _only(reference, fitting or starting)
     raise ReferenceNotFoundError(f"no run {reference!r}{_within(dataset)}", advice=_advice(reference, runs, dataset))
 
 

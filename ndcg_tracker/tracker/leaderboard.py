@@ -116,7 +116,8 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
             )
         )
         if question.by is not None and not slices:
-            slices = _slices(tx, question, metric, (runs, ids, values, weights))
+            slices, of_slices = _slices(tx, question, metric, (runs, ids, values, weights))
+            notes += of_slices
     return Leaderboard(
         dataset,
         label_set_ref(label_set),
@@ -275,14 +276,16 @@ def _slices(
     question: LeaderboardQuestion,
     metric: Metric,
     ranked: tuple[Sequence[RunRecord], Index, Matrix, Floats | None],
-) -> list[MetricBoard]:
-    """Return a metric on the groups of each value of an attribute, the most groups first."""
+) -> tuple[list[MetricBoard], list[Note]]:
+    """Return a metric on the groups of each value of an attribute, the most groups first, and what was left out."""
     runs, ids, values, weights = ranked
     of_groups = np.array(attribute_values(tx, runs[0], question.by or "").of(ids).values, dtype=object)
-    slices = []
+    slices, n_small = [], 0
     for value in sorted({value for value in of_groups if value is not None}, key=str):
         chosen = of_groups == value
-        if int(chosen.sum()) >= FEWEST_IN_SLICE:
+        if int(chosen.sum()) < FEWEST_IN_SLICE:
+            n_small += 1
+        else:
             slices.append(
                 metric_board(
                     str(metric),
@@ -295,4 +298,6 @@ def _slices(
                     value=value,
                 )
             )
-    return sorted(slices, key=lambda board: -board.n)
+    facts: dict[str, Fact] = {"n": n_small, "attribute": question.by or "", "fewest": FEWEST_IN_SLICE}
+    notes = [Note("small_slices", facts)] if n_small else []
+    return sorted(slices, key=lambda board: -board.n), notes

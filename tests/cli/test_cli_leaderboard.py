@@ -44,7 +44,7 @@ def test_what_programs_read(shop: CommandLine) -> None:
     (board,) = found["metrics"]
     assert list(board) == ["metric", "direction", "n", "standings", "pairs"]
     (pair,) = board["pairs"]
-    assert list(pair) == ["a", "b", "delta", "ci", "p_value", "p_adjusted"]
+    assert list(pair) == ["a", "b", "delta", "ci", "p_value", "p_adjusted", "wins", "ties", "losses"]
     assert (pair["a"], pair["b"]) == ("bm25", "dense")
     rows = list(csv.DictReader(io.StringIO(shop.done("leaderboard", "--format", "csv"))))
     assert [row["run"] for row in rows] == ["bm25", "dense"]

@@ -191,3 +191,13 @@ def test_references(shop: CommandLine) -> None:
         "run 'bm25' exists in several datasets (shop, site); say which with --dataset"
     )
     assert shop.rows("runs", "show", "bm25", "--dataset", "site")["dataset"] == "site"
+
+
+def test_a_pattern_tags_every_run_that_fits_and_names_one_where_one_fits(shop: CommandLine) -> None:
+    assert shop.said("runs", "tag", "*", "study=s1") == "tagged 2 runs: bm25, dense\n"
+    assert [row["tags"]["study"] for row in shop.rows("runs", "list")] == ["s1", "s1"]
+    assert shop.said("runs", "tag", "den*", "study=s2") == "tags: study=s2\n"
+    assert shop("gate", "den*", "--baseline", "bm25", "--margin", "0.9", "--dry-run").code in (0, 3, 4)
+    told = "'*' matches several runs (bm25, dense); type more of the name"
+    assert shop.refused("gate", "*", "--baseline", "bm25", "--margin", "0.9") == told
+    assert shop.refused("explain", "bm25", "x*").startswith("no run 'x*'")

@@ -68,6 +68,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"n": 2, "first": "bm25", "version": 3, "metrics": ["AP"]},
         "left out: 2 runs without AP under labels version 3, such as bm25; to add them",
     ),
+    "small_slices": (
+        {"n": 2, "attribute": "device", "fewest": 2},
+        "left out: 2 slices by device with fewer than 2 groups",
+    ),
     "runs_without_results": (
         {"n": 1, "first": "bm25"},
         "left out: 1 run whose group results were pruned, such as bm25",

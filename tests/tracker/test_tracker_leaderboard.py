@@ -248,3 +248,16 @@ def test_numbers_of_runs_stand_beside_their_means(ten: nt.Tracker) -> None:
     assert "measures" not in ten.leaderboard().to_dict()
     with pytest.raises(InputError, match="no run has a number 'cost' among its parameters and tags"):
         ten.leaderboard(measures=["cost"])
+
+
+def test_wins_are_those_of_compare_and_small_slices_are_told(ten: nt.Tracker) -> None:
+    board = ten.leaderboard(metrics="ndcg@10")
+    pairs = board.to_dict()["metrics"][0]["pairs"]
+    for pair in pairs[:5]:
+        found = ten.compare(pair["b"], pair["a"], metrics="ndcg@10").comparisons[0].metrics[0]
+        assert (pair["wins"], pair["ties"], pair["losses"]) == (found.wins, found.ties, found.losses)
+    keys = [group.key for group in ten.groups("shop")]
+    device = ["tv" if place == 3 else "phone" for place in range(len(keys))]
+    ten.set_groups({"group": keys, "screen": device}, dataset="shop")
+    notes = ten.leaderboard(metrics="ndcg@10", by="screen").to_dict()["notes"]
+    assert notes == ["left out: 1 slice by screen with fewer than 2 groups"]
