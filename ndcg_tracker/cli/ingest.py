@@ -62,6 +62,14 @@ def ingest(
             show_default="now",
         ),
     ] = None,
+    metadata: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Metadata of the run (ir_metadata, such as tirex-tracker's), kept as tags.",
+            show_default=False,
+        ),
+    ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
     stream: options.Stream = None,
     engine: options.Engine = options.EngineName.here,
@@ -119,7 +127,7 @@ def ingest(
     if results is not None or summaries is not None:
         alone = "--results FILE" if results is not None else "--summaries FILE"
         taken = {"FILE": files, "--labels": labels, "--scores": scores, "--metrics-json": metrics_json, "--item": item}
-        taken |= {"--score": score, "--label": label, "--weight": weight, "--columns": columns}
+        taken |= {"--metadata": metadata, "--score": score, "--label": label, "--weight": weight, "--columns": columns}
         taken |= {"--engine": "" if engine == options.EngineName.here else engine, "--items": items}
         if summaries is not None:
             taken |= {"--metric": metric, "--reader": reader, "--group": group, "--value": value, "--measure": of_file}
@@ -163,7 +171,7 @@ def ingest(
     from ndcg_tracker.cli.input_files import in_blocks_or_whole, labels_of, read_ahead, run_names
     from ndcg_tracker.concurrency import MOST_WORKERS, n_cores
     from ndcg_tracker.ingest.columns import Columns, header_of
-    from ndcg_tracker.ingest.ir_metadata import run_metadata
+    from ndcg_tracker.ingest.ir_metadata import run_metadata, side_metadata
     from ndcg_tracker.ingest.reading import may_have_columns, read_run
     from ndcg_tracker.reporting.json import metrics_json as metrics_text
     from ndcg_tracker.reporting.whole_file import whole_file
@@ -176,6 +184,8 @@ def ingest(
         raise InputError("--scores is for one file, but several are given", advice="ingest them one by one")
     if metrics_json is not None and len(files) > 1:
         raise InputError("--metrics-json is for one run, but several files are given", advice="ingest them one by one")
+    if metadata is not None and len(files) > 1:
+        raise InputError("--metadata is of one run, but several files are given", advice="ingest them one by one")
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs {jobs} would read nothing", advice="give how many files to read at a time, 1 or more")
     names = run_names(files, name)
@@ -192,6 +202,8 @@ def ingest(
         header=header_of(columns),
     )
     label_columns = Columns(group=group, item=item, label=label, is_shared=True)
+    if metadata is not None:
+        tags = side_metadata(metadata) | tags
     created = None if created_at is None else stored_time(created_at)
     commit = git_commit if git_commit is not None else _head()
     stored: list[IngestResult] = []

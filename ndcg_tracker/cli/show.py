@@ -20,6 +20,7 @@ class ShowFormat(StrEnum):
     markdown = "markdown"
     csv = "csv"
     html = "html"
+    ir_metadata = "ir-metadata"
 
 
 def show(
@@ -43,18 +44,21 @@ def show(
 ) -> None:
     """Show one run: its metrics, its origin, its hardest groups.
 
-    CSV has a row per metric.
+    CSV has a row per metric. --format ir-metadata prints a header for the run file, with tags and parameters.
     """
     from ndcg_tracker.reporting.formats import reports_as, rows_as
     from ndcg_tracker.reporting.json import json_text
     from ndcg_tracker.reporting.numbers import interval
     from ndcg_tracker.reporting.report import Column, Report
-    from ndcg_tracker.reporting.show import facts, group_tables, show_html, show_object
+    from ndcg_tracker.reporting.show import facts, group_tables, metadata_lines, show_html, show_object
 
     with options.tracker() as tracker:
         found = tracker.show(run, dataset=dataset, metric=metric, by=by, top=top)
     if format is ShowFormat.json:
         options.show(json_text(show_object(found)))
+        return
+    if format is ShowFormat.ir_metadata:
+        options.show("\n".join(metadata_lines(found)) + "\n")
         return
     if format is ShowFormat.html:
         options.show(show_html(found))

@@ -10,6 +10,7 @@ import json
 import os
 import re
 from collections import Counter
+from collections.abc import Mapping
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.source import BOM, Source
@@ -22,6 +23,8 @@ _COMMENT = re.compile(r"(?:^|\s)#.*")
 _BLOCK = re.compile(r"[|>][+-]?")
 _QUOTES = "\"'"
 _NOTHING = ("", "~", "null")
+_WITH_UNIT = re.compile(r"(null|-?\d+(?:\.\d+)?)\s*([A-Za-z%]{1,5})")
+_PLAIN = re.compile(r"[A-Za-z0-9_/(][A-Za-z0-9_/+.,()@=% -]*(?<! )")
 
 
 def run_metadata(path: str) -> dict[str, str]:
@@ -44,13 +47,92 @@ def run_metadata(path: str) -> dict[str, str]:
             raise error.at(source.name) from None
 
 
+def side_metadata(path: str) -> dict[str, str]:
+    """Return the entries of a file of ir_metadata beside a run, flattened; its lines may be comments as in a header.
+
+    Samples over time (``timeseries``) and what is ``null`` are left out: tags say what a run is. Raises: InputError for
+    a file that cannot be read, is too long, or has a line that belongs to no entry.
+    """
+    with Source(path) as source:
+        head = source.head(LONGEST_HEADER)
+        if len(head) >= LONGEST_HEADER:
+            raise source.error("is too long for ir_metadata", advice="give the metadata of one run")
+        lines = ["" if _START.fullmatch(line) or _END.fullmatch(line) else line for line in _lines(head)]
+        is_commented = all(line.startswith("#") for line in lines if line)
+        try:
+            found = entries([line.removeprefix("#") for line in lines] if is_commented else lines, 1)
+        except InputError as error:
+            raise error.at(source.name) from None
+    return {name: value for name, value in _measured(found).items() if ".timeseries." not in name}
+
+
+def _measured(found: dict[str, str]) -> dict[str, str]:
+    """Return entries with the unit of each resource in its name, so that ``--measure`` and ``--limit`` take numbers.
+
+    >>> _measured({"resources.runtime.wallclock": "1450 ms", "resources.gpu.energy": "null J"})
+    {'resources.runtime.wallclock_ms': '1450'}
+    """
+    kept = {}
+    for name, value in found.items():
+        measured = _WITH_UNIT.fullmatch(value) if name.startswith("resources.") else None
+        if measured is None:
+            kept[name] = value
+        elif measured[1] != "null":
+            kept[f"{name}_{measured[2]}"] = measured[1]
+    return kept
+
+
+def header_lines(found: Mapping[str, object]) -> list[str]:
+    """Return the lines of a header with these entries, flattened as ``entries`` returns them; numbers are places.
+
+    >>> header_lines({"tag": "bm25", "method.0.name": "x: y"})
+    ['# ir_metadata.start', '# tag: bm25', '# method:', "#   - name: 'x: y'", '# ir_metadata.end']
+    """
+    tree: dict[str, object] = {}
+    for name, value in found.items():
+        *path, last = name.split(".")
+        within = tree
+        for part in path:
+            below = within.setdefault(part, {})
+            if not isinstance(below, dict):  # a.b beside a: what is a scalar already stays one
+                below = within[part] = {"": below}
+            within = below
+        within[last] = value
+    return ["# ir_metadata.start", *(f"# {line}" for line in _yaml(tree)), "# ir_metadata.end"]
+
+
+def _yaml(tree: Mapping[str, object]) -> list[str]:
+    is_list = bool(tree) and list(tree) == [str(place) for place in range(len(tree))]
+    lines = []
+    for key, value in tree.items():
+        mark = "-" if is_list else f"{key if _PLAIN.fullmatch(key) else json.dumps(key)}:"
+        if not isinstance(value, dict):
+            lines.append(f"{mark} {_scalar(str(value))}")
+            continue
+        below = _yaml(value)
+        if is_list:
+            lines += [f"- {below[0]}", *(f"  {line}" for line in below[1:])]
+        else:
+            lines += [mark, *(f"  {line}" for line in below)]
+    return lines
+
+
+def _scalar(text: str) -> str:
+    """Return a text as YAML reads it back."""
+    if _PLAIN.fullmatch(text) and text not in _NOTHING:
+        return text
+    return json.dumps(text, ensure_ascii=False) if not text.isprintable() else "'" + text.replace("'", "''") + "'"
+
+
 def _lines(text: bytes) -> list[str]:
     """Return the lines of a text, one at least."""
     return text.removeprefix(BOM).decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
 
 
-def entries(lines: list[str]) -> dict[str, str]:
+def entries(lines: list[str], first: int = 2) -> dict[str, str]:
     """Return the scalars of YAML by the keys and places that lead to them, with dots between; nulls are left out.
+
+    ``first``: the number of the first line, for messages.
 
     >>> entries(["actor:", "  team: 'x: y'", "data:", "- name: robust", "  n: 2", "- plain  # why"])
     {'actor.team': 'x: y', 'data.0.name': 'robust', 'data.0.n': '2', 'data.1': 'plain'}
@@ -59,7 +141,7 @@ def entries(lines: list[str]) -> dict[str, str]:
     n_items: Counter[str] = Counter()
     above: list[tuple[int, str, bool]] = []  # the indents and names of what encloses a line; whether it is an item
     scalar: tuple[int, str] | None = None  # the one that further lines may go on
-    for number, line in enumerate(lines, 2):
+    for number, line in enumerate(lines, first):
         text = line.strip()
         indent = len(line) - len(line.lstrip())
         if scalar is not None and text and indent > scalar[0]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ndcg_tracker.comparison.show import ShownRun
+from ndcg_tracker.ingest.ir_metadata import header_lines
 from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.reporting.groups import NO_VALUE
 from ndcg_tracker.reporting.html import reports_html
@@ -20,6 +21,18 @@ def show_object(shown: ShownRun) -> dict[str, Any]:
     of_groups = found.pop("by_group")
     del found["notes"]
     return found | {"aliases": aliases, "metric": None if of_groups is None else of_groups["metric"]}
+
+
+def metadata_lines(shown: ShownRun) -> list[str]:
+    """Return the header of ir_metadata for the file of a run: what is known of it, its parameters and its tags."""
+    known = {
+        "tag": shown.run,
+        "data.test collection.name": shown.dataset,
+        "implementation.source.commit": shown.git_commit,
+        **{f"method.parameters.{name.replace('.', '_')}": value for name, value in shown.parameters.items()},
+        **shown.tags,
+    }
+    return header_lines({name: value for name, value in known.items() if value not in (None, "")})
 
 
 def facts(shown: ShownRun) -> list[tuple[str, Any]]:

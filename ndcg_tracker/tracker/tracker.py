@@ -163,6 +163,7 @@ class Tracker:
         parameters: Mapping[str, str] | None = None,
         git_commit: str | None = None,
         created_at: str | datetime | None = None,
+        metadata: str | os.PathLike[str] | None = None,
         replace: bool = False,
     ) -> IngestResult:
         """Store a run, with its labels, metrics and the result of every group, in one transaction.
@@ -170,13 +171,14 @@ class Tracker:
         Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``null_scores``, ``reader``,
         ``columns`` and ``scores``: see ``evaluate``. ``name``: unique within ``dataset``; by default that of the file.
         ``metrics``: one text form or several. ``tags`` and ``parameters``: kept with the run; of a file the
-        entries of an ir_metadata header are tags, too. ``created_at``: when the run was made, by default now: a
+        entries of an ir_metadata header are tags, too, and those of ``metadata``, a file of ir_metadata beside the
+        run, as tirex-tracker writes it. ``created_at``: when the run was made, by default now: a
         datetime, or ISO 8601 text; UTC where it names no zone. ``replace``: take the place of other content under this
         name. Returns: what became of it. Raises: InputError for a frame that
         cannot be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
         """
         from ndcg_tracker.ingest.detection import default_run_name
-        from ndcg_tracker.ingest.ir_metadata import run_metadata
+        from ndcg_tracker.ingest.ir_metadata import run_metadata, side_metadata
         from ndcg_tracker.storage.checks import checked_name, stored_time
         from ndcg_tracker.tracker.evaluation import Input, Names, path_of
         from ndcg_tracker.tracker.ingest import RunDetails, source_name
@@ -194,7 +196,8 @@ class Tracker:
         labels_path = path_of(labels)
         of_labels = None if labels_path is None else source_name(labels_path)
         created = None if created_at is None else stored_time(created_at)
-        kept = {**({} if path is None else run_metadata(path)), **(tags or {})}
+        beside = {} if metadata is None else side_metadata(os.fspath(metadata))
+        kept = {**({} if path is None else run_metadata(path)), **beside, **(tags or {})}
         facts = (git_commit, dict(parameters or {}), kept, of_labels, created)
         details = RunDetails(name, dataset, source, *facts)
         given = Input(

@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.ir_metadata import entries, run_metadata
+from ndcg_tracker.ingest.ir_metadata import entries, header_lines, run_metadata, side_metadata
+from ndcg_tracker.reporting.show import metadata_lines
 
 HEADER = """\
 tag: bm25   # as in the run
@@ -121,3 +124,110 @@ def test_what_is_refused(tmp_path: Path, text: str, said: str, monkeypatch: pyte
     with pytest.raises(InputError) as refused:
         run_metadata("a.run")
     assert str(refused.value) == said
+
+
+TRACKED = """\
+implementation:
+  executable:
+    cmd:
+    - python
+    - t.py
+  source:
+    is repo: 0
+    lang: null
+platform:
+  hardware:
+    gpu: null
+    ram: 25276 MB
+  software:
+    tirex-tracker: 0.2.24
+resources:
+  cpu:
+    energy used system: null J
+    used process:
+      avg: 18
+      timeseries:
+        timestamps:
+        - 4ms
+        - 107ms
+        values:
+        - 0
+        - 98
+  runtime:
+    start time: 2026-11-23T16:46:10.367482017+0000
+    user: 260 ms
+    wallclock: 1450 ms
+schema version: 0.2
+"""
+"""What tirex-tracker 0.2.24 wrote beside a run, shortened."""
+
+
+def test_a_file_of_tirex_tracker_makes_measures(tmp_path: Path) -> None:
+    path = tmp_path / "bm25.metadata.yml"
+    path.write_text(TRACKED)
+    found = side_metadata(str(path))
+    assert found["resources.runtime.wallclock_ms"] == "1450"
+    assert found["resources.cpu.used process.avg"] == "18"
+    assert found["platform.hardware.ram"] == "25276 MB"  # no resource that was used
+    assert found["implementation.executable.cmd.1"] == "t.py"
+    assert not any("timeseries" in name or "energy" in name or name.endswith("lang") for name in found)
+    run = tmp_path / "bm25.run"
+    run.write_text(RUN)
+    slower = tmp_path / "slower.yml"
+    slower.write_text(TRACKED.replace("1450 ms", "2900 ms"))
+    measure = "resources.runtime.wallclock_ms"
+    with nt.Tracker(tmp_path / "runs.db") as tracker:
+        of_both = {"labels": {"q1": {"a": 1}}}
+        tracker.ingest(str(run), metadata=path, **of_both)
+        tracker.ingest(str(run), metadata=slower, name="slower", tags={"schema version": "mine"}, **of_both)
+        assert tracker.show("slower").tags["schema version"] == "mine"
+        gated = tracker.gate("slower", baseline="bm25", scope="set", limits=[f"{measure}=+10%"])
+        assert gated.decision == "fail"
+        assert f"{measure} is 2900 after 1450 (+100%), and the limit is +10%" in gated.reason
+
+
+def test_what_a_file_beside_a_run_may_be(tmp_path: Path) -> None:
+    path = tmp_path / "a.yml"
+    path.write_text("# ir_metadata.start\n# tag: a\n# ir_metadata.end\n")
+    assert side_metadata(str(path)) == {"tag": "a"}
+    path.write_text("tag: a\nno entry\n")
+    with pytest.raises(InputError, match="line 2 belongs to no entry of ir_metadata"):
+        side_metadata(str(path))
+    with pytest.raises(InputError, match="no such file; check the path"):
+        side_metadata(str(tmp_path / "none.yml"))
+
+
+words = st.text("ab: #'\"-~%\n\u00e4[{&", min_size=1, max_size=12)
+names = st.lists(st.sampled_from(["a", "b c", "key: x", "0", "1"]), min_size=1, max_size=3).map(".".join)
+
+
+@settings(max_examples=200)
+@given(st.dictionaries(names, words, max_size=6))
+def test_what_is_written_is_read_back(given_entries: dict[str, str]) -> None:
+    """Names that are the beginning of others are no tree, and what YAML has as blank, it has not as text."""
+    alone = {
+        name: text
+        for name, text in given_entries.items()
+        if not any(other.startswith(f"{name}.") for other in given_entries)
+    }
+    lines = header_lines(alone)
+    assert (lines[0], lines[-1]) == ("# ir_metadata.start", "# ir_metadata.end")
+    text = "\n".join(line.removeprefix("# ") for line in lines[1:-1])
+    assert flat(yaml.safe_load(text) or {}) == {name: value.removesuffix("\n") for name, value in alone.items()}
+    assert entries([line.removeprefix("#") for line in lines[1:-1]]) == alone
+
+
+def test_a_run_prints_its_header(tmp_path: Path) -> None:
+    path = tmp_path / "bm25.run"
+    path.write_text(annotated(HEADER))
+    with nt.Tracker(tmp_path / "runs.db") as tracker:
+        tracker.ingest(str(path), labels={"q1": {"a": 1}}, parameters={"k1": "0.9"}, git_commit="abc", dataset="robust")
+        text = "\n".join(metadata_lines(tracker.show("bm25")))
+    again = tmp_path / "again.run"
+    again.write_text(f"{text}\n{RUN}")
+    assert run_metadata(str(again)) == {
+        **run_metadata(str(path)),
+        "data.test collection.name": "robust",
+        "implementation.source.commit": "abc",
+        "method.parameters.k1": "0.9",
+    }
