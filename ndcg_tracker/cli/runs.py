@@ -104,7 +104,10 @@ def tag_run(
     remove: Annotated[list[str] | None, typer.Option(help="A key to remove; repeatable.")] = None,
     dataset: options.AnyDataset = None,
 ) -> None:
-    """Add tags to a run, or remove some; a pattern such as 'bm25*' means every run that fits it."""
+    """Add tags to a run, or remove some.
+
+    A pattern such as 'bm25*' means every run that fits it.
+    """
     added = options.pairs(tags, "tag")
     with options.tracker() as tracker:
         found = tracker.runs_named([run], dataset)
