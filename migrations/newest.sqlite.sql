@@ -438,6 +438,13 @@ CREATE TABLE suite_decisions (
 	CONSTRAINT ck_suite_decisions_decision CHECK (decision IN ('pass', 'fail', 'inconclusive'))
 )
 ;
+CREATE VIEW suite_gate_decisions AS SELECT id AS decision_id, suite AS suite, created_at_utc AS created_at_utc, baseline AS baseline,
+               candidate AS candidate, by_tag AS by_tag, metric AS metric, margin AS margin,
+               dataset_margin AS dataset_margin, delta AS delta, ci_low AS ci_low, ci_high AS ci_high, alpha AS alpha,
+               decision AS decision, reason AS reason, acknowledged_reason AS acknowledged_reason,
+               acknowledged_by AS acknowledged_by, created_at_utc AS created_at
+        FROM suite_decisions
+;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('metrics', 'sqlite_autoindex_metrics_1', '10 1')

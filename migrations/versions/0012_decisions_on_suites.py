@@ -20,9 +20,18 @@ TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 REAL = sa.Double()
 JSON_TEXT = sa.Text().with_variant(JSONB(), "postgresql")
 
+DECISIONS = """
+        SELECT id AS decision_id, suite AS suite, created_at_utc AS created_at_utc, baseline AS baseline,
+               candidate AS candidate, by_tag AS by_tag, metric AS metric, margin AS margin,
+               dataset_margin AS dataset_margin, delta AS delta, ci_low AS ci_low, ci_high AS ci_high, alpha AS alpha,
+               decision AS decision, reason AS reason, acknowledged_reason AS acknowledged_reason,
+               acknowledged_by AS acknowledged_by, {decided_at} AS created_at
+        FROM suite_decisions
+"""
+
 
 def upgrade() -> None:
-    """Create the table."""
+    """Create the table and the view that shows it."""
     op.create_table(
         "suite_decisions",
         sa.Column("id", IDENTIFIER, sa.Identity(), nullable=False, comment="Number of the decision."),
@@ -54,7 +63,16 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
 
+    decided_at = "created_at_utc" if is_sqlite() else "CAST(created_at_utc AS timestamptz)"
+    op.execute(f"CREATE VIEW suite_gate_decisions AS {DECISIONS.format(decided_at=decided_at).strip()}")
+
+
+def is_sqlite() -> bool:
+    """Return whether this is SQLite."""
+    return bool(op.get_bind().dialect.name == "sqlite")
+
 
 def downgrade() -> None:
-    """Drop the table and what it has on record."""
+    """Drop the view, the table and what it has on record."""
+    op.execute("DROP VIEW suite_gate_decisions")
     op.drop_table("suite_decisions")

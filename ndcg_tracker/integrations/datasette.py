@@ -26,7 +26,12 @@ WITH newest AS (
 _NEWEST_RUN = _NEWEST.format(run=" AND (:run = '' OR run = :run)")
 _NEWEST_CANDIDATE = _NEWEST.format(run=" AND (:candidate = '' OR run = :candidate)")
 _ANY = "Leave dataset or metric empty for that of the newest run."
-_NEWEST_FIRST = {"run_summary": "run_id", "run_details": "run_id", "gate_decisions": "decision_id"}
+_NEWEST_FIRST = {
+    "run_summary": "run_id",
+    "run_details": "run_id",
+    "gate_decisions": "decision_id",
+    "suite_gate_decisions": "decision_id",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,6 +175,32 @@ VIEWS = (
         | _TIMESTAMP,
     ),
     View(
+        "suite_gate_decisions",
+        "One row per decision of a gate on a suite, and who overrode it with which reason.",
+        {
+            "decision_id": "Number of the decision on suites; later ones have higher numbers.",
+            "suite": "Name of the suite at that time.",
+            "created_at_utc": "When the decision was made, ISO 8601 in UTC.",
+            "baseline": "System to be replaced: the name of its runs, or a tag.",
+            "candidate": "System to replace it.",
+            "by_tag": "Tag whose value is the system; NULL where it is the name of its runs.",
+        }
+        | _METRIC
+        | {
+            "margin": "Loss that the macro mean was allowed.",
+            "dataset_margin": "Loss that each dataset was allowed; NULL where nobody asked.",
+            "delta": "Candidate minus baseline, the macro mean; NULL where undefined.",
+            "ci_low": "Lower bound of delta that decided.",
+            "ci_high": "Upper bound of delta that decided.",
+            "alpha": "Error probability that FAIL allows.",
+            "decision": "pass, fail or inconclusive.",
+            "reason": "Why, in one sentence.",
+            "acknowledged_reason": "Why someone overrode the decision; NULL where nobody did.",
+            "acknowledged_by": "Who overrode the decision; NULL where nobody did.",
+        }
+        | _TIMESTAMP,
+    ),
+    View(
         "run_regressions",
         "One row per run, what it is held against, metric, label set version and group with a result in both: the run "
         "before it, and every alias.",

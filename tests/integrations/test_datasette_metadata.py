@@ -39,6 +39,8 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tracker.set_alias("baseline", "bm25", dataset=EVIL)
         tracker.set_groups({"group": ["q2"], "device": ["tv"]}, dataset=EVIL)
         tracker.gate("dense", baseline="@baseline", margin=0.5)
+        tracker.create_suite("all", [EVIL])
+        tracker.gate_suite("all", "dense", baseline="bm25", margin=0.5)
     return path
 
 

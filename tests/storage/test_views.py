@@ -26,6 +26,7 @@ ORDERS = {
     "run_aliases": "dataset, alias",
     "group_attributes": "dataset, group_key, attribute",
     "gate_decisions": "decision_id",
+    "suite_gate_decisions": "decision_id",
     "run_regressions": "run_id, against, metric, label_set_version, group_key",
     "alias_history": "dataset, alias, since_utc",
     "dataset_list": "dataset",
@@ -49,7 +50,8 @@ def rows_of(store: Store, view: str, dataset: str = "%") -> list[tuple[object, .
     """Return the rows of a view, the times, which differ, left out."""
     columns = next(list(one.columns) for one in VIEWS if one.name == view)
     named = ", ".join(column for column in columns if column not in TIMES)
-    return store.query(f"SELECT {named} FROM {view} WHERE dataset LIKE '{dataset}' ORDER BY {ORDERS[view]}").rows
+    where = f"WHERE dataset LIKE '{dataset}'" if "dataset" in columns else ""
+    return store.query(f"SELECT {named} FROM {view} {where} ORDER BY {ORDERS[view]}").rows
 
 
 def close(one: object, other: object) -> bool:

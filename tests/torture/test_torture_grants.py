@@ -65,7 +65,7 @@ def refusals() -> dict[str, tuple[str, str, str]]:
         "texts delete": (dataset, "DELETE right on table texts", ""),
         "import": (dataset + CALLED_OFF, "INSERT right on table runs", ""),
         "runs rename": (run + CALLED_OFF, *["UPDATE right on table evaluations"] * 2),
-        "runs tag": (run + CALLED_OFF, "UPDATE right on table runs", ""),
+        "runs tag": (run, "UPDATE right on table runs", ""),
         "runs prune --older-than 2999-01-01 --apply": (
             run + CALLED_OFF,
             "DELETE right on table prunings",

@@ -187,11 +187,11 @@ def test_a_gate_decides_and_is_on_record(beir: nt.Tracker) -> None:
         "beir", "bm25", baseline="dense", margin=0.0, acknowledge="known", acknowledged_by="ada", alpha_budget=0.05
     )
     assert (back.is_accepted, back.gated.number) == (back.decision != "pass", 1)
-    columns = "id, suite, baseline, candidate, by_tag, metric, margin, dataset_margin, decision, acknowledged_by"
-    rows = beir.sql(f"SELECT {columns} FROM suite_decisions ORDER BY id").to_numpy().tolist()
+    columns = "decision_id, suite, baseline, candidate, decision, acknowledged_by"
+    rows = beir.sql(f"SELECT {columns} FROM suite_gate_decisions ORDER BY decision_id").to_numpy().tolist()
     assert [row[:4] for row in rows] == [[1, "beir", "bm25", "dense"], [2, "beir", "dense", "bm25"]]
-    assert [row[8] for row in rows] == ["pass", back.decision]
-    assert [row[9] == "ada" for row in rows] == [False, True]
+    assert [row[4] for row in rows] == ["pass", back.decision]
+    assert [row[5] == "ada" for row in rows] == [False, True]
     with beir.store().read() as tx:
         first, _ = tx.decisions.on_suite("beir")
         runs = {run.id for run in tx.runs.all("beir-a") if run.name in ("bm25", "dense")}
@@ -222,4 +222,4 @@ def test_what_a_gate_refuses(beir: nt.Tracker) -> None:
         beir.gate_suite("beir", "dense", baseline="bm25", margin=-0.1)
     with pytest.raises(InputError, match="dry_run= records nothing"):
         beir.gate_suite("beir", "dense", baseline="bm25", margin=0.1, dry_run=True, acknowledge="x")
-    assert beir.sql("SELECT count(*) AS n FROM suite_decisions")["n"].tolist() == [0]
+    assert beir.sql("SELECT count(*) AS n FROM suite_gate_decisions")["n"].tolist() == [0]

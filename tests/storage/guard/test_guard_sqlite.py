@@ -219,12 +219,12 @@ def test_without_the_authorizer_the_file_still_cannot_be_written(
         ),
         ("SELECT nam FROM items", "sql: no such column: nam; the views are run_summary, group_history, group_diff, "
          "items, labels, label_coverage, run_details, "
-         "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, run_regressions, "
-         "alias_history, dataset_list, run_list, metric_list"),
+         "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, "
+         "suite_gate_decisions, run_regressions, alias_history, dataset_list, run_list, metric_list"),
         ("SELECT * FROM nope", "sql: no such table: nope; the views are run_summary, group_history, group_diff, "
          "items, labels, label_coverage, run_details, "
-         "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, run_regressions, "
-         "alias_history, dataset_list, run_list, metric_list"),
+         "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, "
+         "suite_gate_decisions, run_regressions, alias_history, dataset_list, run_list, metric_list"),
         ("SELECT * FROM runs WHERE", "sql: incomplete input"),
         ("SELECT ?", "sql: the query has parameters such as ? or :name; write the values themselves"),
         ("SELECT :x", "sql: the query has parameters such as ? or :name; write the values themselves"),
