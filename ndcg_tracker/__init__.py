@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.paired import paired
     from ndcg_tracker.tracker.tracker import Tracker
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ConflictError",
