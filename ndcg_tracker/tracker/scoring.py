@@ -138,8 +138,10 @@ class Scores:
     def __init__(self, metrics: Sequence[Metric]) -> None:
         self._metrics = list(metrics)
         self._shares: dict[int | None, list[Floats]] = {metric.cutoff: [] for metric in self._metrics}
-        self.values, self.worst, self.best = GatheredValues(), GatheredValues(), GatheredValues()
-        self.any_judged = False
+        self.values: GatheredValues = GatheredValues()
+        self.worst: GatheredValues = GatheredValues()
+        self.best: GatheredValues = GatheredValues()
+        self.any_judged: bool = False
         self._order: Index | None = None
 
     def add(self, judged: JudgedRanking) -> None:

@@ -95,7 +95,7 @@ class Tracker:
     """
 
     def __init__(self, location: str | os.PathLike[str] | None = None, *, read_only: bool = False) -> None:
-        self.location = database_location(location)
+        self.location: str = database_location(location)
         self._read_only = read_only
         self._store: Store | None = None
 

@@ -3,6 +3,9 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
 import ndcg_tracker
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -52,6 +55,35 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert ndcg_tracker.__version__ == version
     changelog = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.findall(r"^## \[([^\]]+)\]", changelog, re.MULTILINE)[0] in (version, "Unreleased")
+
+
+def test_the_kept_versions_are_those_that_the_project_allows() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    asked = [Requirement(text) for text in project["dependencies"]]
+    asked += [Requirement(text) for extra in ("test", "lint", "docs") for text in extras[extra]]
+    kept: dict[str, list[str]] = {}
+    text = (REPOSITORY / "constraints.txt").read_text(encoding="utf-8")
+    for name, version in re.findall(r"^([\w.-]+)==([^\s;]+)", text, re.MULTILINE):
+        kept.setdefault(canonicalize_name(name), []).append(version)
+    assert "://" not in text
+    for requirement in asked:
+        if requirement.name != "ndcg-tracker":
+            versions = kept[canonicalize_name(requirement.name)]
+            assert all(version in requirement.specifier for version in versions), (str(requirement), versions)
+
+
+def test_links_between_files_lead_somewhere() -> None:
+    """Those of docs/ are checked with their anchors by ``mkdocs build --strict``."""
+    found = [path for path in project_files() if path.suffix == ".md" and path.parent.name != "docs"]
+    assert {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"} <= {path.name for path in found}
+    dead = []
+    for path in found:
+        for link in re.findall(r"\]\(([^()\s]+)\)", path.read_text(encoding="utf-8")):
+            target = link.partition("#")[0]
+            if target and "://" not in target and not target.startswith("mailto:"):
+                dead += [f"{path.name}: {link}"] if not (path.parent / target).exists() else []
+    assert dead == []
 
 
 def test_the_package_says_that_it_is_typed() -> None:
