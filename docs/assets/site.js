@@ -1,3 +1,9 @@
+// What axe-core asks for beyond the theme: the search has a name, and wide tables can be scrolled from the keyboard.
+document.addEventListener("DOMContentLoaded", () => {
+  document.querySelector(".md-search[role=dialog]")?.setAttribute("aria-label", "Search");
+  document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code").forEach((box) => { box.tabIndex = 0; });
+});
+
 // The button of a console block copies its commands: no prompt, and nothing that was printed.
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button.md-clipboard, button.md-code__button");

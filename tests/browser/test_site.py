@@ -1,11 +1,19 @@
-"""The script of the documentation: a console block is copied without prompts and without what was printed."""
+"""The site: screen readers and weak eyes can read it, and it asks nobody else; how console blocks are copied."""
 
+import functools
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 from web_reader import Reader
 
-SCRIPT = Path(__file__).parents[2] / "docs" / "assets" / "site.js"
+REPOSITORY = Path(__file__).parents[2]
+SCRIPT = REPOSITORY / "docs" / "assets" / "site.js"
 PROMPT = '<span class="gp">$ </span>'
 
 
@@ -24,3 +32,36 @@ PROMPT = '<span class="gp">$ </span>'
 def test_what_is_copied(reader: Reader, code: str, commands: str) -> None:
     reader.page.set_content(f"<pre><code>{code}</code></pre><script>{SCRIPT.read_text(encoding='utf-8')}</script>")
     assert reader.page.evaluate("commandsOf(document.querySelector('code'))") == commands
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[str]]]:
+    """The built site on a port of its own, and the paths of its pages."""
+    pytest.importorskip("material", reason="the extra docs, which .ci/nightly installs")
+    folder = tmp_path_factory.mktemp("site")
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    subprocess.run(build, cwd=REPOSITORY, check=True, capture_output=True)
+    quiet = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    pages = sorted(str(page.parent.relative_to(folder)) for page in folder.rglob("index.html"))
+    yield f"http://127.0.0.1:{server.server_port}/", pages
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_passes_axe_and_asks_nobody_else(browser: Browser, site: tuple[str, list[str]], scheme: str) -> None:
+    address, pages = site
+    assert len(pages) > 60
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+    reader, asked = Reader(context.new_page()), set[str]()
+    reader.page.on("request", lambda request: asked.add(request.url))
+    faults = {}
+    for page in pages:
+        reader.page.goto(f"{address}{page}/")
+        faults[page] = reader.serious_faults()
+    context.close()
+    assert {page: found for page, found in faults.items() if found} == {}
+    assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
