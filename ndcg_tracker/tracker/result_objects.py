@@ -392,6 +392,10 @@ class SuiteResult:
 
         return pd.DataFrame(suite_rows(self.table))
 
+    def to_latex(self) -> str:
+        """Return a table for a paper, with the caption that explains it; it needs the package booktabs."""
+        return suite_table_as("latex", self.table)
+
     def _repr_html_(self) -> str:
         return reports_html([suite_table_report(self.table)])
 

@@ -80,6 +80,7 @@ def test_the_table_is_that_of_the_groups(beir: nt.Tracker) -> None:
     frame = beir.suite("beir").to_frame()
     assert len(frame) == 9
     assert frame["mean"].isna().sum() == 2
+    assert r"\toprule" in beir.suite("beir").to_latex()
 
 
 def test_the_comparison_is_that_of_the_datasets(beir: nt.Tracker) -> None:
