@@ -353,17 +353,23 @@ def slice_totals(by: Slicing, delta: Floats, shares: Floats) -> tuple[SliceTotal
 
 
 def change_totals(
-    changes: ItemChanges, shares: Floats, delta: float, group_names: GroupNames, *, top: int | None
+    changes: ItemChanges,
+    shares: Floats,
+    delta: float,
+    group_names: GroupNames,
+    *,
+    top: int | None,
+    by_row_number: bool = False,
 ) -> ChangeTotals:
     """Return what the items of all groups did to the mean.
 
     Parameters: ``changes``: the items of all groups that contribute another amount. ``shares``: float64, shape
     (n_groups,), what part of the mean each group is, with sum 1. ``delta``: the difference of the means.
     ``group_names``: gives the ids of groups from their places. ``top``: how many items to name at either end, None
-    for all.
+    for all. ``by_row_number``: items are known by their places within each group, so none is in two groups.
     """
     points = changes.contribution * shares[changes.groups]
-    items, n_other, other = _by_item(changes, points, group_names, top)
+    items, n_other, other = _by_item(changes, points, group_names, top, by_row_number=by_row_number)
     return ChangeTotals(
         _by_kind(changes, points),
         _by_grade(changes, points),
@@ -408,10 +414,12 @@ def _by_rank(changes: ItemChanges, points: Floats) -> tuple[RankTotal, ...]:
 
 
 def _by_item(
-    changes: ItemChanges, points: Floats, group_names: GroupNames, top: int | None
+    changes: ItemChanges, points: Floats, group_names: GroupNames, top: int | None, *, by_row_number: bool
 ) -> tuple[tuple[ItemTotal, ...], int, float]:
     """Return the items that did most to either side, how many others there are, and what these did together."""
-    _, first, codes = np.unique(changes.item_keys.hashes(), return_index=True, return_inverse=True)
+    first = codes = np.arange(points.size)
+    if not by_row_number:
+        _, first, codes = np.unique(changes.item_keys.hashes(), return_index=True, return_inverse=True)
     counts, sums = (np.array(numbers) for numbers in _sums(codes.ravel(), points, first.size))
     ascending = np.argsort(sums, kind="stable")
     lowest, highest = ascending[:top], ascending[::-1][:top]

@@ -38,7 +38,9 @@ class ValidationRows:
     def __init__(
         self, labels: Any, *, group: Any = None, group_sizes: Any = None, item: Any = None, weight: Any = None
     ) -> None:
-        if (group is None) == (group_sizes is None):
+        if group is not None and group_sizes is not None:
+            raise InputError("the validation rows have their groups twice", advice="leave out group or group_sizes")
+        if group is None and group_sizes is None:
             raise InputError(
                 "the validation rows need their groups", advice="give group (an id per row) or group_sizes"
             )

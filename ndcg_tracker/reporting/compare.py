@@ -498,7 +498,7 @@ def _equivalence_in_words(found: Equivalence) -> str:
 def labels_text(labels: LabelSetRef) -> str:
     """Return the version of labels, whose they are, and their digest where it is known."""
     if labels.judge == EXTERNAL_JUDGE:
-        return "none: another engine computed the results"
+        return "none here: the results were given as values"
     if labels.judge == SUMMED_JUDGE:
         return f"not stored here, digest {labels.digest[:12] if labels.digest.strip('0') else 'unknown'}"
     digest = f", digest {labels.digest[:12]}" if labels.digest else ""
@@ -543,13 +543,15 @@ def _arms(comparison: Comparison) -> list[tuple[str, str]]:
     for metric in comparison.metrics:
         parts = metric.variance
         if parts is not None:
-            share = percent(parts.runs / (parts.runs + parts.groups))
+            of_runs, by_groups = (
+                percent(part / (parts.runs + parts.groups)) for part in (parts.runs, parts.runs_by_groups)
+            )
             wider = points(parts.with_twice_the_runs), points(parts.with_twice_the_groups)
             found.append(
                 (
                     "variance",
-                    f"{metric.metric}: {share} from the runs, the rest from the groups, {parts.df:.1f} degrees of "
-                    "freedom; the interval is "
+                    f"{metric.metric}: {of_runs} from the runs, {by_groups} from runs by groups, the rest from the "
+                    f"groups, {parts.df:.1f} degrees of freedom; the interval is "
                     f"±{points(parts.half_width)}, with twice the runs about ±{wider[0]}, with twice the groups about "
                     f"±{wider[1]}",
                 )

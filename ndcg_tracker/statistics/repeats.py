@@ -19,13 +19,15 @@ class VarianceParts:
     """Where the variance of a difference of two arms' means comes from.
 
     ``groups``, ``runs_baseline``, ``runs_candidate``: its parts, each >= 0; they add up to the square of the standard
-    error. ``df``: its degrees of freedom. ``half_width``: of the 95% interval; ``with_twice_the_runs`` and
-    ``with_twice_the_groups``: what it would be about, with twice as many of either.
+    error. ``runs_by_groups``: what of ``groups`` comes from runs that help some groups and hurt others, which more runs
+    shrink as well; at most all of it. ``df``: its degrees of freedom. ``half_width``: of the 95% interval;
+    ``with_twice_the_runs`` and ``with_twice_the_groups``: what it would be about, with twice as many of either.
     """
 
     groups: float
     runs_baseline: float
     runs_candidate: float
+    runs_by_groups: float
     df: float
     half_width: float
     with_twice_the_runs: float
@@ -127,14 +129,16 @@ def crossed_t(
     if not variance:
         return plain, None
     df = _df(variance, [(groups, n - 1), *((arm.means / arm.n_runs, arm.n_runs - 1) for arm in arms)])
+    by_groups = min(groups, sum(arm.residual / arm.n_runs for arm in arms))  # an estimate may exceed the whole
     test = t_test(n, plain.mean, plain.sd, math.sqrt(variance), df, level=level)
     return test, VarianceParts(
         groups,
         arms[0].part,
         arms[1].part,
+        by_groups,
         df,
         _half_width(variance, df, level),
-        _with_twice_the_runs(groups, n, arms, level),
+        _with_twice_the_runs(groups - by_groups / 2, n, arms, level),
         _with_twice_the_groups(groups, n, arms, level),
     )
 
@@ -150,8 +154,10 @@ def _half_width(variance: float, df: float, level: float) -> float:
 
 
 def _with_twice_the_runs(groups: float, n: int, arms: tuple[RunVariance, RunVariance], level: float) -> float:
-    """Return about how wide half the interval would be with twice the runs: an arm of one run stays as it is."""
-    groups = max(0.0, groups - sum(arm.residual / arm.n_runs for arm in arms) / 2)
+    """Return about how wide half the interval would be with twice the runs: an arm of one run stays as it is.
+
+    ``groups``: the part of the groups that is left then.
+    """
     variance = groups + sum(arm.part for arm in arms) / 2
     df = _df(variance, [(groups, n - 1), *((arm.means / (2 * arm.n_runs), 2 * arm.n_runs - 1) for arm in arms)])
     return _half_width(variance, df, level)

@@ -310,6 +310,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
         means[1] - means[0],
         lambda groups: keys.take(places[groups]).to_list(),
         top=top,
+        by_row_number=bool(both.baseline.label_set.by_row_number),
     )
     if slices is not None:
         totals = replace(totals, slices=slice_totals(slices.of(paired.group_ids), paired.delta, shares))

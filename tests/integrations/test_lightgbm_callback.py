@@ -247,7 +247,7 @@ def test_the_database_of_the_environment(tmp_path: Path, monkeypatch: pytest.Mon
         (
             {"group_sizes": VALID.sizes},
             nt.InputError,
-            "the validation rows need their groups; give group (an id per row) or group_sizes",
+            "the validation rows have their groups twice; leave out group or group_sizes",
         ),
         (
             {"group": None, "group_sizes": [2, 0]},

@@ -90,6 +90,20 @@ def test_more_runs_and_more_groups_narrow_what_they_can() -> None:
     assert of_groups.with_twice_the_groups < 0.8 * of_groups.half_width
 
 
+def test_twice_the_runs_halve_the_variance_at_most() -> None:
+    """Where the residuals are estimated as more than all that the groups' differences vary."""
+    rng = np.random.default_rng(0)
+    more = 0
+    for _ in range(60):
+        one, other = (0.7 + rng.normal(0, 0.08, (4, 20)) for _ in range(2))
+        _, parts = crossed_t(one, other)
+        assert parts is not None
+        assert 0 <= parts.runs_by_groups <= parts.groups
+        more += parts.runs_by_groups == parts.groups
+        assert parts.with_twice_the_runs >= 1.9599 * ((parts.groups + parts.runs) / 2) ** 0.5
+    assert more > 10
+
+
 def test_nothing_to_infer() -> None:
     same = np.full((3, 5), 0.5)
     assert crossed_t(same, same) == (paired_t(np.zeros(5)), None)

@@ -145,6 +145,18 @@ def test_the_labels_that_were_asked_for_stand_in_the_command_to_type(shop: nt.Tr
     )
 
 
+def test_rows_of_the_same_number_are_other_items_in_each_group(tracker: nt.Tracker) -> None:
+    rows = {"group": ["q", "q", "r", "r"], "label": [1, 0, 1, 0]}
+    tracker.ingest({**rows, "score": [2.0, 1.0, 2.0, 1.0]}, name="old", dataset="ranks", metrics="dcg@1")
+    tracker.ingest({**rows, "score": [1.0, 2.0, 1.0, 2.0]}, name="new", dataset="ranks", metrics="dcg@1")
+    totals = tracker.explain("old", "new", dataset="ranks", metric="dcg@1").explanation.totals
+    assert totals is not None
+    assert [(one.item, one.n_groups, one.group, one.contribution) for one in totals.items] == [
+        ("1", 1, "q", -0.5),
+        ("1", 1, "r", -0.5),
+    ]
+
+
 def test_a_group_without_a_value_in_between_says_so(tracker: nt.Tracker) -> None:
     tracker.ingest({"q": {"a": 2.0, "b": 1.0}}, name="one", labels={"q": {"a": 1}}, metrics=["ndcg(empty=skip)@10"])
     tracker.add_labels(labels_of({"q": {"a": 0, "b": 1}}))
