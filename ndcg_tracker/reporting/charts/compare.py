@@ -477,10 +477,19 @@ def checked_kind(kind: str) -> None:
 
 
 def comparison_chart(kind: ComparisonChart, reports: PairReports, by: str | None = None) -> Spec:
-    """Return a chart of a comparison, of the first candidate where it shows one.
+    """Return a chart of a comparison, of the first candidate where it shows one; it names the runs and the dataset.
 
     ``by``: a group attribute (see ``ComparisonResult.plot``). Raises: InputError for a chart that cannot be drawn.
     """
+    comparison = reports.pairs[0].comparison
+    runs = "" if kind in ("forest", "heatmap") else f"{comparison.candidate.name} against {comparison.baseline.name} "
+    spec = _chart_of_kind(kind, reports, by)
+    where = f"{runs}on {comparison.dataset}"
+    title = spec["title"]
+    return {**spec, "title": {**title, "subtitle": "; ".join(filter(None, [where, title.get("subtitle", "")]))}}
+
+
+def _chart_of_kind(kind: ComparisonChart, reports: PairReports, by: str | None) -> Spec:
     pairs = reports.pairs
     first = pairs[0]
     comparison = for_people(first.comparison)
