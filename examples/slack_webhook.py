@@ -31,7 +31,7 @@ def told(found: object, code: int, error: str) -> str:
         return f"*{found['decision'].upper()}*: {escaped(runs)}\n{escaped('; '.join([*means, found['reason']]))}"
     if isinstance(found, list):
         steps = [
-            f"{row['metric']} stepped {'up' if row['step_change'] > 0 else 'down'} by {abs(row['step_change']):.4f} at "
+            f"{row['dataset']}: {row['metric']} stepped {'up' if row['step_change'] > 0 else 'down'} by {abs(row['step_change']):.4f} at "
             f"{row['run']} (commit {(row['git_commit'] or 'unknown')[:7]})"
             for row in found
             if row["step"]
@@ -59,4 +59,5 @@ def main(command: list[str], url: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:], os.environ["SLACK_WEBHOOK_URL"]))
+    address = os.environ.get("SLACK_WEBHOOK_URL") or sys.exit("set SLACK_WEBHOOK_URL to the address of the webhook")
+    sys.exit(main(sys.argv[1:], address))

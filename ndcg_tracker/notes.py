@@ -22,7 +22,8 @@ Kind = Literal[
     # leaderboard
     "runs_lacking", "runs_without_results", "small_slices",
     # ingest, evaluate and import
-    "rank_conflict", "no_score", "no_label", "swapped", "same_content", "alias_moved", "new_labels", "other_version",
+    "rank_conflict", "scores_like_ranks", "no_score", "no_label",
+    "swapped", "same_content", "alias_moved", "new_labels", "other_version",
     # MLflow
     "not_pushed", "other_parameter", "other_mean", "no_mean", "no_report", "missing_groups",
 ]  # fmt: skip

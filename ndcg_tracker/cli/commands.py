@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from ndcg_tracker import __version__
 from ndcg_tracker.cli.options import say, surroundings
+from ndcg_tracker.errors import InputError
 
 COMMANDS = {
     "ingest": "ingest:ingest",
@@ -97,7 +98,29 @@ def _imported(name: str, database: Any) -> Any:
         app.command(name)(found)
         command = typer.main.get_command(app)
     _take_database_too(command, database)
+    _refuse_repetitions(command)
     return command
+
+
+def _refuse_repetitions(command: Any) -> None:
+    """Make a command, and those of its group, refuse an option that stands there twice and counts once.
+
+    Of two values the parser would take the last, in silence.
+    """
+    parsed = command.parse_args
+
+    def parse_args(context: Any, words: list[str]) -> list[str]:
+        if not context.resilient_parsing:  # as for completion
+            given = command.make_parser(context).parse_args(list(words))[2]
+            once = [one for one in given if one.param_type_name == "option" and not (one.multiple or one.is_flag)]
+            for option in once:
+                if once.count(option) > 1:
+                    raise InputError(f"{max(option.opts, key=len)} stands there twice", advice="give it once")
+        return list(parsed(context, words))
+
+    command.parse_args = parse_args
+    for inner in getattr(command, "commands", {}).values():
+        _refuse_repetitions(inner)
 
 
 def _take_database_too(command: Any, option: Any) -> None:

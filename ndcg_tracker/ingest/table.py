@@ -28,6 +28,7 @@ LONGEST_ID = 2000  # bytes; beyond 2.7 kB a Postgres index refuses an id
 
 
 _BLOCK_ROWS = 1 << 19  # of a table that is ranked in blocks
+_LEAST_LIST = 5  # shorter lists may have such scores by chance
 
 
 def no_row(refused: Refused) -> Exception:
@@ -57,11 +58,28 @@ def joined_notes(notes: Iterable[Note], *, has_labels: bool = False) -> list[Not
     no score: n=2
     """
     every, joined = list(notes), list[Note]()
-    for kind in ("rank_conflict",) if has_labels else ("rank_conflict", "no_score"):
+    for kind in ("rank_conflict", "scores_like_ranks", *(() if has_labels else ("no_score",))):
         parts = [note for note in every if note.kind == kind]
         n = sum(cast("int", note.facts["n"]) for note in parts)
         joined += [replace(note, facts={**note.facts, "n": n}) for note in parts[:1]]
     return joined
+
+
+def scores_like_ranks(group_keys: Keys, offsets: Index, scores: Floats) -> Note | None:
+    """Return a note where the scores of every group are 1, 2, 3, ... in the order of the rows, as ranks would be.
+
+    Parameters: ``scores``: float64, one per row. Of groups that are all shorter than 5 rows nothing is said.
+
+    >>> scores_like_ranks(Keys.from_strings(["q"]), np.array([0, 5]), np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
+    Note(kind='scores_like_ranks', facts={'n': 1, 'first': 'q'}, command=())
+    """
+    lengths = np.diff(offsets)
+    if lengths.max(initial=0) < _LEAST_LIST or not np.array_equal(scores[: lengths[0]], np.arange(1, lengths[0] + 1)):
+        return None
+    ranks = np.arange(1, scores.size + 1) - np.repeat(offsets[:-1], lengths)
+    if not np.array_equal(scores, ranks):
+        return None
+    return Note("scores_like_ranks", {"n": lengths.size, "first": group_keys[0]})
 
 
 def rank_conflict(
@@ -187,7 +205,7 @@ def ranked_blocks(rows: Rows, places: Places) -> Iterator[RankedTable]:
 
 
 def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> RankedTable:
-    scores = np.full(len(table.items), np.nan) if rows.scores is None else table.arranged(rows.scores)
+    given = scores = np.full(len(table.items), np.nan) if rows.scores is None else table.arranged(rows.scores)
     n_rows = scores.size
     weights = None if rows.weights is None else _group_weights(table, rows.weights, places)
     labels = None
@@ -201,6 +219,8 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
     if rows.items is not None:
         _refuse_duplicates(table, places, run, labels)
     notes: list[Note] = []
+    looks_ranked = None if scores.size < n_rows else scores_like_ranks(table.keys, table.offsets, given)
+    notes += [] if looks_ranked is None else [looks_ranked]
     if rows.ranks is not None and scores.size == n_rows:
         is_descending = isinstance(run, Ranking)
         ranks = rows.ranks[table.rows]

@@ -253,6 +253,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "beats the next"
     ).format,
     "rank_conflict": _rank_conflict,
+    "scores_like_ranks": lambda n, first: (
+        f"the scores of {'its group' if n == 1 else f'all {n:,} groups, such as'} {shown(first)}, are 1, 2, 3, ... in "
+        "the order of the rows, and the highest is the best: if these are ranks, negate them"
+    ),
     "no_score": lambda n: (
         f"{counted(n, 'row')} {'has' if n == 1 else 'have'} no score, and the items count as not retrieved; if a model "
         "failed on them, fix the scores"

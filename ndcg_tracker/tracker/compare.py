@@ -22,7 +22,7 @@ from ndcg_tracker.comparison.results import (
     most_telling,
 )
 from ndcg_tracker.comparison.sums import refuse_groups
-from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
+from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.metric import Metric
@@ -156,6 +156,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         options.methods.check_t_only("clusters of groups")
     label_set = both.baseline.label_set
     pruned = pruned_notes(tx, both)
+    _refuse_other_groups(both)
     shares = [judged_shares_of(tx, side) for side in both.sides]
     results = [
         replace(
@@ -231,6 +232,23 @@ def clustered(results: PairedResults, by: AttributeValues) -> PairedResults:
     return replace(results, chance=Chance(clusters=np.array(codes, dtype=np.int64)), clustered_by=by.attribute)
 
 
+def _refuse_other_groups(both: RunPair) -> None:
+    """Raise NotComparableError where one run of two has no group of the labels: all of them would count as missing."""
+    without = [side for side in both.sides if any(_has_no_group(side, metric) for metric in both.metrics)]
+    if len(without) != 1:
+        return
+    (side,) = without
+    raise NotComparableError(
+        f"run {side.run.name!r} has no group of version {side.label_set.version} of the labels of dataset "
+        f"{side.run.dataset!r}, so each would count as missing",
+        advice="are its groups spelled as in the labels?",
+    )
+
+
+def _has_no_group(side: Side, metric: Metric) -> bool:
+    return not metric.is_external and side.evaluations[str(metric)].n_missing >= side.label_set.n_groups > 0
+
+
 def judged_shares_of(tx: ReadTransaction, side: Side) -> dict[int | None, float]:
     """Return the judged share of a run by cutoff."""
     return {one.cutoff: one.judged_share for one in tx.evaluations.coverages(side.run.id, side.label_set.id)}
@@ -243,8 +261,8 @@ def has_nothing_judged(tx: ReadTransaction, side: Side, metric: Metric, shares: 
     """
     if metric.is_external:
         return False
-    if side.evaluations[str(metric)].n_missing >= side.label_set.n_groups > 0:
-        return True  # no group in common
+    if _has_no_group(side, metric):
+        return True
     if shares.get(metric.cutoff) != 0:
         if metric["depth"] == "all" or tx.runs.prunings(side.run.id):
             return False

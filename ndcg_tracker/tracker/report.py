@@ -92,11 +92,13 @@ def _runs_report(
     command: tuple[str, ...],
 ) -> RunsReport:
     comparison = found[0].comparison
+    decisions = _newest_decisions(tx, found)
     return RunsReport(
         reports.pairs,
         reports.deltas,
         history_of(tx, comparison.dataset, comparison.metrics[0].metric, wanted).rows,
-        _newest_decisions(tx, found),
+        decisions,
+        {name for name, one in decisions.items() if one.label_set_id != found[0].both.candidate.label_set.id},
         command,
     )
 

@@ -208,3 +208,20 @@ def test_the_database_is_given_or_named_by_the_environment_or_here(
         capsys.readouterr()
         assert run([*arguments, "runs", "list", "--format", "json"]) == 0
         assert [row["run"] for row in json.loads(capsys.readouterr().out)] == [name]
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (("compare", "a", "b", "--by", "kind", "--by", "kind"), "--by"),
+        (("gate", "b", "--baseline", "a", "--margin", "0.1", "--margin=0.1"), "--margin"),
+        (("ingest", "x.csv", "--dataset", "one", "--dataset", "two"), "--dataset"),
+        (("runs", "list", "--top", "1", "--top", "2"), "--top"),
+        (("sql", "--db", "one.db", "SELECT 1", "--db", "two.db"), "--db"),
+    ],
+)
+def test_an_option_that_counts_once_is_not_given_twice(
+    words: tuple[str, ...], option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(words) == 2
+    assert capsys.readouterr() == ("", f"error: {option} stands there twice; give it once\n")

@@ -161,6 +161,11 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "the rank column contradicts the scores in 3,000 groups (the first: 'q7'); the scores decide, as in trec_eval: "
         "if lower scores are better here, negate them",
     ),
+    "scores_like_ranks": (
+        {"n": 3000, "first": "q7"},
+        "the scores of all 3,000 groups, such as 'q7', are 1, 2, 3, ... in the order of the rows, and the highest is "
+        "the best: if these are ranks, negate them",
+    ),
     "no_score": (
         {"n": 1200},
         "1,200 rows have no score, and the items count as not retrieved; if a model failed on them, fix the scores",

@@ -495,6 +495,22 @@ def test_two_runs_without_a_group_in_common_with_the_labels(tracker: nt.Tracker)
     assert (metric["verdict"], metric["not_comparable"]) == ("not_comparable", "nothing_judged")
 
 
+def test_one_run_without_a_group_in_common_with_the_labels(tracker: nt.Tracker) -> None:
+    numbered = {f"Q{number}": items for number, items in enumerate(DENSE.values())}
+    for name, ranking in (("bm25", BM25), ("dense", numbered)):
+        tracker.ingest(frame_of(ranking), name=name, labels=frame_of(LABELS, "label") if name == "bm25" else None)
+    message = (
+        "run 'dense' has no group of version 1 of the labels of dataset 'default', so each would count as missing; "
+        "are its groups spelled as in the labels?"
+    )
+    for pair in (("bm25", "dense"), ("dense", "bm25")):
+        with pytest.raises(nt.NotComparableError) as caught:
+            tracker.compare(*pair)
+        assert str(caught.value) == message
+    assert refusal_of_gate(tracker) == message
+    assert tracker.sql("SELECT * FROM gate_decisions").empty
+
+
 def test_items_below_the_cutoff_that_move_up_where_unjudged_ones_are_dropped(tracker: nt.Tracker) -> None:
     shop = {"group": ["q"] * 3, "item": ["a", "b", "c"], "score": [3.0, 2.0, 1.0]}
     labels = {"group": ["q"] * 2, "item": ["b", "c"], "label": [0, 0]}

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rankings_of import labels_of
 from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
 from sums_of_items import long_labels, long_lists
 
@@ -155,6 +156,15 @@ def test_the_newest_decision_of_a_gate_stands_on_the_page(shop: nt.Tracker) -> N
     page = shop.report("bm25", "dense").to_html()
     assert page.count("Gate on ndcg@10: ") == 1
     assert "overridden: known, and accepted" in page
+
+
+def test_a_decision_under_other_labels_is_not_told_as_one_under_these(shop: nt.Tracker) -> None:
+    shop.gate("dense", baseline="bm25", margin=0.9, dataset="shop", metric="ndcg@10")
+    assert "Gate on ndcg@10: PASS" in shop.report("bm25", "dense").to_html()
+    shop.add_labels(labels_of({**LABELS, "q1": {"a": 2}}), dataset="shop")
+    shop.rescore(["bm25", "dense"], dataset="shop")
+    page = shop.report("bm25", "dense").to_html()
+    assert "Gate on ndcg@10: not asked under these labels. Under others it was PASS (" in page
 
 
 def test_the_page_of_a_gate_has_the_notes_of_the_gate(shop: nt.Tracker) -> None:

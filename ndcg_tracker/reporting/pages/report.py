@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,8 @@ class RunsReport:
     """Everything that the page shows.
 
     ``pairs``: the baseline with each candidate. ``deltas``: between any two of the runs. ``history``: rows of the first
-    metric, oldest first. ``decisions``: of the newest gate on each pair that had one, by the candidate's name.
+    metric, oldest first. ``decisions``: of the newest gate on each pair that had one, by the candidate's name;
+    ``outdated``: the candidates whose decision rests on other labels than the comparison.
     ``command``: the words of the command that makes the page again.
     """
 
@@ -52,6 +53,7 @@ class RunsReport:
     deltas: tuple[RunPairDelta, ...] = ()
     history: tuple[HistoryRow, ...] = ()
     decisions: Mapping[str, DecisionRecord] = field(default_factory=dict)
+    outdated: Collection[str] = ()
     command: Sequence[str] = ()
 
 
@@ -170,7 +172,9 @@ class _PairOnPage:
             else f"95% interval {interval(first.ci, signed=True)}, p {p_text(first.p_adjusted)}: ",
             "verdict": finding(first),
             "further": [finding(metric) for metric in comparison.metrics[1:]],
-            "decision": "" if decision is None else _decision_in_words(decision),
+            "decision": ""
+            if decision is None
+            else _decision_in_words(decision, is_outdated=pair.comparison.candidate.name in report.outdated),
             "share": _share(counts),
             "counts": f"{first.wins:,} better · {first.ties:,} the same · {first.losses:,} worse",
             "colors": list(slices),
@@ -277,8 +281,13 @@ def _signed(number: float) -> str:
     return points(number, signed=True)
 
 
-def _decision_in_words(one: DecisionRecord) -> str:
+def _decision_in_words(one: DecisionRecord, *, is_outdated: bool) -> str:
     overridden = "" if one.acknowledged_reason is None else f"; overridden: {one.acknowledged_reason}"
+    if is_outdated:
+        return (
+            f"Gate on {one.metric}: not asked under these labels. Under others it was {one.decision.upper()} "
+            f"({one.created_at_utc[:10]}){overridden}"
+        )
     return f"Gate on {one.metric}: {one.decision.upper()} ({one.created_at_utc[:10]}): {one.reason}{overridden}"
 
 
