@@ -230,7 +230,7 @@ def _pairs(n_rows: int, *, by_table: bool) -> Work:
     if not by_table:
         pair._DENSE = 0
     ids = np.arange(min(n_rows, 7_000))
-    return lambda: pair._places(ids[::2], ids)
+    return lambda: pair.places_of_ids(ids[::2], ids)
 
 
 def _quantiles(*, expanded: bool) -> Work:

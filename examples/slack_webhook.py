@@ -31,7 +31,7 @@ def told(found: object, code: int, error: str) -> str:
         return f"*{found['decision'].upper()}*: {escaped(runs)}\n{escaped('; '.join([*means, found['reason']]))}"
     if isinstance(found, list):
         steps = [
-            f"{row['dataset']}: {row['metric']} stepped {'up' if row['step_change'] > 0 else 'down'} by {abs(row['step_change']):.4f} at "
+            f"{row['metric']} stepped {'up' if row['step_change'] > 0 else 'down'} by {abs(row['step_change']):.4f} at "
             f"{row['run']} (commit {(row['git_commit'] or 'unknown')[:7]})"
             for row in found
             if row["step"]
