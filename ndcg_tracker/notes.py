@@ -20,7 +20,7 @@ Kind = Literal[
     "summaries_only",
     "sums_only",
     # leaderboard
-    "runs_lacking", "runs_without_results", "small_slices",
+    "runs_lacking", "runs_without_results", "in_no_run", "small_slices",
     # ingest, evaluate and import
     "rank_conflict", "scores_like_ranks", "no_score", "no_label",
     "swapped", "same_content", "alias_moved", "new_labels", "other_version",

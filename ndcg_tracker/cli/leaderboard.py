@@ -34,6 +34,7 @@ class Missing(StrEnum):
     error = "error"
     zero = "zero"
     intersect = "intersect"
+    skip = "skip"
 
 
 def leaderboard(
@@ -52,7 +53,7 @@ def leaderboard(
         str | None, typer.Option(metavar="ATTRIBUTE", help="The first metric by slices as well.", show_default=False)
     ] = None,
     missing: Annotated[
-        Missing, typer.Option(help="Groups that some runs have no result for: refused, 0, or left out.")
+        Missing, typer.Option(help="Groups that some runs lack: refused, 0, or left out; skip: those that none has.")
     ] = Missing.error,
     measure: Annotated[
         list[str] | None,

@@ -65,6 +65,7 @@ class MetricBoard:
     """One metric of a leaderboard: ``standings`` in the order of its runs, over ``n`` groups.
 
     ``value``: of the attribute whose groups these are, None for all groups and for those without one.
+    ``requested_as``: the name by which all runs were asked for the metric, "" where there is no such.
     """
 
     metric: str
@@ -73,6 +74,7 @@ class MetricBoard:
     standings: tuple[Standing, ...]
     pairs: tuple[RunsPaired, ...] = ()
     value: str | None = None
+    requested_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,7 +132,7 @@ def ranks(one: Standing) -> str:
 def leaderboard_report(board: Leaderboard) -> Report:
     """Return the report of a leaderboard."""
     first, signs = board.metrics[0], letters(len(board.runs))
-    names = [familiar_name(one.metric) for one in board.metrics]
+    names = [familiar_name(one.metric, one.requested_as) for one in board.metrics]
     rows: list[list[object]] = []
     for place, run in enumerate(board.runs):
         of_first = first.standings[place]
@@ -182,7 +182,7 @@ def _headline(board: Leaderboard, metric: str) -> str:
 
 def _slice_table(board: Leaderboard) -> Table:
     """Return the first metric of each run on the groups of each value; few runs have a column each, many a row each."""
-    title = f"{familiar_name(board.metrics[0].metric)} by {board.attribute}"
+    title = f"{familiar_name(board.metrics[0].metric, board.metrics[0].requested_as)} by {board.attribute}"
     cells = [[_slice_cell(one) for one in of_slice.standings] for of_slice in board.slices]
     names = [run.name for run in board.runs]
     legend = ["*: significantly worse than the best there"]
@@ -204,7 +204,7 @@ def _slice_cell(one: Standing) -> Painted:
 def leaderboard_latex(board: Leaderboard) -> str:
     """Return a table for a paper: booktabs, the best mean bold, the second underlined, letters as superscripts."""
     signs = letters(len(board.runs))
-    names = [latex_text(familiar_name(one.metric)) for one in board.metrics]
+    names = [latex_text(familiar_name(one.metric, one.requested_as)) for one in board.metrics]
     best, second = ([_places(one, rank) for one in board.metrics] for rank in (1, 2))
     lines = []
     for place, run in enumerate(board.runs):

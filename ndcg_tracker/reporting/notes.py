@@ -199,6 +199,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         f"left out: {counted(n, 'run')} without {', '.join(metrics)} under labels version {version}, such as {first}; "
         "to add them"
     ),
+    "in_no_run": lambda n, n_groups: (
+        f"{counted(n, 'group')} of {n_groups:,} with labels {'is' if n == 1 else 'are'} in no run: 0 in all; to leave "
+        f"{'it' if n == 1 else 'them'} out, as trec_eval does"
+    ),
     "small_slices": lambda n, attribute, fewest: (
         f"left out: {counted(n, 'slice')} by {attribute} with fewer than {fewest} groups"
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -53,9 +53,9 @@ class LeaderboardQuestion:
                 f"{argument('test', self.test)} is unknown",
                 advice=f"give {argument('test', 't')} or {argument('test', 'permutation')}",
             )
-        if self.missing not in ("error", "zero", "intersect"):
+        if self.missing not in ("error", "zero", "intersect", "skip"):
             raise InputError(
-                f"{argument('missing', self.missing)} is unknown here", advice="give error, zero or intersect"
+                f"{argument('missing', self.missing)} is unknown", advice="give error, zero, intersect or skip"
             )
         for metric in self.metrics:
             if metric.shown_only is not None or metric.summary != "mean":
@@ -93,7 +93,18 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
     slices: list[MetricBoard] = []
     for metric, of_metric in zip(metrics, records, strict=True):
         evaluations = [of_metric[run.id] for run in runs]
-        ids, values = side_by_side(tx, metric, evaluations, [run.name for run in runs], question.missing)
+        missing = "error" if question.missing == "skip" else question.missing
+        ids, values = side_by_side(tx, metric, evaluations, [run.name for run in runs], missing)
+        absent = _in_no_run(tx, ids, metric, evaluations)
+        if question.missing == "skip" and absent.size:
+            is_kept = ~np.isin(ids, absent)
+            ids, values = ids[is_kept], values[:, is_kept]
+            if not ids.size:
+                raise NotComparableError(
+                    "no run has a group of the labels", advice="are their groups spelled as in the labels?"
+                )
+        elif absent.size and not any(note.kind == "in_no_run" for note in notes):
+            notes.append(Note("in_no_run", {"n": absent.size, "n_groups": ids.size}, _skipping(question, dataset)))
         weights = _weights(tx, dataset_id, metric, ids)
         if weights is not None and question.test == "permutation":
             raise InputError(f"{metric} weighs groups, which sign flips do not", advice=f"give {argument('test', 't')}")
@@ -104,17 +115,17 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
             values = values[order]
         names = [run.name for run in runs]
         limits = metric.limits
-        boards.append(
-            metric_board(
-                str(metric),
-                names,
-                values,
-                direction=metric.direction,
-                weights=weights,
-                limits=limits,
-                test=question.test,
-            )
+        board = metric_board(
+            str(metric),
+            names,
+            values,
+            direction=metric.direction,
+            weights=weights,
+            limits=limits,
+            test=question.test,
         )
+        asked = {one.requested_as for one in evaluations}
+        boards.append(replace(board, requested_as=asked.pop()) if len(asked) == 1 else board)
         if question.by is not None and not slices:
             slices, of_slices = _slices(tx, question, metric, (runs, ids, values, weights))
             notes += of_slices
@@ -247,6 +258,31 @@ def side_by_side(
         else:
             row[np.searchsorted(shared, ids)] = values
     return shared, matrix
+
+
+def _in_no_run(tx: ReadTransaction, ids: Index, metric: Metric, evaluations: Sequence[HistoryRecord]) -> Index:
+    """Return the labelled groups that no run has and that the metric counts all the same."""
+    if (
+        metric.is_external
+        or metric["missing"] not in ("zero", "empty")
+        or not all(one.n_missing for one in evaluations)
+    ):
+        return ids[:0]
+    absent = ids
+    for one in evaluations:
+        absent = np.setdiff1d(absent, tx.runs.group_ids(one.run_id), assume_unique=True)
+        if not absent.size:
+            break
+    return absent
+
+
+def _skipping(question: LeaderboardQuestion, dataset: str) -> tuple[str, ...]:
+    """Return the command that leaves out the groups that no run has."""
+    metrics = [word for metric in question.metrics for word in ("--metric", str(metric))]
+    tags = [word for key, value in question.tags.items() for word in ("--tag", f"{key}={value}")]
+    by = [] if question.by is None else ["--by", question.by]
+    runs = (*question.references, "--dataset", dataset, *metrics, *tags, *by)
+    return ("ndcg-track", "leaderboard", *runs, "--missing", "skip")
 
 
 def _weights(tx: ReadTransaction, dataset_id: int, metric: Metric, ids: Index) -> Floats | None:

@@ -829,8 +829,9 @@ class Tracker:
         named where there is one). ``tags``: only runs with these. ``metrics``: text forms; the first orders the runs.
         ``test``: "t" (paired t, Holm over all pairs) or "permutation" (sign flips, corrected by the largest t). ``by``:
         a group attribute, for the first metric by slices. ``missing``: groups that some runs have no result for:
-        "error", "zero" or "intersect". ``measures``: numbers of whole runs to show beside, such as latency, by the name
-        of their tag or parameter. Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes it;
+        "error", "zero" or "intersect"; "skip" leaves out those that no run has. ``measures``: numbers of whole runs to
+        show beside, such as latency, by the name of their tag or parameter. Raises: ReferenceNotFoundError;
+        NotComparableError, with the command that fixes it;
         InputError for what does not go together.
         """
         from ndcg_tracker.tracker.leaderboard import LeaderboardQuestion, leaderboard_of

@@ -68,6 +68,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"n": 2, "first": "bm25", "version": 3, "metrics": ["AP"]},
         "left out: 2 runs without AP under labels version 3, such as bm25; to add them",
     ),
+    "in_no_run": (
+        {"n": 20, "n_groups": 50},
+        "20 groups of 50 with labels are in no run: 0 in all; to leave them out, as trec_eval does",
+    ),
     "small_slices": (
         {"n": 2, "attribute": "device", "fewest": 2},
         "left out: 2 slices by device with fewer than 2 groups",

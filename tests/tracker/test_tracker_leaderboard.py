@@ -176,6 +176,25 @@ def test_runs_that_lack_the_metric(ten: nt.Tracker) -> None:
     )
 
 
+def test_groups_that_no_run_has_count_0_and_are_told(tracker: nt.Tracker) -> None:
+    judged = labels()
+    more = {**judged, "group": [*judged["group"], "q98", "q99"], "item": [*judged["item"], "a", "a"]}
+    more["label"] = [*judged["label"], 1, 1]
+    for number in (1, 2):
+        tracker.ingest(frame_of(number), name=f"run-{number}", labels=more, dataset="shop", metrics="trec_eval:-c map")
+    told = tracker.leaderboard(metrics="trec_eval:-c map", dataset="shop")
+    assert told.notes[0].startswith(
+        "2 groups of 52 with labels are in no run: 0 in all; to leave them out, as trec_eval does: "
+    )
+    assert told.notes[0].endswith(" --missing skip")
+    skipped = tracker.leaderboard(metrics="trec_eval:-c map", dataset="shop", missing="skip")
+    assert skipped.notes == ()
+    assert [one.leaderboard.metrics[0].n for one in (told, skipped)] == [52, 50]
+    means = [one.leaderboard.metrics[0].standings[0].mean for one in (told, skipped)]
+    assert means[0] == pytest.approx(means[1] * 50 / 52)
+    assert "trec\\_eval:-c map" in skipped.to_latex()
+
+
 def test_groups_that_some_runs_lack(ten: nt.Tracker) -> None:
     some = frame_of(3)
     some = some[some["group"] != "q7"]
@@ -208,7 +227,7 @@ def test_groups_that_some_runs_lack(ten: nt.Tracker) -> None:
         ((), {"tags": {"study": "s9"}}, ReferenceNotFoundError,
          "no run has these tags; see them with: ndcg-track runs list"),
         ((), {"test": "anova"}, InputError, "test='anova' is unknown; give test='t' or test='permutation'"),
-        ((), {"missing": "skip"}, InputError, "missing='skip' is unknown here; give error, zero or intersect"),
+        ((), {"missing": "none"}, InputError, "missing='none' is unknown; give error, zero, intersect or skip"),
         ((), {"metrics": "Judged@10"}, InputError, "Judged@10 is shown and not tested; rank by another metric"),
     ],
 )  # fmt: skip
