@@ -34,6 +34,14 @@ class Missing(StrEnum):
     error = "error"
     zero = "zero"
     intersect = "intersect"
+
+
+class MissingOrSkip(StrEnum):
+    """The same, or groups that no run has are left out."""
+
+    error = "error"
+    zero = "zero"
+    intersect = "intersect"
     skip = "skip"
 
 
@@ -53,8 +61,9 @@ def leaderboard(
         str | None, typer.Option(metavar="ATTRIBUTE", help="The first metric by slices as well.", show_default=False)
     ] = None,
     missing: Annotated[
-        Missing, typer.Option(help="Groups that some runs lack: refused, 0, or left out; skip: those that none has.")
-    ] = Missing.error,
+        MissingOrSkip,
+        typer.Option(help="Groups that some runs lack: refused, 0, or left out; skip: those that none has."),
+    ] = MissingOrSkip.error,
     measure: Annotated[
         list[str] | None,
         typer.Option(help="A number of whole runs to show beside, such as latency_ms, by its tag or parameter."),

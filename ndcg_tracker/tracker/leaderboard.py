@@ -232,7 +232,12 @@ def side_by_side(
     names: Sequence[str],
     missing: Missing,
 ) -> tuple[Index, Matrix]:
-    """Return the groups that all runs have a result for, and the results, one row per run; ``names``: of the runs."""
+    """Return the groups that all runs have a result for, and the results, one row per run; ``names``: of the runs.
+
+    Raises: InputError for runs of different groups, unless ``missing`` says what becomes of them; for "skip".
+    """
+    if missing == "skip":
+        raise InputError(f"{argument('missing', missing)} is unknown here", advice="give error, zero or intersect")
     found = []
     for ids, values in tx.evaluations.results_of([one.evaluation_id for one in records]):
         defined = ~np.isnan(values)

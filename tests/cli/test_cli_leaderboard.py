@@ -42,7 +42,7 @@ def test_what_programs_read(shop: CommandLine) -> None:
     found = json.loads(shop.done("leaderboard", "bm*", "dense", "--format", "json"))
     assert list(found) == ["dataset", "labels", "runs", "metrics", "test", "notes"]
     (board,) = found["metrics"]
-    assert list(board) == ["metric", "direction", "n", "standings", "pairs"]
+    assert list(board) == ["metric", "direction", "n", "standings", "pairs", "requested_as"]
     (pair,) = board["pairs"]
     assert list(pair) == ["a", "b", "delta", "ci", "p_value", "p_adjusted", "wins", "ties", "losses"]
     assert (pair["a"], pair["b"]) == ("bm25", "dense")
