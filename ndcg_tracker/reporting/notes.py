@@ -147,7 +147,7 @@ def _rank_conflict(n: int, first: str) -> str:
 
 def _retraining(sd: float, n_runs: int, families: Sequence[str], n_seeds: int | None) -> str:
     of = " and ".join(families)
-    decide = "" if n_seeds is None else f"; {counted(n_seeds, 'seed')} a side would decide"
+    decide = "" if n_seeds is None else f"; {counted(n_seeds, 'seed')} of each would be enough to decide"
     return (
         f"trainings of {of} differ by sd {sd:.4f} ({counted(n_runs, 'run')}), and the interval covers groups, not "
         f"trainings{decide}"

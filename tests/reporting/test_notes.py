@@ -32,7 +32,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "retraining": (
         {"sd": 0.00671, "n_runs": 40, "families": ["aa=old", "the recipe of new-0"], "n_seeds": 3},
         "trainings of aa=old and the recipe of new-0 differ by sd 0.0067 (40 runs), and the interval covers groups, "
-        "not trainings; 3 seeds a side would decide",
+        "not trainings; 3 seeds of each would be enough to decide",
     ),
     "slices_regressed": (
         {"slices": [["segment", "de", -0.25, 40], ["segment", "fr", -0.125, 1]]},
