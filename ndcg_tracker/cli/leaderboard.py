@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ndcg_tracker.cli import options
+from ndcg_tracker.cli import compare, options
 
 
 class LeaderboardFormat(StrEnum):
@@ -36,15 +36,6 @@ class Missing(StrEnum):
     intersect = "intersect"
 
 
-class MissingOrSkip(StrEnum):
-    """The same, or groups that no run has are left out."""
-
-    error = "error"
-    zero = "zero"
-    intersect = "intersect"
-    skip = "skip"
-
-
 def leaderboard(
     runs: Annotated[
         list[str] | None,
@@ -61,9 +52,9 @@ def leaderboard(
         str | None, typer.Option(metavar="ATTRIBUTE", help="The first metric by slices as well.", show_default=False)
     ] = None,
     missing: Annotated[
-        MissingOrSkip,
+        compare.Missing,
         typer.Option(help="Groups that some runs lack: refused, 0, or left out; skip: those that none has."),
-    ] = MissingOrSkip.error,
+    ] = compare.Missing.error,
     measure: Annotated[
         list[str] | None,
         typer.Option(help="A number of whole runs to show beside, such as latency_ms, by its tag or parameter."),

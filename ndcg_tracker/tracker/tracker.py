@@ -831,8 +831,7 @@ class Tracker:
         a group attribute, for the first metric by slices. ``missing``: groups that some runs have no result for:
         "error", "zero" or "intersect"; "skip" leaves out those that no run has. ``measures``: numbers of whole runs to
         show beside, such as latency, by the name of their tag or parameter. Raises: ReferenceNotFoundError;
-        NotComparableError, with the command that fixes it;
-        InputError for what does not go together.
+        NotComparableError, with the command that fixes it; InputError for what does not go together.
         """
         from ndcg_tracker.tracker.leaderboard import LeaderboardQuestion, leaderboard_of
         from ndcg_tracker.tracker.result_objects import LeaderboardResult
