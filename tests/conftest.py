@@ -48,6 +48,7 @@ gc.disable()  # until all is collected: what is imported and collected stays, an
 
 def pytest_collection_finish() -> None:
     gc.freeze()  # each look through a million objects that stay would take a quarter of a second
+    gc.set_threshold(100_000, 20, 50)  # tests make little garbage: the looks for it took a twentieth of the suite
     gc.enable()
 
 

@@ -269,6 +269,23 @@ def conventional_names(role: str, header: Collection[str]) -> list[str]:
     return list(plain or whole)
 
 
+def column_about(role: str, given: str | None, header: Collection[str], refused: Refused) -> str | None:
+    """Return the group or item column of a table about groups or items, None where there is none.
+
+    It is the one that was given, else the role's own, else what a convention calls it (what ``refused`` makes of two).
+
+    >>> column_about("group", None, ["query_id", "text"], ValueError), column_about("item", None, ["text"], ValueError)
+    ('query_id', None)
+    """
+    if given is not None or role in header:
+        return given or role
+    names = conventional_names(role, header)
+    if len(names) > 1:
+        choice = " or ".join(argument(role, name) for name in names)
+        raise refused(f"the {role} column could be {' or '.join(map(shown, names))}", advice=f"say which with {choice}")
+    return next(iter(names), None)
+
+
 def absent_column(name: str, role: str, header: Iterable[str], refused: Refused, more: str = "") -> Exception:
     """Return what ``refused`` makes of a column that is not there; ``more`` goes on with the advice."""
     names = [shown(there) for there in header]

@@ -10,7 +10,7 @@ from typing import BinaryIO
 import numpy as np
 
 from ndcg_tracker.errors import argument
-from ndcg_tracker.ingest.columns import Refused
+from ndcg_tracker.ingest.columns import Refused, column_about
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import WrongValueError, shown
 from ndcg_tracker.ingest.records import (
@@ -35,8 +35,9 @@ Attribute = str | int | float
 class GroupColumns:
     """The names of the columns of a table of groups; None is the default.
 
-    By default the groups stand in ``group``, the weights in ``weight`` if there is such a column, and every further
-    column is an attribute. ``attributes`` names those that are.
+    By default the groups stand in ``group`` or what a convention calls it, such as ``qid``, the weights in
+    ``weight`` if there is such a column, and every further column is an attribute. ``attributes`` names those that
+    are.
     """
 
     group: str | None = None
@@ -135,7 +136,7 @@ def _table(records: Records, columns: GroupColumns) -> GroupTable:
 
 def _chosen(header: list[str], columns: GroupColumns, refused: Refused) -> _Chosen:
     """Return where the columns are (what ``refused`` makes of one that is absent, stands twice or has no name)."""
-    group = columns.group or "group"
+    group = column_about("group", columns.group, header, refused) or "group"
     at_group = place_of(header, group, "group", refused)
     named = None if columns.attributes is None else list(dict.fromkeys(columns.attributes))
     weight = columns.weight

@@ -176,6 +176,25 @@ def frame_records(frame: object) -> Records:
     return Records(header, rows, places, places.whole)
 
 
+def by_group(given: object, name: str) -> object | None:
+    """Return a dict or pandas Series of a value per group as a table with the columns ``group`` and ``name``.
+
+    None for what is neither.
+
+    >>> by_group({"q1": 0.5, "q2": None}, "value")
+    {'group': ['q1', 'q2'], 'value': [0.5, None]}
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(given, pandas.Series):
+        return {"group": given.index.tolist(), name: given.tolist()}
+    if not isinstance(given, Mapping):
+        return None
+    values = list(given.values())
+    if any(hasattr(value, "__len__") and not isinstance(value, str) for value in values):
+        return None
+    return {"group": list(given), name: values}
+
+
 def _opened(frame: object) -> tuple[list[str], Callable[[int], Sequence[object]], bool]:
     """Return a frame's column names, a function from a column's place to its values, and whether NaN is null."""
     pandas = sys.modules.get("pandas")
@@ -191,7 +210,11 @@ def _opened(frame: object) -> tuple[list[str], Callable[[int], Sequence[object]]
         )
     import pyarrow as pa
 
-    table: Any = pa.table(frame)
+    try:
+        table: Any = pa.table(frame)
+    except (pa.ArrowInvalid, TypeError):
+        kind = type(frame).__name__
+        raise InputError(f"a {kind} has no columns", advice="give a table, such as a pandas DataFrame") from None
     return [str(name) for name in table.column_names], lambda place: table.column(place).to_pylist(), False
 
 

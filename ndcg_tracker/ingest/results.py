@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from math import isfinite
+from math import isfinite, nan
 from typing import BinaryIO
 
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.ingest.columns import column_about
 from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.places import LinePlaces, RowPlaces, WrongValueError, shown
-from ndcg_tracker.ingest.records import Records, Row, cell_id, frame_records, kind_of, opened_records, place_of, plain
+from ndcg_tracker.ingest.records import (
+    Records,
+    Row,
+    by_group,
+    cell_id,
+    frame_records,
+    kind_of,
+    opened_records,
+    place_of,
+)
 from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import no_row
 from ndcg_tracker.rankings.keys import Keys
@@ -28,8 +38,9 @@ _WHOLE = "all"  # how trec_eval calls the summary over the groups
 class ResultColumns:
     """The names of the columns of a table of results; None is the default.
 
-    By default the groups stand in ``group``, or in ``qid`` or ``query_id`` where there is none, and the values in
-    ``value``. ``measure``: which of the measures to take where a file has several, in its column ``measure``.
+    By default the groups stand in ``group``, in ``group_key``, as in what ``metrics sql`` computes, or in what a
+    convention calls them, such as ``qid``, and the values in ``value``. ``measure``: which of the measures to take
+    where a file has several, in its column ``measure``.
     """
 
     group: str | None = None
@@ -39,7 +50,10 @@ class ResultColumns:
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """A value for each of some groups: ``group_keys``: n ids, none twice; ``values``: float64, shape (n,), finite."""
+    """A value for each of some groups.
+
+    ``group_keys``: n ids, none twice; ``values``: float64, shape (n,), NaN where the group has none.
+    """
 
     group_keys: Keys
     values: Floats
@@ -75,23 +89,22 @@ def read_results(
 
 
 def result_frame(results: object, limits: tuple[float, float], columns: ResultColumns | None = None) -> ResultTable:
-    """Return the results that a frame has, one row per group, or a dict of a value per group.
+    """Return the results that a frame has, one row per group, or a dict or pandas Series of a value per group.
 
     >>> result_frame({"q1": 0.5, "q2": 1}, (0.0, 1.0)).values.tolist()
     [0.5, 1.0]
     """
     columns = columns or ResultColumns()
-    if isinstance(results, Mapping) and all(not hasattr(value, "__len__") for value in results.values()):
-        rows = ([plain(key, nan_is_null=True), plain(value, nan_is_null=True)] for key, value in results.items())
-        return _table(rows, RowPlaces(), limits, None)
-    records = frame_records(results)
-    return _of_records(records, limits, columns)
+    table = by_group(results, "value")
+    if table is not None:
+        return _of_records(frame_records(table), limits, ResultColumns())
+    return _of_records(frame_records(results), limits, columns)
 
 
 def _of_records(records: Records, limits: tuple[float, float], columns: ResultColumns) -> ResultTable:
     header, refused = records.header, records.refused
-    named = (name for name in ("group", "qid", "query_id") if name in header)
-    wanted = [place_of(header, columns.group or next(named, "group"), "group", refused)]
+    given = columns.group or ("group_key" if "group_key" in header and "group" not in header else None)
+    wanted = [place_of(header, column_about("group", given, header, refused) or "group", "group", refused)]
     wanted.append(place_of(header, columns.value or "value", "value", refused))
     if columns.measure is not None or "measure" in header:
         wanted.append(place_of(header, "measure", "measure", refused))
@@ -132,11 +145,14 @@ def _table(
 
 
 def _value(cell: object, limits: tuple[float, float]) -> float:
-    """Return the value that a cell holds (WrongValueError for what is none, or lies outside of the range)."""
+    """Return the value that a cell holds, NaN for an empty one and null.
+
+    Raises: WrongValueError for what is no number, or lies outside of the range.
+    """
+    if cell is None or cell == "":
+        return nan
     if isinstance(cell, str):
         cell = number(cell.strip(" \t").encode(), "value")
-    if cell is None:
-        raise WrongValueError("the value is null", advice="leave out the groups that have none")
     if isinstance(cell, bool) or not isinstance(cell, int | float | Decimal):
         raise WrongValueError(f"the value is {kind_of(cell)}", advice="write a number")
     try:
@@ -144,7 +160,7 @@ def _value(cell: object, limits: tuple[float, float]) -> float:
     except OverflowError:
         value = np.inf
     if not isfinite(value):
-        raise WrongValueError("the value is not finite", advice="leave out the groups that have none")
+        raise WrongValueError("the value is not finite", advice="where there is none, write null or nothing")
     if not limits[0] <= value <= limits[1]:
         raise WrongValueError(
             f"the value {value:g} lies outside of the range {limits[0]:g} to {limits[1]:g}",

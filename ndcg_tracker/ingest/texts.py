@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from ndcg_tracker.errors import argument
-from ndcg_tracker.ingest.columns import Refused, absent_column
+from ndcg_tracker.ingest.columns import Refused, absent_column, column_about
 from ndcg_tracker.ingest.places import WrongValueError, shown
 from ndcg_tracker.ingest.records import Records, cell_id, checked_text, frame_records, kind_of, opened_records, place_of
 from ndcg_tracker.ingest.source import Progress
@@ -20,6 +20,8 @@ TEXTS = ("text", "title", "url")
 @dataclass(frozen=True, slots=True)
 class TextColumns:
     """The names of the columns of a table of texts; None: the role's own name, if there is such a column.
+
+    Group and item may also have the name that a convention gives them, such as ``qid`` and ``docno``.
 
     ``header``: the names of all columns of a CSV or TSV file whose first line is a row.
     """
@@ -112,8 +114,9 @@ def _chosen(header: Sequence[str], columns: TextColumns, refused: Refused) -> di
     found = {}
     for role in (*IDS, *TEXTS):
         given: str | None = getattr(columns, role)
-        if given is not None or role in header:
-            found[role] = place_of(header, given or role, role, refused)
+        name = column_about(role, given, header, refused) if role in IDS else given
+        if name is not None or role in header:
+            found[role] = place_of(header, name or role, role, refused)
     if not any(role in found for role in IDS):
         raise absent_column("group", "group", header, refused, f", or that of the item with {argument('item')}")
     if not any(role in found for role in TEXTS):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -85,13 +85,14 @@ class Evaluation:
         frame = pd.DataFrame(rows, columns=list(names), index=pd.Index(self.texts, name="metric", dtype=object))
         return frame.astype({"mean": "float64"})
 
-    def by(self, attribute: str, groups: object) -> pd.DataFrame:
+    def by(self, attribute: str, groups: object, *, group: str | None = None) -> pd.DataFrame:
         """Return the mean of each metric on the groups of each value of an attribute: one row per metric and value.
 
         Columns: ``metric``, ``slice`` (None: of groups without a value), ``n_groups``, ``mean``, ``ci_low`` and
         ``ci_high`` (95%, NaN below two groups). Parameters: ``groups``: what ``Tracker.set_groups`` takes, one row per
-        group with the attribute as a column, a path to such a file, or a dict ``{group: value}``. Raises: InputError
-        where no group of the run has the attribute, and for a metric whose mean is not that of its groups.
+        group with the attribute as a column, a path to such a file, or a dict or pandas Series of a value per group.
+        ``group``: the table's column of the groups, by default ``group`` or what a convention calls it. Raises:
+        InputError where no group of the run has the attribute, and for a metric whose mean is not that of its groups.
 
         >>> found = evaluate({"q": {"a": 1.0}, "r": {"b": 1.0}}, "P@1", labels={"q": {"a": 1}, "r": {"a": 1}})
         >>> found.by("device", {"q": "tv", "r": "phone"})[["slice", "mean"]].values.tolist()
@@ -100,7 +101,7 @@ class Evaluation:
         import pandas as pd
 
         names = ["metric", "slice", "n_groups", "mean", "ci_low", "ci_high"]
-        found = pd.DataFrame([list(row) for row in slice_rows(self, attribute, groups)], columns=names)
+        found = pd.DataFrame([list(row) for row in slice_rows(self, attribute, groups, group)], columns=names)
         return found.astype(dict.fromkeys(names[3:], "float64"))
 
     def __getitem__(self, text: str) -> float | None:
@@ -266,15 +267,18 @@ SliceRow = tuple[str, str | None, int, float | None, float | None, float | None]
 """A metric, the value of an attribute, how many groups have it, their mean, and its 95% interval."""
 
 
-def slice_rows(evaluation: Evaluation, attribute: str, groups: object) -> list[SliceRow]:
+def slice_rows(evaluation: Evaluation, attribute: str, groups: object, group: str | None = None) -> list[SliceRow]:
     """Return the rows of ``Evaluation.by``."""
     from ndcg_tracker.comparison.show import run_slices
-    from ndcg_tracker.ingest.groups import read_group_frame, read_groups
+    from ndcg_tracker.ingest.groups import GroupColumns, read_group_frame, read_groups
+    from ndcg_tracker.ingest.records import by_group
 
-    if isinstance(groups, Mapping) and all(isinstance(value, str | int | float) for value in groups.values()):
-        groups = {"group": list(groups), attribute: list(groups.values())}
+    columns, values = GroupColumns(group), by_group(groups, attribute)
     path = path_of(groups)
-    table = read_group_frame(groups) if path is None else read_groups(path)
+    if values is not None:
+        table = read_group_frame(values)
+    else:
+        table = read_group_frame(groups, columns) if path is None else read_groups(path, columns=columns)
     if attribute not in table.attributes:
         known = ", ".join(table.attributes) or "none"
         raise InputError(f"no attribute {attribute!r}", where=path, advice=f"there is {known}")

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.ingest import RunDetails
 
 
+_UNDEFINED = "no value was given"
+
+
 def known_metric(tx: ReadTransaction, dataset_id: int, metric: Metric) -> Metric:
     """Return a metric with the direction and range that its results are stored with, if its text leaves them out.
 
@@ -69,13 +72,15 @@ def store_results(
             created_at_utc=details.created_at_utc,
         )
     ids = tx.write.groups.ensure(dataset.id, table.group_keys)
-    order = np.argsort(ids)
+    order, n_undefined = np.argsort(ids), int(np.isnan(table.values).sum())
     is_new = True
     for stored in tx.evaluations.of_run(run.id):
         if stored.metric != str(metric):
             continue
         before = tx.evaluations.results(stored.id)
-        if np.array_equal(before.group_ids, ids[order]) and np.array_equal(before.values, table.values[order]):
+        if np.array_equal(before.group_ids, ids[order]) and np.array_equal(
+            before.values, table.values[order], equal_nan=True
+        ):
             is_new = False
         elif replace:
             tx.write.evaluations.delete(stored.id)
@@ -88,7 +93,7 @@ def store_results(
                     f"{argument('replace', True)}"
                 ),
             )
-    mean = plain_mean(table.values[order])
+    mean = None if n_undefined == ids.size else plain_mean(table.values[~np.isnan(table.values)])
     if is_new:
         tx.write.evaluations.insert(
             run.id,
@@ -97,12 +102,14 @@ def store_results(
             mean=mean,
             n_groups=ids.size,
             n_missing=0,
-            n_undefined=0,
+            n_undefined=n_undefined,
             group_ids=ids,
             values=table.values,
+            reasons=[_UNDEFINED if undefined else None for undefined in np.isnan(table.values).tolist()],
             requested_as=metric.measure,
         )
-    stored_metric = StoredMetric(str(metric), mean, ids.size, 0, 0, is_new=is_new, requested_as=metric.measure)
+    counts = (ids.size, 0, n_undefined)
+    stored_metric = StoredMetric(str(metric), mean, *counts, is_new=is_new, requested_as=metric.measure)
     facts = (run.n_groups or ids.size, run.n_items, label_set.version, (stored_metric,), ())
     return IngestResult(run.name, run.id, dataset.name, outcome, *facts)
 

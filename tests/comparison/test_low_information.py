@@ -34,6 +34,7 @@ def error_rate(name: str, n: int, record: Record) -> float | None:
     return n_wrong / n_unflagged
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("name", ["normal", "graded", "sparse", "skewed"])
 def test_verdicts_without_a_warning_hold(name: str, record_property: Record) -> None:
     rates = [error_rate(name, n, record_property) for n in SIZES]

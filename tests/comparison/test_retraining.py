@@ -44,6 +44,7 @@ def test_arms_of_one_quality(n: int, k: int, most: float, runs: float, record_pr
         assert found["groups alone"] / samples > 0.1
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("k", [3, 5, 10, 40])
 def test_a_gate_with_a_learned_margin(k: int, record_property: Record) -> None:
     rng, samples, n = np.random.default_rng(k), repeats(600), 600

@@ -78,6 +78,7 @@ def test_a_weight_alone() -> None:
 def test_named_columns() -> None:
     content = "qid,lang,w,weight,group\n1,de,2,9,x\n"
     everything = {"lang": ["de"], "weight": ["9"], "group": ["x"]}
+    assert read("query_id,lang\n1,de\n") == (["1"], None, {"lang": ["de"]})
     assert read(content, columns=GroupColumns("qid", "w")) == (["1"], [2.0], everything)
     assert read(content, columns=GroupColumns("qid", attributes=("lang", "w", "lang"))) == (
         ["1"],
@@ -174,8 +175,12 @@ def test_a_frame_is_not_changed() -> None:
         ("", "<stdin>: is empty; give a file that has rows"),
         ("group,a\n", "<stdin>: there are no rows; give at least one"),
         (
-            "qid,a\n1,2\n",
-            "<stdin>:1: no column 'group'; the columns are 'qid', 'a': name the group column with group=",
+            "uid,a\n1,2\n",
+            "<stdin>:1: no column 'group'; the columns are 'uid', 'a': name the group column with group=",
+        ),
+        (
+            "qid,query_id,a\n1,2,3\n",
+            "<stdin>:1: the group column could be 'qid' or 'query_id'; say which with group='qid' or group='query_id'",
         ),
         ("\n\ngroup,a,a\nq,1,2\n", "<stdin>:3: column 'a' appears 2 times; rename all but one"),
         ("group,group,a\nq,1,2\n", "<stdin>:1: column 'group' appears 2 times; rename all but one"),
@@ -264,8 +269,8 @@ def test_wrong_json_lines(line: str, message: str) -> None:
 
 
 def test_wrong_keys_of_json_lines() -> None:
-    assert refusal('{"qid": "q", "a": 1}\n') == (
-        "<stdin>: no column 'group'; the columns are 'qid', 'a': name the group column with group="
+    assert refusal('{"uid": "q", "a": 1}\n') == (
+        "<stdin>: no column 'group'; the columns are 'uid', 'a': name the group column with group="
     )
     assert refusal('{"group": "q", "": 1}\n') == (
         "<stdin>: column 2 has no name; name it, or choose others with attributes="

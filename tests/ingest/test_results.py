@@ -3,6 +3,7 @@
 import math
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -53,6 +54,25 @@ def test_parquet_and_frames(tmp_path: Path) -> None:
     assert known(result_frame({1: 0.5, 2: 1.0}, SHARES)) == {"1": 0.5, "2": 1.0}
 
 
+def test_groups_without_a_value(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("group_key,value\nq1,0.5\nq2,\n", encoding="utf-8")
+    lines = tmp_path / "a.jsonl"
+    lines.write_text('{"group_key": "q1", "value": 0.5}\n{"group_key": "q2", "value": null}\n', encoding="utf-8")
+    series = pd.Series([0.5, math.nan], index=["q1", "q2"])
+    for table in (
+        read_results(str(path), SHARES),
+        read_results(str(lines), SHARES),
+        result_frame(series, SHARES),
+        result_frame({"q1": 0.5, "q2": None}, SHARES),
+        result_frame(pd.DataFrame({"q_id": ["q1", "q2"], "value": series.to_numpy()}), SHARES),
+    ):
+        assert table.group_keys.to_list() == ["q1", "q2"]
+        np.testing.assert_array_equal(table.values, [0.5, np.nan])
+    with pytest.raises(InputError, match=r"^a ChunkedArray has no columns; give a table, such as a pandas DataFrame$"):
+        result_frame(pa.chunked_array([[0.5]]), SHARES)
+
+
 def test_trec_eval(tmp_path: Path) -> None:
     path = tmp_path / "evaluated"
     path.write_text(TREC, encoding="utf-8")
@@ -69,7 +89,6 @@ def test_trec_eval(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("q1,0.5\nq1,0.75\n", ":3: group 'q1' stands in line 2 already; keep one of the two"),
-        ("q1,\n", ":2: value '' is not a number; write it like 0.5, -2 or 1e-3"),
         ("q1,nan\n", ":2: value 'nan' is not a number; write it like 0.5, -2 or 1e-3"),
         (",0.5\n", ":2: the group id is empty; every row needs one"),
         ("", ": there are no rows"),
@@ -89,7 +108,7 @@ def test_a_value_outside_of_the_range(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r":3: the value 1.5 lies outside of the range 0 to 1; give the range"):
         read_results(str(path), SHARES)
     assert known(read_results(str(path), (0.0, math.inf))) == {"q1": 0.5, "q2": 1.5}
-    with pytest.raises(InputError, match=r"^row 2: the value is null"):
-        result_frame(pd.DataFrame({"group": ["a", "b"], "value": [1.0, math.nan]}), SHARES)
+    with pytest.raises(InputError, match=r"^row 1: the value is not finite; where there is none,"):
+        result_frame({"a": math.inf}, SHARES)
     with pytest.raises(InputError, match="no reader 'trec' for results"):
         read_results(str(path), SHARES, reader="trec")

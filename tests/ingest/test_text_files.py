@@ -90,7 +90,7 @@ def test_parquet_and_frames(tmp_path: Path) -> None:
     [
         ("", "is empty; give a file that has rows"),
         ("group,text\n", "there are no rows; give at least one"),
-        ("qid,text\nq,x\n", "no column 'group'; the columns are 'qid', 'text': name the group column with group=, or "
+        ("uid,text\nq,x\n", "no column 'group'; the columns are 'uid', 'text': name the group column with group=, or "
          "that of the item with item="),
         ("group,item,score\nq,a,1\n", "no column 'text'; the columns are 'group', 'item', 'score': name the text "
          "column with text="),

@@ -32,7 +32,7 @@ def drifts(steps: tuple[Step, ...]) -> list[Drift]:
     return [step.drift for step in steps if step.drift is not None]
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=5)
 @pytest.mark.parametrize("n_runs", [9, 13, 20, 40, 100])
 @pytest.mark.parametrize("ratio", [1.5, 2.0, 3.0, 10.0])
 def test_trainings_of_one_recipe_have_no_step(n_runs: int, ratio: float, record_property: Record) -> None:
@@ -47,6 +47,7 @@ def test_trainings_of_one_recipe_have_no_step(n_runs: int, ratio: float, record_
     assert alarms / samples <= 0.05 + 3.3 * math.sqrt(0.05 * 0.95 / samples)
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("n_runs", "size", "share"), [(20, 3.0, 0.85), (40, 2.0, 0.8), (40, 3.0, 0.95), (100, 2.0, 0.95)]
 )
@@ -79,6 +80,7 @@ def test_the_test_over_groups_alone_sees_steps_everywhere() -> None:
     assert sum(p < 0.05 / 39 for p in p_values) > 5
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(("n_runs", "size"), [(40, 10.0), (100, 6.0), (400, 0.031 / SD)])
 @pytest.mark.parametrize("sd", [SD, RESIDUAL / math.sqrt(N_QUERIES)])
 def test_a_slow_drift_is_told_once(n_runs: int, size: float, sd: float, record_property: Record) -> None:

@@ -11,6 +11,7 @@ from .report import Setting
 from .safe_outputs import csv_faults, html_faults, json_faults, junit_faults, markdown_faults, text_faults
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 def test_hostile_ids_do_no_harm(tmp_path: Path, postgres_server: PostgresServer, engine: str) -> None:
     found = list(outcomes(Setting("quick", tmp_path, postgres_server, (engine,))))

@@ -85,6 +85,23 @@ def test_a_path_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
     assert str(tmp_path / "no.txt") in refusal(DENSE, tmp_path / "no.txt")
 
 
+def test_slices_without_a_database() -> None:
+    run = {"q": {"a": 1.0}, "r": {"b": 1.0}, "s": {"a": 1.0}}
+    found = nt.evaluate(run, "P@1", labels=dict.fromkeys(run, {"a": 1}))
+    expected = [["phone", 1, 0.0], ["tv", 1, 1.0], [None, 1, 1.0]]
+    table = pd.DataFrame({"user_id": list(run), "device": ["tv", "phone", None]})
+    for groups in (
+        {"q": "tv", "r": "phone", "s": None},
+        pd.Series(["tv", "phone", np.nan], index=list(run), dtype=object),
+        table,
+        {"group": list(run), "device": ["tv", "phone", None]},
+    ):
+        rows = found.by("device", groups)[["slice", "n_groups", "mean"]].astype(object)
+        assert rows.where(rows.notna(), None).to_numpy().tolist() == expected
+    named = found.by("device", table.rename(columns={"user_id": "who"}), group="who")
+    assert named["n_groups"].tolist() == [1, 1, 1]
+
+
 @pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64")
 def test_the_objects_of_ranx_and_what_it_saves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import numba

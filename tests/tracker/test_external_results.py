@@ -187,6 +187,23 @@ def test_the_same_again_and_other_results(timed: nt.Tracker) -> None:
         assert len(tx.evaluations.of_run(tx.runs.resolve("old").id)) == 1
 
 
+def test_groups_without_a_value(tracker: nt.Tracker) -> None:
+    values = dict.fromkeys(GROUPS, 0.5) | {GROUPS[3]: None, GROUPS[4]: np.nan}
+    judged = {"metric": "faithful", "direction": "higher", "range": (0, 1)}
+    stored = tracker.log_results(values, name="old", **judged)
+    (metric,) = stored.metrics
+    assert (metric.mean, metric.n_groups, metric.n_undefined) == (0.5, N_GROUPS, 2)
+    again = tracker.log_results(values, name="old", **judged)
+    assert (again.outcome, again.metrics[0].is_new, again.metrics[0].n_undefined) == ("already stored", False, 2)
+    tracker.log_results(dict.fromkeys(GROUPS, 0.75), name="new", **judged)
+    result = tracker.compare("old", "new", missing="intersect")
+    assert result.to_dict()["metrics"][0]["n"] == N_GROUPS - 2
+    found = tracker.sql("SELECT DISTINCT undefined_reason FROM group_results WHERE value IS NULL")
+    assert found["undefined_reason"].tolist() == ["no value was given"]
+    nothing = tracker.log_results(dict.fromkeys(GROUPS), name="none", **judged)
+    assert (nothing.metrics[0].mean, nothing.metrics[0].n_undefined) == (None, N_GROUPS)
+
+
 def test_what_is_no_such_metric(tracker: nt.Tracker) -> None:
     for direction, limits, message in (
         ("up", (0, 1), "direction 'up' is unknown; write higher or lower"),
