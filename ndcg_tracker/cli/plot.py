@@ -14,6 +14,7 @@ from ndcg_tracker.cli.compare import (
     Candidate,
     Candidates,
     Ci,
+    ClusterBy,
     Interval,
     Missing,
     MissingGroups,
@@ -77,6 +78,7 @@ def compare(
     test: Test = Significance.t,
     ci: Ci = Interval.t,
     by: By = None,
+    cluster: ClusterBy = None,
     width: Width = None,
     theme: Theme = ThemeName.light,
 ) -> None:
@@ -85,7 +87,7 @@ def compare(
     The first metric is drawn; --by colours groups by an attribute. Several candidates are drawn by forest and heatmap.
     """
     _check(output, width)
-    chart = _compared(kind.value, baseline, candidates, metric, dataset, missing, test, ci, by)
+    chart = _compared(kind.value, baseline, candidates, metric, dataset, missing, test, ci, by, cluster)
     _write(chart, output, width, theme)
 
 
@@ -98,12 +100,13 @@ def slices(
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
     missing: MissingGroups = Missing.error,
+    cluster: ClusterBy = None,
     width: Width = None,
     theme: Theme = ThemeName.light,
 ) -> None:
     """Draw slices with their intervals, by one attribute or all."""
     _check(output, width)
-    chart = _compared("slices", baseline, [candidate], metric, dataset, missing, by=by)
+    chart = _compared("slices", baseline, [candidate], metric, dataset, missing, by=by, cluster=cluster)
     _write(chart, output, width, theme)
 
 
@@ -115,12 +118,13 @@ def cutoffs(
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
     missing: MissingGroups = Missing.error,
+    cluster: ClusterBy = None,
     width: Width = None,
     theme: Theme = ThemeName.light,
 ) -> None:
     """Draw a metric from cutoff 1 to 100, of both runs."""
     _check(output, width)
-    chart = _compared("cutoffs", baseline, [candidate], metric, dataset, missing)
+    chart = _compared("cutoffs", baseline, [candidate], metric, dataset, missing, cluster=cluster)
     _write(chart, output, width, theme)
 
 
@@ -253,6 +257,7 @@ def _compared(
     test: Significance = Significance.t,
     ci: Interval = Interval.t,
     by: str | None = None,
+    cluster: str | None = None,
 ) -> Chart:
     """Return a chart of a comparison; its groups are read from the database before that is closed."""
     with options.tracker() as tracker:
@@ -264,6 +269,7 @@ def _compared(
             missing=missing.value,
             test=test.value,
             ci=ci.value,
+            cluster=cluster,
             top=0,
         )
         return found.plot(kind, by=by)

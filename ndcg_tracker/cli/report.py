@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.compare import Baseline, Ci, Interval, Missing, MissingGroups, Significance, Test
+from ndcg_tracker.cli.compare import Baseline, Ci, ClusterBy, Interval, Missing, MissingGroups, Significance, Test
 
 
 def report(
@@ -26,6 +26,7 @@ def report(
     missing: MissingGroups = Missing.error,
     test: Test = Significance.t,
     ci: Ci = Interval.t,
+    cluster: ClusterBy = None,
     texts: Annotated[
         bool, typer.Option("--texts", help="Show query texts, titles and links (see ndcg-track texts).")
     ] = False,
@@ -57,6 +58,7 @@ def report(
             missing=missing.value,
             test=test.value,
             ci=ci.value,
+            cluster=cluster,
             output=output,
             texts=texts,
         )

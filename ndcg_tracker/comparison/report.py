@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
+from ndcg_tracker.comparison.inference import GROUPS_ONLY, Chance
 from ndcg_tracker.comparison.item_changes import ItemChanges
 from ndcg_tracker.comparison.results import Comparison, SliceComparison, Verdict, corrected_verdict
 from ndcg_tracker.comparison.slices import compare_slices, worst_first
@@ -17,7 +18,7 @@ from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.statistics.corrections import holm
-from ndcg_tracker.statistics.t_test import limited, paired_t, weighted_t
+from ndcg_tracker.statistics.t_test import limited
 
 MOST_SLICES = 50
 """An attribute of more values is an identifier rather than a slice, and is not drawn."""
@@ -77,11 +78,12 @@ def at_cutoff(
     weights: Floats | None = None,
     *,
     limits: tuple[float, float] | None = None,
+    chance: Chance = GROUPS_ONLY,
 ) -> AtCutoff | None:
     """Return the means of two runs at a cutoff over the groups that have a result in both, None where no group has.
 
     Parameters: ``baseline``, ``candidate``: float64, shape (n,), NaN where undefined. ``weights``: float64, shape (n,).
-    ``limits``: between which numbers any difference lies, if known.
+    ``limits``: between which numbers any difference lies, if known. ``chance``: clusters of all groups.
 
     >>> found = at_cutoff(5, np.array([0.5, np.nan, 1.0]), np.array([0.5, 1.0, 0.5]))
     >>> found.baseline, found.candidate, found.delta
@@ -95,7 +97,7 @@ def at_cutoff(
     one, other = baseline[known], candidate[known]
     weights = None if weights is None else weights[known]
     delta = other - one
-    test = paired_t(delta) if weights is None else weighted_t(delta, weights)
+    test, _ = chance.of(known).test(delta, weights)
     means = [float(np.average(values, weights=weights)) for values in (one, other)]
     return AtCutoff(cutoff, means[0], means[1], float(np.average(delta, weights=weights)), limited(test.ci, limits))
 
@@ -195,14 +197,17 @@ def _ideal_lists(labels: LabelLists, n: int) -> dict[str, tuple[tuple[str, float
 
 
 def slices_by(
-    groups: EveryGroup, weights: Floats | None, limits: tuple[float, float] | None
+    groups: EveryGroup,
+    weights: Floats | None,
+    limits: tuple[float, float] | None,
+    chance: Chance = GROUPS_ONLY,
 ) -> dict[str, tuple[SliceComparison, ...]]:
     """Return the comparison of two runs by every attribute that has between 2 and ``MOST_SLICES`` values."""
     found = {}
     for name, values in groups.attributes.items():
         if 2 <= len(set(values)) <= MOST_SLICES:
             both, direction = (groups.baseline, groups.candidate), groups.direction
-            rows = compare_slices(*both, values, weights, limits=limits, direction=direction)
+            rows = compare_slices(*both, values, weights, limits=limits, chance=chance, direction=direction)
             found[name] = worst_first(rows, direction)
     return found
 
@@ -219,12 +224,17 @@ class RunPairDelta:
 
 
 def every_pair(
-    names: Sequence[str], values: Floats, weights: Floats | None = None, direction: Direction = "higher"
+    names: Sequence[str],
+    values: Floats,
+    weights: Floats | None = None,
+    direction: Direction = "higher",
+    *,
+    chance: Chance = GROUPS_ONLY,
 ) -> tuple[RunPairDelta, ...]:
     """Return the difference between any two of several runs: paired t-tests, Holm-corrected over all pairs.
 
     Parameters: ``values``: float64, shape (runs, groups), NaN where undefined; only groups that all runs have count.
-    ``weights``: float64, shape (groups,). Returns: one for each ordered pair.
+    ``weights``: float64, shape (groups,). ``chance``: clusters of the groups. Returns: one for each ordered pair.
 
     >>> [(one.baseline, one.candidate, one.delta) for one in every_pair("ab", np.array([[0.0, 0.5], [1.0, 1.0]]))]
     [('a', 'b', 0.75), ('b', 'a', -0.75)]
@@ -238,7 +248,8 @@ def every_pair(
         return ()
     places = list(combinations(range(len(names)), 2))
     deltas = [values[other] - values[one] for one, other in places]
-    tests = [paired_t(delta) if weights is None else weighted_t(delta, weights) for delta in deltas]
+    chance = chance.of(np.asarray(known))
+    tests = [chance.test(delta, weights)[0] for delta in deltas]
     has_changed = [bool(delta.any()) for delta in deltas]
     p_values = holm([test.p_value if changed else None for test, changed in zip(tests, has_changed, strict=True)])
     found = []

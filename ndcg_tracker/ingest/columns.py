@@ -128,7 +128,8 @@ class Columns:
                 what = f"items are to be known by row numbers; {ONE_TABLE}"
                 raise refused(what, advice=f"name the item column with {argument('item')}", joint=": ")
             if role not in found:
-                raise absent_column(role, role, header, refused, f"; {ONE_TABLE}" if role == "item" else "")
+                more = {"item": f"; {ONE_TABLE}", "label": "; where each row is a relevant item, add one that is 1"}
+                raise absent_column(role, role, header, refused, more.get(role, ""))
         self._warn_of(found, wanted)
         return found
 

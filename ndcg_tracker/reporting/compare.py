@@ -282,6 +282,10 @@ def headline(comparison: Comparison) -> str:
     return f"{runs(comparison)}: {told}"
 
 
+def _every(n: int) -> str:
+    return "both metrics" if n == 2 else f"all {n} metrics"
+
+
 def tally(metrics: Sequence[MetricComparison]) -> str:
     """Return how many of several metrics moved, which way, and how many of these verdicts stand on low information."""
     n_low = sum(metric.has_low_information for metric in metrics)
@@ -294,10 +298,10 @@ def _moves(metrics: Sequence[MetricComparison]) -> str:
     moved = [verdict for verdict in ("regressed", "improved") if counts[verdict]]
     if moved:
         first, *others = moved
-        share = f"all {n_metrics}" if counts[first] == len(metrics) else f"{counts[first]} of {n_metrics}"
+        share = _every(len(metrics)) if counts[first] == len(metrics) else f"{counts[first]} of {n_metrics}"
         return ", ".join([f"{share} {first}", *(f"{counts[verdict]} {verdict}" for verdict in others)])
     if counts["identical"] == len(metrics):
-        return f"identical in all {n_metrics}"
+        return f"identical in {_every(len(metrics))}"
     if counts["not_comparable"] == len(metrics):
         return f"none of {n_metrics} can be compared"
     return f"no difference detected in any of {n_metrics}"

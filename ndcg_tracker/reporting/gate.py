@@ -241,8 +241,10 @@ def slice_table(slices: GateSlices, sides: Sides, title: str = "slices") -> Tabl
 
 
 def recorded_reason(gated: Gated) -> str:
-    """Return why a decision fell as it did, as the database keeps it, with the repeats that its margin comes from."""
-    learned, why = gated.learned_margin, reason(gated.decision)
+    """Return why a decision fell as it did, as the database keeps it, with its clusters and its margin's origin."""
+    learned, clusters, why = gated.learned_margin, gated.metric.clusters, reason(gated.decision)
+    if clusters is not None:
+        why += f" (groups clustered by {clusters.attribute})"
     if learned is None:
         return why
     return f"{why} (margin learned from {len(learned.runs)} repeats: {', '.join(learned.runs)})"

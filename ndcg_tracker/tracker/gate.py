@@ -280,7 +280,8 @@ def _decided(
     )  # of ties, nobody asked for the verdict
     notes = [note for note in comparison.notes if note.kind not in covered]
     notes += _no_alias(question, baseline)
-    if decision.decision == "pass" and question.by is None and question.scope == "population":
+    of_whole = decision.decision if decision.slices is None else decision.slices.of_whole
+    if of_whole == "pass" and decision.decision != "fail" and question.scope == "population":
         notes += _regressed_slices(tx, baseline, (baseline.name, candidate.name), results)
     notes += _same_run(runs)
     notes += [ties_note(effect)] if effect is not None and is_open else []

@@ -112,8 +112,9 @@ def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str
         ("--missing", options.missing, "error"),
         ("--test", options.methods.test, "t"),
         ("--ci", options.methods.ci, "t"),
+        ("--cluster", options.cluster, None),
     )
-    others = [word for option, value, default in chosen if value != default for word in (option, value)]
+    others = [word for option, value, default in chosen if value and value != default for word in (option, value)]
     others += ["--texts"] if texts else []
     return ("ndcg-track", "report", *names, "--dataset", comparison.dataset, *metrics, *others, "--output", output)
 
@@ -176,7 +177,7 @@ def pair_report(
         at_cutoffs(tx, pair, keys) if can_be_tested and with_cutoffs else (),
         lists,
         str(pair.both.metric) if is_split else None,
-        slices_by(groups, results.weights, results.limits) if can_be_tested else {},
+        slices_by(groups, results.weights, results.limits, results.chance) if can_be_tested else {},
         pair.both.metric.cutoff,
         min(ROWS, pair.both.metric.cutoff or ROWS),
         _texts(tx, pair.both.dataset_id, groups.keys, ids, most_changed, lists) if texts else {},
@@ -215,6 +216,7 @@ def at_cutoffs(
     longest = max(int(np.diff(side.ranking.offsets).max(initial=0)) for side in sides)
     metrics = [one for cutoff in wanted if cutoff <= longest and (one := _with_cutoff(metric, cutoff)) is not None]
     results = pair.results[0]
+    limits, chance = results.limits, results.chance
     found = []
     for first in range(0, len(metrics), _TOGETHER):
         some = metrics[first : first + _TOGETHER]
@@ -224,7 +226,7 @@ def at_cutoffs(
         ]
         for one, baseline, candidate in zip(some, *values, strict=True):
             assert one.cutoff is not None
-            found.append(at_cutoff(one.cutoff, baseline, candidate, results.weights, limits=results.limits))
+            found.append(at_cutoff(one.cutoff, baseline, candidate, results.weights, limits=limits, chance=chance))
     return tuple(one for one in found if one is not None)
 
 
@@ -275,4 +277,5 @@ def pair_deltas(pairs: Sequence[ComparedPair]) -> tuple[RunPairDelta, ...]:
         pairing = pair.results[0].pairing
         rows.append(_aligned(pairing.candidate, places_of_ids(pairing.group_ids, first.group_ids)))
     names = [pairs[0].comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
-    return every_pair(names, np.stack(rows), pairs[0].results[0].weights, pairs[0].results[0].direction)
+    results = pairs[0].results[0]
+    return every_pair(names, np.stack(rows), results.weights, results.direction, chance=results.chance)

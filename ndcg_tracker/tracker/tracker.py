@@ -595,22 +595,25 @@ class Tracker:
         missing: Missing = "error",
         test: TestName = "t",
         ci: CiMethod = "t",
+        cluster: str | None = None,
         output: str = "report.html",
         texts: bool = False,
     ) -> ReportResult:
         """Draw a comparison: one page of HTML with every group, both lists of those that changed most, and the history.
 
-        Parameters: ``baseline``, ``candidates``, ``dataset``, ``metrics``, ``missing``, ``test`` and ``ci``: see
-        ``compare``; the first metric is drawn group by group. ``output``: the file that the page's own command names.
-        ``texts``: whether the page shows what ``add_texts`` stored. Returns: the page, which is saved with ``save``.
-        Raises: what ``compare`` raises.
+        Parameters: ``baseline``, ``candidates``, ``dataset``, ``metrics``, ``missing``, ``test``, ``ci`` and
+        ``cluster``: see ``compare``; the first metric is drawn group by group. ``output``: the file that the page's own
+        command names. ``texts``: whether the page shows what ``add_texts`` stored. Returns: the page, which is saved
+        with ``save``. Raises: what ``compare`` raises.
         """
         from ndcg_tracker.comparison.inference import Methods
         from ndcg_tracker.tracker.compare import CompareOptions
         from ndcg_tracker.tracker.report import runs_report
         from ndcg_tracker.tracker.result_objects import ReportResult
 
-        options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, methods=Methods(test, ci))
+        options = CompareOptions(
+            tuple(parse_metrics(metrics)), dataset, missing, methods=Methods(test, ci), cluster=cluster
+        )
         with self.store().read() as tx:
             return ReportResult(runs_report(tx, baseline, candidates, options, output, texts=texts))
 
@@ -762,9 +765,16 @@ class Tracker:
         """Draw what a gate decided on: ``report`` for its runs and its metric."""
         comparison = result.gated.comparison
         metrics = [metric.metric for metric in comparison.metrics]
-        names = (comparison.baseline.name, comparison.candidate.name)
-        missing = comparison.groups.missing
-        found = self.report(*names, dataset=comparison.dataset, metrics=metrics, missing=missing, output=output)
+        clusters = result.gated.metric.clusters
+        found = self.report(
+            comparison.baseline.name,
+            comparison.candidate.name,
+            dataset=comparison.dataset,
+            metrics=metrics,
+            missing=comparison.groups.missing,
+            cluster=None if clusters is None else clusters.attribute,
+            output=output,
+        )
         return found.with_notes(comparison.notes)
 
     def history(

@@ -99,7 +99,7 @@ def test_delete_asks(told: CommandLine) -> None:
 
 def test_wrong_use(shop: CommandLine, folder: Path) -> None:
     (folder / "t.csv").write_text("group,text\nq8,x\n", encoding="utf-8")
-    (folder / "w.csv").write_text("qid,text\nq1,x\n", encoding="utf-8")
+    (folder / "w.csv").write_text("uid,text\nq1,x\n", encoding="utf-8")
     for words, message in (
         (["add", "t.csv"], "no dataset 'default'; there are shop"),
         (["add", "t.csv", *OF_SHOP], "has none of the groups, not even the first, 'q8'; check the column with --group"),

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ndcg_tracker.comparison.inference import Chance
 from ndcg_tracker.comparison.report import MOST_SLICES, EveryGroup, at_cutoff, every_pair, slices_by
 from ndcg_tracker.statistics.corrections import holm
+from ndcg_tracker.statistics.t_test import clustered_t
 
 
 def test_the_means_at_a_cutoff_are_those_of_the_paired_t_test() -> None:
@@ -44,6 +46,23 @@ def test_every_pair_is_tested_and_corrected_together() -> None:
     assert found["c", "a"].verdict == "regressed"
     assert found["c", "d"].verdict == found["d", "c"].verdict == "identical"
     assert found["a", "b"].verdict == "no_difference_detected"
+
+
+def test_clusters_widen_every_interval() -> None:
+    random = np.random.default_rng(7)
+    users = np.repeat(np.arange(12), 5)
+    one = random.random(60)
+    other = one + np.repeat(random.normal(0, 0.2, 12), 5) + random.normal(0, 0.02, 60)
+    one[3], chance = np.nan, Chance(clusters=users)
+    found, known = at_cutoff(5, one, other, chance=chance), ~np.isnan(one)
+    assert found is not None
+    assert found.ci == clustered_t((other - one)[known], users[known]).ci
+    (there, _) = every_pair("ab", np.array([one, other]), chance=chance)
+    assert there.p_adjusted == clustered_t((other - one)[known], users[known]).p_value
+    one[3] = 0.5
+    groups = EveryGroup(list(map(str, range(60))), one, other, {"half": ["a", "b"] * 30})
+    rows = {row.value: row for row in slices_by(groups, None, None, chance)["half"]}
+    assert rows["b"].ci == clustered_t((other - one)[1::2], users[1::2]).ci
 
 
 def test_a_group_that_one_run_lacks_counts_for_no_pair() -> None:

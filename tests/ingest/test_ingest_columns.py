@@ -83,7 +83,9 @@ def test_the_labels_of_other_tools(header: str, expected: tuple[str, str, str]) 
 
 
 def test_a_score_is_no_label_where_no_convention_says_so() -> None:
-    assert refusal(["qid", "docno", "score"], LABEL_TABLE).startswith("no column 'label'; the columns are ")
+    found = refusal(["qid", "docno", "score"], LABEL_TABLE)
+    assert found.startswith("no column 'label'; the columns are ")
+    assert found.endswith("with label=; where each row is a relevant item, add one that is 1")
     assert "label" not in names(["query-id", "corpus-id", "score"])
 
 

@@ -106,6 +106,15 @@ def test_a_slice_is_told_from_a_metric_whatever_its_attribute_is_called() -> Non
     assert [row["name"] for row in valid(compare.forest(bars))["data"]["values"]] == ["AP", "metrics: AP"]
 
 
+def test_grey_bars_beside_zero_are_explained() -> None:
+    none = "no_difference_detected"
+    within = compare.Bar("P@1", None, 0.1, (-0.1, 0.3), none, 0.4, 30)
+    assert compare.forest([within])["title"]["subtitle"] == "grey: no difference detected"
+    beyond = compare.Bar("AP", None, 0.1, (0.01, 0.19), none, 0.08, 30)
+    words = "grey: no difference detected; p-values are corrected for all tests, intervals are not"
+    assert compare.forest([within, beyond])["title"]["subtitle"] == words
+
+
 def test_texts_are_as_people_may_see_them() -> None:
     hostile = "q\u202e\x1b[2J"
     groups = EveryGroup([hostile], np.array([0.1]), np.array([0.2]))

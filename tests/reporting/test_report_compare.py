@@ -173,8 +173,8 @@ def test_every_finding_in_words(comparison: Comparison) -> None:
     [
         (["regressed", "improved", "improved"], "1 of 3 metrics regressed, 2 improved"),
         (["identical", "improved"], "1 of 2 metrics improved"),
-        (["improved", "improved"], "all 2 metrics improved"),
-        (["identical", "identical"], "identical in all 2 metrics"),
+        (["improved", "improved"], "both metrics improved"),
+        (["identical", "identical"], "identical in both metrics"),
         (["not_comparable", "not_comparable"], "none of 2 metrics can be compared"),
         (["identical", "no_difference_detected"], "no difference detected in any of 2 metrics"),
     ],
@@ -239,7 +239,7 @@ def test_second_thoughts(comparison: Comparison) -> None:
     text = comparison_as("text", replace(comparison, metrics=(unsafe, replace(unsafe, metric="AP"))))
     assert "  ▼ ndcg@10 regressed by 0.0123 (low information: not a safe verdict)\n" in text
     assert text.count("low information (under 25 nonzero differences)") == 1
-    assert text.startswith("dense against bm25 on shop: all 2 metrics regressed (2 of 2 on low information)\n")
+    assert text.startswith("dense against bm25 on shop: both metrics regressed (2 of 2 on low information)\n")
 
 
 def test_methods_are_named(full_comparison: Comparison) -> None:

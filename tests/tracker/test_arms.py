@@ -232,6 +232,28 @@ def test_groups_of_one_user_depend_on_each_other(ltr: nt.Tracker) -> None:
     assert gated["t_lower"] < ltr.gate("new-0", baseline="old-0", margin=0.02, dry_run=True).gated.decision.delta
 
 
+def test_pictures_and_pages_keep_the_clusters(ltr: nt.Tracker) -> None:
+    result = ltr.compare("old-0", "new-0", cluster="user", by="device")
+    rows = result.plot("slices").spec["data"]["values"]
+    (metric,), slices = result.comparisons[0].metrics, result.comparisons[0].slices
+    assert slices is not None
+    expected = {"device: " + one.value: one.ci for one in slices if one.value} | {metric.metric: metric.ci}
+    assert {row["name"]: (row["low"], row["high"]) for row in rows if row["name"] in expected} == expected
+    assert result.plot("slices").spec["title"]["subtitle"].startswith("new-0 against old-0 on ltr, clustered by user;")
+    alone = ltr.compare("old-0", "new-0", by="device")
+    assert alone.plot("slices").spec["data"]["values"] != rows
+    page = ltr.report("old-0", "new-0", cluster="user", dataset="ltr")
+    last = page.report.pairs[0].at_cutoffs[-1]  # as deep as the lists
+    assert last.ci == pytest.approx(metric.ci)
+    command = page.report.command
+    assert command[command.index("--cluster") + 1] == "user"
+    gated = ltr.gate("new-0", baseline="old-0", margin=0.02, cluster="user", dry_run=False)
+    assert ltr.gate_report(gated).report.command[:7] == command[:7]
+    assert "--cluster" in ltr.gate_report(gated).report.command
+    recorded = ltr.sql("SELECT reason FROM gate_decisions")["reason"].tolist()
+    assert recorded == [gated.reason + " (groups clustered by user)"]
+
+
 def test_a_comparison_of_single_trainings_says_what_it_does_not_cover(ltr: nt.Tracker) -> None:
     found = ltr.compare("old-0", "new-1").comparisons[0]
     note = next(note for note in found.notes if note.kind == "retraining")
@@ -274,6 +296,10 @@ def test_slices_at_the_gate(ltr: nt.Tracker) -> None:
     assert note.endswith("ndcg-track compare rules worse --dataset ltr --by device")
     failed = ltr.gate("worse", baseline="rules", margin=0.9, by="device", slice_margin=0.01, dry_run=True)
     assert failed.to_dict()["slices"]["of_whole"] == "pass"
+    assert failed.decision == "fail"
+    assert not any("slice regressed" in note for note in failed.notes)  # the reason says it
+    allowed = ltr.gate("worse", baseline="rules", margin=0.9, by="device", slice_margin=0.9, dry_run=True)
+    assert (allowed.decision, note in allowed.notes) == ("pass", True)
     assert failed.to_dict()["slices"]["n_small"] == 1
     assert "slices, each allowed a drop of 0.01\ndevice   n " in str(failed)
 

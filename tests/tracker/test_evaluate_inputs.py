@@ -87,7 +87,7 @@ def test_a_path_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
 
 def test_slices_without_a_database() -> None:
     run = {"q": {"a": 1.0}, "r": {"b": 1.0}, "s": {"a": 1.0}}
-    found = nt.evaluate(run, "P@1", labels=dict.fromkeys(run, {"a": 1}))
+    found = nt.evaluate(run, "P@1", labels={key: {"a": 1} for key in run})
     expected = [["phone", 1, 0.0], ["tv", 1, 1.0], [None, 1, 1.0]]
     table = pd.DataFrame({"user_id": list(run), "device": ["tv", "phone", None]})
     for groups in (

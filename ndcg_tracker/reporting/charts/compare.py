@@ -383,7 +383,15 @@ def forest(bars: Sequence[Bar], title: str = "Differences with their 95% interva
             "tooltip": tooltip,
         },
     }
-    return chart(title, [zero, lines, dots], rows, subtitle="grey: no difference detected", height={"step": row_height})
+    words = "grey: no difference detected"
+    if any(_is_lost_by_correction(bar) for bar in bars):
+        words += "; p-values are corrected for all tests, intervals are not"
+    return chart(title, [zero, lines, dots], rows, subtitle=words, height={"step": row_height})
+
+
+def _is_lost_by_correction(bar: Bar) -> bool:
+    """Whether the interval of a bar leaves out 0, and yet no difference was detected."""
+    return bar.verdict == "no_difference_detected" and bar.ci is not None and not bar.ci[0] <= 0 <= bar.ci[1]
 
 
 def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *, row_height: int = 30) -> Spec:
@@ -476,6 +484,9 @@ def checked_kind(kind: str) -> None:
         raise InputError(f"unknown chart {kind!r}", advice=f"choose {', '.join(get_args(ComparisonChart))}", joint=": ")
 
 
+_WITH_INTERVALS = ("forest", "slices", "cutoffs", "heatmap")
+
+
 def comparison_chart(kind: ComparisonChart, reports: PairReports, by: str | None = None) -> Spec:
     """Return a chart of a comparison, of the first candidate where it shows one; it names the runs and the dataset.
 
@@ -485,6 +496,9 @@ def comparison_chart(kind: ComparisonChart, reports: PairReports, by: str | None
     runs = "" if kind in ("forest", "heatmap") else f"{comparison.candidate.name} against {comparison.baseline.name} "
     spec = _chart_of_kind(kind, reports, by)
     where = f"{runs}on {comparison.dataset}"
+    clusters = comparison.metrics[0].clusters
+    if clusters is not None and kind in _WITH_INTERVALS:
+        where += f", clustered by {clusters.attribute}"
     title = spec["title"]
     return {**spec, "title": {**title, "subtitle": "; ".join(filter(None, [where, title.get("subtitle", "")]))}}
 
