@@ -7,6 +7,7 @@ ATTACH and VACUUM INTO.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -85,6 +86,7 @@ def run_guarded_sqlite(
         connection.set_progress_handler(answers.__next__, _STEPS_BETWEEN_CHECKS)
         try:
             text = query.rstrip("; \t\r\n")
+            _refuse_unknown_quoted(connection, text)
             return (_plan if explain else _fetch)(connection, text, ResultBuilder(max_rows))
         except (sqlite3.Error, sqlite3.Warning, MemoryError) as error:
             raise _explained(error, authorizer, watch) from error
@@ -198,6 +200,33 @@ def _restrict(connection: sqlite3.Connection) -> None:
         (sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0),
     ):
         connection.setlimit(limit, value)
+
+
+_TOKEN = re.compile(
+    r"""'(?:[^']|'')*'|--[^\n]*|/\*.*?(?:\*/|\Z)|\[[^]]*\]|`(?:[^`]|``)*`|"(?P<name>(?:[^"]|"")*)\"""", re.DOTALL
+)
+
+
+def _refuse_unknown_quoted(connection: sqlite3.Connection, query: str) -> None:
+    """Refuse a name in double quotes that names nothing: SQLite takes it for a text, Postgres and SQL do not.
+
+    In backticks a name is a name; the query with these is compiled and not run.
+    """
+
+    def in_backticks(token: re.Match[str]) -> str:
+        name = token["name"]
+        return token[0] if name is None else "`" + name.replace('""', '"').replace("`", "``") + "`"
+
+    strict = _TOKEN.sub(in_backticks, query)
+    if strict == query:
+        return
+    try:
+        connection.execute(f"EXPLAIN {strict}").close()
+    except sqlite3.OperationalError as error:
+        if not str(error).startswith("no such column"):
+            raise
+        name = str(error).partition(": ")[2]
+        raise query_error(f'no such column: "{name}" (texts stand in single quotes)', unknown_name=True) from None
 
 
 def _fetch(connection: sqlite3.Connection, query: str, builder: ResultBuilder) -> QueryResult:

@@ -226,6 +226,10 @@ def test_without_the_authorizer_the_file_still_cannot_be_written(
          "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, "
          "suite_gate_decisions, run_regressions, alias_history, dataset_list, run_list, metric_list"),
         ("SELECT * FROM runs WHERE", "sql: incomplete input"),
+        ('SELECT "group" FROM items', 'sql: no such column: "group" (texts stand in single quotes); the views are '
+         "run_summary, group_history, group_diff, items, labels, label_coverage, run_details, "
+         "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, "
+         "suite_gate_decisions, run_regressions, alias_history, dataset_list, run_list, metric_list"),
         ("SELECT ?", "sql: the query has parameters such as ? or :name; write the values themselves"),
         ("SELECT :x", "sql: the query has parameters such as ? or :name; write the values themselves"),
         ("SELECT CAST(x'ff' AS TEXT)", "sql: a text is not valid UTF-8; select hex(COLUMN) instead"),
@@ -245,6 +249,9 @@ def test_messages(path: Path, query: str, message: str) -> None:
         ("SELECT item_key, rank, score FROM items ORDER BY run_id, rank", ["item_key", "rank", "score"],
          [("d1", 1, 2.5), ("d2", 2, 1), ("d2", 1, 0.5)]),
         ("SELECT count(*) AS n FROM items", ["n"], [(3,)]),
+        ('SELECT "item_key" AS "the ""item", ' "'\"x\" it''s' AS s, 1 /* \" */ AS n FROM \"items\" -- \"\n"
+         'ORDER BY "the ""item", "score" LIMIT 1', ['the "item', "s", "n"], [("d1", "\"x\" it's", 1)]),
+        ("SELECT 1 AS `a`, [score] AS \"b`c\" FROM items WHERE \"run_id\" = 2", ["a", "b`c"], [(1, 0.5)]),
         ("WITH x AS (SELECT 1 AS a) SELECT count(*) AS n FROM x", ["n"], [(1,)]),
         ("SELECT count(*) AS n FROM (SELECT 1)", ["n"], [(1,)]),
         ("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 3) SELECT n FROM r", ["n"],
