@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 if TYPE_CHECKING:
-    from ndcg_tracker.tracker.result_objects import GateResult
+    from ndcg_tracker.tracker.gate import GateResult
     from ndcg_tracker.tracker.tracker import Tracker
 
 OnInconclusive = Literal["fail", "skip", "pass"]
@@ -142,8 +142,7 @@ class NdcgGate:
 
 def _unrecorded(tracker: Tracker, asked: dict[str, Any]) -> GateResult:
     """Return the decision of the gate without recording it; an override passes the test as if it were recorded."""
-    from ndcg_tracker.tracker.gate import acknowledged
-    from ndcg_tracker.tracker.result_objects import GateResult
+    from ndcg_tracker.tracker.gate import GateResult, acknowledged
 
     others = ("acknowledge", "acknowledged_by", "dry_run")
     override = acknowledged(asked.get("acknowledge"), asked.get("acknowledged_by"))

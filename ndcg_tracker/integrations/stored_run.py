@@ -19,7 +19,7 @@ from ndcg_tracker.reporting.json import metric_key
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import RunRecord
-    from ndcg_tracker.tracker.result_objects import ReportResult
+    from ndcg_tracker.tracker.report import ReportResult
     from ndcg_tracker.tracker.tracker import Tracker
 
 FACTS = b"ndcg_tracker"

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ndcg_tracker.comparison.compare import ComparedRuns, PairedResults, adjusted_jointly, compare_runs
 from ndcg_tracker.comparison.inference import Chance
-from ndcg_tracker.comparison.labels import VersionsComparison
+from ndcg_tracker.comparison.labels import Conclusion, VersionsComparison
 from ndcg_tracker.comparison.pair import Missing, pair, places_of_ids
 from ndcg_tracker.comparison.results import Comparison, JudgedShare, RunRef, TieBounds, TieEffect
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.notes import Note
+from ndcg_tracker.reporting.html import reports_html
+from ndcg_tracker.reporting.labels import versions_as, versions_object, versions_reports, versions_rows
+from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.reporting.numbers import counted
 from ndcg_tracker.storage.references import ARM
 from ndcg_tracker.tracker.compare import (
@@ -40,6 +43,8 @@ from ndcg_tracker.tracker.run_pair import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import GroupWeightsById, RunRecord
@@ -338,3 +343,46 @@ def _tie_bounds(arm: _ArmResults, values: Floats) -> TieBounds | None:
     if not len(worst) == len(best) == len(records):
         return None
     return TieBounds(sum(worst) / len(worst), sum(best) / len(best))
+
+
+@dataclass(frozen=True)
+class VersionsResult:
+    """A baseline compared with its candidates under every version of the labels; notebooks show it as a report.
+
+    ``found``: the typed rows.
+    """
+
+    found: VersionsComparison
+
+    @property
+    def conclusions(self) -> tuple[Conclusion, ...]:
+        """The verdicts on each candidate and metric by version, and whether they change."""
+        return self.found.conclusions
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know, in words."""
+        return in_words(self.found.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track compare --labels all --format json`` prints."""
+        return versions_object(self.found)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per candidate, version and metric."""
+        import pandas as pd
+
+        return pd.DataFrame(versions_rows(self.found))
+
+    def to_html(self) -> str:
+        """Return the report as a piece of HTML, in which ids are text and never markup."""
+        return reports_html(versions_reports(self.found))
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return versions_as("text", self.found)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,8 @@ from ndcg_tracker.metrics.tie_bounds import tie_bounds
 from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.reporting.compare import comparison_as, comparison_html, comparison_object, metric_rows, slice_rows
+from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.storage.references import is_pattern
 from ndcg_tracker.tracker.explain import item_moves
 from ndcg_tracker.tracker.families import retraining_note
@@ -41,7 +43,12 @@ from ndcg_tracker.tracker.sums import are_sums, compared_sums
 from ndcg_tracker.tracker.unjudged import with_unjudged
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndcg_tracker.comparison.report import PairReports
     from ndcg_tracker.comparison.sums import SummedResults
+    from ndcg_tracker.reporting.charts.chart import Chart
+    from ndcg_tracker.reporting.charts.compare import ComparisonChart
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
 
@@ -357,3 +364,93 @@ def one_by_one(candidates: Sequence[str | Sequence[str]]) -> list[str]:
             raise InputError(f"a candidate is a run's name, id or @alias as text, or a list of these, not {given!r}")
         found += each
     return found
+
+
+@dataclass(frozen=True)
+class ComparisonResult:
+    """A baseline compared with one candidate or several; notebooks show it as a report, and ``print`` prints it.
+
+    ``comparisons``: the typed rows, one comparison per candidate.
+
+    >>> import ndcg_tracker as nt
+    >>> from tempfile import TemporaryDirectory
+    >>> groups, items = ["tent", "tent", "lamp", "lamp"], ["a", "b", "a", "b"]
+    >>> shop = {"group": groups, "item": items, "label": [3, 0, 1, 0]}
+    >>> with TemporaryDirectory() as folder, nt.Tracker(f"{folder}/runs.db") as tracker:
+    ...     _ = tracker.ingest({**shop, "score": [2.0, 1.0, 2.0, 1.0]}, name="old")
+    ...     _ = tracker.ingest({**shop, "score": [1.0, 2.0, 2.0, 1.0]}, name="new")
+    ...     _ = tracker.set_groups({"group": ["tent", "lamp"], "device": ["phone", "tv"]})
+    ...     result = tracker.compare("old", "new", by="device")
+    >>> print(str(result).splitlines()[0])
+    new against old on default: no difference detected in ndcg@10 (-0.1845; low information)
+    >>> result.to_frame()[["candidate_run", "metric", "n", "wins", "ties", "losses"]].values.tolist()
+    [['new', 'ndcg@10', 2, 0, 1, 1]]
+    >>> worst = result.to_dict()["worst"][0]
+    >>> worst["group"], worst["moves"][0]["item"], worst["moves"][0]["rank_candidate"]
+    ('tent', 'a', 2)
+    >>> result.slices_to_frame()[["value", "n", "verdict"]].values.tolist()
+    [['phone', 1, 'no_difference_detected'], ['tv', 1, 'identical']]
+    >>> result.to_html()[:48]
+    '<div><p><strong>new against old on default: no d'
+    """
+
+    comparisons: tuple[Comparison, ...]
+    reports_of: Callable[[ComparisonChart], PairReports] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know of the comparisons, in words."""
+        return in_words(note for comparison in self.comparisons for note in comparison.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track compare --format json`` prints."""
+        return comparison_object(*self.comparisons)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per candidate and metric, with the columns of ``--format csv`` that do not concern slices.
+
+        What is undefined or was not asked for is None or NaN.
+        """
+        import pandas as pd
+
+        return pd.DataFrame([row for comparison in self.comparisons for row in metric_rows(comparison)])
+
+    def slices_to_frame(self) -> pd.DataFrame:
+        """Return one row per candidate and slice of the first metric; no row where ``by`` was not given."""
+        import pandas as pd
+
+        return pd.DataFrame([row for comparison in self.comparisons for row in slice_rows(comparison)])
+
+    def plot(self, kind: ComparisonChart = "every", *, by: str | None = None) -> Chart:
+        """Return a chart of the comparison: "every" group, "scatter", "histogram", "forest", "slices", "cutoffs".
+
+        "heatmap" shows every run against every other. The groups are read again from the database; of several
+        candidates the first is drawn where a chart shows one. Parameters: ``by``: a group attribute, for "slices", and
+        as colours for "every" and "scatter". Raises: InputError for a kind that is none or cannot be drawn, and where
+        the database has changed since.
+        """
+        from ndcg_tracker.reporting.charts.chart import Chart
+        from ndcg_tracker.reporting.charts.compare import checked_kind, comparison_chart
+
+        checked_kind(kind)
+        if self.reports_of is None:
+            raise InputError("this comparison has no database behind it", advice="ask Tracker.compare for one")
+        reports = self.reports_of(kind)
+        if tuple(pair.comparison for pair in reports.pairs) != self.comparisons:
+            raise InputError("the database has changed since these runs were compared", advice="compare them again")
+        return Chart(comparison_chart(kind, reports, by))
+
+    def to_html(self) -> str:
+        """Return the report as a piece of HTML with its tables, in which ids are text and never markup."""
+        return comparison_html(*self.comparisons)
+
+    def _repr_html_(self) -> str:
+        from ndcg_tracker.reporting.charts.chart import picture_element
+
+        return self.to_html() + ("" if self.reports_of is None else picture_element(self.plot))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return comparison_as("text", *self.comparisons)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.comparison.inference import TestName
     from ndcg_tracker.comparison.results import MetricComparison
     from ndcg_tracker.rankings.ranking import LabelLists
+    from ndcg_tracker.tracker.compare import ComparisonResult
     from ndcg_tracker.tracker.ingest import IngestResult
-    from ndcg_tracker.tracker.result_objects import ComparisonResult
 
 _QUERY_IDS = ("qid", "query_id", "query-id", "group")
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ndcg_tracker.comparison.compare import PairedResults
 from ndcg_tracker.comparison.explain import (
+    Explanation,
     GroupExplanation,
     RunExplanation,
     change_totals,
@@ -33,6 +34,14 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.reporting.explain import (
+    explanation_as,
+    explanation_columns,
+    explanation_html,
+    explanation_object,
+    explanation_rows,
+)
+from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.tracker.explain_parts import (
     SideBlock,
     explain_command,
@@ -50,8 +59,11 @@ from ndcg_tracker.tracker.sums import refuse_sums
 from ndcg_tracker.tracker.texts import texts_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.rankings.weights import GroupWeights
+    from ndcg_tracker.reporting.charts.chart import Chart
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import EvaluationRecord, RunRecord
 
@@ -367,3 +379,57 @@ def _worst_group(both: RunPair, group: str | None) -> list[Note]:
 
 def _alone(n_groups: int) -> list[Note]:
     return [Note("in_one_run_only", {"n": n_groups})] if n_groups else []
+
+
+@dataclass(frozen=True)
+class ExplanationResult:
+    """Why two runs differ, in one group or over all; notebooks show it as a report.
+
+    ``explanation``: the typed rows, a ``GroupExplanation`` or a ``RunExplanation``.
+    """
+
+    explanation: Explanation
+    chart_of: Callable[[], Chart] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def delta(self) -> float:
+        """Candidate minus baseline: of the group, or of the means."""
+        return self.explanation.delta
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know, in words."""
+        return in_words(self.explanation.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track explain --format json`` prints."""
+        return explanation_object(self.explanation)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return what ``ndcg-track explain --format csv`` prints: one row per item, or per row of the tables."""
+        import pandas as pd
+
+        columns = explanation_columns(self.explanation)
+        rows = [dict(zip(columns, row, strict=True)) for row in explanation_rows(self.explanation)]
+        return pd.DataFrame(rows, columns=list(columns))
+
+    def to_html(self) -> str:
+        """Return the report as a piece of HTML with its tables, in which ids are text and never markup."""
+        return explanation_html(self.explanation)
+
+    def plot(self) -> Chart:
+        """Return both lists of the group as a chart. Raises: InputError for an explanation over all groups."""
+        if self.chart_of is None:
+            raise InputError("only the lists of one group can be drawn", advice=f"name it with {argument('group')}")
+        return self.chart_of()
+
+    def _repr_html_(self) -> str:
+        from ndcg_tracker.reporting.charts.chart import picture_element
+
+        return self.to_html() + ("" if self.chart_of is None else picture_element(self.chart_of))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return explanation_as("text", self.explanation)

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -37,8 +37,8 @@ from ndcg_tracker.comparison.sums import refuse_groups
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.notes import Note
-from ndcg_tracker.reporting.gate import recorded_reason
-from ndcg_tracker.reporting.notes import command_line, sentence
+from ndcg_tracker.reporting.gate import gate_as, gate_html, gate_object, gate_row, reason, recorded_reason
+from ndcg_tracker.reporting.notes import command_line, in_words, sentence
 from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.equivalence import checked_margin
 from ndcg_tracker.statistics.repeats import RunVariance
@@ -50,7 +50,10 @@ from ndcg_tracker.tracker.run_pair import RunPair, Side, rescore_command, resolv
 from ndcg_tracker.tracker.sums import summed_results
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ndcg_tracker.comparison.compare import PairedResults
+    from ndcg_tracker.comparison.gate import Decision
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import AliasRecord, DecisionRecord, RunRecord
     from ndcg_tracker.storage.store import Store
@@ -575,3 +578,56 @@ def _moves(accepted: Sequence[DecisionRecord], pinned_run_id: int) -> list[Decis
             moves.append(decision)
             target = decision.baseline_run_id
     return moves
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """The decision on one candidate; notebooks show it as a report.
+
+    ``gated``: the typed row with everything the decision stands on.
+    """
+
+    gated: Gated
+
+    @property
+    def decision(self) -> Decision:
+        """What was decided: "pass", "fail" or "inconclusive"."""
+        return self.gated.decision.decision
+
+    @property
+    def reason(self) -> str:
+        """Why, in words, and what would decide an open question."""
+        return reason(self.gated.decision)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know, in words."""
+        return in_words(self.gated.comparison.notes)
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the candidate may replace the baseline: PASS, or overridden."""
+        return self.gated.is_accepted
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track gate --format json`` prints."""
+        return gate_object(self.gated)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row: both runs, the metric, and the decision with its numbers."""
+        import pandas as pd
+
+        return pd.DataFrame([gate_row(self.gated)])
+
+    def to_html(self) -> str:
+        """Return the report as a piece of HTML, in which ids are text and never markup."""
+        return gate_html(self.gated)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return gate_as("text", self.gated)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,11 +19,15 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.unjudged_bounds import possible_moves, unjudged_items, what_stops
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
+from ndcg_tracker.reporting.labels_needed import NeededFormat, needed_as
+from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.tracker.label_sets import label_set_ref, numbered_labels
 from ndcg_tracker.tracker.run_pair import check_one_dataset, rescore_command
 from ndcg_tracker.tracker.scoring import stored_weights
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ndcg_tracker.rankings.types import Floats
     from ndcg_tracker.rankings.weights import GroupWeights
     from ndcg_tracker.storage.read import ReadTransaction
@@ -109,3 +115,41 @@ def _moves(
     )
     pairs = zip(keys.take(items.groups).to_list(), items.keys.to_list(), strict=True)
     return dict(zip(pairs, moves.tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class LabelsNeededResult:
+    """What to judge next; notebooks and ``print`` show it as a table.
+
+    ``needed``: the typed rows.
+    """
+
+    needed: NeededLabels
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track labels needed --format json`` prints."""
+        found: dict[str, Any] = as_object(self.needed)
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per item: group, item, and how far its grade could move the mean difference."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_dict()["items"], columns=["group", "item", "could_move"])
+
+    def save(self, path: str | os.PathLike[str], format: NeededFormat = "csv") -> None:
+        """Write the items for judges, as a file that ``labels add`` reads once grades are filled in.
+
+        ``format``: "csv", "quepid" or "elasticsearch", or one without a place for grades. Raises: InputError where it
+        cannot be written.
+        """
+        from ndcg_tracker.reporting.whole_file import whole_file
+
+        with whole_file(os.fspath(path), "path") as write:
+            write(needed_as(format, self.needed))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return needed_as("text", self.needed)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from ndcg_tracker.comparison.results import RunRef
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.notes import Fact, Note
-from ndcg_tracker.reporting.notes import command_line
+from ndcg_tracker.reporting.leaderboard import leaderboard_as, leaderboard_rows
+from ndcg_tracker.reporting.notes import command_line, in_words
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.tracker.external import known_metric
 from ndcg_tracker.tracker.groups import attribute_values
@@ -25,6 +27,8 @@ from ndcg_tracker.tracker.run_pair import check_one_dataset, rescore_command
 from ndcg_tracker.tracker.sums import refuse_sums
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.statistics.all_pairs import Matrix
     from ndcg_tracker.storage.read import ReadTransaction
@@ -342,3 +346,55 @@ def _slices(
     facts: dict[str, Fact] = {"n": n_small, "attribute": question.by or "", "fewest": FEWEST_IN_SLICE}
     notes = [Note("small_slices", facts)] if n_small else []
     return sorted(slices, key=lambda board: -board.n), notes
+
+
+@dataclass(frozen=True)
+class LeaderboardResult:
+    """Runs side by side; notebooks show it as a table, and ``print`` prints it.
+
+    ``leaderboard``: the typed rows, and ``pairs`` of each metric.
+
+    >>> import ndcg_tracker as nt
+    >>> from tempfile import TemporaryDirectory
+    >>> shop = {"group": ["q", "q", "r", "r"], "item": ["a", "b", "a", "b"], "label": [3, 0, 1, 0]}
+    >>> with TemporaryDirectory() as folder, nt.Tracker(f"{folder}/runs.db") as tracker:
+    ...     _ = tracker.ingest({**shop, "score": [1.0, 2.0, 2.0, 1.0]}, name="old")
+    ...     _ = tracker.ingest({**shop, "score": [2.0, 1.0, 2.0, 1.0]}, name="new")
+    ...     result, best = tracker.leaderboard(), tracker.best()
+    >>> result.to_frame()[["run", "mean", "rank", "rank_low", "rank_high"]].round(4).values.tolist()
+    [['new', 1.0, 1, 1, 2], ['old', 0.8155, 2, 1, 2]]
+    >>> best.name, [line[:7] for line in result.to_latex().splitlines()[9:11]]
+    ('new', ['(a) new', '(b) old'])
+    """
+
+    leaderboard: Leaderboard
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know, in words."""
+        return in_words(self.leaderboard.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track leaderboard --format json`` prints."""
+        found: dict[str, Any] = json.loads(leaderboard_as("json", self.leaderboard))
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per metric, slice and run, with the columns of ``--format csv``."""
+        import pandas as pd
+
+        return pd.DataFrame(leaderboard_rows(self.leaderboard))
+
+    def to_latex(self) -> str:
+        """Return a table for a paper, with the caption that explains it; it needs the package booktabs."""
+        return leaderboard_as("latex", self.leaderboard)
+
+    def to_html(self) -> str:
+        """Return the leaderboard as HTML."""
+        return leaderboard_as("html", self.leaderboard)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __str__(self) -> str:
+        return leaderboard_as("text", self.leaderboard)

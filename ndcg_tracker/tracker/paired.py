@@ -14,7 +14,7 @@ from ndcg_tracker.comparison.results import LabelSetRef, RunRef
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.metric import Direction, named_external
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
-from ndcg_tracker.tracker.result_objects import ComparisonResult
+from ndcg_tracker.tracker.compare import ComparisonResult
 
 if TYPE_CHECKING:
     from ndcg_tracker.comparison.inference import CiMethod, TestName

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,8 +37,10 @@ from ndcg_tracker.tracker.texts import texts_of
 
 if TYPE_CHECKING:
     from ndcg_tracker.comparison.texts import GroupTexts
+    from ndcg_tracker.notes import Note
     from ndcg_tracker.rankings.keys import Keys
     from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.reporting.pages.report import RunsReport
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DecisionRecord
     from ndcg_tracker.tracker.compare import ComparedPair
@@ -279,3 +283,38 @@ def pair_deltas(pairs: Sequence[ComparedPair]) -> tuple[RunPairDelta, ...]:
     names = [pairs[0].comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
     results = pairs[0].results[0]
     return every_pair(names, np.stack(rows), results.weights, results.direction, chance=results.chance)
+
+
+@dataclass(frozen=True)
+class ReportResult:
+    """Two runs or more on one page, which holds all it shows and asks nothing of any network.
+
+    ``report``: the typed rows.
+    """
+
+    report: RunsReport
+
+    def with_notes(self, notes: tuple[Note, ...]) -> ReportResult:
+        """Return the page with other notes on its first pair: those of a gate that decided on it."""
+        first, *others = self.report.pairs
+        first = replace(first, comparison=replace(first.comparison, notes=notes))
+        return ReportResult(replace(self.report, pairs=(first, *others)))
+
+    def to_html(self) -> str:
+        """Return the whole page, with its scripts and its security policy; in it, ids are text and never markup."""
+        from ndcg_tracker.reporting.pages.report import report_page  # charts are for those who draw
+
+        return report_page(self.report)
+
+    def to_markdown(self, link: str) -> str:
+        """Return every group as a picture that GitHub draws, and where the page is: ``link``, an address or a file."""
+        from ndcg_tracker.reporting.pages.report import report_markdown
+
+        return report_markdown(self.report, link)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file, whole or not at all. Raises: InputError where it cannot be written."""
+        from ndcg_tracker.reporting.whole_file import whole_file
+
+        with whole_file(os.fspath(path), "path") as write:
+            write(self.to_html())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.grouping import group_codes, segment_rows
 from ndcg_tracker.rankings.sorting import id_order
+from ndcg_tracker.reporting.html import reports_html
+from ndcg_tracker.reporting.reproduce import reproduction_as, reproduction_report, reproduction_rows
+from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.statistics.rank_similarity import repro_eval_ktu
 from ndcg_tracker.tracker.compare import pruned_notes
 from ndcg_tracker.tracker.defaults import DEFAULT_METRIC, REPRO_EVAL_CUTOFFS, REPRO_EVAL_P
@@ -40,6 +43,8 @@ from ndcg_tracker.tracker.show import shown_run
 from ndcg_tracker.tracker.sums import refuse_sums
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ndcg_tracker.rankings.ranking import Ranking
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.read import ReadTransaction
@@ -188,3 +193,34 @@ def _places_of_ids(ranking: Ranking, lengths: Index, offsets: Index) -> Index:
     places = np.empty(order.size, dtype=np.int64)
     places[order] = np.arange(order.size) - np.repeat(offsets[:-1], lengths)
     return places
+
+
+@dataclass(frozen=True)
+class ReproductionResult:
+    """A run beside the one it reproduces, or beside a published mean; a report in notebooks and where it is printed.
+
+    ``reproduction``: the typed numbers.
+    """
+
+    reproduction: Reproduction | PublishedMean
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track reproduce --format json`` prints."""
+        found: dict[str, Any] = as_object(self.reproduction)
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per metric."""
+        import pandas as pd
+
+        return pd.DataFrame(reproduction_rows(self.reproduction))
+
+    def to_html(self) -> str:
+        """Return the report as HTML."""
+        return reports_html([reproduction_report(self.reproduction)])
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __str__(self) -> str:
+        return reproduction_as("text", self.reproduction)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.comparison.pair import Missing
 from ndcg_tracker.comparison.suite import (
@@ -22,12 +23,25 @@ from ndcg_tracker.comparison.suite import (
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.reporting.html import reports_html
+from ndcg_tracker.reporting.rows import as_object
+from ndcg_tracker.reporting.suite import (
+    delta_rows,
+    suite_comparison_as,
+    suite_comparison_report,
+    suite_rows,
+    suite_table_as,
+    suite_table_report,
+)
 from ndcg_tracker.storage.references import is_pattern
 from ndcg_tracker.tracker.compare import ComparedPair, CompareOptions, compared_pair
 from ndcg_tracker.tracker.leaderboard import side_by_side, under_labels
 from ndcg_tracker.tracker.run_pair import RunPair, resolved_pair
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndcg_tracker.reporting.charts.chart import Chart
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import HistoryRecord, RunRecord, SuiteRecord
 
@@ -221,3 +235,68 @@ def _system(run: RunRecord, by_tag: str | None) -> str:
 
 def _fits(system: str, wanted: str) -> bool:
     return system == wanted or (is_pattern(wanted) and fnmatchcase(system, wanted))
+
+
+@dataclass(frozen=True)
+class SuiteResult:
+    """Systems on the datasets of a suite; notebooks show it as a table, and ``print`` prints it.
+
+    ``table``: the typed rows.
+    """
+
+    table: SuiteTable
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track suite show --format json`` prints."""
+        found: dict[str, Any] = as_object(self.table)
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per system and dataset, with the columns of ``--format csv``."""
+        import pandas as pd
+
+        return pd.DataFrame(suite_rows(self.table))
+
+    def to_latex(self) -> str:
+        """Return a table for a paper, with the caption that explains it; it needs the package booktabs."""
+        return suite_table_as("latex", self.table)
+
+    def _repr_html_(self) -> str:
+        return reports_html([suite_table_report(self.table)])
+
+    def __str__(self) -> str:
+        return suite_table_as("text", self.table)
+
+
+@dataclass(frozen=True)
+class SuiteComparisonResult:
+    """Two systems on the datasets of a suite; notebooks show it as a report, and ``print`` prints it.
+
+    ``comparison``: the typed numbers.
+    """
+
+    comparison: SuiteComparison
+
+    def plot(self) -> Chart:
+        """Return the difference on each dataset and on all together, with their intervals."""
+        from ndcg_tracker.reporting.charts.chart import Chart
+        from ndcg_tracker.reporting.charts.suite import suite_forest
+
+        return Chart(suite_forest(self.comparison))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track suite compare --format json`` prints."""
+        found: dict[str, Any] = as_object(self.comparison)
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per dataset, with the columns of ``--format csv``."""
+        import pandas as pd
+
+        return pd.DataFrame(delta_rows(self.comparison))
+
+    def _repr_html_(self) -> str:
+        return reports_html([suite_comparison_report(self.comparison)])
+
+    def __str__(self) -> str:
+        return suite_comparison_as("text", self.comparison)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.comparison.gate import FAIL_ALPHA, spent_alpha
 from ndcg_tracker.comparison.gate_result import Acknowledgement
@@ -13,11 +13,17 @@ from ndcg_tracker.comparison.suite_gate import SuiteGated, macro_decision, with_
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.reporting.gate import reason
+from ndcg_tracker.reporting.html import reports_html
 from ndcg_tracker.reporting.notes import sentence
+from ndcg_tracker.reporting.rows import as_object
+from ndcg_tracker.reporting.suite_gate import suite_gate_as, suite_gate_report, suite_gate_row
 from ndcg_tracker.statistics.equivalence import checked_margin
 from ndcg_tracker.tracker.suite import check_suite_metric, compared_pairs, comparison_of, resolved_pairs, suite_metric
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndcg_tracker.comparison.gate import Decision
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import SuiteDecisionRecord
     from ndcg_tracker.storage.store import Store
@@ -166,3 +172,45 @@ def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, 
         acknowledged_by=None if acknowledgement is None else acknowledgement.by,
     )
     return replace(found, decision_id=record.id)
+
+
+@dataclass(frozen=True)
+class SuiteGateResult:
+    """The decision on one system on a suite; notebooks show it as a report, and ``print`` prints it.
+
+    ``gated``: the typed numbers.
+    """
+
+    gated: SuiteGated
+
+    @property
+    def decision(self) -> Decision:
+        """What was decided: "pass", "fail" or "inconclusive"."""
+        return self.gated.decision.decision
+
+    @property
+    def reason(self) -> str:
+        """Why, in words, and what would decide an open question."""
+        return reason(self.gated.decision)
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the candidate may replace the baseline: PASS, or overridden."""
+        return self.gated.is_accepted
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track suite gate --format json`` prints."""
+        found: dict[str, Any] = as_object(self.gated)
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row, with the columns of ``--format csv``."""
+        import pandas as pd
+
+        return pd.DataFrame([suite_gate_row(self.gated)])
+
+    def _repr_html_(self) -> str:
+        return reports_html([suite_gate_report(self.gated)])
+
+    def __str__(self) -> str:
+        return suite_gate_as("text", self.gated)

@@ -46,31 +46,26 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.guard.query_result import QueryResult
     from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord, SuiteRecord
     from ndcg_tracker.storage.store import Store
-    from ndcg_tracker.tracker.compare import CompareOptions
+    from ndcg_tracker.tracker.arms import VersionsResult
+    from ndcg_tracker.tracker.compare import CompareOptions, ComparisonResult
     from ndcg_tracker.tracker.conventions import Convention
+    from ndcg_tracker.tracker.diff import DiffResult
     from ndcg_tracker.tracker.exchange import Exported, Imported
-    from ndcg_tracker.tracker.gate import Margin
+    from ndcg_tracker.tracker.explain import ExplanationResult
+    from ndcg_tracker.tracker.gate import GateResult, Margin
     from ndcg_tracker.tracker.groups import GroupRecord, GroupsSet
     from ndcg_tracker.tracker.history import HistoryFilter, HistoryResult
     from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
+    from ndcg_tracker.tracker.labels_needed import LabelsNeededResult
+    from ndcg_tracker.tracker.leaderboard import LeaderboardResult
     from ndcg_tracker.tracker.prune import Pruned
+    from ndcg_tracker.tracker.report import ReportResult
+    from ndcg_tracker.tracker.reproduce import ReproductionResult
     from ndcg_tracker.tracker.rescore import RescoredRun
-    from ndcg_tracker.tracker.result_objects import (
-        ComparisonResult,
-        DiffResult,
-        ExplanationResult,
-        GateResult,
-        LabelsNeededResult,
-        LeaderboardResult,
-        ReportResult,
-        ReproductionResult,
-        SuiteComparisonResult,
-        SuiteGateResult,
-        SuiteResult,
-        VersionsResult,
-    )
     from ndcg_tracker.tracker.run_pair import RunPair, Version
     from ndcg_tracker.tracker.scoring import Scores
+    from ndcg_tracker.tracker.suite import SuiteComparisonResult, SuiteResult
+    from ndcg_tracker.tracker.suite_gate import SuiteGateResult
     from ndcg_tracker.tracker.texts import StoredText, TextsAdded
 
 # What answers a question is imported where it is asked: most of a small command's time is its start.
@@ -430,8 +425,7 @@ class Tracker:
         """
         from ndcg_tracker.metrics.language.text import parse_metric
         from ndcg_tracker.tracker.compare import named_runs
-        from ndcg_tracker.tracker.labels_needed import labels_needed
-        from ndcg_tracker.tracker.result_objects import LabelsNeededResult
+        from ndcg_tracker.tracker.labels_needed import LabelsNeededResult, labels_needed
 
         asked = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
@@ -521,8 +515,7 @@ class Tracker:
         """
         from ndcg_tracker.comparison.inference import Methods
         from ndcg_tracker.tracker.arms import comparisons
-        from ndcg_tracker.tracker.compare import CompareOptions
-        from ndcg_tracker.tracker.result_objects import ComparisonResult
+        from ndcg_tracker.tracker.compare import CompareOptions, ComparisonResult
 
         options = CompareOptions(
             metrics=tuple(parse_metrics(metrics)),
@@ -560,9 +553,8 @@ class Tracker:
         runs lacks the metrics are named, with the command that adds them.
         """
         from ndcg_tracker.comparison.inference import Methods
-        from ndcg_tracker.tracker.arms import compared_versions
+        from ndcg_tracker.tracker.arms import VersionsResult, compared_versions
         from ndcg_tracker.tracker.compare import CompareOptions
-        from ndcg_tracker.tracker.result_objects import VersionsResult
 
         methods = Methods(test, ci, equivalence)
         options = CompareOptions(
@@ -608,8 +600,7 @@ class Tracker:
         """
         from ndcg_tracker.comparison.inference import Methods
         from ndcg_tracker.tracker.compare import CompareOptions
-        from ndcg_tracker.tracker.report import runs_report
-        from ndcg_tracker.tracker.result_objects import ReportResult
+        from ndcg_tracker.tracker.report import ReportResult, runs_report
 
         options = CompareOptions(
             tuple(parse_metrics(metrics)), dataset, missing, methods=Methods(test, ci), cluster=cluster
@@ -642,8 +633,7 @@ class Tracker:
         Raises: ReferenceNotFoundError; MetricError for a metric that is not split into items; InputError for a group
         without a result; NotComparableError, with the command that fixes it.
         """
-        from ndcg_tracker.tracker.explain import explained_pair, group_explanation, run_explanation
-        from ndcg_tracker.tracker.result_objects import ExplanationResult
+        from ndcg_tracker.tracker.explain import ExplanationResult, explained_pair, group_explanation, run_explanation
 
         if by is not None and group is not None:
             raise InputError(f"{argument('by')} slices all groups", advice=f"leave out {argument('group')}, or it")
@@ -731,8 +721,7 @@ class Tracker:
         NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.comparison.limits import Limit
-        from ndcg_tracker.tracker.gate import GateQuestion, acknowledged, gated
-        from ndcg_tracker.tracker.result_objects import GateResult
+        from ndcg_tracker.tracker.gate import GateQuestion, GateResult, acknowledged, gated
 
         question = GateQuestion(
             candidate,
@@ -843,8 +832,7 @@ class Tracker:
         show beside, such as latency, by the name of their tag or parameter. Raises: ReferenceNotFoundError;
         NotComparableError, with the command that fixes it; InputError for what does not go together.
         """
-        from ndcg_tracker.tracker.leaderboard import LeaderboardQuestion, leaderboard_of
-        from ndcg_tracker.tracker.result_objects import LeaderboardResult
+        from ndcg_tracker.tracker.leaderboard import LeaderboardQuestion, LeaderboardResult, leaderboard_of
 
         question = LeaderboardQuestion(
             runs,
@@ -868,8 +856,7 @@ class Tracker:
         before it, in (0, 1). ``top``: how many groups to list, the most changed first. Raises:
         ReferenceNotFoundError; InputError for runs whose items were pruned; NotComparableError for two datasets.
         """
-        from ndcg_tracker.tracker.diff import runs_diff
-        from ndcg_tracker.tracker.result_objects import DiffResult
+        from ndcg_tracker.tracker.diff import DiffResult, runs_diff
 
         with self.store().read() as tx:
             one, other = (tx.runs.resolve(reference, dataset) for reference in (a, b))
@@ -912,8 +899,7 @@ class Tracker:
         ``by_tag``: runs of one system share the value of this tag, not their name. ``missing``: see ``leaderboard``.
         Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes it.
         """
-        from ndcg_tracker.tracker.result_objects import SuiteResult
-        from ndcg_tracker.tracker.suite import suite_table
+        from ndcg_tracker.tracker.suite import SuiteResult, suite_table
 
         with self.store().read() as tx:
             return SuiteResult(suite_table(tx, name, systems, parse_metric(metric), by_tag, missing))
@@ -934,8 +920,7 @@ class Tracker:
         ``baseline``, ``candidate``: names of runs. ``by_tag``: see ``suite``. ``missing``: see ``compare``. Raises:
         ReferenceNotFoundError; NotComparableError, with the command that fixes it.
         """
-        from ndcg_tracker.tracker.result_objects import SuiteComparisonResult
-        from ndcg_tracker.tracker.suite import compared_on_suite
+        from ndcg_tracker.tracker.suite import SuiteComparisonResult, compared_on_suite
 
         with self.store().read() as tx:
             found = compared_on_suite(tx, name, (baseline, candidate), parse_metric(metric), by_tag, missing)
@@ -977,8 +962,7 @@ class Tracker:
         on some dataset.
         """
         from ndcg_tracker.tracker.gate import acknowledged
-        from ndcg_tracker.tracker.result_objects import SuiteGateResult
-        from ndcg_tracker.tracker.suite_gate import SuiteGateQuestion, gated_suite
+        from ndcg_tracker.tracker.suite_gate import SuiteGateQuestion, SuiteGateResult, gated_suite
 
         question = SuiteGateQuestion(
             name,
@@ -1020,8 +1004,7 @@ class Tracker:
         InputError for half of what belongs together, a number that the metric cannot have, and groups in one run alone;
         NotComparableError, with the command that fixes it.
         """
-        from ndcg_tracker.tracker.reproduce import ReproduceOptions, beside_published, reproduction
-        from ndcg_tracker.tracker.result_objects import ReproductionResult
+        from ndcg_tracker.tracker.reproduce import ReproduceOptions, ReproductionResult, beside_published, reproduction
 
         parsed, baselines = tuple(parse_metrics(metrics)), (baseline_original, baseline_reproduced)
         both = f"{argument('baseline_original')} and {argument('baseline_reproduced')}"

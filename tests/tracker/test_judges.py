@@ -8,7 +8,7 @@ from rankings_of import labels_of, results
 from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
-from ndcg_tracker.tracker.result_objects import ComparisonResult
+from ndcg_tracker.tracker.compare import ComparisonResult
 
 pytestmark = pytest.mark.both_engines
 

@@ -14,7 +14,7 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
 from ndcg_tracker.cli.app import run
-from ndcg_tracker.tracker.result_objects import ComparisonResult
+from ndcg_tracker.tracker.compare import ComparisonResult
 
 OTHER_LABELS: Run = {**LABELS, "q5": {"h": 0, "x": 1}}
 CLI_MD_KEYS = {

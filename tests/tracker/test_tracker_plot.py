@@ -9,7 +9,7 @@ import ndcg_tracker as nt
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.reporting.charts.chart import Chart
-from ndcg_tracker.tracker.result_objects import ComparisonResult
+from ndcg_tracker.tracker.compare import ComparisonResult
 
 
 def fill_shop(url: str) -> None:

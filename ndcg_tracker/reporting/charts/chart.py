@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
 from ndcg_tracker.reporting.charts.theme import Spec, Theme, themed
 from ndcg_tracker.reporting.json import json_text
 from ndcg_tracker.reporting.whole_file import whole_file
@@ -108,6 +111,22 @@ class Chart:
     def __repr__(self) -> str:
         title = self.spec["title"]
         return f"Chart({title['text']!r})"
+
+
+def picture_element(chart_of: Callable[[], Chart]) -> str:
+    """Return a chart as an element of HTML for notebooks.
+
+    Nothing where the extra that draws is not installed, and where the database is gone or has changed: the tables stay.
+    """
+    if find_spec("vl_convert") is None:
+        return ""
+    try:
+        chart = chart_of()
+    except NdcgTrackerError:
+        return ""
+    picture = base64.b64encode(chart.svg().encode("utf-8")).decode("ascii")
+    title = escape(" ".join(chart.spec["title"].values()))
+    return f'<img alt="{title}" src="data:image/svg+xml;base64,{picture}">'
 
 
 def pixels_of(width: float | str) -> float:
