@@ -53,7 +53,7 @@ with TemporaryDirectory() as folder, nt.Tracker(Path(folder, "seeds.db")) as tra
     single = [tracker.compare(*pair, **DATASET) for pair in pairs]
     n_found = sum(one.comparisons[0].metrics[0].verdict != "no_difference_detected" for one in single)
     print(f"compare of single trainings: a difference in {n_found} of {len(pairs)} pairs; each says:")
-    print(" ", next(note for note in single[0].notes if note.startswith("trainings of")))
+    print(" ", next(note for note in single[0].notes if note.startswith("repeated trainings")))
 
     arms = [(f"tag:four={arm}", f"tag:four={arm + 1}") for arm in range(0, MODELS // 4 - 1, 2)]
     n_found = sum(

@@ -62,7 +62,7 @@ class _Told(Exception):  # noqa: N818  # warnings are told in the same way
     """
 
     def __init__(self, what: str, *, where: object = "", advice: str = "", joint: str = "; ") -> None:
-        self._what, self._where, self._advice, self._joint = what, str(where), advice, joint
+        self._what, self._where, self._advice, self._joint = what, "" if where is None else str(where), advice, joint
         super().__init__(self.message)
 
     def __str__(self) -> str:

@@ -124,7 +124,7 @@ def _table(records: Records, columns: GroupColumns) -> GroupTable:
             raise error.at(places.place(row)) from None
         if first_row.setdefault(key, row) != row:
             first = places.mention(first_row[key])
-            raise places.error(row, f"group {shown(key)} stands in {first} already", advice="keep one of the two")
+            raise places.error(row, f"group {shown(key)} is in {first} already", advice="keep one of the two")
     if not first_row:
         raise no_row(places.whole)
     return GroupTable(

@@ -134,7 +134,7 @@ def _table(
             raise places.error(row, f"there are measures {named}", advice=f"choose one with {argument('measure')}")
         if first_row.setdefault(key, row) != row:
             first = places.mention(first_row[key])
-            raise places.error(row, f"group {shown(key)} stands in {first} already", advice="keep one of the two")
+            raise places.error(row, f"group {shown(key)} is in {first} already", advice="keep one of the two")
         values.append(value)
     if not first_row:
         if measures:

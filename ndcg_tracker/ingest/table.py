@@ -346,5 +346,5 @@ def _refuse_duplicates(table: _Grouped, places: Places, *lists: GroupedItems | N
         if pair in first_at:
             item, name, first = shown(pair[1]), shown(table.keys[group]), places.mention(first_at[pair])
             advice = places.if_twice if isinstance(places, LinePlaces) else KEEP_ONE
-            raise places.error(row, f"item {item} of group {name} stands in {first} already", advice=advice)
+            raise places.error(row, f"item {item} of group {name} is in {first} already", advice=advice)
         first_at[pair] = row

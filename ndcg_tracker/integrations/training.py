@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.errors import DatabaseError, InputError
+from ndcg_tracker.errors import DatabaseError, InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.integrations.libraries import library
 from ndcg_tracker.integrations.stored_run import metric_name
+from ndcg_tracker.reporting.numbers import counted
 from ndcg_tracker.storage.checks import checked_name
 from ndcg_tracker.tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.tracker.evaluation import evaluate
@@ -206,6 +207,20 @@ class TrainingRuns(ABC):
             git_commit=self._git_commit,
             replace=self.replace,
         )
+        n_missing = max((one.n_missing for one in result.metrics), default=0)
+        if n_missing and not self.stored:
+            what = f"{counted(n_missing, 'group')} with labels in dataset {self.dataset!r}"
+            are = (
+                "is not among these validation rows and counts"
+                if n_missing == 1
+                else ("are not among these validation rows and count")
+            )
+            warn(
+                NdcgTrackerWarning(
+                    f"{what} {are} 0 in the means",
+                    advice=f"other validation rows belong in another dataset, with {argument('dataset')}",
+                )
+            )
         self.stored.append(result)
         if self._tensorboard is not None:
             self._write_scalars(result, iteration)

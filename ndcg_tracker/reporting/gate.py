@@ -254,7 +254,8 @@ def to_decide(decision: GateDecision) -> str:
     """Return what would decide an open question, "" where nothing is known to."""
     ways = []
     if decision.decision == "inconclusive" and decision.n_needed is not None and decision.n_needed_for is not None:
-        ways.append(f"about {decision.n_needed:,} groups like these would decide ({decision.n_needed_for.upper()})")
+        about = "about" if decision.betting_lower is None else "at most about"  # the betting bound may decide before
+        ways.append(f"{about} {decision.n_needed:,} groups like these would decide ({decision.n_needed_for.upper()})")
     if decision.decision == "inconclusive" and decision.margin_needed is not None:
         ways.append(f"a margin above {decision.margin_needed:.4g} would PASS")
     return ", ".join(ways)
@@ -277,7 +278,7 @@ def _by_bounds(found: GateDecision) -> str:
         above = f"delta is not shown to be {goal}: its {pass_level} bound is {bound:.4g} ({kind})"
     if found.decision == "pass":
         change = "drop" if sides.is_higher else "rise"
-        drop = f"; a small but real {change}: with {fail_level} confidence {sides.most} {other:.4g}"
+        drop = f"; a real {change} within the margin: with {fail_level} confidence {sides.most} {other:.4g}"
         return above + (drop if found.is_small_drop else "")
     if other is None:
         unknown = f"nor {sides.worse} 0, where the t bound alone does not count" if sides.has_t_bound else ""

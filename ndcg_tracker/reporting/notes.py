@@ -121,7 +121,7 @@ def _ties(metrics: Sequence[str], low: float, high: float) -> str:
     what = f"the verdict on {metrics[0]}" if metrics else "the decision"
     shown_as = [[points(bound, signed=True, digits=digits) for bound in (low, high)] for digits in range(4, 13)]
     first, last = next((pair for pair in shown_as if pair[0] != pair[1]), shown_as[-1])
-    return f"ties in scores could change {what}: broken otherwise, delta lies anywhere from {first} to {last}"
+    return f"ties in scores could change {what}: however they are broken, delta lies between {first} and {last}"
 
 
 def _unjudged_items(cutoff: int | None, baseline: int, candidate: int, any_judged: bool = True) -> str:
@@ -149,8 +149,8 @@ def _retraining(sd: float, n_runs: int, families: Sequence[str], n_seeds: int | 
     of = " and ".join(families)
     decide = "" if n_seeds is None else f"; {counted(n_seeds, 'seed')} of each would be enough to decide"
     return (
-        f"trainings of {of} differ by sd {sd:.4f} ({counted(n_runs, 'run')}), and the interval covers groups, not "
-        f"trainings{decide}"
+        f"repeated trainings scatter by sd {sd:.4f} ({counted(n_runs, 'run')} of {of}), and the interval covers "
+        f"groups, not trainings{decide}"
     )
 
 

@@ -341,6 +341,9 @@ def named_runs(
 
     The baseline is not among those. Raises: ReferenceNotFoundError for a pattern that fits no other run.
     """
+    if not isinstance(baseline, str):
+        advice = "name it first, and the candidates after it"
+        raise InputError(f"the baseline is one run's name, id or @alias as text, not {baseline!r}", advice=advice)
     found: list[str] = []
     for one in one_by_one(candidates):
         if not is_pattern(one):

@@ -205,5 +205,8 @@ class DiffResult:
     def _repr_html_(self) -> str:
         return self.to_html()
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         return diff_as("text", self.diff)

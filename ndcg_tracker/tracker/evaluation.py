@@ -43,7 +43,10 @@ class NoLabelsError(InputError):
     """A ranking came without labels."""
 
     def __init__(self) -> None:
-        super().__init__("the ranking has no labels", advice="give a label column, or the labels as a second table")
+        super().__init__(
+            "the ranking has no labels",
+            advice=f"name the label column with {argument('label')}, or give them as a second table",
+        )
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,10 @@ class Evaluation:
 
     @cached_property
     def per_group(self) -> pd.DataFrame:
-        """One row per group (the index, named ``group``), one float column per metric text, NaN where undefined."""
+        """One row per group (the index, named ``group``), one float column per metric text, NaN where undefined.
+
+        The index is text, also of ids that were whole numbers: join other tables by their ids as text.
+        """
         import pandas as pd
 
         index = pd.Index(self.results[0].group_keys.to_list(), name="group", dtype=object)
@@ -111,7 +117,7 @@ class Evaluation:
         0.5
         """
         if text not in self.texts:
-            raise KeyError(f"{text} is none of {', '.join(self.texts)}")
+            raise KeyError(f"no metric {text!r} was asked for; there is {', '.join(self.texts)}")
         return self.results[self.texts.index(text)].mean
 
     def to_dict(self) -> dict[str, float | None]:
@@ -285,7 +291,8 @@ def slice_rows(evaluation: Evaluation, attribute: str, groups: object, group: st
     value_of = dict(zip(table.group_keys.to_list(), table.attributes[attribute], strict=True))
     found: list[SliceRow] = []
     for text, results in zip(evaluation.texts, evaluation.results, strict=True):
-        if results.metric["weights"] not in ("none", "group") or results.metric.summary != "mean":
+        is_weighed = results.weights is not None and results.metric["weights"] not in ("none", "group")
+        if is_weighed or results.metric.summary != "mean":
             raise InputError(
                 f"the mean of {text} is not that of its groups, so slices have none", advice="leave it out"
             )

@@ -262,6 +262,7 @@ def _decided(
     number = 1 + sum(decision.scope == question.scope for decision in basis.earlier)
     decision = _decision(question, results, number, basis.learned)
     if question.by is not None:
+        _refuse_any_drop(question.slice_margin or 0.0, results, "slice_margin")
         by = attribute_values(tx, baseline, question.by).of(results.pairing.group_ids)
         decision = with_slices(
             decision,
@@ -395,6 +396,8 @@ def _decision(
             joint=": ",
         )
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
+    if learned is None:
+        _refuse_any_drop(margin, results, "margin")
     budget = question.alpha_budget
     alpha = FAIL_ALPHA if budget is None else spent_alpha(number, budget)
     return population_decision(
@@ -406,6 +409,17 @@ def _decision(
         chance=results.chance,
         runs=None if learned is None else learned.run_variance,
     )
+
+
+def _refuse_any_drop(margin: float, results: PairedResults, name: str) -> None:
+    """Refuse a margin that allows every drop there can be."""
+    largest = math.inf if results.limits is None else results.limits[1]
+    if math.isfinite(margin) and margin >= largest:
+        raise InputError(
+            f"{argument(name, margin)} allows every drop: differences lie between {-largest:g} and {largest:g}",
+            where=results.metric,
+            advice=f"give it in absolute points, such as {argument(name, 0.01)}",
+        )
 
 
 def _regressed_slices(

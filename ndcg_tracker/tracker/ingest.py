@@ -76,6 +76,13 @@ class IngestResult:
     metrics: tuple[StoredMetric, ...]
     notes: tuple[str, ...]
 
+    def __str__(self) -> str:
+        head = f"{self.outcome}: run {self.run!r} (id {self.run_id}) of dataset {self.dataset!r}"
+        return "\n".join([head, *map(str, self.metrics), *(f"note: {note}" for note in self.notes)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
 
 @dataclass(frozen=True)
 class StagedRun:

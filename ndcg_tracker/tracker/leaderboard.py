@@ -396,5 +396,8 @@ class LeaderboardResult:
     def _repr_html_(self) -> str:
         return self.to_html()
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         return leaderboard_as("text", self.leaderboard)

@@ -222,5 +222,8 @@ class ReproductionResult:
     def _repr_html_(self) -> str:
         return self.to_html()
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         return reproduction_as("text", self.reproduction)

@@ -52,6 +52,11 @@ class StoredMetric:
     is_new: bool
     requested_as: str
 
+    def __str__(self) -> str:
+        missing = f", {self.n_missing:,} of them missing from the run" if self.n_missing else ""
+        mean = "-" if self.mean is None else format(self.mean, ".4f")
+        return f"{self.requested_as} {mean} over {self.n_groups:,} groups{missing}"
+
 
 class GatheredValues:
     """The values of some metrics, part by part; every group is in one part."""

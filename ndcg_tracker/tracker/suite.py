@@ -264,6 +264,9 @@ class SuiteResult:
     def _repr_html_(self) -> str:
         return reports_html([suite_table_report(self.table)])
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         return suite_table_as("text", self.table)
 
@@ -297,6 +300,9 @@ class SuiteComparisonResult:
 
     def _repr_html_(self) -> str:
         return reports_html([suite_comparison_report(self.comparison)])
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         return suite_comparison_as("text", self.comparison)

@@ -212,5 +212,8 @@ class SuiteGateResult:
     def _repr_html_(self) -> str:
         return reports_html([suite_gate_report(self.gated)])
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         return suite_gate_as("text", self.gated)

@@ -637,6 +637,7 @@ class Tracker:
 
         if by is not None and group is not None:
             raise InputError(f"{argument('by')} slices all groups", advice=f"leave out {argument('group')}, or it")
+        group = str(group) if isinstance(group, int) else group  # an id that was a whole number
         parsed = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
             one, other = tx.runs.resolve(baseline, dataset), tx.runs.resolve(candidate, dataset)

@@ -43,7 +43,7 @@ def test_small_but_real_drop() -> None:
     assert (found.decision, found.is_small_drop) == ("pass", True)
     assert reason(found) == (
         "with 95% confidence delta is above -0.01: at least -0.007168 (one-sided t bound); "
-        "a small but real drop: with 99% confidence at most -0.001934"
+        "a real drop within the margin: with 99% confidence at most -0.001934"
     )
 
 
@@ -317,7 +317,7 @@ def test_with_low_information_fail_needs_the_betting_bound_too() -> None:
         f"information is low), nor below 0: its 99% bound is {found.upper:.4g}"
     )
     assert (found.n_needed, found.n_needed_for) == (938, "fail")  # as many as have 100 nonzero differences
-    assert to_decide(found).startswith("about 938 groups like these would decide (FAIL), a margin above ")
+    assert to_decide(found).startswith("at most about 938 groups like these would decide (FAIL), a margin above ")
     assert reason(found) == f"{why}; {to_decide(found)}"
     clear = np.repeat([-0.5, 0.0], [80, 20])
     both = population_decision(clear, 0.0)

@@ -146,8 +146,8 @@ UNEQUAL = "the lists of group 'r' differ in length ('item' 1, 'score' 2, 'label'
         ),
         (
             {"item": [["a", "a"], ["c"], []]},
-            "row 1, element 2: item 'a' of group 'q' stands in row 1, element 1 already; keep one of the two",
-            "1: item 'a' of group 'q' stands in line 1 already; keep one of the two",
+            "row 1, element 2: item 'a' of group 'q' is in row 1, element 1 already; keep one of the two",
+            "1: item 'a' of group 'q' is in line 1 already; keep one of the two",
         ),
         (
             {"item": [["a", "b"], [None], []]},

@@ -171,7 +171,7 @@ NO_GROUP = "no column 'group'; the columns are none: name the group column with 
         ({"q": {}, "r": {"a": 1, "": 1}}, "group 'r', item '': the item id is empty; every row needs one"),
         (
             {"q": {1: 1.0, "1": 2.0}},
-            "group 'q', item '1': item '1' of group 'q' stands in group 'q', item '1' already;",
+            "group 'q', item '1': item '1' of group 'q' is in group 'q', item '1' already;",
         ),
         ({"q": {(1, 2): 1.0}}, "column 'item' holds list<item: int64>; ids are text or whole numbers: write them as"),
         ([], "there are no rows; give at least one"),
@@ -294,7 +294,7 @@ def test_a_nan_label_is_unjudged_in_pandas_and_dicts_and_an_error_in_arrow() -> 
         ({"group": ["q", NAN, "r"]}, "row 2: the group id is empty; every row needs one"),
         ({"item": ["a", "", "c"]}, "row 2: the item id is empty; every row needs one"),
         ({"item": [1, None, "c"]}, "row 2: the item id is empty; every row needs one"),
-        ({"item": ["NA", "NA", "NA"]}, "row 2: item 'NA' of group '007' stands in row 1 already; keep one of the two"),
+        ({"item": ["NA", "NA", "NA"]}, "row 2: item 'NA' of group '007' is in row 1 already; keep one of the two"),
         ({"score": [1.0, float("inf"), 2.0]}, "row 2: the score is inf; use a finite number, or null for none"),
         ({"weight": [1.0, None, 2.0]}, "row 2: the weight is empty; every row needs one"),
         ({"weight": [1.0, 1.0, -2.0]}, "row 3: the weight is negative; weights are 0 or more"),

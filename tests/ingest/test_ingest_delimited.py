@@ -228,7 +228,7 @@ def test_labels_need_no_score() -> None:
         (
             b'group,item,score\nq,"a\nb",1\nq,c,1\nq,"a\nb",\n',
             Columns(),
-            "<stdin>:5: item 'a\\nb' of group 'q' stands in line 2 already; keep one of the two",
+            "<stdin>:5: item 'a\\nb' of group 'q' is in line 2 already; keep one of the two",
         ),
         (b'group,score\nq,1\n"q,1\nq,1\n', Columns(), "<stdin>:3: a quote that is never closed; close it or double it"),
         (b'group,score\n"q"r,1\n', Columns(), "<stdin>:2: text after a closing quote; double the quotes inside a cell"),

@@ -134,7 +134,7 @@ def test_a_response_that_is_no_whole_run_is_refused() -> None:
     assert run(changed_response(_score=None)) == (
         "details.'lamp'.hits[1] has no _score, as where hits are sorted by a field; search with \"track_scores\": true"
     )
-    twice = "group 'lamp', item '7': item '7' of group 'lamp' stands in entry 1 already; keep one of the two"
+    twice = "group 'lamp', item '7': item '7' of group 'lamp' is in entry 1 already; keep one of the two"
     assert run(changed_response(_id="7", _index="other")) == twice
 
 
@@ -230,7 +230,7 @@ def test_an_array_of_records_is_a_table() -> None:
     )
     assert run([]) == "there are no rows; give at least one"
     assert run(records[:1] * 2, columns=columns) == (
-        "record 2: item 'a' of group 'q' stands in record 1 already; keep one of the two"
+        "record 2: item 'a' of group 'q' is in record 1 already; keep one of the two"
     )
     assert run([{"group": "q", "score": "1"}]) == (
         "record 1: the score is a JSON string; write a number, or null for none"

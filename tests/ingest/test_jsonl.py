@@ -90,7 +90,7 @@ ROW = '{"group": "q", "item": "a", "score": 1}\n'
         ('{"group": "q\\u0000", "item": "b"}', "the group id has a NUL byte; write the file again without it"),
         ('{"item": "b", "score": 1}', "the group id is empty; every row needs one"),
         ('{"group": "q", "score": 1}', "the item id is empty; every row needs one"),
-        (ROW.strip(), "item 'a' of group 'q' stands in line 1 already; keep one of the two"),
+        (ROW.strip(), "item 'a' of group 'q' is in line 1 already; keep one of the two"),
         ('{"x": ' + "[" * 100_000, "JSON nested too deeply; write one flat object per line"),
         ("\ufeff{}", "no JSON (Expecting value, column 1); write one object per line"),
     ],

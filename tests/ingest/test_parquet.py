@@ -76,7 +76,7 @@ def test_ids_may_be_text_or_whole_numbers(tmp_path: Path, kind: pa.DataType) -> 
 def test_rows_are_counted_over_row_groups(tmp_path: Path) -> None:
     table = {"group": ["q"] * 50, "item": [*map(str, range(49)), "7"], "score": list(range(50))}
     path = written(tmp_path, parquet(table, row_group_size=7))
-    expected = f"{path}: row 50: item '7' of group 'q' stands in row 8 already; keep one of the two"
+    expected = f"{path}: row 50: item '7' of group 'q' is in row 8 already; keep one of the two"
     assert refusal(path) == expected
 
 

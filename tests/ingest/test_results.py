@@ -88,7 +88,7 @@ def test_trec_eval(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("q1,0.5\nq1,0.75\n", ":3: group 'q1' stands in line 2 already; keep one of the two"),
+        ("q1,0.5\nq1,0.75\n", ":3: group 'q1' is in line 2 already; keep one of the two"),
         ("q1,nan\n", ":2: value 'nan' is not a number; write it like 0.5, -2 or 1e-3"),
         (",0.5\n", ":2: the group id is empty; every row needs one"),
         ("", ": there are no rows"),

@@ -284,7 +284,7 @@ def test_ids_stay_as_they_are() -> None:
         ("1 Q0 d 1 ٣ t\n".encode(), "<stdin>:1: score '٣' is not a number; write it like 0.5, -2 or 1e-3"),
         (
             b"1 Q0 d 1 2 t\n\n2 Q0 d 1 2 t\n1 Q0 d 1 3 t\n",
-            "<stdin>:4: item 'd' of group '1' stands in line 1 already; keep one of the two",
+            "<stdin>:4: item 'd' of group '1' is in line 1 already; keep one of the two",
         ),
         (b"1 Q0 d\0 1 2 t\n", "<stdin>:1: a NUL byte; write the file again as text without it"),
         (b"1 Q0 d 1 2 t\n1 Q0 gr\xf6\xdfe 1 2 t\n", "<stdin>:2: byte 0xf6 is not UTF-8; save the file as UTF-8"),
@@ -371,7 +371,7 @@ def test_other_files_of_trec_eval_are_refused_with_the_reason() -> None:
         "preferences, as trec_eval -R prefs reads them, are not read: give one grade per item"
     )
     assert refusals_of_labels(b"301 1 CR93E-10279 0\n301 2 CR93E-10279 1\n") == (
-        "<stdin>:2: item 'CR93E-10279' of group '301' stands in line 1 already; "
+        "<stdin>:2: item 'CR93E-10279' of group '301' is in line 1 already; "
         "keep one of the two, and of several judges (trec_eval -R qrels_jg) the lines of one"
     )
 
@@ -413,7 +413,7 @@ def test_a_large_file_is_read_the_same_way_and_its_defect_is_found(tmp_path: Pat
     assert ranking.scores[119_999] == -119999.25
     lines[110_000] = lines[109_999]
     path.write_bytes(b"".join(lines))
-    expected = f"{path}:110001: item 'd109999' of group '109' stands in line 110000 already; keep one of the two"
+    expected = f"{path}:110001: item 'd109999' of group '109' is in line 110000 already; keep one of the two"
     with pytest.raises(InputError) as caught:
         read_run(str(path))
     assert str(caught.value) == expected

@@ -159,7 +159,7 @@ def test_slices_of_many_groups() -> None:
     [
         (
             [("q", "a", 1.0, 1.0), ("q", "a", 2.0, None)],
-            "group 'q', item 'a': item 'a' of group 'q' stands in another row already; keep one of the two",
+            "group 'q', item 'a': item 'a' of group 'q' is in another row already; keep one of the two",
         ),
         ([("q", "", 1.0, 1.0)], "group 'q', item '': the item id is empty; every row needs one"),
         (

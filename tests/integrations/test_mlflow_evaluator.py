@@ -252,7 +252,7 @@ def test_thresholds_of_mlflow(store: MlflowStore) -> None:
         ),
         (
             {"group": "qid", "item": "qid"},
-            "row 2: item '000' of group '000' stands in row 1 already; keep one of the two",
+            "row 2: item '000' of group '000' is in row 1 already; keep one of the two",
         ),
     ],
 )

@@ -362,7 +362,7 @@ def test_a_table_that_is_broken(other: nt.Tracker, logged: Callable[[Callable[[P
         ),
         (
             lambda path: pq.write_table(twice, path),
-            "row 2: item 'a' of group 'q' stands in row 1 already; keep one of the two",
+            "row 2: item 'a' of group 'q' is in row 1 already; keep one of the two",
         ),
     ):
         run_id = logged(write)

@@ -65,8 +65,8 @@ FULL = """\
 - ndcg@10: not shown equivalent within ±0.01 (p 0.7231, 90% interval \\[-0.0189, -0.0057\\])
 - note: labels version 3 is newer than version 2, which both runs share; to use it: ndcg-track rescore bm25 dense \
 --dataset shop
-- note: ties in scores could change the verdict on ndcg@10: broken otherwise, delta lies anywhere \
-from -0.0223 to -0.0023
+- note: ties in scores could change the verdict on ndcg@10: however they are broken, delta lies \
+between -0.0223 and -0.0023
 
 <details><summary>what was compared, and how to read it</summary>
 

@@ -31,8 +31,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "retraining": (
         {"sd": 0.00671, "n_runs": 40, "families": ["aa=old", "the recipe of new-0"], "n_seeds": 3},
-        "trainings of aa=old and the recipe of new-0 differ by sd 0.0067 (40 runs), and the interval covers groups, "
-        "not trainings; 3 seeds of each would be enough to decide",
+        "repeated trainings scatter by sd 0.0067 (40 runs of aa=old and the recipe of new-0), and the interval covers "
+        "groups, not trainings; 3 seeds of each would be enough to decide",
     ),
     "slices_regressed": (
         {"slices": [["segment", "de", -0.25, 40], ["segment", "fr", -0.125, 1]]},
@@ -95,7 +95,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "positives_only": ({}, "no label has grade 0: an item without a label is unknown here, not irrelevant"),
     "ties": (
         {"metrics": [], "low": -0.01, "high": 0.02},
-        "ties in scores could change the decision: broken otherwise, delta lies anywhere from -0.0100 to +0.0200",
+        "ties in scores could change the decision: however they are broken, delta lies between -0.0100 and +0.0200",
     ),
     "no_alias": ({}, "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with"),
     "same_run": ({}, "candidate and baseline are one and the same run"),
@@ -230,7 +230,7 @@ def test_a_single_group_or_row() -> None:
 def test_bounds_over_ties_have_the_digits_that_tell_them_apart() -> None:
     told_so = sentence(Note("ties", {"metrics": ["AP"], "low": 0.0100001, "high": 0.0100012}))
     assert told_so == (
-        "ties in scores could change the verdict on AP: broken otherwise, delta lies anywhere from +0.010000 to "
+        "ties in scores could change the verdict on AP: however they are broken, delta lies between +0.010000 and "
         "+0.010001"
     )
 

@@ -118,8 +118,8 @@ ties       ndcg@10: baseline 0.6400 to 0.6600, candidate 0.6377
 
 note: labels version 3 is newer than version 2, which both runs share; to use it:
       ndcg-track rescore bm25 dense --dataset shop
-note: ties in scores could change the verdict on ndcg@10: broken otherwise, delta lies anywhere from
-      -0.0223 to -0.0023
+note: ties in scores could change the verdict on ndcg@10: however they are broken, delta lies
+      between -0.0223 and -0.0023
 
 ndcg@10 by device: 1 regressed (4 slices)
 device     n  baseline  candidate      delta        95% interval       p       q

@@ -75,7 +75,7 @@ def test_the_means_as_frame_dict_and_table() -> None:
 def test_a_mean_by_its_text() -> None:
     found = nt.evaluate({"q": {"a": 2.0, "b": 1.0}}, ["P@1", "map"], labels={"q": {"b": 1}})
     assert (found["P@1"], found["map"]) == (0.0, 0.5)
-    with pytest.raises(KeyError, match="AP is none of P@1, map"):
+    with pytest.raises(KeyError, match="no metric 'AP' was asked for; there is P@1, map"):
         found["AP"]
 
 
@@ -229,7 +229,7 @@ def test_numpy_columns_are_not_changed_and_may_be_read_only() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_second_row_for_an_item_is_refused(kind: Callable[[Frame], Any]) -> None:
     frame: Frame = {"group": ["q", "r", "q"], "item": ["a", "a", "a"], "score": [1.0, 1.0, 2.0], "label": [1, 1, 1]}
-    message = "row 3: item 'a' of group 'q' stands in row 1 already; keep one of the two"
+    message = "row 3: item 'a' of group 'q' is in row 1 already; keep one of the two"
     assert refusal(kind(frame)) == message
     assert refusal(kind(frame_of(BM25)), labels=kind(frame)) == f"labels: {message}"
 
@@ -241,7 +241,7 @@ def test_a_second_row_for_an_item_is_refused(kind: Callable[[Frame], Any]) -> No
         (
             frame_of(BM25),
             {},
-            "the ranking has no labels; give a label column, or the labels as a second table",
+            "the ranking has no labels; name the label column with label=, or give them as a second table",
         ),
         (
             frame_of(BM25),
@@ -297,4 +297,4 @@ def test_the_order_of_the_rows_means_nothing_where_no_scores_tie(random: random.
 
 def test_errors_of_frames_are_one_line() -> None:
     text = refusal({"group": ["q\nr", "q\nr"], "item": ["a", "a"], "score": [1.0, 2.0], "label": [1, 1]})
-    assert re.fullmatch(r"row 2: item 'a' of group 'q\\nr' stands in row 1 already; keep one of the two", text)
+    assert re.fullmatch(r"row 2: item 'a' of group 'q\\nr' is in row 1 already; keep one of the two", text)

@@ -367,3 +367,14 @@ def test_nan_scores_are_refused_unless_the_caller_says_what_they_mean(tracker: n
     assert text.startswith("row 2: the score is nan, the only one; fix the scores, or, if NaN means not retrieved, ")
     found = tracker.ingest(frame, name="joined", null_scores="not_retrieved")
     assert (found.n_items, found.metrics[0].mean) == (1, 0.0)
+
+
+def test_what_a_result_prints(tracker: nt.Tracker) -> None:
+    rows = {"group": ["q", "r", "s"], "item": ["a"] * 3, "score": [1.0] * 3, "label": [1, 1, 1]}
+    tracker.ingest(rows, name="all")
+    result = tracker.ingest({name: column[:1] for name, column in rows.items()}, name="part")
+    assert str(result) == repr(result)
+    assert str(result).splitlines() == [
+        "stored: run 'part' (id 2) of dataset 'default'",
+        "ndcg@10 0.3333 over 3 groups, 2 of them missing from the run",
+    ]

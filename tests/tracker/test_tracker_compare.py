@@ -635,3 +635,13 @@ def test_a_history_of_what_is_only_shown_has_no_intervals_and_no_steps(with_diag
     assert rows["ci_low"].isna().all()
     assert not rows["step"].any()
     assert rows["mean"].notna().all()
+
+
+def test_the_baseline_is_one_run(tracker: nt.Tracker) -> None:
+    tracker.store(create=True)
+    with pytest.raises(nt.InputError) as caught:
+        tracker.compare(["a", "b"])  # type: ignore[arg-type]
+    assert str(caught.value) == (
+        "the baseline is one run's name, id or @alias as text, not ['a', 'b']; "
+        "name it first, and the candidates after it"
+    )

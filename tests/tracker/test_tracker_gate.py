@@ -596,7 +596,7 @@ def test_ties_that_could_change_the_decision_are_told_of_the_decision(pinned: nt
     low, high = found.to_dict()["metrics"][0]["tie_bounds"]["delta"]
     assert low < -0.2 < high
     assert found.to_dict()["ties_could_change_decision"] is True
-    told = f"note: ties in scores could change the decision: broken otherwise, delta lies anywhere from {low:+.4f} to"
+    told = f"note: ties in scores could change the decision: however they are broken, delta lies between {low:+.4f} and"
     assert told in " ".join(str(found).split())
     assert "the verdict on" not in str(found)
     assert told.removeprefix("note: ") in found.to_dict()["notes"][-1]
@@ -605,3 +605,10 @@ def test_ties_that_could_change_the_decision_are_told_of_the_decision(pinned: nt
     assert harmless.to_dict()["ties_could_change_decision"] is False
     assert "ties in scores could" not in str(harmless)
     assert pinned.gate("noisy", baseline="@prod", margin=0.05).to_dict()["ties_could_change_decision"] is False
+
+
+def test_a_margin_that_allows_every_drop_is_refused(pinned: nt.Tracker) -> None:
+    assert refusal(pinned, "drop", margin=5) == (
+        "ndcg@10: margin=5.0 allows every drop: differences lie between -1 and 1; give it in absolute points, such as "
+        "margin=0.01"
+    )
