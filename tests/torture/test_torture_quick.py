@@ -15,11 +15,13 @@ MODULES = ["kills", "signals", "writers", "same_file", "start_ups", "disk_full",
 
 
 # test_transactions.py has eight writers of both engines too; a team takes ten seconds; signals, kills and full disks
-# are tried on Postgres, whose server is a process of its own
+# are tried on Postgres, whose server is a process of its own; start-ups and memory on SQLite
 IN_THE_NIGHTLY = {
     *((name, "sqlite") for name in ("writers", "signals", "kills", "disk_full")),
     ("writers", "postgres"),
     ("team", "postgres"),
+    ("start_ups", "postgres"),
+    ("memory", "postgres"),
 }
 CASES = [
     pytest.param(name, engine, marks=[pytest.mark.nightly] if (name, engine) in IN_THE_NIGHTLY else [])

@@ -276,7 +276,7 @@ def test_times_with_a_zone_are_those_of_the_views(conninfo: str) -> None:
     assert ask(conninfo, query).rows == [("2026-01-31T08:00:00.500000Z", "2026-01-31 09:00:00")]
 
 
-@pytest.mark.nightly(but=4)
+@pytest.mark.nightly(but=8)
 @pytest.mark.parametrize("query", ESCAPES)
 def test_the_guard_does_not_rest_on_the_look_at_the_first_word(
     postgres_server: PostgresServer,
