@@ -291,7 +291,8 @@ def slice_rows(evaluation: Evaluation, attribute: str, groups: object, group: st
     value_of = dict(zip(table.group_keys.to_list(), table.attributes[attribute], strict=True))
     found: list[SliceRow] = []
     for text, results in zip(evaluation.texts, evaluation.results, strict=True):
-        is_weighed = results.weights is not None and results.metric["weights"] not in ("none", "group")
+        of_items = results.metric["weights"] not in ("none", "group")
+        is_weighed = of_items and results.weights is not None and bool((results.weights != 1).any())
         if is_weighed or results.metric.summary != "mean":
             raise InputError(
                 f"the mean of {text} is not that of its groups, so slices have none", advice="leave it out"

@@ -11,6 +11,7 @@ import pytest
 from ranker_data import TRAIN, VALID
 
 import ndcg_tracker as nt
+from ndcg_tracker.errors import NdcgTrackerWarning
 from ndcg_tracker.integrations.lightgbm import TrainingRuns
 
 PARAMETERS = {
@@ -319,3 +320,19 @@ def test_bad_features_and_models(tmp_path: Path) -> None:
         lgb.cv(PARAMETERS, lgb.Dataset(TRAIN.features, TRAIN.labels, group=TRAIN.sizes), 2, nfold=2, callbacks=[runs])
     assert str(raised.value) == "lightgbm.cv trains several models at once; pass TrainingRuns to lightgbm.train"
     assert runs.stored == few.stored == []
+
+
+def test_validation_rows_that_lack_groups_of_the_dataset_are_told(ready_url: str) -> None:
+    model, _ = trained([], n_iterations=2)
+    training_runs(ready_url).store(model)
+    first = np.asarray(VALID.group) == VALID.group[0]
+    n_others = len(set(VALID.group)) - 1
+    part = TrainingRuns(
+        VALID.features[first], VALID.labels[first], name="part", group=VALID.group[first], database=ready_url
+    )
+    message = (
+        rf"^{n_others} groups with labels in dataset 'default' are not among these validation rows and count 0 in the "
+        r"means; other validation rows belong in another dataset, with dataset=$"
+    )
+    with pytest.warns(NdcgTrackerWarning, match=message):
+        part.store(model)

@@ -98,6 +98,10 @@ def test_slices_without_a_database() -> None:
     ):
         rows = found.by("device", groups)[["slice", "n_groups", "mean"]].astype(object)
         assert rows.where(rows.notna(), None).to_numpy().tolist() == expected
+    assert nt.evaluate(run, "lightgbm:ndcg@1", labels={key: {"a": 1} for key in run}).by("device", table).shape == (
+        3,
+        6,
+    )
     named = found.by("device", table.rename(columns={"user_id": "who"}), group="who")
     assert named["n_groups"].tolist() == [1, 1, 1]
 
