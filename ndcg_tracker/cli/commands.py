@@ -103,7 +103,7 @@ def _imported(name: str, database: Any) -> Any:
 
 
 def _refuse_repetitions(command: Any) -> None:
-    """Make a command, and those of its group, refuse an option that stands there twice and counts once.
+    """Make a command, and those of its group, refuse an option that is given twice and counts once.
 
     Of two values the parser would take the last, in silence.
     """
@@ -115,7 +115,7 @@ def _refuse_repetitions(command: Any) -> None:
             once = [one for one in given if one.param_type_name == "option" and not (one.multiple or one.is_flag)]
             for option in once:
                 if once.count(option) > 1:
-                    raise InputError(f"{max(option.opts, key=len)} stands there twice", advice="give it once")
+                    raise InputError(f"{max(option.opts, key=len)} is given twice", advice="give it once")
         return list(parsed(context, words))
 
     command.parse_args = parse_args

@@ -172,12 +172,9 @@ class Columns:
     ) -> str | None:
         """Return the column of a role that was not named, None where there is none; ``own``: one is called like it."""
         candidates = [*([role] if own else []), *(name for name in conventional_names(role, header) if name != role)]
-        if len(candidates) > 1:
-            listed = " or ".join(shown(name) for name in candidates)
-            choice = " or ".join(argument(role, name) for name in candidates)
-            raise refused(f"the {role} column could be {listed}", advice=f"say which with {choice}")
-        if candidates or role != "label":
-            return next(iter(candidates), None)
+        name = _only(role, candidates, refused)
+        if name is not None or role != "label":
+            return name
         apart = [one.label_apart for one in CONVENTIONS if one.label_apart in header and one.holds(found)]
         if not apart or apart[0] is None:
             return None
@@ -280,7 +277,11 @@ def column_about(role: str, given: str | None, header: Collection[str], refused:
     """
     if given is not None or role in header:
         return given or role
-    names = conventional_names(role, header)
+    return _only(role, conventional_names(role, header), refused)
+
+
+def _only(role: str, names: Sequence[str], refused: Refused) -> str | None:
+    """Return the one name that a column may have, None where there is none (what ``refused`` makes of several)."""
     if len(names) > 1:
         choice = " or ".join(argument(role, name) for name in names)
         raise refused(f"the {role} column could be {' or '.join(map(shown, names))}", advice=f"say which with {choice}")

@@ -209,15 +209,10 @@ class TrainingRuns(ABC):
         )
         n_missing = max((one.n_missing for one in result.metrics), default=0)
         if n_missing and not self.stored:
-            what = f"{counted(n_missing, 'group')} with labels in dataset {self.dataset!r}"
-            are = (
-                "is not among these validation rows and counts"
-                if n_missing == 1
-                else ("are not among these validation rows and count")
-            )
             warn(
                 NdcgTrackerWarning(
-                    f"{what} {are} 0 in the means",
+                    f"these validation rows lack {counted(n_missing, 'group')} of dataset {self.dataset!r}: "
+                    "0 in the means",
                     advice=f"other validation rows belong in another dataset, with {argument('dataset')}",
                 )
             )

@@ -155,11 +155,32 @@ class GateQuestion:
             )
         if self.slice_margin is not None:
             checked_margin(self.slice_margin, "the margin of slices")
+        margin = self.margin if isinstance(self.margin, int | float) else None
+        refuse_any_drop(self.metric, margin=margin, slice_margin=self.slice_margin)
 
     @property
     def alias(self) -> str | None:
         """The alias that the baseline was given by, without the @."""
         return self.baseline[1:] if self.baseline.startswith("@") else None
+
+
+def refuse_any_drop(metric: Metric, **margins: float | None) -> None:
+    """Refuse margins that allow every drop there can be (InputError); they go by the names of their arguments.
+
+    >>> from ndcg_tracker.metrics.language.text import parse_metric
+    >>> refuse_any_drop(parse_metric("ndcg@10"), margin=0.01, slice_margin=None)
+    """
+    if metric.limits is None:
+        return
+    widest = metric.limits[1] - metric.limits[0]
+    for name, margin in margins.items():
+        if margin is not None and widest <= margin < math.inf:
+            raise InputError(
+                f"{argument(name, margin)} allows every drop: values lie between {metric.limits[0]:g} and "
+                f"{metric.limits[1]:g}",
+                where=metric,
+                advice=f"give it in absolute points, such as {argument(name, 0.01)}",
+            )
 
 
 def acknowledged(reason: str | None, by: str | None, *, dry_run: bool = False) -> Acknowledgement | None:
@@ -262,7 +283,6 @@ def _decided(
     number = 1 + sum(decision.scope == question.scope for decision in basis.earlier)
     decision = _decision(question, results, number, basis.learned)
     if question.by is not None:
-        _refuse_any_drop(question.slice_margin or 0.0, results, "slice_margin")
         by = attribute_values(tx, baseline, question.by).of(results.pairing.group_ids)
         decision = with_slices(
             decision,
@@ -396,8 +416,6 @@ def _decision(
             joint=": ",
         )
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
-    if learned is None:
-        _refuse_any_drop(margin, results, "margin")
     budget = question.alpha_budget
     alpha = FAIL_ALPHA if budget is None else spent_alpha(number, budget)
     return population_decision(
@@ -409,17 +427,6 @@ def _decision(
         chance=results.chance,
         runs=None if learned is None else learned.run_variance,
     )
-
-
-def _refuse_any_drop(margin: float, results: PairedResults, name: str) -> None:
-    """Refuse a margin that allows every drop there can be."""
-    largest = math.inf if results.limits is None else results.limits[1]
-    if math.isfinite(margin) and margin >= largest:
-        raise InputError(
-            f"{argument(name, margin)} allows every drop: differences lie between {-largest:g} and {largest:g}",
-            where=results.metric,
-            advice=f"give it in absolute points, such as {argument(name, 0.01)}",
-        )
 
 
 def _regressed_slices(

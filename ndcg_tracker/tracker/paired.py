@@ -103,7 +103,7 @@ def _by_group(given: Any) -> dict[str, object] | None:
     pairs = [(str(key), value) for key, value in given.items()]
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise InputError("a group stands there twice", advice="give one value per group")
+        raise InputError("a group is given twice", advice="give one value per group")
     return found
 
 

@@ -20,6 +20,7 @@ from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.reporting.numbers import counted
 from ndcg_tracker.tracker.labels import label_source
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class StoredMetric:
     def __str__(self) -> str:
         missing = f", {self.n_missing:,} of them missing from the run" if self.n_missing else ""
         mean = "-" if self.mean is None else format(self.mean, ".4f")
-        return f"{self.requested_as} {mean} over {self.n_groups:,} groups{missing}"
+        return f"{self.requested_as} {mean} over {counted(self.n_groups, 'group')}{missing}"
 
 
 class GatheredValues:

@@ -18,6 +18,7 @@ from ndcg_tracker.reporting.notes import sentence
 from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.reporting.suite_gate import suite_gate_as, suite_gate_report, suite_gate_row
 from ndcg_tracker.statistics.equivalence import checked_margin
+from ndcg_tracker.tracker.gate import refuse_any_drop
 from ndcg_tracker.tracker.suite import check_suite_metric, compared_pairs, comparison_of, resolved_pairs, suite_metric
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class SuiteGateQuestion:
                 f"{argument('strict_datasets')} needs {argument('dataset_margin')}: how large a drop a dataset is "
                 f"allowed, in absolute points, such as {argument('dataset_margin', 0.05)}"
             )
+        refuse_any_drop(self.metric, margin=self.margin, dataset_margin=self.dataset_margin)
         if self.alpha_budget is not None:
             spent_alpha(1, self.alpha_budget)
 

@@ -613,7 +613,7 @@ class Tracker:
         baseline: str,
         candidate: str,
         *,
-        group: str | None = None,
+        group: str | int | None = None,
         metric: str | None = None,
         dataset: str | None = None,
         labels_baseline: int | None = None,
@@ -637,15 +637,15 @@ class Tracker:
 
         if by is not None and group is not None:
             raise InputError(f"{argument('by')} slices all groups", advice=f"leave out {argument('group')}, or it")
-        group = str(group) if isinstance(group, int) else group  # an id that was a whole number
         parsed = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
             one, other = tx.runs.resolve(baseline, dataset), tx.runs.resolve(candidate, dataset)
             both = explained_pair(tx, one, other, parsed, (labels_baseline, labels_candidate))
             if group is None:
                 return ExplanationResult(run_explanation(tx, both, top=top, by=by))
-            explanation = group_explanation(tx, both, group)
-        return ExplanationResult(explanation, partial(self._group_chart, both, group))
+            key = str(group)  # an id that was a whole number is stored as text
+            explanation = group_explanation(tx, both, key)
+        return ExplanationResult(explanation, partial(self._group_chart, both, key))
 
     def _group_chart(self, both: RunPair, group: str) -> Chart:
         from ndcg_tracker.tracker.plot import group_chart

@@ -224,4 +224,4 @@ def test_an_option_that_counts_once_is_not_given_twice(
     words: tuple[str, ...], option: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(words) == 2
-    assert capsys.readouterr() == ("", f"error: {option} stands there twice; give it once\n")
+    assert capsys.readouterr() == ("", f"error: {option} is given twice; give it once\n")

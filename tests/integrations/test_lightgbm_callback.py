@@ -331,8 +331,8 @@ def test_validation_rows_that_lack_groups_of_the_dataset_are_told(ready_url: str
         VALID.features[first], VALID.labels[first], name="part", group=VALID.group[first], database=ready_url
     )
     message = (
-        rf"^{n_others} groups with labels in dataset 'default' are not among these validation rows and count 0 in the "
-        r"means; other validation rows belong in another dataset, with dataset=$"
+        rf"^these validation rows lack {n_others} groups of dataset 'default': 0 in the means; "
+        r"other validation rows belong in another dataset, with dataset=$"
     )
     with pytest.warns(NdcgTrackerWarning, match=message):
         part.store(model)

@@ -70,7 +70,7 @@ def test_undefined_and_missing_values() -> None:
         ),
         ((["a"], ["b"]), "a list is not an array of numbers; give one number per group"),
         (([[1.0]], [[2.0]]), "the values have 2 dimensions; give one number per group"),
-        (({1: 0.5, "1": 0.25}, {"1": 1}), "a group stands there twice; give one value per group"),
+        (({1: 0.5, "1": 0.25}, {"1": 1}), "a group is given twice; give one value per group"),
         (([0.5], [1.5]), "a value lies outside of the range 0 to 1"),
     ],
 )

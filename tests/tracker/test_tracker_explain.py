@@ -489,3 +489,9 @@ def test_of_runs_without_any_judged_item_it_says_that_nothing_is_compared(tracke
     assert "unjudged items among the first 10: 2 in the baseline, 1 in the candidate" in (
         tracker.explain("one", "three").notes
     )
+
+
+def test_a_group_that_is_a_whole_number(tracker: nt.Tracker) -> None:
+    for name, scores in (("a", [2.0, 1.0]), ("b", [1.0, 2.0])):
+        tracker.ingest({"group": [7, 7], "item": [1, 2], "score": scores, "label": [1, 0]}, name=name)
+    assert tracker.explain("a", "b", group=7).to_dict() == tracker.explain("a", "b", group="7").to_dict()

@@ -608,7 +608,11 @@ def test_ties_that_could_change_the_decision_are_told_of_the_decision(pinned: nt
 
 
 def test_a_margin_that_allows_every_drop_is_refused(pinned: nt.Tracker) -> None:
-    assert refusal(pinned, "drop", margin=5) == (
-        "ndcg@10: margin=5.0 allows every drop: differences lie between -1 and 1; give it in absolute points, such as "
-        "margin=0.01"
-    )
+    for asked in ({"margin": 5}, {"margin": 0.1, "by": "x", "slice_margin": 1.5}):
+        name, value = list(asked.items())[-1]
+        assert refusal(pinned, "drop", **asked) == (
+            f"ndcg@10: {name}={value} allows every drop: values lie between 0 and 1; give it in absolute points, such "
+            f"as {name}=0.01"
+        )
+    with pytest.raises(nt.InputError, match=r"^ndcg@10: dataset_margin=2 allows every drop: values lie between 0 and"):
+        pinned.gate_suite("all", "drop", baseline="base", margin=0.01, dataset_margin=2)

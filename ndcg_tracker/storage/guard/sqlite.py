@@ -202,8 +202,11 @@ def _restrict(connection: sqlite3.Connection) -> None:
         connection.setlimit(limit, value)
 
 
-_TOKEN = re.compile(
-    r"""'(?:[^']|'')*'|--[^\n]*|/\*.*?(?:\*/|\Z)|\[[^]]*\]|`(?:[^`]|``)*`|"(?P<name>(?:[^"]|"")*)\"""", re.DOTALL
+_QUOTED_NAME = re.compile(
+    r"'(?:[^']|'')*'|`(?:[^`]|``)*`|\[[^]]*\]"  # texts, and names in other quotes
+    r"|--[^\n]*|/\*.*?(?:\*/|\Z)"
+    r'|"(?P<name>(?:[^"]|"")*)"',
+    re.DOTALL,
 )
 
 
@@ -212,21 +215,25 @@ def _refuse_unknown_quoted(connection: sqlite3.Connection, query: str) -> None:
 
     In backticks a name is a name; the query with these is compiled and not run.
     """
+    names: list[str] = []
 
     def in_backticks(token: re.Match[str]) -> str:
-        name = token["name"]
-        return token[0] if name is None else "`" + name.replace('""', '"').replace("`", "``") + "`"
+        if token["name"] is None:
+            return token[0]
+        names.append(token["name"].replace('""', '"'))
+        return "`" + names[-1].replace("`", "``") + "`"
 
-    strict = _TOKEN.sub(in_backticks, query)
-    if strict == query:
+    strict = _QUOTED_NAME.sub(in_backticks, query)
+    if not names:
         return
     try:
         connection.execute(f"EXPLAIN {strict}").close()
     except sqlite3.OperationalError as error:
-        if not str(error).startswith("no such column"):
+        unknown = next((name for name in names if str(error) == f"no such column: {name}"), None)
+        if unknown is None:
             raise
-        name = str(error).partition(": ")[2]
-        raise query_error(f'no such column: "{name}" (texts stand in single quotes)', unknown_name=True) from None
+        what = f'no such column: "{unknown}" (a text stands in single quotes)'
+        raise query_error(what, unknown_name=True) from None
 
 
 def _fetch(connection: sqlite3.Connection, query: str, builder: ResultBuilder) -> QueryResult:

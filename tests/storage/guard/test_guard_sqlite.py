@@ -226,8 +226,12 @@ def test_without_the_authorizer_the_file_still_cannot_be_written(
          "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, "
          "suite_gate_decisions, run_regressions, alias_history, dataset_list, run_list, metric_list"),
         ("SELECT * FROM runs WHERE", "sql: incomplete input"),
-        ('SELECT "group" FROM items', 'sql: no such column: "group" (texts stand in single quotes); the views are '
+        ('SELECT "group" FROM items', 'sql: no such column: "group" (a text stands in single quotes); the views are '
          "run_summary, group_history, group_diff, items, labels, label_coverage, run_details, "
+         "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, "
+         "suite_gate_decisions, run_regressions, alias_history, dataset_list, run_list, metric_list"),
+        ('SELECT nam AS "name" FROM items', "sql: no such column: nam; the views are run_summary, "
+         "group_history, group_diff, items, labels, label_coverage, run_details, "
          "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, "
          "suite_gate_decisions, run_regressions, alias_history, dataset_list, run_list, metric_list"),
         ("SELECT ?", "sql: the query has parameters such as ? or :name; write the values themselves"),
