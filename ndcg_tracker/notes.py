@@ -22,7 +22,7 @@ Kind = Literal[
     # leaderboard
     "runs_lacking", "runs_without_results", "in_no_run", "small_slices",
     # ingest, evaluate and import
-    "rank_conflict", "scores_like_ranks", "no_score", "no_label",
+    "rank_conflict", "scores_like_ranks", "no_score", "no_label", "all_one",
     "swapped", "same_content", "alias_moved", "new_labels", "other_version",
     # MLflow
     "not_pushed", "other_parameter", "other_mean", "no_mean", "no_report", "missing_groups",

@@ -114,7 +114,10 @@ GroupColumn = Annotated[str | None, typer.Option("--group", help="Column of the 
 ItemColumn = Annotated[
     str | None, typer.Option("--item", help="Column of the item; '' for row numbers.", show_default="item")
 ]
-ScoreColumn = Annotated[str | None, typer.Option("--score", help="Column of the score.", show_default="score")]
+ScoreColumn = Annotated[
+    str | None,
+    typer.Option("--score", help="Column of the score; -NAME where the lowest is best.", show_default="score"),
+]
 LabelColumn = Annotated[str | None, typer.Option("--label", help="Column of the label.", show_default="label")]
 Header = Annotated[
     str | None,

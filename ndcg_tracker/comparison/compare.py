@@ -25,6 +25,7 @@ from ndcg_tracker.comparison.results import (
     TieEffect,
     UnjudgedBounds,
     Verdict,
+    all_one_notes,
     corrected_verdict,
     coverage_notes,
     ties_note,
@@ -160,7 +161,7 @@ def compare_runs(
     return _with_metric_notes(comparison)
 
 
-_OF_METRICS = ("ties", "nothing_judged")
+_OF_METRICS = ("ties", "nothing_judged", "all_one")
 
 
 def _with_metric_notes(comparison: Comparison) -> Comparison:
@@ -175,6 +176,8 @@ def _with_metric_notes(comparison: Comparison) -> Comparison:
     unjudged = [metric.metric for metric in metrics if metric.not_comparable == "nothing_judged"]
     if unjudged:
         notes.append(Note("nothing_judged", {"metrics": unjudged}, labels_command(comparison.dataset)))
+    same = [metric for metric in metrics if metric.verdict == "identical"]
+    notes += all_one_notes((one.requested_as or one.metric, one.baseline, one.n) for one in same)
     return replace(comparison, notes=tuple(notes))
 
 

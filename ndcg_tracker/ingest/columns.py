@@ -14,6 +14,9 @@ Refused = Callable[..., Exception]
 IDS = ("group", "item")
 NUMBERS = ("score", "label", "weight")
 
+_RANK_NAMES = ("rank", "position", "pos", "rk")  # columns that have the lowest for the best
+_NEGATED = "-"  # before the name of a score column in which the lowest is the best
+
 ONE_TABLE = "row numbers stand for items only where one table holds scores and labels"
 
 
@@ -78,6 +81,7 @@ class Columns:
     ``item`` in a table of both scores and labels: items are then known by the row's number within its group, from 1.
     ``item=False`` (or "") asks for row numbers whatever columns there are. ``is_shared``: whether group and item are
     names of a second table too, of the labels or the run, so that either may be in a format without columns.
+    A ``score`` with a minus before the name is one in which the lowest is the best, such as a position.
     ``header``: the names of all columns of a delimited file, in order, where its first line is a row; None where that
     line names them.
 
@@ -106,6 +110,12 @@ class Columns:
         """Return the name that was given for this role, None where none was."""
         return getattr(self, role, None) or None
 
+    def given_beside(self, header: Collection[str], wanted: Wanted) -> list[str]:
+        """Return the names that were given for wanted roles and that are not in ``header``."""
+        names = [name for role in wanted.roles if (name := self.given(role)) and name not in header]
+        plain = [name.removeprefix(_NEGATED) if name == self.score else name for name in names]
+        return [name for name in plain if name not in header]
+
     def any_given(self) -> str | None:
         """Return the first role that was given a name which serves this table alone, None if none was."""
         roles = NUMBERS if self.is_shared else (*IDS, *NUMBERS)
@@ -128,7 +138,15 @@ class Columns:
                 what = f"items are to be known by row numbers; {ONE_TABLE}"
                 raise refused(what, advice=f"name the item column with {argument('item')}", joint=": ")
             if role not in found:
-                more = {"item": f"; {ONE_TABLE}", "label": "; where each row is a relevant item, add one that is 1"}
+                more = {
+                    "item": f"; {ONE_TABLE}",
+                    "label": "; where each row is a relevant item, add one that is 1",
+                    "score": "".join(
+                        f"; where {shown(name)} is lowest for the best, say {argument('score', _NEGATED + name)}"
+                        for name in _RANK_NAMES
+                        if name in header
+                    ),
+                }
                 raise absent_column(role, role, header, refused, more.get(role, ""))
         self._warn_of(found, wanted)
         return found
@@ -147,6 +165,8 @@ class Columns:
                 name = self._likely_name(role, own, others, found, wanted, refused)
             if name is None:
                 continue
+            if role == "score" and name not in header:
+                name = name.removeprefix(_NEGATED)
             count = header.count(name)
             if count > 1:
                 raise refused(f"column {shown(name)} appears {count} times", advice="rename all but one")
@@ -159,13 +179,17 @@ class Columns:
         return found
 
     def are_ranks(self, names: Mapping[str, str]) -> bool:
-        """Return whether the score column that was found has ranks, from 1 for the best, and no scores.
+        """Return whether in the score column that was found the lowest is the best, as in ranks.
 
         >>> header = ["user_id", "item_id", "rank", "label"]
         >>> Columns().are_ranks(Columns().names(header, RUN_TABLE, ValueError))
         True
+        >>> asked = Columns(score="-position")
+        >>> asked.are_ranks(asked.names(["group", "item", "position"], RUN_TABLE, ValueError))
+        True
         """
-        return self.score is None and names.get("score") == "rank"
+        name = names.get("score")
+        return name == "rank" if self.score is None else name is not None and self.score == _NEGATED + name
 
     def _likely_name(
         self, role: str, own: bool, header: Collection[str], found: Mapping[str, str], wanted: Wanted, refused: Refused
@@ -189,13 +213,9 @@ class Columns:
 
     def _warn_of(self, found: Mapping[str, str], wanted: Wanted) -> None:
         """Warn of what may not be expected: see ``names``; also of ranks that are given as scores."""
-        if self.score == "rank" and "score" in found:
-            warn(
-                ColumnWarning(
-                    "column 'rank' is read as scores, of which the highest is best",
-                    advice="where the best rank is 1, give the negative ranks",
-                )
-            )
+        if self.score in _RANK_NAMES and "score" in found:
+            what = f"column {shown(self.score)} is read as scores, of which the highest is best"
+            warn(ColumnWarning(what, advice=f"where the lowest is best, say {argument('score', f'-{self.score}')}"))
         by_convention = {role for role, name in found.items() if name not in (self.given(role), role)}
         if by_convention & {"group", "score"} or ("label" in wanted.required and "label" in by_convention):
             return  # without the convention it could not be read at all

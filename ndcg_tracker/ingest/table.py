@@ -66,19 +66,30 @@ def joined_notes(notes: Iterable[Note], *, has_labels: bool = False) -> list[Not
 
 
 def scores_like_ranks(group_keys: Keys, offsets: Index, scores: Floats) -> Note | None:
-    """Return a note where the scores of every group are 1, 2, 3, ... in the order of the rows, as ranks would be.
+    """Return a note where the scores of every group are as ranks would be: the positions in a list, from 0 or 1.
 
-    Parameters: ``scores``: float64, one per row. Of groups that are all shorter than 5 rows nothing is said.
+    These are whole numbers that rise with the rows of each group, from 0 or more, also with gaps; or the numbers
+    from 0 or 1 to that of the rows in any order, unless they fall with the rows. Parameters: ``scores``: float64, one
+    per row. Of groups that are all shorter than 5 rows nothing is said.
 
     >>> scores_like_ranks(Keys.from_strings(["q"]), np.array([0, 5]), np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
     Note(kind='scores_like_ranks', facts={'n': 1, 'first': 'q'}, command=())
     """
     lengths = np.diff(offsets)
-    if lengths.max(initial=0) < _LEAST_LIST or not np.array_equal(scores[: lengths[0]], np.arange(1, lengths[0] + 1)):
+    if lengths.max(initial=0) < _LEAST_LIST:
         return None
-    ranks = np.arange(1, scores.size + 1) - np.repeat(offsets[:-1], lengths)
-    if not np.array_equal(scores, ranks):
-        return None
+    for part in (scores[: int(lengths[0])], scores):  # of most runs the first group tells
+        if part.min() < 0 or not np.array_equal(part, np.floor(part)):
+            return None
+    starts = offsets[:-1]
+    if _falls(scores, offsets) or _stays(scores, offsets):
+        lowest = np.minimum.reduceat(scores, starts)
+        if not _falls(-scores, offsets) or lowest.max() > 1:
+            return None
+        places = scores - np.repeat(lowest - starts, lengths)
+        within = (places >= np.repeat(starts, lengths)) & (places < np.repeat(offsets[1:], lengths))
+        if not within.all() or np.bincount(places.astype(np.int64)).max() > 1:
+            return None
     return Note("scores_like_ranks", {"n": lengths.size, "first": group_keys[0]})
 
 
@@ -124,6 +135,13 @@ def _falls(values: Ranks | Floats, offsets: Index) -> bool:
         n_falls += int(np.count_nonzero(block[1:] < block[:-1]))
     starts = offsets[1:-1]
     return bool(n_falls > np.count_nonzero(values[starts] < values[starts - 1]))
+
+
+def _stays(values: Floats, offsets: Index) -> bool:
+    """Return whether a value equals the one before it in its group."""
+    same = values[1:] == values[:-1]
+    same[offsets[1:-1] - 1] = False
+    return bool(same.any())
 
 
 @dataclass(frozen=True, slots=True)

@@ -258,14 +258,19 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     ).format,
     "rank_conflict": _rank_conflict,
     "scores_like_ranks": lambda n, first: (
-        f"the scores of {'its group' if n == 1 else f'all {n:,} groups, such as'} {shown(first)}, are 1, 2, 3, ... in "
-        "the order of the rows, and the highest is the best: if these are ranks, negate them"
+        f"the scores of {'its group' if n == 1 else f'all {n:,} groups, such as'} {shown(first)}, look like positions "
+        "in a list, and the highest counts as the best: if the lowest is, negate them; a minus before the name of a "
+        "score column does that"
     ),
     "no_score": lambda n: (
         f"{counted(n, 'row')} {'has' if n == 1 else 'have'} no score, and the items count as not retrieved; if a model "
         "failed on them, fix the scores"
     ),
     "no_label": "none of its items has a label, so every result is 0 or undefined; do the ids match?",
+    "all_one": (
+        "all {n:,} groups score 1 by {metric}, and no other run can do better: a log of clicks alone does so; it needs "
+        "the items that were shown and not clicked, too"
+    ).format,
     "swapped": "its scores are whole numbers and the labels are not: are the run and the labels exchanged?",
     "same_content": "its content equals that of run {run!r}".format,
     "alias_moved": "alias @{alias} now points at the new content (run {run_id})".format,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
+from ndcg_tracker.comparison.results import all_one_notes
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.ingest.columns import ONE_TABLE, Columns, header_of
@@ -159,6 +160,7 @@ def evaluate(
     ``metrics``: one text or several, a list with commas too (``"ndcg@10,map"``); results have the names that were
     given. ``group``, ``item``, ``score``, ``label``, ``weight``: names of columns; a column that is not named may also
     have the name that a convention gives it, such as ``qid`` and ``docno``; of both, one must be named.
+    ``score="-position"``: a column in which the lowest is the best.
     ``item``: without such a column an item is
     known by its row's number within the group, if scores and labels are in one table; False asks for that.
     ``labels``: a second table or path, with the labels (group, item, label); the label column of ``frame`` is then
@@ -355,9 +357,12 @@ def evaluate_blocks(
     for match, of_block in mapped(scored, pairs()):
         matches.add(match)
         values.add(of_block)
-    found = in_words([*matches.notes(), *joined_notes(notes, has_labels=has_labels)])
+    found = [*matches.notes(), *joined_notes(notes, has_labels=has_labels)]
     order = values.order(held.places if held is not None else lambda keys: np.arange(len(keys)))
-    return Evaluation(texts, tuple(values.results(joined_weights(weights) if weights else None, order)), found)
+    results = tuple(values.results(joined_weights(weights) if weights else None, order))
+    of_ndcg = [pair for pair in zip(texts, results, strict=True) if pair[1].metric.measure == "ndcg"]
+    found += all_one_notes((text, result.mean, result.n_groups) for text, result in of_ndcg)
+    return Evaluation(texts, results, in_words(found))
 
 
 def refuse_row_numbers(table: RankedTable, labels: LabelLists | None) -> None:

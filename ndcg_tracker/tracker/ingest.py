@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ndcg_tracker.comparison.results import all_one_notes
 from ndcg_tracker.errors import NameTakenError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.language.metric import Metric
@@ -266,6 +267,8 @@ def _stored(
     if is_new and label_set.version > 1:
         notes.append(Note("new_labels", {"version": label_set.version}))
     metrics_of_run = tuple(done[str(metric)] for metric in wanted)
+    of_ndcg = [done[str(metric)] for metric in wanted if metric.measure == "ndcg"]
+    notes += all_one_notes((one.requested_as, one.mean, one.n_groups) for one in of_ndcg)
     size = (run.n_groups, run.n_items)
     return IngestResult(
         run.name, run.id, dataset.name, outcome, *size, label_set.version, metrics_of_run, in_words(notes)

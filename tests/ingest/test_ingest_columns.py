@@ -227,9 +227,19 @@ def test_nothing_is_told_where_nothing_is_read_anew(header: str, columns: Column
 
 def test_ranks_that_are_given_as_scores_are_told() -> None:
     assert warned("qid docno rank", Columns(score="rank")) == [
-        "column 'rank' is read as scores, of which the highest is best; where the best rank is 1, give the negative "
-        "ranks"
+        "column 'rank' is read as scores, of which the highest is best; where the lowest is best, say score='-rank'"
     ]
+    assert warned("qid docno position", Columns(score="-position")) == []
+
+
+def test_a_minus_before_a_score_column_makes_the_lowest_the_best() -> None:
+    asked, header = Columns(score="-position"), ["group", "item", "position"]
+    assert names(header, columns=asked)["score"] == "position"
+    assert not asked.are_ranks(names([*header, "-position"], columns=asked)), "a column that is called so"
+    assert refusal(header).endswith(
+        "name the score column with score=; where 'position' is lowest for the best, say score='-position'"
+    )
+    assert refusal(header, columns=Columns(score="-rank")).startswith("no column 'rank'; the columns are ")
 
 
 @given(

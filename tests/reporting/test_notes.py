@@ -167,14 +167,19 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "scores_like_ranks": (
         {"n": 3000, "first": "q7"},
-        "the scores of all 3,000 groups, such as 'q7', are 1, 2, 3, ... in the order of the rows, and the highest is "
-        "the best: if these are ranks, negate them",
+        "the scores of all 3,000 groups, such as 'q7', look like positions in a list, and the highest counts as the "
+        "best: if the lowest is, negate them; a minus before the name of a score column does that",
     ),
     "no_score": (
         {"n": 1200},
         "1,200 rows have no score, and the items count as not retrieved; if a model failed on them, fix the scores",
     ),
     "no_label": ({}, "none of its items has a label, so every result is 0 or undefined; do the ids match?"),
+    "all_one": (
+        {"n": 3000, "metric": "ndcg@10"},
+        "all 3,000 groups score 1 by ndcg@10, and no other run can do better: a log of clicks alone does so; it needs "
+        "the items that were shown and not clicked, too",
+    ),
     "swapped": ({}, "its scores are whole numbers and the labels are not: are the run and the labels exchanged?"),
     "same_content": ({"run": "bm25"}, "its content equals that of run 'bm25'"),
     "alias_moved": ({"alias": "prod", "run_id": 3}, "alias @prod now points at the new content (run 3)"),
