@@ -67,6 +67,12 @@ ClusterBy = Annotated[
         metavar="ATTRIBUTE", help="Groups that share its value depend on each other: user, session.", show_default=False
     ),
 ]
+LabelsVersion = Annotated[
+    str | None,
+    typer.Option(
+        "--labels", metavar="VERSION", help="Labels: a version, or newest.", show_default="the newest that runs share"
+    ),
+]
 Test = Annotated[
     Significance, typer.Option(help="p-values: paired t, sign flips, or Wilcoxon (tests symmetry, not the mean).")
 ]
@@ -171,7 +177,7 @@ def compare(
     else:
         from ndcg_tracker.reporting.compare import comparison_as
 
-        version = _version(labels)
+        version = labels_version(labels, or_all=True)
         with options.tracker() as tracker:
             comparisons = tracker.compare(
                 baseline,
@@ -197,13 +203,13 @@ def compare(
         raise typer.Exit(NOTHING_COMPARABLE)
 
 
-def _version(labels: str | None) -> int | Literal["newest"] | None:
+def labels_version(labels: str | None, *, or_all: bool = False) -> int | Literal["newest"] | None:
     """Return the version that --labels names."""
     if labels is None:
         return None
     if labels == "newest":
         return "newest"
     if not (labels.isascii() and labels.isdecimal()):
-        advice = "give a number, such as --labels 1, or newest or all"
+        advice = f"give a number, such as --labels 1, or newest{' or all' if or_all else ''}"
         raise InputError(f"--labels {labels!r} is no version", advice=advice)
     return int(labels)

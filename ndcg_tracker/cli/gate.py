@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.compare import ClusterBy, Missing, MissingGroups
+from ndcg_tracker.cli.compare import ClusterBy, LabelsVersion, Missing, MissingGroups, labels_version
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ def gate(
         ),
     ] = None,
     cluster: ClusterBy = None,
+    labels: LabelsVersion = None,
     missing: MissingGroups = Missing.error,
     dataset: options.AnyDataset = None,
     junit: Junit = None,
@@ -146,6 +147,7 @@ def gate(
                 alpha_budget=alpha_budget,
                 missing=missing.value,
                 cluster=cluster,
+                labels=labels_version(labels),
                 by=by,
                 slice_margin=slice_margin,
                 strict_slices=strict_slices,

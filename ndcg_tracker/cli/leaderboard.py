@@ -59,6 +59,7 @@ def leaderboard(
         list[str] | None,
         typer.Option(help="A number of whole runs to show beside, such as latency_ms, by its tag or parameter."),
     ] = None,
+    labels: compare.LabelsVersion = None,
     format: Annotated[LeaderboardFormat, typer.Option("--format", help="How to print it.")] = LeaderboardFormat.text,
 ) -> None:
     """Rank runs by their means, and say which differences are real.
@@ -81,6 +82,7 @@ def leaderboard(
             by=by,
             missing=missing.value,
             measures=measure or (),
+            labels=compare.labels_version(labels),
         )
     if format not in (LeaderboardFormat.text, LeaderboardFormat.markdown, LeaderboardFormat.html):
         for note in found.notes:

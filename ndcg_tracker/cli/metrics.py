@@ -9,7 +9,7 @@ import typer
 
 from ndcg_tracker.cli import options
 
-app = typer.Typer(help="The metrics: list, explain.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="The metrics: list, explain, sql.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command("list")

@@ -16,10 +16,12 @@ from ndcg_tracker.cli.compare import (
     Ci,
     ClusterBy,
     Interval,
+    LabelsVersion,
     Missing,
     MissingGroups,
     Significance,
     Test,
+    labels_version,
 )
 from ndcg_tracker.cli.explain import GroupMetric, LabelsBaseline, LabelsCandidate
 from ndcg_tracker.cli.history import Branch, Commit, Last, Metric, Since, Tags, Until
@@ -79,6 +81,7 @@ def compare(
     ci: Ci = Interval.t,
     by: By = None,
     cluster: ClusterBy = None,
+    labels: LabelsVersion = None,
     width: Width = None,
     theme: Theme = ThemeName.light,
 ) -> None:
@@ -87,7 +90,7 @@ def compare(
     The first metric is drawn; --by colours groups by an attribute. Several candidates are drawn by forest and heatmap.
     """
     _check(output, width)
-    chart = _compared(kind.value, baseline, candidates, metric, dataset, missing, test, ci, by, cluster)
+    chart = _compared(kind.value, baseline, candidates, metric, dataset, missing, test, ci, by, cluster, labels)
     _write(chart, output, width, theme)
 
 
@@ -101,12 +104,13 @@ def slices(
     dataset: options.AnyDataset = None,
     missing: MissingGroups = Missing.error,
     cluster: ClusterBy = None,
+    labels: LabelsVersion = None,
     width: Width = None,
     theme: Theme = ThemeName.light,
 ) -> None:
     """Draw slices with their intervals, by one attribute or all."""
     _check(output, width)
-    chart = _compared("slices", baseline, [candidate], metric, dataset, missing, by=by, cluster=cluster)
+    chart = _compared("slices", baseline, [candidate], metric, dataset, missing, by=by, cluster=cluster, labels=labels)
     _write(chart, output, width, theme)
 
 
@@ -119,12 +123,13 @@ def cutoffs(
     dataset: options.AnyDataset = None,
     missing: MissingGroups = Missing.error,
     cluster: ClusterBy = None,
+    labels: LabelsVersion = None,
     width: Width = None,
     theme: Theme = ThemeName.light,
 ) -> None:
     """Draw a metric from cutoff 1 to 100, of both runs."""
     _check(output, width)
-    chart = _compared("cutoffs", baseline, [candidate], metric, dataset, missing, cluster=cluster)
+    chart = _compared("cutoffs", baseline, [candidate], metric, dataset, missing, cluster=cluster, labels=labels)
     _write(chart, output, width, theme)
 
 
@@ -258,6 +263,7 @@ def _compared(
     ci: Interval = Interval.t,
     by: str | None = None,
     cluster: str | None = None,
+    labels: str | None = None,
 ) -> Chart:
     """Return a chart of a comparison; its groups are read from the database before that is closed."""
     with options.tracker() as tracker:
@@ -270,6 +276,7 @@ def _compared(
             test=test.value,
             ci=ci.value,
             cluster=cluster,
+            labels=labels_version(labels),
             top=0,
         )
         return found.plot(kind, by=by)

@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.compare import Baseline, Ci, ClusterBy, Interval, Missing, MissingGroups, Significance, Test
+from ndcg_tracker.cli.compare import (
+    Baseline,
+    Ci,
+    ClusterBy,
+    Interval,
+    LabelsVersion,
+    Missing,
+    MissingGroups,
+    Significance,
+    Test,
+    labels_version,
+)
 
 
 def report(
@@ -27,6 +38,7 @@ def report(
     test: Test = Significance.t,
     ci: Ci = Interval.t,
     cluster: ClusterBy = None,
+    labels: LabelsVersion = None,
     texts: Annotated[
         bool, typer.Option("--texts", help="Show query texts, titles and links (see ndcg-track texts).")
     ] = False,
@@ -59,6 +71,7 @@ def report(
             test=test.value,
             ci=ci.value,
             cluster=cluster,
+            labels=labels_version(labels),
             output=output,
             texts=texts,
         )

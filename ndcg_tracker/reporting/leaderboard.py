@@ -154,7 +154,7 @@ def leaderboard_report(board: Leaderboard) -> Report:
     facts = [
         ("labels", f"version {board.labels.version}, digest {board.labels.digest[:12]}"),
         ("groups", " ".join(dict.fromkeys(f"{one.n:,}" for one in board.metrics))),
-        ("test", f"{_TESTS[board.test]}; p < 0.05"),
+        ("test", f"{_test(board)}; p < 0.05"),
     ]
     legend = [
         "ranks: 1 + how many runs are significantly better, to all less those significantly worse; 95% for all at once",
@@ -162,6 +162,12 @@ def leaderboard_report(board: Leaderboard) -> Report:
     ]
     notes = [*map(told, board.notes)]
     return Report(_headline(board, names[0]), tables=tables, legend=legend, facts=facts, notes=notes)
+
+
+def _test(board: Leaderboard) -> str:
+    """Return what tested the pairs; runs of equal results are no pair that a test could tell apart."""
+    any_equal = any(pair.p_value is None for one in board.metrics for pair in one.pairs)
+    return _TESTS[board.test] + (" that do not equal each other" if any_equal else "")
 
 
 def _numbers(board: Leaderboard, place: int) -> list[str]:
@@ -214,10 +220,11 @@ def leaderboard_latex(board: Leaderboard) -> str:
             cells.append(latex_mean(one.standings[place].mean, rank) + superscript(one.standings[place], signs))
         cells += _numbers(board, place)
         lines.append(rf"({signs[place]}) {latex_text(run.name)} & {' & '.join(cells)} \\")
-    n = ", ".join(dict.fromkeys(str(one.n) for one in board.metrics))
+    n = [str(one.n) for one in board.metrics]
+    n_queries = f"$n = {n[0]}$ queries" if len({*n}) == 1 else f"$n = {', '.join(n)}$ queries, in the order of columns"
     caption = (
-        f"Means on {latex_text(board.dataset)} ($n = {n}$ queries). Best in bold, second underlined. A superscript "
-        f"names the runs that a run is significantly better than ({_TESTS[board.test]}, $p < 0.05$)."
+        f"Means on {latex_text(board.dataset)} ({n_queries}). Best in bold, second underlined. A superscript "
+        f"names the runs that a run is significantly better than ({_test(board)}, $p < 0.05$)."
     )
     aligned = "l" + "l" * len(board.metrics) + "r" * len(board.measures)
     return latex_table(caption, aligned, ["Run", *names, *map(latex_text, board.measures)], lines)

@@ -166,6 +166,14 @@ def _slices_regressed(slices: Sequence[tuple[str, str, float, int]]) -> str:
 
 _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "slices_regressed": _slices_regressed,
+    "without_cluster": lambda n, n_groups, attribute: (
+        f"{counted(n, 'group')} of {n_groups:,} {'has' if n == 1 else 'have'} no {attribute}, and each counts as a "
+        "cluster of its own"
+    ),
+    "missing_that_count": lambda n, metric: (
+        f"{metric} counts the groups that a run lacks as 0 ({n:,} here), and they stay; to leave them out, compare by "
+        "what this adds"
+    ),
     "one_repeat": "{run} is one run: how much another training would differ is not in the interval".format,
     "retraining": _retraining,
     "weightless": lambda n: f"{counted(n, 'group')} of weight 0 left out",
@@ -198,6 +206,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "runs_lacking": lambda n, first, version, metrics: (
         f"left out: {counted(n, 'run')} without {', '.join(metrics)} under labels version {version}, such as {first}; "
         "to add them"
+    ),
+    "runs_of_other_groups": lambda n, first: (
+        f"left out: {counted(n, 'run')} without any group of these labels, such as {first}: are the groups spelled as "
+        "in the labels?"
     ),
     "in_no_run": lambda n, n_groups: (
         f"{counted(n, 'group')} of {n_groups:,} with labels {'is' if n == 1 else 'are'} in no run: 0 in all; to leave "
@@ -267,6 +279,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "failed on them, fix the scores"
     ),
     "no_label": "none of its items has a label, so every result is 0 or undefined; do the ids match?",
+    "no_group_label": (
+        "none of its groups has labels, so every result is 0 or undefined: are the groups spelled as in the labels?"
+    ),
+    "one_score": "the scores of each list are all equal, so the order is that of ties, not of a model",
     "all_one": (
         "all {n:,} groups score 1 by {metric}, and no other run can do better: a log of clicks alone does so; it needs "
         "the items that were shown and not clicked, too"

@@ -22,12 +22,13 @@ from ndcg_tracker.comparison.results import (
     most_telling,
 )
 from ndcg_tracker.comparison.sums import refuse_groups
-from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, argument
+from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.values import group_results
+from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.tie_bounds import tie_bounds
-from ndcg_tracker.notes import Note
+from ndcg_tracker.notes import Fact, Note
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.reporting.compare import comparison_as, comparison_html, comparison_object, metric_rows, slice_rows
@@ -37,7 +38,15 @@ from ndcg_tracker.tracker.explain import item_moves
 from ndcg_tracker.tracker.families import retraining_note
 from ndcg_tracker.tracker.groups import AttributeValues, attribute_values
 from ndcg_tracker.tracker.label_sets import label_set_ref
-from ndcg_tracker.tracker.run_pair import RunPair, Side, Version, paired_results, resolved_pair
+from ndcg_tracker.tracker.run_pair import (
+    RunPair,
+    Side,
+    Version,
+    no_group_of_labels,
+    paired_results,
+    rescore_command,
+    resolved_pair,
+)
 from ndcg_tracker.tracker.scoring import stored_weights
 from ndcg_tracker.tracker.sums import are_sums, compared_sums
 from ndcg_tracker.tracker.unjudged import with_unjudged
@@ -47,6 +56,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.comparison.report import PairReports
     from ndcg_tracker.comparison.sums import SummedResults
+    from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.reporting.charts.chart import Chart
     from ndcg_tracker.reporting.charts.compare import ComparisonChart
     from ndcg_tracker.storage.read import ReadTransaction
@@ -174,8 +184,11 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         )
         for metric in both.metrics
     ]
+    more = []
     if clusters is not None:
+        more += _without_cluster(clusters, results[0].pairing.group_ids)
         results = [clustered(one, clusters) for one in results]
+    more += _missing_that_count(both, results, options.missing)
     if options.unjudged_bounds:
 
         def results_of(older: RunPair) -> list[PairedResults]:
@@ -194,7 +207,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
             one.dataset,
             label_set_ref(label_set),
             coverage=coverage,
-            notes=(*both.notes(), *pruned),
+            notes=(*both.notes(), *pruned, *more),
             positives_only=holds_positives_only(tx, label_set, coverage),
         ),
         results,
@@ -239,17 +252,32 @@ def clustered(results: PairedResults, by: AttributeValues) -> PairedResults:
     return replace(results, chance=Chance(clusters=np.array(codes, dtype=np.int64)), clustered_by=by.attribute)
 
 
+def _without_cluster(clusters: AttributeValues, group_ids: Index) -> list[Note]:
+    """Return a note where some groups have no value of the attribute that makes clusters."""
+    n = sum(value is None for value in clusters.of(group_ids).values)
+    facts: dict[str, Fact] = {"n": n, "n_groups": group_ids.size, "attribute": clusters.attribute}
+    return [Note("without_cluster", facts)] if n else []
+
+
+def _missing_that_count(both: RunPair, results: Sequence[PairedResults], missing: Missing) -> list[Note]:
+    """Return a note where missing groups were to be left out, and the metric counts them as 0 all the same."""
+    if missing not in ("intersect", "skip"):
+        return []
+    for metric, one in zip(both.metrics, results, strict=True):
+        n = max(one.missing_in_baseline, one.missing_in_candidate)
+        if n:
+            facts: dict[str, Fact] = {"n": n, "metric": familiar_name(str(metric), metric.requested_as)}
+            skipping = str(metric.with_axes(missing="skip"))
+            return [Note("missing_that_count", facts, rescore_command([side.run for side in both.sides], [skipping]))]
+    return []
+
+
 def _refuse_other_groups(both: RunPair) -> None:
     """Raise NotComparableError where one run of two has no group of the labels: all of them would count as missing."""
     without = [side for side in both.sides if any(_has_no_group(side, metric) for metric in both.metrics)]
     if len(without) != 1:
         return
-    (side,) = without
-    raise NotComparableError(
-        f"run {side.run.name!r} has no group of version {side.label_set.version} of the labels of dataset "
-        f"{side.run.dataset!r}, so each would count as missing",
-        advice="are its groups spelled as in the labels?",
-    )
+    raise no_group_of_labels(without[0].run, without[0].label_set)
 
 
 def _has_no_group(side: Side, metric: Metric) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from ndcg_tracker.comparison.results import all_one_notes
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
-from ndcg_tracker.ingest.columns import ONE_TABLE, Columns, header_of
+from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, ONE_TABLE, Columns, header_of
 from ndcg_tracker.ingest.frames import NullScores, frame_blocks, read_label_frame
 from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.ingest.reading import in_blocks_or_whole, may_have_columns, read_labels
@@ -31,7 +31,7 @@ from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.tracker.defaults import GROUP, LABEL, SCORE, OwnName
 from ndcg_tracker.tracker.labels import NO_LABELS, HeldLabels
-from ndcg_tracker.tracker.scoring import NO_ITEMS, GatheredValues
+from ndcg_tracker.tracker.scoring import NO_ITEMS, GatheredValues, any_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -266,9 +266,15 @@ class Input:
                 f"{argument('labels')}",
                 advice=f"name the item column with {argument('item')}",
             )
-        columns = replace(self.names.columns("group", "item", "label"), is_shared=True)
-        path = path_of(self.labels)
-        return read_label_frame(self.labels, columns) if path is None else read_labels(path, columns=columns)
+        return labels_given(self.labels, replace(self.names.columns("group", "item", "label"), is_shared=True))
+
+
+def labels_given(labels: object, columns: Columns = DEFAULT_COLUMNS) -> LabelLists:
+    """Return labels that come as a path, as a table or a nested dict, or as they are kept here."""
+    if isinstance(labels, LabelLists):
+        return labels
+    path = path_of(labels)
+    return read_label_frame(labels, columns) if path is None else read_labels(path, columns=columns)
 
 
 SliceRow = tuple[str, str | None, int, float | None, float | None, float | None]
@@ -417,6 +423,8 @@ class _Match:
     any_item: bool
     whole_grades: bool
     whole_scores: bool
+    any_list: bool
+    any_order: bool
     of_run: list[str]
     of_labels: list[str]
 
@@ -433,6 +441,7 @@ class _Match:
             both.rows.size > 0,
             whole_grades,
             _all_whole(both.ranking.scores),
+            *any_order(both.ranking),
             of_run,
             of_labels,
         )
@@ -448,6 +457,7 @@ class _Matches:
 
     def __init__(self) -> None:
         self._any_group = self._any_item = self._any_fraction = False
+        self._any_list = self._any_order = False
         self._all_whole = True
         self._of_run: list[str] = []
         self._of_labels: list[str] = []
@@ -457,15 +467,17 @@ class _Matches:
         self._any_item |= match.any_item
         self._any_fraction |= not match.whole_grades
         self._all_whole &= match.whole_scores
+        self._any_list |= match.any_list
+        self._any_order |= match.any_order
         self._any_group |= match.any_group
         for found, some in ((self._of_run, match.of_run), (self._of_labels, match.of_labels)):
             found += some[: _N_SHOWN + 1 - len(found)]
 
     def notes(self) -> list[Note]:
-        """Return what is to be said where no item has a label. Raises: InputError where no group has one."""
+        """Return what the labels and scores look like. Raises: InputError where no group has labels."""
         swapped = [Note("swapped")] if self._any_fraction and self._all_whole else []
         if self._any_item:
-            return swapped
+            return [*swapped, *([Note("one_score")] if self._any_list and not self._any_order else [])]
         if not self._any_group:
             raise InputError(
                 f"no group of the run has labels: the run has {_some(self._of_run)}, the labels have "

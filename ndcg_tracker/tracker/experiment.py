@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.columns import Columns
 from ndcg_tracker.metrics.language.text import metric_texts
 from ndcg_tracker.storage.checks import checked_name
 from ndcg_tracker.tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
-from ndcg_tracker.tracker.evaluation import path_of
+from ndcg_tracker.tracker.evaluation import labels_given, path_of
 from ndcg_tracker.tracker.tracker import Tracker
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def experiment(
     asked = [name for name, system in named.items() if _is_asked(system)]
     if asked and queries is None:
         raise InputError(f"system {asked[0]!r} ranks queries, and there are none", advice=f"give {argument('queries')}")
-    found = None if labels is None else _read(labels)
+    found = None if labels is None else labels_given(labels)
     ids = _ids_of(queries)
     if filter_by_qrels:
         queries = _labelled(queries, ids, found)
@@ -227,14 +226,6 @@ def _labelled(queries: Any, ids: list[str] | None, labels: LabelLists | None) ->
     if isinstance(queries, Mapping):
         return {query: text for query, text in queries.items() if str(query) in known}
     return queries[np.array([one in known for one in ids])]
-
-
-def _read(labels: object) -> LabelLists:
-    from ndcg_tracker.ingest.frames import read_label_frame
-    from ndcg_tracker.ingest.reading import read_labels
-
-    path = path_of(labels)
-    return read_label_frame(labels, Columns(is_shared=True)) if path is None else read_labels(path)
 
 
 def _only(labels: object, found: LabelLists, ids: Iterable[str]) -> object:

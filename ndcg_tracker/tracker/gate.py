@@ -46,7 +46,7 @@ from ndcg_tracker.tracker.compare import ComparedPair, CompareOptions, asked_att
 from ndcg_tracker.tracker.external import known_metric
 from ndcg_tracker.tracker.families import AA_TAG, family_of, tagged
 from ndcg_tracker.tracker.groups import attribute_values, attributes_of
-from ndcg_tracker.tracker.run_pair import RunPair, Side, rescore_command, resolved_pair
+from ndcg_tracker.tracker.run_pair import RunPair, Side, Version, rescore_command, resolved_pair
 from ndcg_tracker.tracker.sums import summed_results
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ class GateQuestion:
     slice_margin: float | None = None
     strict_slices: bool = False
     limits: tuple[Limit, ...] = ()
+    labels: Version = None
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
@@ -257,7 +258,7 @@ def _basis(tx: ReadTransaction, question: GateQuestion) -> _Basis:
     """Return what the decision rests on as the database has it now; no group results are read."""
     baseline = tx.runs.resolve(question.baseline, question.dataset)
     candidate = tx.runs.resolve(question.candidate, question.dataset)
-    runs = resolved_pair(tx, baseline, candidate, [question.metric])
+    runs = resolved_pair(tx, baseline, candidate, [question.metric], question.labels)
     alias = question.alias
     return _Basis(
         runs,

@@ -262,7 +262,10 @@ def _stored(
             scores = stored_scores(tx, run, new, label_source(tx, label_set)())
         done |= {one.metric: one for one in store_scores(tx, run, label_set, scores, weights, new)}
         if not scores.any_judged:
-            notes.append(Note("no_label"))
+            is_elsewhere = any(one.n_missing >= label_set.n_groups for one in done.values())
+            notes.append(Note("no_group_label" if is_elsewhere else "no_label"))
+        if scores.any_list and not scores.any_order:
+            notes.append(Note("one_score"))
     notes += [*coming.notes, *(Note("alias_moved", {"alias": alias, "run_id": run.id}) for alias in moved)]
     if is_new and label_set.version > 1:
         notes.append(Note("new_labels", {"version": label_set.version}))

@@ -20,10 +20,10 @@ from ndcg_tracker.notes import Fact, Note
 from ndcg_tracker.reporting.leaderboard import leaderboard_as, leaderboard_rows
 from ndcg_tracker.reporting.notes import command_line, in_words
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
-from ndcg_tracker.tracker.external import known_metric
+from ndcg_tracker.tracker.external import advice_for_lacking, known_metric
 from ndcg_tracker.tracker.groups import attribute_values
-from ndcg_tracker.tracker.label_sets import label_set_ref
-from ndcg_tracker.tracker.run_pair import check_one_dataset, rescore_command
+from ndcg_tracker.tracker.label_sets import label_set_ref, numbered_labels
+from ndcg_tracker.tracker.run_pair import Version, check_one_dataset, no_group_of_labels, rescore_command
 from ndcg_tracker.tracker.sums import refuse_sums
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import HistoryRecord, LabelSetRecord, RunRecord
 
 FEWEST_IN_SLICE = 2
+_DATASETS_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class LeaderboardQuestion:
     missing: Missing = "error"
     by: str | None = None
     measures: Sequence[str] = ()
+    labels: Version = None
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
@@ -77,8 +79,14 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         refuse_sums(tx, runs)
     dataset_id, dataset = runs[0].dataset_id, runs[0].dataset
     metrics = list(dict.fromkeys(known_metric(tx, dataset_id, metric) for metric in question.metrics))
-    label_set, records, notes = under_labels(tx, runs, metrics, is_named)
+    label_set, records, notes = under_labels(tx, runs, metrics, is_named, question.labels)
     runs = [run for run in runs if run.id in records[0]]
+    others = [run for run in runs if _has_no_group(label_set, [of_metric[run.id] for of_metric in records])]
+    if others and len(others) < len(runs):
+        if is_named:
+            raise no_group_of_labels(others[0], label_set)
+        notes.append(Note("runs_of_other_groups", {"n": len(others), "first": others[0].name}))
+        runs = [run for run in runs if run not in others]
     pruned = tx.runs.prunings()
     gone = [run for run in runs if run.id in pruned and pruned[run.id].summaries_only]
     if gone and is_named:
@@ -87,10 +95,12 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         notes.append(Note("runs_without_results", {"n": len(gone), "first": gone[0].name}))
         runs = [run for run in runs if run not in gone]
     if len(runs) < 2:
+        under = "" if question.labels is None else f" under version {label_set.version} of the labels"
+        adding = [command_line(note.command) for note in notes if note.kind == "runs_lacking"]
         raise ReferenceNotFoundError(
-            f"a leaderboard needs two runs or more with {metrics[0]}, and there "
+            f"a leaderboard needs two runs or more with {metrics[0]}{under}, and there "
             f"{'is' if len(runs) == 1 else 'are'} {len(runs) or 'none'}",
-            advice="see what there is with: ndcg-track runs list",
+            advice=f"to add more: {adding[0]}" if adding else "see what there is with: ndcg-track runs list",
         )
     boards: list[MetricBoard] = []
     order: list[int] = []
@@ -163,8 +173,10 @@ def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[Run
     else:
         datasets = [question.dataset] if question.dataset is not None else [one.name for one in tx.datasets.all()]
         if len(datasets) != 1:
+            more = f" and {len(datasets) - _DATASETS_NAMED} more" if len(datasets) > _DATASETS_NAMED else ""
+            named = ", ".join(datasets[:_DATASETS_NAMED]) + more
             raise InputError(
-                f"there are {len(datasets)} datasets" if datasets else "there is no dataset yet",
+                f"there are {len(datasets)} datasets ({named})" if datasets else "there is no dataset yet",
                 advice=f"name one with {argument('dataset')}" if datasets else "store a run: ndcg-track ingest FILE",
             )
         runs = tx.runs.chosen((), datasets[0])
@@ -181,12 +193,22 @@ def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[Run
     return wanted, bool(question.references)
 
 
+def _has_no_group(label_set: LabelSetRecord, evaluations: Sequence[HistoryRecord]) -> bool:
+    """Return whether a run has none of the groups with labels, so that each counts as missing."""
+    return any(one.n_missing >= label_set.n_groups > 0 for one in evaluations)
+
+
 def under_labels(
-    tx: ReadTransaction, runs: Sequence[RunRecord], metrics: Sequence[Metric], is_named: bool
+    tx: ReadTransaction,
+    runs: Sequence[RunRecord],
+    metrics: Sequence[Metric],
+    is_named: bool,
+    labels: Version = None,
 ) -> tuple[LabelSetRecord, list[dict[int, HistoryRecord]], list[Note]]:
     """Return the newest labels under which the runs have the metrics, and the evaluations of each by run.
 
-    Runs that were not named, and lack them where most others have them, are left out with a note.
+    ``labels``: a version, or "newest", in the place of those. Runs that were not named, and lack them where most others
+    have them, are left out with a note.
     """
     dataset_id, ids = runs[0].dataset_id, {run.id for run in runs}
     is_external = [metric.is_external for metric in metrics]
@@ -194,6 +216,9 @@ def under_labels(
         raise InputError("results of other engines rest on no labels of ours", advice="rank by one kind of metric")
     label_sets = tx.labels.sets(dataset_id, EXTERNAL_JUDGE if all(is_external) else "")[::-1]
     newest = label_sets[0].version if label_sets else 0
+    if labels is not None and not any(is_external):
+        version = labels if isinstance(labels, int) else None
+        label_sets = [numbered_labels(tx, dataset_id, runs[0].dataset, version)]
     best: tuple[LabelSetRecord, list[dict[int, HistoryRecord]], set[int]] | None = None
     for label_set in label_sets:
         found = [
@@ -205,13 +230,15 @@ def under_labels(
             best = label_set, found, having
         if len(having) == len(ids):
             break
-    texts = list(map(str, metrics))
+    texts = [metric.requested_as for metric in metrics]
+    older = label_sets[0].version if labels is not None and label_sets and label_sets[0].version != newest else None
     if best is None or (is_named and len(best[2]) < len(ids)) or not best[2]:
         lacking = [run for run in runs if best is None or run.id not in best[2]]
+        under = "one version" if labels is None or not label_sets else f"version {label_sets[0].version}"
         raise NotComparableError(
-            f"{len(lacking)} of {len(runs)} runs, such as {lacking[0].name!r}, lack {', '.join(texts)} under one "
-            "version of the labels",
-            advice=f"type: {command_line(rescore_command(lacking[:5], texts))}",
+            f"{len(lacking)} of {len(runs)} runs, such as {lacking[0].name!r}, "
+            f"{'lacks' if len(lacking) == 1 else 'lack'} {', '.join(texts)} under {under} of the labels",
+            advice=advice_for_lacking(tx, runs, metrics, rescore_command(lacking[:5], texts, older)),
         )
     label_set, found, having = best
     notes: list[Note] = []
@@ -220,10 +247,11 @@ def under_labels(
     if lacking:
         words = [word for text in texts for word in ("--metric", text)]
         facts = {"n": len(lacking), "first": lacking[0].name, "version": label_set.version, "metrics": tuple(texts)}
+        words += [] if older is None else ["--labels", str(older)]
         notes.append(
             Note("runs_lacking", facts, ("ndcg-track", "rescore", "--all", "--dataset", runs[0].dataset, *words))
         )
-    elif label_set.version < newest:
+    elif label_set.version < newest and labels is None:
         facts = {"newest": newest, "version": label_set.version}
         notes.append(Note("newer_labels", facts, rescore_command(runs, texts)))
     return label_set, [{run_id: of[run_id] for run_id in of if run_id in having} for of in found], notes

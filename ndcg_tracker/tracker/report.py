@@ -117,6 +117,7 @@ def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str
         ("--test", options.methods.test, "t"),
         ("--ci", options.methods.ci, "t"),
         ("--cluster", options.cluster, None),
+        ("--labels", None if options.labels is None else str(options.labels), None),
     )
     others = [word for option, value, default in chosen if value and value != default for word in (option, value)]
     others += ["--texts"] if texts else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -20,7 +19,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.notes import sentence
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, MEANS_AGREE, NO_LABELS_HERE
-from ndcg_tracker.tracker.external import known_metric
+from ndcg_tracker.tracker.external import advice_for_lacking, known_metric
 from ndcg_tracker.tracker.label_sets import numbered_labels
 
 if TYPE_CHECKING:
@@ -134,7 +133,8 @@ def shared_labels(
     """
     for run in runs[1:]:
         check_one_dataset(runs[0], run, "compared")
-    wanted = list(dict.fromkeys(str(known_metric(tx, runs[0].dataset_id, metric)) for metric in metrics))
+    known = [known_metric(tx, runs[0].dataset_id, metric) for metric in metrics]
+    wanted = list(dict.fromkeys(map(str, known)))
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
     label_sets = asked = tx.labels.sets(runs[0].dataset_id, judge or "")
     if labels is not None or (judge and not label_sets):
@@ -157,8 +157,9 @@ def shared_labels(
         if shared and set(wanted) <= set(shared):
             found = sorted(map(parse_metric, wanted or shared), key=lambda metric: metric.shown_only is not None)
             return sides, tuple(found), label_sets[-1].version
-    what = ", ".join(sorted(wanted)) if wanted else "a metric"
-    texts = wanted or list(dict.fromkeys(one.metric for of_run in evaluations for one in of_run))
+    typed = list(dict.fromkeys(metric.requested_as for metric in known))
+    what = ", ".join(sorted(typed)) if typed else "a metric"
+    texts = typed or list(dict.fromkeys(one.metric for of_run in evaluations for one in of_run))
     under = "one version" if labels is None else f"version {asked[0].version}"
     older = None if labels in (None, "newest") or asked == label_sets[-1:] else asked[0].version
     whose = asked[0].judge if asked else ""
@@ -166,7 +167,16 @@ def shared_labels(
     each = f"runs {', '.join(named[:-1])} and {named[-1]} do not {'both' if len(runs) == 2 else 'all'}"
     raise NotComparableError(
         f"{each} have {what} under {under} of the labels{f' of judge {whose!r}' if whose else ''}",
-        advice=f"type: {shlex.join(rescore_command(runs, texts, older, whose))}",
+        advice=advice_for_lacking(tx, runs, metrics, rescore_command(runs, texts, older, whose)),
+    )
+
+
+def no_group_of_labels(run: RunRecord, label_set: LabelSetRecord) -> NotComparableError:
+    """Return the error of a run that has no group of the labels: all of them would count as missing."""
+    return NotComparableError(
+        f"run {run.name!r} has no group of version {label_set.version} of the labels of dataset {run.dataset!r}, so "
+        "each would count as missing",
+        advice="are its groups spelled as in the labels?",
     )
 
 

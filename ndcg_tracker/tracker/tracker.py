@@ -385,22 +385,33 @@ class Tracker:
 
     def add_labels(
         self,
-        labels: LabelLists,
+        labels: object,
         *,
         dataset: str = DEFAULT_DATASET,
+        group: str | None = None,
+        item: str | None = None,
+        label: str | None = None,
         source: str | None = None,
         judge: str = "",
         extend: bool = False,
     ) -> tuple[int, bool]:
         """Make labels the newest version of a dataset; return the version and whether it is new.
 
-        ``judge``: who gave them, such as a model's name; labels of a named judge count only where it is named.
-        ``extend``: they are added to those of the judge's newest version, instead of taking their place.
+        ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them; ``group``, ``item`` and ``label``:
+        names of its columns. ``source``: where they come from, by default the path. ``judge``: who gave them, such as a
+        model's name; labels of a named judge count only where it is named. ``extend``: they are added to those of the
+        judge's newest version, instead of taking their place.
         """
+        from ndcg_tracker.ingest.columns import Columns
+        from ndcg_tracker.tracker.evaluation import labels_given, path_of
+        from ndcg_tracker.tracker.ingest import source_name
         from ndcg_tracker.tracker.rescore import add_label_version
 
+        given = labels_given(labels, Columns(group=group, item=item, label=label))
+        path = path_of(labels)
+        source = source_name(path) if source is None and path is not None else source
         with self.store(create=True).write("content") as tx:
-            return add_label_version(tx, dataset, labels, source, judge, extend=extend)
+            return add_label_version(tx, dataset, given, source, judge, extend=extend)
 
     def labels_needed(
         self,
@@ -588,22 +599,23 @@ class Tracker:
         test: TestName = "t",
         ci: CiMethod = "t",
         cluster: str | None = None,
+        labels: Version = None,
         output: str = "report.html",
         texts: bool = False,
     ) -> ReportResult:
         """Draw a comparison: one page of HTML with every group, both lists of those that changed most, and the history.
 
-        Parameters: ``baseline``, ``candidates``, ``dataset``, ``metrics``, ``missing``, ``test``, ``ci`` and
-        ``cluster``: see ``compare``; the first metric is drawn group by group. ``output``: the file that the page's own
-        command names. ``texts``: whether the page shows what ``add_texts`` stored. Returns: the page, which is saved
-        with ``save``. Raises: what ``compare`` raises.
+        Parameters: ``baseline``, ``candidates``, ``dataset``, ``metrics``, ``missing``, ``test``, ``ci``, ``cluster``
+        and ``labels``: see ``compare``; the first metric is drawn group by group. ``output``: the file that the page's
+        own command names. ``texts``: whether the page shows what ``add_texts`` stored. Returns: the page, which is
+        saved with ``save``. Raises: what ``compare`` raises.
         """
         from ndcg_tracker.comparison.inference import Methods
         from ndcg_tracker.tracker.compare import CompareOptions
         from ndcg_tracker.tracker.report import ReportResult, runs_report
 
         options = CompareOptions(
-            tuple(parse_metrics(metrics)), dataset, missing, methods=Methods(test, ci), cluster=cluster
+            tuple(parse_metrics(metrics)), dataset, missing, methods=Methods(test, ci), cluster=cluster, labels=labels
         )
         with self.store().read() as tx:
             return ReportResult(runs_report(tx, baseline, candidates, options, output, texts=texts))
@@ -705,6 +717,7 @@ class Tracker:
         slice_margin: float | None = None,
         strict_slices: bool = False,
         limits: Mapping[str, str] | Sequence[str] = (),
+        labels: Version = None,
     ) -> GateResult:
         """Decide whether a candidate may replace a baseline, and record the decision.
 
@@ -714,11 +727,11 @@ class Tracker:
         non-inferiority) or "set" (exact arithmetic against ``tolerance``, by default 0). ``alpha_budget``: the
         probability of a false FAIL over all decisions of this gate, in the place of 1% for each. ``acknowledge``: why a
         FAIL or INCONCLUSIVE is overridden, ``acknowledged_by`` by whom. ``dry_run``: record nothing. ``missing``,
-        ``top``, ``cluster``: see ``compare``. ``by``: a group attribute: FAIL where one of its slices, of 25 groups or
-        more, is shown to have dropped by more than ``slice_margin`` (Holm); ``strict_slices``: no PASS either where one
-        is not shown to have dropped by less. ``limits``: on measures of the runs, which are tags with numbers:
-        ``{"latency_ms": "+10%"}`` FAILs a candidate whose latency is more than a tenth higher, ``"-5"`` one whose
-        number is more than 5 lower. Raises: InputError for what does not go together; ReferenceNotFoundError;
+        ``top``, ``cluster``, ``labels``: see ``compare``. ``by``: a group attribute: FAIL where one of its slices, of
+        25 groups or more, is shown to have dropped by more than ``slice_margin`` (Holm); ``strict_slices``: no PASS
+        either where one is not shown to have dropped by less. ``limits``: on measures of the runs, which are tags with
+        numbers: ``{"latency_ms": "+10%"}`` FAILs a candidate whose latency is more than a tenth higher, ``"-5"`` one
+        whose number is more than 5 lower. Raises: InputError for what does not go together; ReferenceNotFoundError;
         NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.comparison.limits import Limit
@@ -747,12 +760,15 @@ class Tracker:
                     [f"{name}={most}" for name, most in limits.items()] if isinstance(limits, Mapping) else limits,
                 )
             ),
+            labels=labels,
         )
         override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
         return GateResult(gated(self.store(), question, override, dry_run=dry_run))
 
     def gate_report(self, result: GateResult, *, output: str = "report.html") -> ReportResult:
-        """Draw what a gate decided on: ``report`` for its runs and its metric."""
+        """Draw what a gate decided on: ``report`` for its runs, its metric and its labels."""
+        from ndcg_tracker.storage.records import NO_LABELS_HERE
+
         comparison = result.gated.comparison
         metrics = [metric.metric for metric in comparison.metrics]
         clusters = result.gated.metric.clusters
@@ -763,6 +779,7 @@ class Tracker:
             metrics=metrics,
             missing=comparison.groups.missing,
             cluster=None if clusters is None else clusters.attribute,
+            labels=None if comparison.label_set.judge in NO_LABELS_HERE else comparison.label_set.version,
             output=output,
         )
         return found.with_notes(comparison.notes)
@@ -822,6 +839,7 @@ class Tracker:
         by: str | None = None,
         missing: Missing = "error",
         measures: Sequence[str] = (),
+        labels: Version = None,
     ) -> LeaderboardResult:
         """Rank runs by their means, with intervals of means and ranks, and tests of all pairs.
 
@@ -830,8 +848,9 @@ class Tracker:
         ``test``: "t" (paired t, Holm over all pairs) or "permutation" (sign flips, corrected by the largest t). ``by``:
         a group attribute, for the first metric by slices. ``missing``: groups that some runs have no result for:
         "error", "zero" or "intersect"; "skip" leaves out those that no run has. ``measures``: numbers of whole runs to
-        show beside, such as latency, by the name of their tag or parameter. Raises: ReferenceNotFoundError;
-        NotComparableError, with the command that fixes it; InputError for what does not go together.
+        show beside, such as latency, by the name of their tag or parameter. ``labels``: a version of the labels, or
+        "newest"; by default the newest that most runs share. Raises: ReferenceNotFoundError; NotComparableError, with
+        the command that fixes it; InputError for what does not go together.
         """
         from ndcg_tracker.tracker.leaderboard import LeaderboardQuestion, LeaderboardResult, leaderboard_of
 
@@ -844,6 +863,7 @@ class Tracker:
             missing=missing,
             by=by,
             measures=measures,
+            labels=labels,
         )
         with self.store().read() as tx:
             return LeaderboardResult(leaderboard_of(tx, question))

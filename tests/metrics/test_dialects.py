@@ -155,7 +155,12 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("rectools:NDCG(k=2000000)", "rectools: ideal=constant adds up every rank to the cutoff; use one of at most "
          "1000000; write it like rectools:NDCG(k=10)"),
         ("recbole:ndcg", "recbole: metric 'ndcg' is not known; RecBole prints ndcg@10; write it like recbole:ndcg@10"),
-        ("ranx:mrr", "ranx: metric 'mrr' is not known; it is ndcg or ndcg_burges; write it like ranx:ndcg"),
+        ("ranx:mrr", "ranx: metric 'mrr' is not known; it is ndcg or ndcg_burges; its NDCG alone is known here; "
+         "write it like ranx:ndcg"),
+        ("rectools:map@10", "rectools: cannot read 'map@10'; its NDCG alone is known here; write it like "
+         "rectools:NDCG(k=10)"),
+        ("trec_eval:ndcg@10", "trec_eval: measure 'ndcg@10' is not known; write it like trec_eval:ndcg_cut_10"),
+        ("trec_eval:P@5", "trec_eval: measure 'P@5' is not known; write it like trec_eval:P_5"),
         ("ir_measures:nDCG@ten", "ir_measures: 'ten' is not a cutoff; give a whole number from 1; write it like "
          "ir_measures:nDCG"),
         ("ir_measures:RBP(rel=1)@5", "ir_measures: RBP without rel=, or with a cutoff, has no provider in "

@@ -175,6 +175,24 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "1,200 rows have no score, and the items count as not retrieved; if a model failed on them, fix the scores",
     ),
     "no_label": ({}, "none of its items has a label, so every result is 0 or undefined; do the ids match?"),
+    "without_cluster": (
+        {"n": 12, "n_groups": 400, "attribute": "user"},
+        "12 groups of 400 have no user, and each counts as a cluster of its own",
+    ),
+    "missing_that_count": (
+        {"n": 3, "metric": "ndcg@10"},
+        "ndcg@10 counts the groups that a run lacks as 0 (3 here), and they stay; to leave them out, compare by what "
+        "this adds",
+    ),
+    "runs_of_other_groups": (
+        {"n": 2, "first": "covid"},
+        "left out: 2 runs without any group of these labels, such as covid: are the groups spelled as in the labels?",
+    ),
+    "no_group_label": (
+        {},
+        "none of its groups has labels, so every result is 0 or undefined: are the groups spelled as in the labels?",
+    ),
+    "one_score": ({}, "the scores of each list are all equal, so the order is that of ties, not of a model"),
     "all_one": (
         {"n": 3000, "metric": "ndcg@10"},
         "all 3,000 groups score 1 by ndcg@10, and no other run can do better: a log of clicks alone does so; it needs "

@@ -9,6 +9,7 @@ from served import served
 from small_shop import BM25, DENSE, frame_of, labels_frame
 
 import ndcg_tracker as nt
+from ndcg_tracker.errors import MetricError, NotComparableError
 
 N_GROUPS = 480
 GROUPS = [f"q{number:03}" for number in range(N_GROUPS)]
@@ -230,4 +231,24 @@ def test_runs_that_have_nothing_else_cannot_be_explained(timed: nt.Tracker) -> N
     assert str(refused.value) == (
         "run 'old' has results of other engines alone: which items made them is not known; "
         "ingest its ranking, under a name of its own"
+    )
+
+
+def test_runs_of_results_alone_are_never_sent_to_rescore(timed: nt.Tracker) -> None:
+    for ask in (
+        lambda: timed.gate("fast", baseline="old", metric="latency2", margin=0.1),
+        lambda: timed.gate("fast", baseline="old", margin=0.1),
+        lambda: timed.compare("old", "fast", metrics="ndcg@10"),
+        lambda: timed.leaderboard(),
+    ):
+        with pytest.raises((NotComparableError, MetricError)) as caught:
+            ask()
+        if isinstance(caught.value, NotComparableError):
+            assert str(caught.value).endswith("; they have results of another engine: ask for external:latency")
+    timed.ingest(frame_of(BM25), labels=labels_frame(), name="ours")
+    with pytest.raises(NotComparableError) as caught:
+        timed.compare("old", "ours")
+    assert str(caught.value) == (
+        "runs 'old' and 'ours' do not both have a metric under one version of the labels; run 'old' has no items to "
+        "compute it from, only results of another engine; store those of the others: ndcg-track ingest --results FILE"
     )

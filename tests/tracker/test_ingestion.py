@@ -190,9 +190,14 @@ def test_a_run_without_any_judged_item_is_stored_with_a_note(tracker: nt.Tracker
     strangers = {"Q1": {"A": 1.0}, "Q2": {"A": 1.0}}
     found = tracker.ingest(frame_of(strangers), name="wrong-ids", labels=labels_frame())
     assert found.outcome == "stored"
-    assert found.notes == ("none of its items has a label, so every result is 0 or undefined; do the ids match?",)
+    assert found.notes == (
+        "none of its groups has labels, so every result is 0 or undefined: are the groups spelled as in the labels?",
+    )
     (metric,) = found.metrics
     assert (metric.mean, metric.n_missing, metric.n_undefined) == (0.0, 5, 2)
+    same_groups = {group: {f"{item}-x": score for item, score in items.items()} for group, items in BM25.items()}
+    found = tracker.ingest(frame_of(same_groups), name="wrong-items")
+    assert found.notes == ("none of its items has a label, so every result is 0 or undefined; do the ids match?",)
 
 
 def refused_whole(tracker: nt.Tracker, url: str, kind: type[Exception], frame: object, **options: Any) -> str:

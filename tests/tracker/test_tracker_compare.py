@@ -14,6 +14,8 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
 from ndcg_tracker.cli.app import run
+from ndcg_tracker.errors import NdcgTrackerWarning
+from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.tracker.compare import ComparisonResult
 
 OTHER_LABELS: Run = {**LABELS, "q5": {"h": 0, "x": 1}}
@@ -645,3 +647,54 @@ def test_the_baseline_is_one_run(tracker: nt.Tracker) -> None:
         "the baseline is one run's name, id or @alias as text, not ['a', 'b']; "
         "name it first, and the candidates after it"
     )
+
+
+def test_what_missing_cannot_leave_out_is_told(tracker: nt.Tracker) -> None:
+    """A metric that counts a missing group as 0 has a result there: --missing intersect leaves nothing out."""
+    groups = [f"q{number}" for number in range(30)]
+    rows = [(group, item, float(score), int(score > 1)) for group in groups for score, item in enumerate("abc")]
+    frame = pd.DataFrame(rows, columns=["group", "item", "score", "label"])
+    labels = frame[["group", "item", "label"]]
+    tracker.ingest(frame.drop(columns="label"), labels=labels, name="whole")
+    fewer = frame[~frame["group"].isin(groups[:4])].drop(columns="label")
+    tracker.ingest(fewer.assign(score=-fewer["score"]), name="fewer")
+    for missing in ("intersect", "skip"):
+        (comparison,) = tracker.compare("whole", "fewer", missing=missing).comparisons
+        assert (
+            "ndcg@10 counts the groups that a run lacks as 0 (4 here), and they stay; to leave them out, compare by "
+            "what this adds: ndcg-track rescore whole fewer --dataset default --metric 'ndcg(missing=skip)@10'"
+        ) in in_words(comparison.notes)
+    assert not any("they stay" in note for note in in_words(tracker.compare("whole", "fewer").comparisons[0].notes))
+    tracker.rescore(["whole", "fewer"], metrics="ndcg(missing=skip)@10")
+    (comparison,) = tracker.compare("whole", "fewer", metrics="ndcg(missing=skip)@10", missing="intersect").comparisons
+    assert comparison.metrics[0].n == 26
+    assert not any("they stay" in note for note in in_words(comparison.notes))
+
+
+def test_groups_without_a_cluster_are_told(tracker: nt.Tracker) -> None:
+    groups = [f"q{number}" for number in range(30)]
+    rows = [(group, item, float(score), (number + score) % 2) for number, group in enumerate(groups)
+            for score, item in enumerate("abc")]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["group", "item", "score", "label"])
+    tracker.ingest(frame, name="one")
+    tracker.ingest(frame.assign(score=-frame["score"]).drop(columns="label"), name="other")
+    tracker.set_groups(pd.DataFrame({"group": groups[:28], "user": [f"u{n % 7}" for n in range(28)]}))
+    (comparison,) = tracker.compare("one", "other", cluster="user").comparisons
+    told = "2 groups of 30 have no user, and each counts as a cluster of its own"
+    assert told in in_words(comparison.notes)
+    assert told in tracker.gate("other", baseline="one", margin=0.01, cluster="user", dry_run=True).notes
+    tracker.set_groups(pd.DataFrame({"group": groups, "user": [f"u{n % 7}" for n in range(30)]}))
+    assert told not in in_words(tracker.compare("one", "other", cluster="user").comparisons[0].notes)
+
+
+def test_a_log_of_clicks_alone_is_told(tracker: nt.Tracker) -> None:
+    frame = pd.DataFrame({"group": [f"q{n}" for n in range(9)], "item": "a", "score": 1.0, "label": 1})
+    told = "all 9 groups score 1 by ndcg@10, and no other run can do better: a log of clicks alone does so"
+    first = tracker.ingest(frame, name="one")
+    assert any(told in note for note in first.notes)
+    tracker.ingest(frame.drop(columns="label").assign(score=2.0), name="other")
+    assert any(told in note for note in tracker.gate("other", baseline="one", margin=0.01, dry_run=True).notes)
+    with pytest.warns(NdcgTrackerWarning, match="all 9 groups score 1 by ndcg@10"):
+        nt.evaluate(frame, "ndcg@10")
+    few = nt.evaluate(frame.head(4), "ndcg@10")
+    assert few.notes == ()

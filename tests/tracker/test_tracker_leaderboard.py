@@ -171,7 +171,7 @@ def test_runs_that_lack_the_metric(ten: nt.Tracker) -> None:
     with pytest.raises(NotComparableError) as refused:
         ten.leaderboard("run-1", "other")
     assert str(refused.value) == (
-        "1 of 2 runs, such as 'other', lack ndcg@10 under one version of the labels; type: ndcg-track rescore other "
+        "1 of 2 runs, such as 'other', lacks ndcg@10 under one version of the labels; type: ndcg-track rescore other "
         "--dataset shop --metric ndcg@10"
     )
 
@@ -280,3 +280,88 @@ def test_wins_are_those_of_compare_and_small_slices_are_told(ten: nt.Tracker) ->
     ten.set_groups({"group": keys, "screen": device}, dataset="shop")
     notes = ten.leaderboard(metrics="ndcg@10", by="screen").to_dict()["notes"]
     assert notes == ["left out: 1 slice by screen with fewer than 2 groups"]
+
+
+def test_labels_of_a_version(ten: nt.Tracker) -> None:
+    ten.add_labels(labels().assign(label=lambda frame: 3 - frame["label"]), dataset="shop")
+    with pytest.raises(NotComparableError) as lacking:
+        ten.leaderboard(labels="newest")
+    assert str(lacking.value) == (
+        "10 of 10 runs, such as 'run-0', lack ndcg@10 under version 2 of the labels; type: ndcg-track rescore run-0 "
+        "run-1 run-2 run-3 run-4 --dataset shop --metric ndcg@10"
+    )
+    ten.rescore(["run-1"], metrics="ndcg@10")
+    with pytest.raises(ReferenceNotFoundError) as caught:
+        ten.leaderboard(labels="newest")
+    assert str(caught.value) == (
+        "a leaderboard needs two runs or more with ndcg@10 under version 2 of the labels, and there is 1; to add more: "
+        "ndcg-track rescore --all --dataset shop --metric ndcg@10"
+    )
+    ten.rescore(["run-1", "run-2", "run-3"], metrics="ndcg@10")
+    newest = ten.leaderboard("run-1", "run-3", labels="newest")
+    first = ten.leaderboard("run-1", "run-3", labels=1)
+    assert [one.to_dict()["labels"]["version"] for one in (newest, first)] == [2, 1]
+    assert [one.to_dict()["runs"][0]["name"] for one in (newest, first)] == ["run-1", "run-3"], "labels upside down"
+    assert ten.leaderboard(labels=1).notes == ()
+    assert (
+        ten.leaderboard(labels=2)
+        .notes[0]
+        .endswith("to add them: ndcg-track rescore --all --dataset shop --metric ndcg@10")
+    )
+    with pytest.raises(NotComparableError, match="1 of 2 runs, such as 'run-0', lacks ndcg@10 under version 2 of the"):
+        ten.leaderboard("run-0", "run-1", labels=2)
+    with pytest.raises(ReferenceNotFoundError, match=r"no version 7 of the labels of dataset 'shop' \(it has 1 to 2\)"):
+        ten.leaderboard(labels=7)
+    gated = ten.gate("run-3", baseline="run-1", margin=0.01, labels=1)
+    assert (gated.to_dict()["labels"]["version"], gated.to_dict()["decision"]) == (1, "pass")
+    assert ten.gate("run-3", baseline="run-1", margin=0.01).to_dict()["decision"] == "fail", "the newest that both have"
+    assert "--labels 1" in ten.gate_report(gated).to_html()
+    assert "version 1" in ten.report("run-1", "run-3", labels=1).to_html()
+
+
+def test_a_run_without_a_group_of_the_labels_is_not_ranked(ten: nt.Tracker) -> None:
+    other = frame_of(3).assign(group=lambda frame: "z" + frame["group"])
+    stored = ten.ingest(other, name="elsewhere", dataset="shop", metrics=["ndcg@10"])
+    assert "none of its groups has labels" in stored.notes[0]
+    found = ten.leaderboard()
+    assert len(found.to_dict()["runs"]) == N_RUNS
+    assert found.notes == (
+        "left out: 1 run without any group of these labels, such as elsewhere: are the groups spelled as in the "
+        "labels?",
+    )
+    with pytest.raises(NotComparableError) as caught:
+        ten.leaderboard("run-1", "elsewhere")
+    assert str(caught.value) == (
+        "run 'elsewhere' has no group of version 1 of the labels of dataset 'shop', so each would count as missing; "
+        "are its groups spelled as in the labels?"
+    )
+
+
+def test_equal_runs_are_told_apart_from_tested_pairs(ten: nt.Tracker) -> None:
+    assert "over all pairs of runs of a metric; p < 0.05" in str(ten.leaderboard())
+    ten.ingest(frame_of(3), name="again", dataset="shop", metrics=["ndcg@10"])
+    found = ten.leaderboard()
+    assert "of a metric that do not equal" in str(found)
+    assert "over all pairs of runs of a metric that do not equal each other, $p < 0.05$" in found.to_latex()
+
+
+def test_metrics_over_other_numbers_of_queries(ten: nt.Tracker) -> None:
+    fewer = frame_of(3)[lambda frame: frame["group"] != "q7"]
+    for name in ("a", "b"):
+        ten.ingest(fewer, name=name, dataset="shop", metrics=["ndcg@10", "trec_eval:P_5"])
+    latex = ten.leaderboard("a", "b", metrics=["ndcg@10", "trec_eval:P_5"]).to_latex()
+    assert "($n = 50, 49$ queries, in the order of columns)" in latex
+
+
+def test_a_metric_by_another_name_is_pointed_at(ten: nt.Tracker) -> None:
+    ten.rescore(["run-1", "run-2"], metrics="trec_eval:map")
+    for ask in (
+        lambda: ten.leaderboard("run-1", "run-2", metrics="map"),
+        lambda: ten.compare("run-1", "run-2", metrics="map"),
+    ):
+        with pytest.raises(NotComparableError) as caught:
+            ask()
+        assert str(caught.value).endswith(
+            "; ask for trec_eval:map, which they have, or type: ndcg-track rescore run-1 run-2 --dataset shop --metric "
+            "map"
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -64,13 +64,30 @@ def query(metric: Metric, dialect: str, tables: Tables | None = None) -> str:
     if dialect not in DIALECTS:
         raise InputError(f"there is no dialect {dialect!r}", advice=f"give one of {', '.join(DIALECTS)}")
     _refuse(metric)
-    text = _query(metric, dialect, tables or Tables())
     try:
         sqlglot: Any = import_module("sqlglot")
     except ModuleNotFoundError:
         raise InputError(
             "sqlglot is not installed", advice="install it with: pip install 'ndcg-tracker[sql]'"
         ) from None
+
+    def is_name(text: str, query: str) -> bool:
+        try:
+            sqlglot.parse_one(query.format(text), read="duckdb")
+        except sqlglot.errors.SqlglotError:
+            return False
+        return True
+
+    names = tables or Tables()
+    columns = {role: getattr(names, role) for role in ("group", "item", "score", "grade")}
+    quoted = {
+        role: name if is_name(name, "SELECT {} AS x FROM t") else '"' + name.replace('"', '""') + '"'
+        for role, name in columns.items()
+    }
+    for table in (names.run, names.labels):
+        if not is_name(table, "SELECT 1 FROM {}"):
+            raise InputError(f"{table!r} is not the name of a table in SQL", advice="put it in double quotes")
+    text = _query(metric, dialect, replace(names, **quoted))
     return str(sqlglot.transpile(text, read="duckdb", write=dialect, pretty=True)[0]) + ";\n"
 
 

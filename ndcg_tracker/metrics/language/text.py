@@ -185,7 +185,8 @@ def _nearest(text: str) -> tuple[str, str | None]:
     name, named = form[0], _measures_by_name()
     if _plain(name) in named:
         return name, None
-    near = difflib.get_close_matches(_plain(name), named, cutoff=_NEAR)
+    near = [one for one in named if sorted(one) == sorted(_plain(name))]  # letters in another order
+    near += difflib.get_close_matches(_plain(name), named, cutoff=_NEAR)
     meant = [named[one] + text[len(name) :] for one in near if one[0] == name[0].lower()]
     return name, _first_that_parses([_in_our_words(one) for one in meant])
 

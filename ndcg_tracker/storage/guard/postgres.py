@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from contextlib import closing
+from typing import Literal
 
 import psycopg
 from psycopg import pq
@@ -68,8 +70,8 @@ _QUERY_CANCELED = "57014"
 _PROTOCOL_VIOLATION = "08P01"  # a parameter without a value
 _READ_ONLY_TRANSACTION = "25006"
 _NO_RIGHT = "42501"
-_UNDEFINED_TABLE = "42P01"
-_UNDEFINED_COLUMN = "42703"
+_UNKNOWN: Mapping[str | None, Literal["view", "column"]] = {"42P01": "view", "42703": "column"}
+"""What a name is that does not exist, by SQLSTATE."""
 
 
 def run_guarded_postgres(
@@ -103,7 +105,7 @@ def run_guarded_postgres(
             raise took_too_long(timeout_seconds)
         except psycopg.Error as error:
             state, message = error.sqlstate, error.diag.message_primary or str(error)
-            raise _explained(state, message, timeout_seconds, connection.info.user) from error
+            raise _explained(state, message, query, timeout_seconds, connection.info.user) from error
 
 
 def _connect(conninfo: str) -> psycopg.Connection:
@@ -152,7 +154,7 @@ def _sent(connection: psycopg.Connection, words: str, query: str, timeout_second
             for field in (pq.DiagnosticField.SQLSTATE, pq.DiagnosticField.MESSAGE_PRIMARY)
         )
         said = message or result.error_message.decode(errors="replace")
-        raise _explained(state, said, timeout_seconds, connection.info.user)
+        raise _explained(state, said, query, timeout_seconds, connection.info.user)
     return [(result.get_value(row, 0) or b"").decode() for row in range(result.ntuples)]
 
 
@@ -168,7 +170,9 @@ def _fetch_next(connection: psycopg.Connection, builder: ResultBuilder) -> Query
     return builder.result([column.name for column in cursor.description or ()])
 
 
-def _explained(state: str | None, message: str, timeout_seconds: float, role: str) -> InputError | DatabaseError:
+def _explained(
+    state: str | None, message: str, query: str, timeout_seconds: float, role: str
+) -> InputError | DatabaseError:
     """Return the error to raise instead of Postgres'."""
     if state == _NO_RIGHT:
         return InputError(
@@ -186,7 +190,7 @@ def _explained(state: str | None, message: str, timeout_seconds: float, role: st
         return InputError("the query has parameters such as $1", where="sql", advice="write the values themselves")
     if not state or state.startswith(("08", "57P")):
         return DatabaseError(f"Postgres went away: {' '.join(message.split())}", advice="run the same command again")
-    return query_error(message, unknown_name=state in (_UNDEFINED_TABLE, _UNDEFINED_COLUMN))
+    return query_error(message, query, unknown=_UNKNOWN.get(state))
 
 
 def identifiers(query: str) -> set[str]:

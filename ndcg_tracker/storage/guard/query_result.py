@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Literal
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.storage.views import VIEWS
@@ -142,13 +144,15 @@ def took_too_long(timeout_seconds: float) -> InputError:
     )
 
 
-def query_error(message: str, *, unknown_name: bool = False) -> InputError:
-    """Return the database's own message as one printable line."""
+def query_error(message: str, query: str = "", *, unknown: Literal["view", "column"] | None = None) -> InputError:
+    """Return the database's own message as one printable line, with the names that there are for an unknown one."""
     text = "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode()
         for character in " ".join(message.split())
     )
-    return InputError(text, where="sql", advice=f"the views are {_VIEWS}" if unknown_name else "")
+    named = [view for view in VIEWS if unknown == "column" and re.search(rf"\b{view.name}\b", query)]
+    columns = "; ".join(f"{view.name} has {', '.join(view.columns)}" for view in named)
+    return InputError(text, where="sql", advice=columns or (f"the views are {_VIEWS}" if unknown else ""))
 
 
 def _first_word(query: str) -> str:

@@ -89,7 +89,7 @@ def run_guarded_sqlite(
             _refuse_unknown_quoted(connection, text)
             return (_plan if explain else _fetch)(connection, text, ResultBuilder(max_rows))
         except (sqlite3.Error, sqlite3.Warning, MemoryError) as error:
-            raise _explained(error, authorizer, watch) from error
+            raise _explained(error, query, authorizer, watch) from error
 
 
 class _Watch:
@@ -233,7 +233,7 @@ def _refuse_unknown_quoted(connection: sqlite3.Connection, query: str) -> None:
         if unknown is None:
             raise
         what = f'no such column: "{unknown}" (a text stands in single quotes)'
-        raise query_error(what, unknown_name=True) from None
+        raise query_error(what, query, unknown="column") from None
 
 
 def _fetch(connection: sqlite3.Connection, query: str, builder: ResultBuilder) -> QueryResult:
@@ -256,7 +256,7 @@ def _plan(connection: sqlite3.Connection, query: str, builder: ResultBuilder) ->
     return builder.result([PLAN])
 
 
-def _explained(error: Exception, authorizer: _Authorizer, watch: _Watch) -> BaseException:
+def _explained(error: Exception, query: str, authorizer: _Authorizer, watch: _Watch) -> BaseException:
     """Return the error to raise instead of SQLite's."""
     if watch.interrupt is not None:
         return watch.interrupt
@@ -277,4 +277,6 @@ def _explained(error: Exception, authorizer: _Authorizer, watch: _Watch) -> Base
         return InputError(
             "the query has parameters such as ? or :name", where="sql", advice="write the values themselves"
         )
-    return query_error(message, unknown_name=message.startswith(("no such table", "no such column")))
+    if message.startswith("no such column"):
+        return query_error(message, query, unknown="column")
+    return query_error(message, query, unknown="view" if message.startswith("no such table") else None)

@@ -217,23 +217,17 @@ def test_without_the_authorizer_the_file_still_cannot_be_written(
             "SELECT load_extension('x')",
             "sql only reads: the function load_extension is not among those allowed",
         ),
-        ("SELECT nam FROM items", "sql: no such column: nam; the views are run_summary, group_history, group_diff, "
-         "items, labels, label_coverage, run_details, "
-         "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, "
-         "suite_gate_decisions, run_regressions, alias_history, dataset_list, run_list, metric_list"),
+        ("SELECT nam FROM items", "sql: no such column: nam; items has run, run_id, dataset, group_key, rank, "
+         "item_key, score"),
         ("SELECT * FROM nope", "sql: no such table: nope; the views are run_summary, group_history, group_diff, "
          "items, labels, label_coverage, run_details, "
          "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, "
          "suite_gate_decisions, run_regressions, alias_history, dataset_list, run_list, metric_list"),
         ("SELECT * FROM runs WHERE", "sql: incomplete input"),
-        ('SELECT "group" FROM items', 'sql: no such column: "group" (a text stands in single quotes); the views are '
-         "run_summary, group_history, group_diff, items, labels, label_coverage, run_details, "
-         "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, "
-         "suite_gate_decisions, run_regressions, alias_history, dataset_list, run_list, metric_list"),
-        ('SELECT nam AS "name" FROM items', "sql: no such column: nam; the views are run_summary, "
-         "group_history, group_diff, items, labels, label_coverage, run_details, "
-         "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, "
-         "suite_gate_decisions, run_regressions, alias_history, dataset_list, run_list, metric_list"),
+        ('SELECT "group" FROM items', 'sql: no such column: "group" (a text stands in single quotes); items has run, '
+         "run_id, dataset, group_key, rank, item_key, score"),
+        ('SELECT nam AS "name" FROM items', "sql: no such column: nam; items has run, run_id, dataset, group_key, "
+         "rank, item_key, score"),
         ("SELECT ?", "sql: the query has parameters such as ? or :name; write the values themselves"),
         ("SELECT :x", "sql: the query has parameters such as ? or :name; write the values themselves"),
         ("SELECT CAST(x'ff' AS TEXT)", "sql: a text is not valid UTF-8; select hex(COLUMN) instead"),

@@ -42,7 +42,26 @@ class Dialect:
             return self.parse(options, native.strip())
         except MetricError as error:
             near = difflib.get_close_matches(f"{self.name}:{native}", self.examples, n=1, cutoff=0.0)
-            raise error.at(self.name, f"write it like {near[0]}") from None
+            alone = "its NDCG alone is known here; " if self._is_of_ndcg() and "dcg" not in native.lower() else ""
+            raise error.at(self.name, f"{alone}write it like {self._with_cutoff(options, native) or near[0]}") from None
+
+    def _is_of_ndcg(self) -> bool:
+        """Return whether the tool's NDCG is all that the dialect knows."""
+        parts = (example.removeprefix(self.name).partition(":") for example in self.examples)
+        return {self.parse(options.strip("()"), native).measure for options, _, native in parts} == {"ndcg"}
+
+    def _with_cutoff(self, options: str, native: str) -> str | None:
+        """Return the text that ``name@10`` stands for where the tool writes its cutoffs otherwise, None for none."""
+        name, _, cutoff = native.strip().partition("@")
+        if not cutoff or any("@" in example for example in self.examples):
+            return None
+        for text in (f"{name}_{cutoff}", f"{name}_cut_{cutoff}"):
+            try:
+                self.parse(options, text)
+            except MetricError:
+                continue
+            return f"{self.name}:{text}"
+        return None
 
 
 @dataclass(frozen=True, slots=True)
