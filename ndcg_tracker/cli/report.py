@@ -48,16 +48,27 @@ def report(
     It shows every group, the lists of those that changed, and the history. The page is one file and needs no network.
     The first metric is drawn group by group. Several candidates get a tab each, and a picture of all pairs.
     """
-    from ndcg_tracker.errors import InputError
+    from ndcg_tracker.errors import InputError, worded
     from ndcg_tracker.reporting.whole_file import whole_file
 
     if all_runs and candidates:
         raise InputError("--all compares with all other runs", advice="leave out the candidates, or --all")
     with options.tracker() as tracker, whole_file(output, "--output") as write:
         if all_runs:
-            others = tracker.others_of(baseline, dataset)
+            others, left_out = tracker.comparable_others(
+                baseline,
+                dataset=dataset,
+                metrics=metric or (),
+                missing=missing.value,
+                cluster=cluster,
+                labels=labels_version(labels),
+            )
+            for run, why in left_out:
+                options.say(f"note: left out {run.name}: {worded(why.message, options.as_option)}")
             candidates = [run.name for run in others]  # a name counts before the id of another run
             dataset = others[0].dataset if others else dataset
+        if all_runs and not candidates:
+            raise InputError(f"no other run can be compared with {baseline!r}", advice="store one, or name another")
         if not candidates:
             raise InputError(
                 "a report needs a candidate", advice="name one after the baseline, or give --all", joint=": "

@@ -22,7 +22,12 @@ from ndcg_tracker.comparison.results import (
     most_telling,
 )
 from ndcg_tracker.comparison.sums import refuse_groups
-from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
+from ndcg_tracker.errors import (
+    InputError,
+    NdcgTrackerError,
+    ReferenceNotFoundError,
+    argument,
+)
 from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.agreement import familiar_name
@@ -140,6 +145,26 @@ def compared(
         return each
     corrected = adjusted_jointly([one.comparison for one in each])
     return [replace(one, comparison=comparison) for one, comparison in zip(each, corrected, strict=True)]
+
+
+def comparable_others(
+    tx: ReadTransaction, reference: str, options: CompareOptions
+) -> tuple[list[RunRecord], list[tuple[RunRecord, NdcgTrackerError]]]:
+    """Return the other runs of a run's dataset that can be compared with it, oldest first, and why the rest cannot."""
+    run = tx.runs.resolve(reference, options.dataset)
+    found: list[RunRecord] = []
+    left_out: list[tuple[RunRecord, NdcgTrackerError]] = []
+    for other in tx.runs.all(run.dataset):
+        if other.id == run.id:
+            continue
+        try:
+            both = resolved_pair(tx, run, other, options.metrics, options.labels, options.judge)
+            compared_pair(tx, both, options, asked_attributes(tx, run, options))
+        except NdcgTrackerError as error:
+            left_out.append((other, error))
+        else:
+            found.append(other)
+    return found, left_out
 
 
 Attributes = tuple[AttributeValues | None, AttributeValues | None]

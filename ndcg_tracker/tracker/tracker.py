@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.comparison.pair import Missing
     from ndcg_tracker.comparison.report import PairReports
     from ndcg_tracker.comparison.show import ShownRun
+    from ndcg_tracker.errors import NdcgTrackerError
     from ndcg_tracker.ingest.frames import NullScores
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.metrics.language.metric import Direction
@@ -1087,11 +1088,25 @@ class Tracker:
         with self.store().read() as tx:
             return tx.runs.chosen(references, dataset)
 
-    def others_of(self, reference: str, dataset: str | None = None) -> list[RunRecord]:
-        """Return the other runs of a run's dataset, oldest first."""
+    def comparable_others(
+        self,
+        reference: str,
+        *,
+        dataset: str | None = None,
+        metrics: str | Sequence[str] = (),
+        missing: Missing = "error",
+        cluster: str | None = None,
+        labels: Version = None,
+    ) -> tuple[list[RunRecord], list[tuple[RunRecord, NdcgTrackerError]]]:
+        """Return the other runs of a run's dataset that ``compare`` takes, oldest first, and why it refuses the rest.
+
+        Parameters and raises: see ``compare``.
+        """
+        from ndcg_tracker.tracker.compare import CompareOptions, comparable_others
+
+        options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, top=0, cluster=cluster, labels=labels)
         with self.store().read() as tx:
-            run = tx.runs.resolve(reference, dataset)
-            return [other for other in tx.runs.all(run.dataset) if other.id != run.id]
+            return comparable_others(tx, reference, options)
 
     def run(self, reference: str, dataset: str | None = None) -> tuple[RunRecord, list[EvaluationRecord]]:
         """Return one run and its evaluations."""

@@ -22,6 +22,20 @@ def test_all_other_runs(shop: CommandLine, folder: Path) -> None:
     assert "<title>dense against bm25</title>" in (folder / "report.html").read_text("utf-8")
 
 
+def test_all_leaves_out_what_cannot_be_compared(shop: CommandLine, folder: Path) -> None:
+    (folder / "other.csv").write_text("group,item,score\nelsewhere,a,1\n", encoding="utf-8")
+    shop.rows("ingest", "other.csv", "--dataset", "shop", "--metric", "ndcg@10")
+    assert shop.said("report", "bm25", "--all").splitlines() == [
+        "note: left out other: run 'other' has no group of version 1 of the labels of dataset 'shop', so each would "
+        "count as missing; are its groups spelled as in the labels?",
+        "wrote report.html: open it in a browser",
+    ]
+    assert "<title>dense against bm25</title>" in (folder / "report.html").read_text("utf-8")
+    assert shop.refused("report", "other", "--all") == (
+        "no other run can be compared with 'other'; store one, or name another"
+    )
+
+
 def test_all_goes_by_names_and_not_by_ids(shop: CommandLine, folder: Path) -> None:
     shop.rows("ingest", "bm25.csv", "--name", "2", "--labels", "labels.csv", "--dataset", "shop")  # the id of dense
     shop.said("report", "bm25", "--all")

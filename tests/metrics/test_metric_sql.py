@@ -177,3 +177,18 @@ def test_an_unknown_dialect_is_refused() -> None:
         str(refused.value)
         == "there is no dialect 'oracle'; give one of bigquery, databricks, duckdb, postgres, snowflake, spark"
     )
+
+
+def test_columns_that_are_no_plain_names_are_quoted() -> None:
+    text = query(Metric.of("P", cutoff=2), "duckdb", Tables(group="search term", item="group", score="s", grade='g"x'))
+    assert all(name in text for name in ('"search term" AS group_key', 'CAST("group" AS', "s AS score", '"g""x"'))
+    sqlglot.parse_one(text, read="duckdb")
+    of_file = query(Metric.of("P", cutoff=2), "duckdb", Tables(run="read_parquet('run.parquet')"))
+    assert "READ_PARQUET('run.parquet')" in of_file
+
+
+def test_a_table_that_is_no_name_is_refused() -> None:
+    with pytest.raises(InputError) as refused:
+        query(Metric.of("P", cutoff=2), "duckdb", Tables(run="my table"))
+    assert str(refused.value) == "'my table' is not the name of a table in SQL; put it in double quotes"
+    assert 'FROM "my table"' in query(Metric.of("P", cutoff=2), "duckdb", Tables(run='"my table"'))

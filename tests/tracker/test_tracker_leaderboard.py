@@ -312,9 +312,9 @@ def test_labels_of_a_version(ten: nt.Tracker) -> None:
         ten.leaderboard("run-0", "run-1", labels=2)
     with pytest.raises(ReferenceNotFoundError, match=r"no version 7 of the labels of dataset 'shop' \(it has 1 to 2\)"):
         ten.leaderboard(labels=7)
-    gated = ten.gate("run-3", baseline="run-1", margin=0.01, labels=1)
-    assert (gated.to_dict()["labels"]["version"], gated.to_dict()["decision"]) == (1, "pass")
-    assert ten.gate("run-3", baseline="run-1", margin=0.01).to_dict()["decision"] == "fail", "the newest that both have"
+    gated = ten.gate("run-3", baseline="run-1", margin=0.1, labels=1)
+    assert (gated.gated.comparison.label_set.version, gated.to_dict()["decision"]) == (1, "pass")
+    assert ten.gate("run-3", baseline="run-1", margin=0.1).gated.comparison.label_set.version == 2
     assert "--labels 1" in ten.gate_report(gated).to_html()
     assert "version 1" in ten.report("run-1", "run-3", labels=1).to_html()
 

@@ -146,7 +146,9 @@ def test_several_candidates_are_compared_with_one_another(shop: nt.Tracker) -> N
     between = {(one.baseline, one.candidate): one.delta for one in report.deltas}
     expected = shop.compare("dense", "third", metrics="ndcg@10").comparisons[0].metrics[0].delta
     assert between["dense", "third"] == pytest.approx(expected)
-    assert [run.name for run in shop.others_of("bm25", "shop")] == ["dense", "third"]
+    found, left_out = shop.comparable_others("bm25", dataset="shop")
+    assert [run.name for run in found] == ["dense", "third"]
+    assert left_out == []
 
 
 def test_the_newest_decision_of_a_gate_stands_on_the_page(shop: nt.Tracker) -> None:

@@ -85,10 +85,11 @@ def query(metric: Metric, dialect: str, tables: Tables | None = None) -> str:
         for role, name in columns.items()
     }
     for table in (names.run, names.labels):
-        if not is_name(table, "SELECT 1 FROM {}"):
+        if not is_name(table, "SELECT 1 FROM {} AS own"):
             raise InputError(f"{table!r} is not the name of a table in SQL", advice="put it in double quotes")
     text = _query(metric, dialect, replace(names, **quoted))
-    return str(sqlglot.transpile(text, read="duckdb", write=dialect, pretty=True)[0]) + ";\n"
+    silent = sqlglot.ErrorLevel.IGNORE  # of where nulls stand: no number that is ordered by is null
+    return str(sqlglot.transpile(text, read="duckdb", write=dialect, pretty=True, unsupported_level=silent)[0]) + ";\n"
 
 
 def _refuse(metric: Metric) -> None:
