@@ -52,7 +52,7 @@ class ValidationRows:
 
     def check(self, metrics: Sequence[str]) -> None:
         """Raise InputError or MetricError if metrics cannot be computed on these rows, whatever the scores."""
-        evaluate(self.ranked(np.zeros(self.n_rows)), metrics)
+        evaluate(self.ranked(-np.arange(self.n_rows, dtype=np.float64)), metrics)
 
     def ranked(self, scores: Any) -> dict[str, Any]:
         """Return the rows with the scores of a model, as columns that ``Tracker.ingest`` takes."""

@@ -31,7 +31,7 @@ from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.tracker.defaults import GROUP, LABEL, SCORE, OwnName
 from ndcg_tracker.tracker.labels import NO_LABELS, HeldLabels
-from ndcg_tracker.tracker.scoring import NO_ITEMS, GatheredValues, any_order
+from ndcg_tracker.tracker.scoring import NO_ITEMS, GatheredValues, n_unordered, unordered_notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -423,8 +423,7 @@ class _Match:
     any_item: bool
     whole_grades: bool
     whole_scores: bool
-    any_list: bool
-    any_order: bool
+    n_unordered: int | None
     of_run: list[str]
     of_labels: list[str]
 
@@ -441,7 +440,7 @@ class _Match:
             both.rows.size > 0,
             whole_grades,
             _all_whole(both.ranking.scores),
-            *any_order(both.ranking),
+            n_unordered(both.ranking),
             of_run,
             of_labels,
         )
@@ -457,7 +456,7 @@ class _Matches:
 
     def __init__(self) -> None:
         self._any_group = self._any_item = self._any_fraction = False
-        self._any_list = self._any_order = False
+        self._unordered: list[int | None] = []
         self._all_whole = True
         self._of_run: list[str] = []
         self._of_labels: list[str] = []
@@ -467,8 +466,7 @@ class _Matches:
         self._any_item |= match.any_item
         self._any_fraction |= not match.whole_grades
         self._all_whole &= match.whole_scores
-        self._any_list |= match.any_list
-        self._any_order |= match.any_order
+        self._unordered.append(match.n_unordered)
         self._any_group |= match.any_group
         for found, some in ((self._of_run, match.of_run), (self._of_labels, match.of_labels)):
             found += some[: _N_SHOWN + 1 - len(found)]
@@ -477,7 +475,7 @@ class _Matches:
         """Return what the labels and scores look like. Raises: InputError where no group has labels."""
         swapped = [Note("swapped")] if self._any_fraction and self._all_whole else []
         if self._any_item:
-            return [*swapped, *([Note("one_score")] if self._any_list and not self._any_order else [])]
+            return [*swapped, *unordered_notes(self._unordered)]
         if not self._any_group:
             raise InputError(
                 f"no group of the run has labels: the run has {_some(self._of_run)}, the labels have "

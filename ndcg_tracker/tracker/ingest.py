@@ -29,6 +29,7 @@ from ndcg_tracker.tracker.scoring import (
     settle_weights,
     store_scores,
     stored_scores,
+    unordered_notes,
 )
 from ndcg_tracker.tracker.staged import StagedBlocks
 
@@ -264,8 +265,7 @@ def _stored(
         if not scores.any_judged:
             is_elsewhere = any(one.n_missing >= label_set.n_groups for one in done.values())
             notes.append(Note("no_group_label" if is_elsewhere else "no_label"))
-        if scores.any_list and not scores.any_order:
-            notes.append(Note("one_score"))
+        notes += unordered_notes(scores.unordered)
     notes += [*coming.notes, *(Note("alias_moved", {"alias": alias, "run_id": run.id}) for alias in moved)]
     if is_new and label_set.version > 1:
         notes.append(Note("new_labels", {"version": label_set.version}))

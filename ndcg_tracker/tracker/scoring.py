@@ -16,6 +16,7 @@ from ndcg_tracker.metrics.kernel.mean import REASONS, GroupResults, GroupValues,
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.tie_bounds import values_with_bounds
+from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking, Run
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 TieBounds = tuple[float | None, float | None]
 """A mean with every tie broken for the worst, and for the best."""
 _FIRST_GROUPS = 64
+_FEWEST_LISTS = 5
 _COLUMNS = ("values", "dcg", "ideal_dcg", "reasons", "empty", "n_items", "labelled")
 
 NO_ITEMS = Ranking(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
@@ -131,33 +133,41 @@ class ScoredGroups:
     values: list[tuple[GroupValues, GroupValues, GroupValues]]
     shares: dict[int | None, Floats]
     any_judged: bool
-    any_list: bool = False
-    any_order: bool = False
+    n_unordered: int | None = None
 
 
-def any_order(run: Run) -> tuple[bool, bool]:
-    """Return whether any list has more than one item, and whether in any of them two scores differ.
+def n_unordered(run: Run) -> int | None:
+    """Return how many lists have more than one item, None where two scores of a list differ.
 
     >>> lists = Keys.from_strings("q"), np.array([0, 2]), Keys.from_strings("ab")
-    >>> any_order(Ranking(*lists, np.array([1.0, 1.0]))), any_order(Ranking(*lists, np.array([2.0, 1.0])))
-    ((True, False), (True, True))
+    >>> n_unordered(Ranking(*lists, np.array([1.0, 1.0]))), n_unordered(Ranking(*lists, np.array([2.0, 1.0])))
+    (1, None)
     """
     offsets, scores = run.offsets, run.scores
-    any_list = False
-    for first, last in ((0, min(_FIRST_GROUPS, run.n_groups)), (0, run.n_groups)):  # the first groups usually decide
-        starts, part = offsets[first : last + 1] - offsets[first], scores[offsets[first] : offsets[last]]
+    for last in (min(_FIRST_GROUPS, run.n_groups), run.n_groups):  # the first groups usually decide
+        part = scores[: offsets[last]]
         differs = part[1:] != part[:-1]
-        differs[starts[1:-1] - 1] = False
-        any_list = any_list or bool((np.diff(starts) > 1).any())
+        differs[offsets[1:last] - 1] = False
         if differs.any():
-            return True, True
-    return any_list, False
+            return None
+    return int((np.diff(offsets) > 1).sum())
+
+
+def unordered_notes(found: Iterable[int | None]) -> list[Note]:
+    """Return a note where no list of a run has two scores that differ; ``found``: of its parts (see ``n_unordered``).
+
+    >>> unordered_notes([3, 4]), unordered_notes([3, None])
+    ([Note(kind='one_score', facts={}, command=())], [])
+    """
+    every = list(found)
+    is_told = None not in every and sum(one or 0 for one in every) >= _FEWEST_LISTS
+    return [Note("one_score")] if is_told else []
 
 
 def scored(judged: JudgedRanking, metrics: Sequence[Metric]) -> ScoredGroups:
     """Return what metrics say of some groups."""
     shares = {cutoff: judged_shares(judged, cutoff) for cutoff in dict.fromkeys(metric.cutoff for metric in metrics)}
-    return ScoredGroups(values_with_bounds(judged, metrics), shares, judged.rows.size > 0, *any_order(judged.ranking))
+    return ScoredGroups(values_with_bounds(judged, metrics), shares, judged.rows.size > 0, n_unordered(judged.ranking))
 
 
 class Scores:
@@ -170,8 +180,7 @@ class Scores:
         self.worst: GatheredValues = GatheredValues()
         self.best: GatheredValues = GatheredValues()
         self.any_judged: bool = False
-        self.any_list: bool = False
-        self.any_order: bool = False
+        self.unordered: list[int | None] = []
         self._order: Index | None = None
 
     def add(self, judged: JudgedRanking) -> None:
@@ -185,8 +194,7 @@ class Scores:
         for gathered, number in ((self.values, 0), (self.worst, 1), (self.best, 2)):
             gathered.add([of_metric[number] for of_metric in found.values])
         self.any_judged |= found.any_judged
-        self.any_list |= found.any_list
-        self.any_order |= found.any_order
+        self.unordered.append(found.n_unordered)
 
     def add_missing(self, labels: Iterable[LabelLists]) -> None:
         """Score groups that have labels alone."""

@@ -68,6 +68,7 @@ def test_a_column_of_a_frame(metric: str) -> None:
     assert len(set(found)) == 4
 
 
+@pytest.mark.filterwarnings("ignore:the run. the scores of each list are all equal")  # from the id of a group alone
 @pytest.mark.parametrize("rows", [ARRAY, TRAIN.group[:, None] * np.ones((1, 2)), TRAIN.group.reshape(-1, 1)])
 def test_a_column_of_an_array(rows: Any) -> None:
     found = cross_val_score(

@@ -698,3 +698,15 @@ def test_a_log_of_clicks_alone_is_told(tracker: nt.Tracker) -> None:
         nt.evaluate(frame, "ndcg@10")
     few = nt.evaluate(frame.head(4), "ndcg@10")
     assert few.notes == ()
+
+
+def test_lists_of_equal_scores_are_told(tracker: nt.Tracker) -> None:
+    rows = [(f"q{n}", item, 0.5, place) for n in range(6) for place, item in enumerate("cba")]
+    frame = pd.DataFrame(rows, columns=["group", "item", "score", "label"])
+    told = "the scores of each list are all equal, so the order is that of ties, not of a model"
+    assert tracker.ingest(frame, name="constant").notes == (told,)
+    with pytest.warns(NdcgTrackerWarning, match=told):
+        assert nt.evaluate(frame, "ndcg@10").notes == (told,)
+    one_differs = frame.assign(score=np.where(frame.index == 17, 1.0, 0.5))
+    assert tracker.ingest(one_differs.drop(columns="label"), name="other").notes == ()
+    assert nt.evaluate(frame.head(12), "ndcg@10").notes == (), "few lists may be so by chance"
