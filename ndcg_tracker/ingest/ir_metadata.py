@@ -18,7 +18,7 @@ from ndcg_tracker.ingest.source import BOM, Source
 _START, _END = (re.compile(rf"#[ \t]*ir_metadata\.{word}[ \t]*") for word in ("start", "end"))
 _LONGEST_START = 100  # bytes
 LONGEST_HEADER = 1 << 20  # bytes
-_KEY = re.compile(r"""("[^"]*"|'[^']*'|[^\s"'\[{#-][^:]*?|-[^\s:][^:]*?)\s*:(?:\s+(.*))?""")
+_KEY = re.compile(r"""("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'\[{#-][^:]*?|-[^\s:][^:]*?)\s*:(?:\s+(.*))?""")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _BLOCK = re.compile(r"[|>][+-]?")
 _QUOTES = "\"'"

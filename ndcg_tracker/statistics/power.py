@@ -70,6 +70,8 @@ def _first(effect: float, sd: float, level: float) -> int | None:
     if effect <= 0:
         return None
     z = normal_quantile(level)
+    if z * sd > effect * math.sqrt(2 * _MANY):  # of the least effects the square below would be infinite
+        return None
     least = (z * sd / effect) ** 2 * (1 - 1e-9)  # not enough, as t is above z; the first that is lies close above
     if least > _MANY:
         return None

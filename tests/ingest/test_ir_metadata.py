@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import ndcg_tracker as nt
@@ -202,6 +202,7 @@ names = st.lists(st.sampled_from(["a", "b c", "key: x", "0", "1"]), min_size=1, 
 
 
 @settings(max_examples=200)
+@example({"0": '": \n'})
 @given(st.dictionaries(names, words, max_size=6))
 def test_what_is_written_is_read_back(given_entries: dict[str, str]) -> None:
     """Names that are the beginning of others are no tree, and what YAML has as blank, it has not as text."""
