@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from math import inf, isinf
 from typing import Literal, get_args
 
@@ -38,7 +38,7 @@ class Metric:
     _values: Mapping[str, str] = field(init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
-        values = {axis.name: default_of(axis, self.measure, self.cutoff) for axis in AXES} | dict(self.settings)
+        values = _defaults(self.measure, 1 if self.cutoff is not None else None) | dict(self.settings)
         object.__setattr__(self, "_values", values)
         object.__setattr__(self, "requested_as", self.requested_as or str(self))
 
@@ -182,6 +182,12 @@ def default_of(axis: Axis, measure: str, cutoff: int | None) -> str:
     if axis.name == "ties" and measure == "RR" and cutoff is not None:
         return "item_asc"
     return measure_of(measure).defaults.get(axis.name, axis.default)
+
+
+@cache
+def _defaults(measure: str, cutoff: int | None) -> dict[str, str]:
+    """Return the default of every axis; ``cutoff``: any one where there is one."""
+    return {axis.name: default_of(axis, measure, cutoff) for axis in AXES}
 
 
 def _drop_what_changes_nothing(measure: str, cutoff: int | None, settings: dict[str, str]) -> None:

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.dialects import DIALECTS
@@ -37,6 +38,7 @@ _SHUT = {"(": ")", "[": "]", "{": "}"}
 _NEAR = 0.75
 
 
+@lru_cache(maxsize=1024)
 def parse_metric(text: str) -> Metric:
     """Return the metric that a text spells: ``NAME(axis=value, ...)@CUTOFF``, or ``DIALECT:NATIVE``.
 
