@@ -110,9 +110,11 @@ Reader = Annotated[
         help="trec, csv, tsv, json, jsonl, parquet or svmlight; else by name and content.", show_default=False
     ),
 ]
-GroupColumn = Annotated[str | None, typer.Option("--group", help="Column of the group.", show_default="group")]
+GroupColumn = Annotated[
+    str | None, typer.Option("--group", help="Column of the group; RUN,LABELS where they differ.", show_default="group")
+]
 ItemColumn = Annotated[
-    str | None, typer.Option("--item", help="Column of the item; '' for row numbers.", show_default="item")
+    str | None, typer.Option("--item", help="Column of the item; '' for row numbers; RUN,LABELS.", show_default="item")
 ]
 ScoreColumn = Annotated[
     str | None,

@@ -81,7 +81,8 @@ class Columns:
     ``item`` in a table of both scores and labels: items are then known by the row's number within its group, from 1.
     ``item=False`` (or "") asks for row numbers whatever columns there are. ``is_shared``: whether group and item are
     names of a second table too, of the labels or the run, so that either may be in a format without columns.
-    A ``score`` with a minus before the name is one in which the lowest is the best, such as a position.
+    A ``score`` with a minus before the name is one in which the lowest is the best, such as a position; ``group`` and
+    ``item`` may be two names with a comma, of the run's column and the labels' (see ``asked``).
     ``header``: the names of all columns of a delimited file, in order, where its first line is a row; None where that
     line names them.
 
@@ -110,11 +111,32 @@ class Columns:
         """Return the name that was given for this role, None where none was."""
         return getattr(self, role, None) or None
 
-    def given_beside(self, header: Collection[str], wanted: Wanted) -> list[str]:
-        """Return the names that were given for wanted roles and that are not in ``header``."""
-        names = [name for role in wanted.roles if (name := self.given(role)) and name not in header]
-        plain = [name.removeprefix(_NEGATED) if name == self.score else name for name in names]
-        return [name for name in plain if name not in header]
+    def asked(self, role: str, header: Collection[str], wanted: Wanted) -> str | None:
+        """Return the column that was named for a role of a table, None where none was.
+
+        Unless a column is called just so, it is the name without a minus, and of two names with a comma that of the
+        run or that of the labels.
+
+        >>> columns = Columns(group="uid,user", score="-position", is_shared=True)
+        >>> columns.asked("group", (), RUN_APART), columns.asked("group", (), LABEL_TABLE)
+        ('uid', 'user')
+        >>> columns.asked("score", ["position"], RUN_APART), columns.asked("item", (), RUN_APART)
+        ('position', None)
+        """
+        name = self.given(role)
+        if name is None or name in header:
+            return name
+        if role == "score":
+            return name.removeprefix(_NEGATED)
+        of_run, comma, of_labels = name.partition(",")
+        if not comma or not self.is_shared or role not in IDS:
+            return name
+        return (of_labels if wanted is LABEL_TABLE else of_run).strip()
+
+    def asked_beside(self, header: Collection[str], wanted: Wanted) -> list[str]:
+        """Return the columns that were named for wanted roles and that are not in ``header``."""
+        names = [self.asked(role, header, wanted) for role in wanted.roles]
+        return [name for name in names if name and name not in header]
 
     def any_given(self) -> str | None:
         """Return the first role that was given a name which serves this table alone, None if none was."""
@@ -154,24 +176,24 @@ class Columns:
     def likely_names(self, header: Sequence[str], wanted: Wanted, refused: Refused) -> dict[str, str]:
         """Return the column of each wanted role that is among some columns, perhaps not all (see ``names``)."""
         found: dict[str, str] = {}
-        given = {self.given(role) for role in wanted.roles}
+        given = {self.asked(role, header, wanted) for role in wanted.roles}
         for role in wanted.roles:
             if role == "item" and self.by_row_number:
                 continue
-            name = self.given(role)
+            name = self.asked(role, header, wanted)
             if name is None:
                 others = [one for one in header if one not in given]
                 own = role in header and (role in wanted.required or role not in given)
                 name = self._likely_name(role, own, others, found, wanted, refused)
             if name is None:
                 continue
-            if role == "score" and name not in header:
-                name = name.removeprefix(_NEGATED)
             count = header.count(name)
             if count > 1:
                 raise refused(f"column {shown(name)} appears {count} times", advice="rename all but one")
             if not count:
-                raise absent_column(name, role, header, refused)
+                both = argument(role, "RUN,LABELS") if self.is_shared and role in IDS else ""
+                more = f"; if run and labels call it differently, name both: {both}" if both else ""
+                raise absent_column(name, role, header, refused, more)
             found[role] = name
         has_ranks = any(one.has_ranks and one.holds(found) for one in CONVENTIONS)
         if has_ranks and "score" in wanted.roles and "score" not in found and "rank" in set(header) - given:
@@ -216,7 +238,9 @@ class Columns:
         if self.score in _RANK_NAMES and "score" in found:
             what = f"column {shown(self.score)} is read as scores, of which the highest is best"
             warn(ColumnWarning(what, advice=f"where the lowest is best, say {argument('score', f'-{self.score}')}"))
-        by_convention = {role for role, name in found.items() if name not in (self.given(role), role)}
+        by_convention = {
+            role for role, name in found.items() if name not in (self.given(role), self.asked(role, (), wanted), role)
+        }
         if by_convention & {"group", "score"} or ("label" in wanted.required and "label" in by_convention):
             return  # without the convention it could not be read at all
         for role in sorted(by_convention):

@@ -160,7 +160,8 @@ def evaluate(
     ``metrics``: one text or several, a list with commas too (``"ndcg@10,map"``); results have the names that were
     given. ``group``, ``item``, ``score``, ``label``, ``weight``: names of columns; a column that is not named may also
     have the name that a convention gives it, such as ``qid`` and ``docno``; of both, one must be named.
-    ``score="-position"``: a column in which the lowest is the best.
+    ``score="-position"``: a column in which the lowest is the best. ``group="uid,user"``: ``uid`` in the run and
+    ``user`` in the labels; so may ``item``.
     ``item``: without such a column an item is
     known by its row's number within the group, if scores and labels are in one table; False asks for that.
     ``labels``: a second table or path, with the labels (group, item, label); the label column of ``frame`` is then
@@ -239,7 +240,7 @@ class Input:
             for name in (name for name, value in of_files.items() if value is not None):
                 kind = type(self.frame).__name__
                 raise InputError(f"{argument(name)} is for files, and this is a {kind}", advice="leave it out")
-            columns = names.columns(*of_run)
+            columns = replace(names.columns(*of_run), is_shared=labels is not None)
             blocks = frame_blocks(self.frame, columns, labels_apart=labels is not None, null_scores=self.null_scores)
             return use(blocks, labels)
         if self.null_scores != "error":

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ingest_outcomes import listed, run_parts
 
+import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, ColumnWarning, Wanted
 from ndcg_tracker.ingest.frames import read_frame, read_label_frame
@@ -355,3 +356,27 @@ def test_a_table_whose_labels_stand_apart_needs_item_ids(kind: str, tmp_path: Pa
             "no column 'item'; the columns are 'group', 'score', 'label': name the item column with item=; row numbers "
             "stand for items only where one table holds scores and labels"
         )
+
+
+def test_run_and_labels_may_call_their_ids_differently(tmp_path: Path) -> None:
+    columns = Columns(group="uid,user", item="pid, product", is_shared=True)
+    assert names(["uid", "pid", "score"], RUN_APART, columns) == {"group": "uid", "item": "pid", "score": "score"}
+    assert names(["user", "product", "label"], LABEL_TABLE, columns) == {
+        "group": "user", "item": "product", "label": "label"
+    }  # fmt: skip
+    assert names(["uid,user", "product", "label"], LABEL_TABLE, columns)["group"] == "uid,user"
+    assert refusal(["user", "product", "label"], LABEL_TABLE, Columns(group="uid", is_shared=True)) == (
+        "no column 'uid'; the columns are 'user', 'product', 'label': name the group column with group=; if run and "
+        "labels call it differently, name both: group='RUN,LABELS'"
+    )
+    assert refusal(["user", "product", "label"], LABEL_TABLE, Columns(group="uid,user")).startswith(
+        "no column 'uid,user'; "
+    )
+    run = pd.DataFrame({"uid": ["u", "u"], "pid": ["a", "b"], "score": [1.0, 2.0]})
+    labels = pd.DataFrame({"user": ["u", "u"], "product": ["a", "b"], "label": [1, 0]})
+    asked: dict[str, Any] = {"group": "uid,user", "item": "pid,product"}
+    by_frames = nt.evaluate(run, "ndcg@10", labels=labels, **asked)["ndcg@10"]
+    run.to_csv(tmp_path / "run.csv", index=False)
+    labels.to_json(tmp_path / "labels.jsonl", orient="records", lines=True)
+    by_files = nt.evaluate(tmp_path / "run.csv", "ndcg@10", labels=tmp_path / "labels.jsonl", **asked)["ndcg@10"]
+    assert by_frames == by_files == pytest.approx(0.63093, abs=1e-5)

@@ -161,7 +161,7 @@ class JsonLines:
 
     def _take_names(self, record: Mapping[str, object], refused: Refused) -> None:
         """Take the names of the columns from the first row, which may lack some of those that were given."""
-        given = self._columns.given_beside(record, self._wanted)
+        given = self._columns.asked_beside(record, self._wanted)
         self._names |= self._columns.likely_names([*record, *given], self._wanted, refused)
         self._has_names = True
 
