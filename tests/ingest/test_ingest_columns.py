@@ -367,7 +367,7 @@ def test_run_and_labels_may_call_their_ids_differently(tmp_path: Path) -> None:
     assert names(["uid,user", "product", "label"], LABEL_TABLE, columns)["group"] == "uid,user"
     assert refusal(["user", "product", "label"], LABEL_TABLE, Columns(group="uid", is_shared=True)) == (
         "no column 'uid'; the columns are 'user', 'product', 'label': name the group column with group=; if run and "
-        "labels call it differently, name both: group='RUN,LABELS'"
+        "labels call it differently, name both: group=RUN,LABELS"
     )
     assert refusal(["user", "product", "label"], LABEL_TABLE, Columns(group="uid,user")).startswith(
         "no column 'uid,user'; "
