@@ -63,6 +63,8 @@ def add_labels(
         whose = f" of judge {judge!r}" if judge else ""
         beside = " added to the version before" if extend and is_new and version > 1 else ""
         options.say(f"{state} as version {version} of dataset {dataset!r}: {lists.n_items} labels{whose}{beside}")
+        for note in tracker.change_of_labels(version, dataset=dataset) if is_new else ():
+            options.say(f"note: {note}")
         if rescore:
             rescored = tracker.rescore(dataset=dataset, judge=judge)
             options.say(f"rescored {sum(bool(run.metrics) for run in rescored)} of {len(rescored)} runs")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
@@ -105,7 +106,8 @@ class PairedResults:
 class ComparedRuns:
     """Two runs under one label set, as reports name them, and what is known of them beside their results.
 
-    ``positives_only``: the coverage differs, and no label has grade 0 or below.
+    ``positives_only``: the coverage differs, and no label has grade 0 or below. ``asked``: how they were asked for, in
+    the words of a command: metrics, labels, what becomes of missing groups.
     """
 
     baseline: RunRef
@@ -115,6 +117,7 @@ class ComparedRuns:
     coverage: tuple[JudgedShare, ...] = ()
     notes: tuple[Note, ...] = ()
     positives_only: bool = False
+    asked: tuple[str, ...] = ()
 
 
 def compare_runs(
@@ -142,6 +145,9 @@ def compare_runs(
     if by is not None and first.no_inference is not None:
         raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
     coverage = coverage_notes(runs.coverage, bounds_command(runs), positives_only=runs.positives_only)
+    deepened = {"baseline": "regressed", "candidate": "improved"}  # what better labels of that run can only deepen
+    verdicts = {metric.verdict for metric in metrics if metric.verdict is not None}
+    coverage = [note for note in coverage if verdicts != {deepened.get(str(note.facts.get("run")))}]
     if any(one.unjudged is not None for one in results):  # then the bounds stand in the place of the guess
         coverage = [note for note in coverage if note.kind != "fewer_judged"]
     comparison = Comparison(
@@ -153,7 +159,7 @@ def compare_runs(
         metrics,
         worst=extreme_groups(first, group_names, top=top, sign=-1),
         best=extreme_groups(first, group_names, top=top, sign=1),
-        notes=(*runs.notes, *coverage),
+        notes=(*runs.notes, *coverage, *_equal_metrics(results, metrics)),
         coverage=runs.coverage,
         slices=None if by is None else worst_first(_sliced(first, by), first.direction),
         slice_attribute=None if by is None else by.attribute,
@@ -181,11 +187,20 @@ def _with_metric_notes(comparison: Comparison) -> Comparison:
     return replace(comparison, notes=tuple(notes))
 
 
+def _equal_metrics(results: Sequence[PairedResults], metrics: Sequence[MetricComparison]) -> list[Note]:
+    """Return a note on the first two tested metrics that are equal in every group of both runs."""
+    tested = [(one.pairing, metric.metric) for one, metric in zip(results, metrics, strict=True) if metric.p_value]
+    for (one, name), (other, other_name) in combinations(tested, 2):
+        if np.array_equal(one.baseline, other.baseline) and np.array_equal(one.candidate, other.candidate):
+            return [Note("equal_metrics", {"metrics": [name, other_name]})]
+    return []
+
+
 def bounds_command(runs: ComparedRuns) -> tuple[str, ...]:
     """Return the command that says how far unjudged items leave the difference open: of two runs, the first of arms."""
     names = (run.runs[0].name if run.runs else run.name for run in (runs.baseline, runs.candidate))
     judge = ("--judge", runs.label_set.judge) if runs.label_set.judge else ()
-    return "ndcg-track", "compare", *names, "--dataset", runs.dataset, *judge, "--unjudged-bounds"
+    return "ndcg-track", "compare", *names, "--dataset", runs.dataset, *judge, *runs.asked, "--unjudged-bounds"
 
 
 def labels_command(dataset: str) -> tuple[str, ...]:

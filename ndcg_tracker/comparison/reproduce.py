@@ -85,7 +85,7 @@ class PublishedMean:
     """The mean of a run beside a published one.
 
     ``judge``: who gave the labels. ``ci``: the 95% interval of the run's mean, None where there is none. ``n``: the
-    groups of the mean.
+    groups of the mean. ``n_missing``: how many of the labels' groups the run does not have.
 
     >>> found = PublishedMean(RunRef("a", 1), "d", 1, "", "AP", "map", 0.5, 0.25, (0.125, 0.5), 9)
     >>> found.delta, found.is_within
@@ -102,6 +102,7 @@ class PublishedMean:
     mean: float | None
     ci: tuple[float, float] | None
     n: int
+    n_missing: int = 0
 
     @property
     def delta(self) -> float | None:

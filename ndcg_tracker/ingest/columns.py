@@ -30,8 +30,8 @@ class Convention:
 
     ``label``: what a label is called wherever it stands; ``label_apart``: what it is called in a table of labels,
     where the name means something else beside scores. ``has_ranks``: whether runs may have a column ``rank``, from 1
-    for the best, and no scores. ``is_whole``: whether the names hold only where group, item and label are all there,
-    because each of them alone is often something else.
+    for the best, and no scores. ``is_whole``: whether the names hold only where group, item and a label or score are
+    all there, because each of them alone is often something else.
     """
 
     tools: str
@@ -306,7 +306,7 @@ def conventional_names(role: str, header: Collection[str]) -> list[str]:
         there = dict.fromkeys(name for name in names if name in header)
         if not convention.is_whole:
             plain |= there
-        elif {convention.group, convention.item} <= set(header) and any(name in header for name in convention.label):
+        elif {convention.group, convention.item} <= set(header) and {*convention.label, "score", "rank"} & {*header}:
             whole |= there
     return list(plain or whole)
 

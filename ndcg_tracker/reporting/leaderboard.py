@@ -222,9 +222,11 @@ def leaderboard_latex(board: Leaderboard) -> str:
         lines.append(rf"({signs[place]}) {latex_text(run.name)} & {' & '.join(cells)} \\")
     n = [str(one.n) for one in board.metrics]
     n_queries = f"$n = {n[0]}$ queries" if len({*n}) == 1 else f"$n = {', '.join(n)}$ queries, in the order of columns"
+    is_zero = any(note.kind in ("in_no_run", "groups_lacking") for note in board.notes)
+    zero = " Queries that a run lacks count as 0." if is_zero else ""
     caption = (
         f"Means on {latex_text(board.dataset)} ({n_queries}). Best in bold, second underlined. A superscript "
-        f"names the runs that a run is significantly better than ({_test(board)}, $p < 0.05$)."
+        f"names the runs that a run is significantly better than ({_test(board)}, $p < 0.05$).{zero}"
     )
     aligned = "l" + "l" * len(board.metrics) + "r" * len(board.measures)
     return latex_table(caption, aligned, ["Run", *names, *map(latex_text, board.measures)], lines)

@@ -62,7 +62,7 @@ def note_text(note: Note) -> str:
     """Return a note in one line, as JSON has it.
 
     >>> note_text(Note("newer_labels", {"newest": 2, "version": 1}, ("ndcg-track", "rescore", "bm25")))
-    'labels version 2 is newer than version 1, which both runs share; to use it: ndcg-track rescore bm25'
+    'labels version 2 is newer than version 1, which the runs share; to use it: ndcg-track rescore bm25'
     """
     return str(told(note))
 
@@ -105,10 +105,9 @@ def few_differences(enough: object, interval: str = T_INTERVAL) -> str:
 def _fewer_judged(run: str, cutoffs: Sequence[int | None]) -> str:
     places = ["whole lists" if cutoff is None else f"top {cutoff}" for cutoff in cutoffs]
     listed = " and ".join(filter(None, [", ".join(places[:-1]), places[-1]]))
-    effect = "understated" if run == "candidate" else "overstated"
     return (
-        f"the {run} has fewer judged items in its {listed}: delta may be {effect}, which could change the verdict; "
-        "to see how far"
+        f"the {run} has fewer judged items in its {listed}, and may be better than it looks, which could change the "
+        "verdict; to see how far"
     )
 
 
@@ -164,15 +163,35 @@ def _slices_regressed(slices: Sequence[tuple[str, str, float, int]]) -> str:
     return f"{what} regressed though the whole passes: {', '.join(named)}{more}; to see all"
 
 
+def _labels_gone(n_groups: int, n_labels: int, version: int) -> str:
+    groups = f", and {counted(n_groups, 'group')} with none left" if n_groups else ""
+    return (
+        f"{counted(n_labels, 'label')} of version {version} {'is' if n_labels == 1 else 'are'} not in it{groups}: to "
+        "keep such labels, add with extend"
+    )
+
+
+def _groups_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str) -> str:
+    named = ", ".join(f"{name} ({n:,} of {n_groups:,})" for name, n in runs[:_SLICES_NAMED])
+    more = f" and {len(runs) - _SLICES_NAMED} more" if len(runs) > _SLICES_NAMED else ""
+    return (
+        f"{metric} counts the groups that a run lacks as 0, whatever becomes of missing ones here: {named}{more}; to "
+        "rank without them, rank by the metric that this adds"
+    )
+
+
 _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "slices_regressed": _slices_regressed,
+    "equal_metrics": lambda metrics: (
+        f"{' and '.join(metrics)} are equal in every group, and p-values are corrected for both: name one, to ask once"
+    ),
     "without_cluster": lambda n, n_groups, attribute: (
         f"{counted(n, 'group')} of {n_groups:,} {'has' if n == 1 else 'have'} no {attribute}, and each counts as a "
         "cluster of its own"
     ),
     "missing_that_count": lambda n, metric: (
         f"{metric} counts the groups that a run lacks as 0 ({n:,} here), and they stay; to leave them out, compare by "
-        "what this adds"
+        "the metric that this adds"
     ),
     "one_repeat": "{run} is one run: how much another training would differ is not in the interval".format,
     "retraining": _retraining,
@@ -211,6 +230,7 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         f"left out: {counted(n, 'run')} without any group of these labels, such as {first}: are the groups spelled as "
         "in the labels?"
     ),
+    "groups_lacking": _groups_lacking,
     "in_no_run": lambda n, n_groups: (
         f"{counted(n, 'group')} of {n_groups:,} with labels {'is' if n == 1 else 'are'} in no run: 0 in all; to leave "
         f"{'it' if n == 1 else 'them'} out, as trec_eval does"
@@ -221,7 +241,7 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "runs_without_results": lambda n, first: (
         f"left out: {counted(n, 'run')} whose group results were pruned, such as {first}"
     ),
-    "newer_labels": "labels version {newest} is newer than version {version}, which both runs share; to use it".format,
+    "newer_labels": "labels version {newest} is newer than version {version}, which the runs share; to use it".format,
     "not_evaluated": lambda version, runs: (
         f"no results under version {version} of the labels for {' and '.join(map(repr, runs))} and the baseline "
         "together; to add them"
@@ -282,6 +302,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "no_group_label": (
         "none of its groups has labels, so every result is 0 or undefined: are the groups spelled as in the labels?"
     ),
+    "some_groups_meet": (
+        "{n_missing:,} groups of the labels are not in the run, and {n_unlabelled:,} groups of the run have no labels: "
+        "are the groups spelled alike?"
+    ).format,
     "one_score": "the scores of each list are all equal, so the order is that of ties, not of a model",
     "all_one": (
         "all {n:,} groups score 1 by {metric}, and no other run can do better: a log of clicks alone does so; it needs "
@@ -293,6 +317,11 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "new_labels": (
         "its labels are new: version {version} of the dataset; older runs need rescore to be comparable"
     ).format,
+    "labels_gone": _labels_gone,
+    "new_groups": lambda n, n_groups: (
+        f"{n:,} of its {counted(n_groups, 'group')} {'is' if n == 1 else 'are'} new: a run without them has 0 there "
+        "under metrics such as ndcg@10"
+    ),
     "other_version": (
         "labels version {version} of the export is version {here} of dataset {dataset!r} here, its newest; runs under "
         "older versions need rescore to be comparable"

@@ -59,10 +59,11 @@ def reproduction_report(found: Reproduction | PublishedMean) -> Report:
 def _of_published(found: PublishedMean) -> Report:
     names = _names([found])
     verdict, where = {
-        True: (Painted("WITHIN", "good"), "the published mean lies in the 95% interval of this run's"),
-        False: (Painted("OUTSIDE", "bad"), "the published mean lies outside of the 95% interval of this run's"),
+        True: (Painted("WITHIN", "good"), "the published mean lies in the 95% interval of this run's mean"),
+        False: (Painted("OUTSIDE", "bad"), "the published mean lies outside of the 95% interval of this run's mean"),
         None: (None, "this run's mean has no interval"),
     }[found.is_within]
+    missing = f", {found.n_missing:,} of them not in the run" if found.n_missing else ""
     return Report(
         f"{found.run.name} on {found.dataset}: {where}",
         verdict=verdict,
@@ -82,7 +83,7 @@ def _of_published(found: PublishedMean) -> Report:
         ],
         facts=[
             ("labels", labels_text(LabelSetRef(found.label_set_version, "", found.judge))),
-            ("groups", f"{found.n:,}"),
+            ("groups", f"{found.n:,}{missing}"),
         ],
     )
 
@@ -114,7 +115,8 @@ def _of_run(found: Reproduction) -> Report:
     if found.lists:
         alike: list[list[object]] = [[f"{one.cutoff:,}", points(one.ktu), points(one.rbo)] for one in found.lists]
         tables.append(Table(columns(">first items", ">KTU", f">RBO, p={found.rbo_p:g}"), alike, "lists", names=()))
-        facts.append(("identical lists", f"{percent(found.same_lists)} of {counted(found.n_lists, 'group')}"))
+        in_both = " that are in both runs" if found.n_lists < found.n else ""
+        facts.append(("identical lists", f"{percent(found.same_lists)} of {counted(found.n_lists, 'group')}{in_both}"))
     alone = [
         f"{n:,} with a result in {run.name} alone"
         for n, run in ((found.only_in_original, found.original), (found.only_in_reproduced, found.reproduced))
@@ -139,7 +141,8 @@ def _finding(found: Reproduction, names: Mapping[str, str]) -> str:
     if are_equal and found.same_lists is None:
         return f"{runs.format('as good as')}: every result is identical, and there are no lists to compare"
     one = found.metrics[0]
-    lists = "" if found.same_lists is None else f"{percent(found.same_lists)} of the lists are identical; "
+    of_both = f"the {found.n_lists:,} lists that both have" if found.n_lists < found.n else "the lists"
+    lists = "" if found.same_lists is None else f"{percent(found.same_lists)} of {of_both} are identical; "
     how_far = f"{names[one.metric]} differs by {points(one.delta, signed=True)}"
     of_groups = "" if one.rmse is None else f", and by {points(one.rmse)} per group (RMSE)"
     return f"{runs.format('not the same as')}: {lists}{how_far}{of_groups}"

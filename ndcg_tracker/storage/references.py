@@ -56,6 +56,8 @@ def referenced_run(
     starting = [run for run in runs if reference and run.name.startswith(reference)]
     if fitting or starting:
         return _only(reference, fitting or starting)
+    if any(alias.name == reference for alias in aliases):
+        raise ReferenceNotFoundError(f"no run {reference!r}{_within(dataset)}", advice=f"did you mean @{reference}?")
     raise ReferenceNotFoundError(f"no run {reference!r}{_within(dataset)}", advice=_advice(reference, runs, dataset))
 
 
@@ -126,7 +128,8 @@ def unknown_dataset(name: str, names: Sequence[str]) -> ReferenceNotFoundError:
     if close:
         advice = f"did you mean {' or '.join(repr(one) for one in close)}?"
     else:
-        advice = f"there are {_listed(sorted(names))}" if names else "there are none yet; ingest a run"
+        one = f"there is only {names[0]!r}: name it with {argument('dataset', names[0])}" if len(names) == 1 else ""
+        advice = one or (f"there are {_listed(sorted(names))}" if names else "there are none yet; ingest a run")
     return ReferenceNotFoundError(f"no dataset {name!r}", advice=advice)
 
 

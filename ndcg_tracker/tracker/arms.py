@@ -221,6 +221,7 @@ def compared_arms(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: C
             coverage=coverage,
             notes=tuple(notes),
             positives_only=holds_positives_only(tx, label_set, coverage),
+            asked=options.words(),
         ),
         results,
         lambda group_ids: tx.groups.keys(dataset_id, group_ids).to_list(),

@@ -29,12 +29,13 @@ from ndcg_tracker.errors import (
     argument,
 )
 from ndcg_tracker.metrics.judged_share import judged_shares
+from ndcg_tracker.metrics.kernel.mean import plain_mean
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.tie_bounds import tie_bounds
 from ndcg_tracker.notes import Fact, Note
-from ndcg_tracker.rankings.join import JudgedRanking, judged
+from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.reporting.compare import comparison_as, comparison_html, comparison_object, metric_rows, slice_rows
 from ndcg_tracker.reporting.notes import in_words
@@ -94,6 +95,16 @@ class CompareOptions:
     labels: Version = None
     judge: str | None = None
     unjudged_bounds: bool = False
+
+    def words(self) -> tuple[str, ...]:
+        """Return what a command says to ask the same: metrics, version of the labels, missing groups, clusters."""
+        metrics = [word for metric in self.metrics for word in ("--metric", metric.requested_as)]
+        chosen = (
+            ("--labels", None if self.labels is None else str(self.labels)),
+            ("--missing", None if self.missing == "error" else self.missing),
+            ("--cluster", self.cluster),
+        )
+        return (*metrics, *(word for option, value in chosen if value is not None for word in (option, value)))
 
     def __post_init__(self) -> None:
         """Refuse what is no version of labels (InputError)."""
@@ -199,7 +210,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     label_set = both.baseline.label_set
     pruned = pruned_notes(tx, both)
     _refuse_other_groups(both)
-    shares = [judged_shares_of(tx, side) for side in both.sides]
+    shares = _shares_of_both(tx, both)
     results = [
         replace(
             paired_results(tx, both, metric, options.missing),
@@ -234,6 +245,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
             coverage=coverage,
             notes=(*both.notes(), *pruned, *more),
             positives_only=holds_positives_only(tx, label_set, coverage),
+            asked=options.words(),
         ),
         results,
         lambda group_ids: tx.groups.keys(both.dataset_id, group_ids).to_list(),
@@ -312,6 +324,25 @@ def _has_no_group(side: Side, metric: Metric) -> bool:
 def judged_shares_of(tx: ReadTransaction, side: Side) -> dict[int | None, float]:
     """Return the judged share of a run by cutoff."""
     return {one.cutoff: one.judged_share for one in tx.evaluations.coverages(side.run.id, side.label_set.id)}
+
+
+def _shares_of_both(tx: ReadTransaction, both: RunPair) -> list[dict[int | None, float]]:
+    """Return the judged shares of two runs by cutoff, over the same groups where either lacks some of the labels'."""
+    stored = [judged_shares_of(tx, side) for side in both.sides]
+    is_missing = any(one.n_missing for side in both.sides for one in side.evaluations.values())
+    ids = [side.run.id for side in both.sides]
+    if not is_missing or any(tx.runs.prunings(run_id) for run_id in ids):
+        return stored
+    if np.array_equal(tx.runs.group_ids(ids[0]), tx.runs.group_ids(ids[1])):
+        return stored
+    lists = [tx.runs.ranking(run_id) for run_id in ids]
+    labels = tx.labels.lists(both.baseline.label_set.id)
+    found = []
+    for own, other, shares in zip(lists, lists[::-1], stored, strict=True):
+        shared = own.of_groups(np.flatnonzero(places_of(own.group_keys, other.group_keys) >= 0))
+        of_cutoffs = {cutoff: judged_shares(judged(shared, labels), cutoff) for cutoff in shares}
+        found.append({cutoff: plain_mean(of_groups) for cutoff, of_groups in of_cutoffs.items() if of_groups.size})
+    return found
 
 
 def has_nothing_judged(tx: ReadTransaction, side: Side, metric: Metric, shares: Mapping[int | None, float]) -> bool:

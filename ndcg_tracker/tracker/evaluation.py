@@ -31,7 +31,7 @@ from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.tracker.defaults import GROUP, LABEL, SCORE, OwnName
 from ndcg_tracker.tracker.labels import NO_LABELS, HeldLabels
-from ndcg_tracker.tracker.scoring import NO_ITEMS, GatheredValues, n_unordered, unordered_notes
+from ndcg_tracker.tracker.scoring import NO_ITEMS, GatheredValues, meeting_notes, n_unordered, unordered_notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -425,6 +425,10 @@ class _Match:
     whole_grades: bool
     whole_scores: bool
     n_unordered: int | None
+    n_missing: int
+    n_labelled: int
+    n_unlabelled: int
+    n_of_run: int
     of_run: list[str]
     of_labels: list[str]
 
@@ -442,6 +446,10 @@ class _Match:
             whole_grades,
             _all_whole(both.ranking.scores),
             n_unordered(both.ranking),
+            int(((both.run_groups < 0) & (both.label_groups >= 0)).sum()),
+            int((both.label_groups >= 0).sum()),
+            int(((both.run_groups >= 0) & (both.label_groups < 0)).sum()),
+            int((both.run_groups >= 0).sum()),
             of_run,
             of_labels,
         )
@@ -458,6 +466,7 @@ class _Matches:
     def __init__(self) -> None:
         self._any_group = self._any_item = self._any_fraction = False
         self._unordered: list[int | None] = []
+        self._meeting = np.zeros(4, dtype=np.int64)
         self._all_whole = True
         self._of_run: list[str] = []
         self._of_labels: list[str] = []
@@ -468,6 +477,7 @@ class _Matches:
         self._any_fraction |= not match.whole_grades
         self._all_whole &= match.whole_scores
         self._unordered.append(match.n_unordered)
+        self._meeting += (match.n_missing, match.n_labelled, match.n_unlabelled, match.n_of_run)
         self._any_group |= match.any_group
         for found, some in ((self._of_run, match.of_run), (self._of_labels, match.of_labels)):
             found += some[: _N_SHOWN + 1 - len(found)]
@@ -476,7 +486,7 @@ class _Matches:
         """Return what the labels and scores look like. Raises: InputError where no group has labels."""
         swapped = [Note("swapped")] if self._any_fraction and self._all_whole else []
         if self._any_item:
-            return [*swapped, *unordered_notes(self._unordered)]
+            return [*swapped, *meeting_notes(*self._meeting.tolist()), *unordered_notes(self._unordered)]
         if not self._any_group:
             raise InputError(
                 f"no group of the run has labels: the run has {_some(self._of_run)}, the labels have "

@@ -160,6 +160,12 @@ class GateQuestion:
         refuse_any_drop(self.metric, margin=margin, slice_margin=self.slice_margin)
 
     @property
+    def options(self) -> CompareOptions:
+        """What the comparison that is decided on is asked for."""
+        asked = {"missing": self.missing, "top": self.top, "cluster": self.cluster, "labels": self.labels}
+        return CompareOptions((self.metric,), self.dataset, **asked)  # type: ignore[arg-type]
+
+    @property
     def alias(self) -> str | None:
         """The alias that the baseline was given by, without the @."""
         return self.baseline[1:] if self.baseline.startswith("@") else None
@@ -274,7 +280,7 @@ def _decided(
     """Return the decision; the group results of both runs are read once."""
     runs = basis.runs
     baseline, candidate = (side.run for side in runs.sides)
-    options = CompareOptions(missing=question.missing, top=question.top, cluster=question.cluster)
+    options = question.options
     compared = compared_pair(tx, runs, options, asked_attributes(tx, baseline, options))
     if compared.sums is not None:
         return _decided_by_sums(tx, question, basis, compared, acknowledgement)
@@ -307,7 +313,7 @@ def _decided(
     notes += _no_alias(question, baseline)
     of_whole = decision.decision if decision.slices is None else decision.slices.of_whole
     if of_whole == "pass" and decision.decision != "fail" and question.scope == "population":
-        notes += _regressed_slices(tx, baseline, (baseline.name, candidate.name), results)
+        notes += _regressed_slices(tx, baseline, (candidate.name, *question.options.words()), results)
     notes += _same_run(runs)
     notes += [ties_note(effect)] if effect is not None and is_open else []
     comparison = replace(comparison, notes=tuple(notes))
@@ -431,11 +437,12 @@ def _decision(
 
 
 def _regressed_slices(
-    tx: ReadTransaction, baseline: RunRecord, names: tuple[str, str], results: PairedResults
+    tx: ReadTransaction, baseline: RunRecord, asked: tuple[str, ...], results: PairedResults
 ) -> list[Note]:
     """Return a note that names the slices which regressed though the whole passes, Holm-corrected over all of them.
 
-    ``names``: of both runs. Attributes of more than ``MOST_SLICES`` values make no slices here.
+    ``asked``: the candidate's name and how both were asked for, in the words of a command. Attributes of more than
+    ``MOST_SLICES`` values make no slices here.
     """
     pairing, found = results.pairing, []
     for attribute, values in attributes_of(tx, baseline.dataset_id, pairing.group_ids).items():
@@ -460,7 +467,9 @@ def _regressed_slices(
     )
     if not regressed:
         return []
-    command = ("ndcg-track", "compare", *names, "--dataset", baseline.dataset, "--by", regressed[0][1])
+    candidate, *more = asked
+    runs = (baseline.name, candidate, "--dataset", baseline.dataset)
+    command = ("ndcg-track", "compare", *runs, *more, "--by", regressed[0][1])
     named = [(attribute, value, sign * gain, n) for gain, attribute, value, n in regressed]
     return [Note("slices_regressed", {"slices": named}, command)]
 
@@ -511,7 +520,7 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
         evaluation = Side.of(run, label_set, tx.evaluations.of_run(run.id)).evaluations.get(text)
         if evaluation is None or evaluation.mean is None:
             raise NotComparableError(
-                f"repeat {run.name!r} has no {text} under labels version {label_set.version}, which both runs share",
+                f"repeat {run.name!r} has no {text} under labels version {label_set.version}, which the runs share",
                 advice=f"type: {shlex.join(rescore_command([run], [text]))}",
             )
         found.append(evaluation)

@@ -25,6 +25,7 @@ from ndcg_tracker.tracker.labels import HeldLabels, RunLabels, WholeLabels, labe
 from ndcg_tracker.tracker.scoring import (
     Scores,
     StoredMetric,
+    meeting_notes,
     restore_results,
     settle_weights,
     store_scores,
@@ -266,6 +267,9 @@ def _stored(
             is_elsewhere = any(one.n_missing >= label_set.n_groups for one in done.values())
             notes.append(Note("no_group_label" if is_elsewhere else "no_label"))
         notes += unordered_notes(scores.unordered)
+        n_missing = max((one.n_missing for one in done.values()), default=0)
+        n_unlabelled = run.n_groups - (label_set.n_groups - n_missing)
+        notes += meeting_notes(n_missing, label_set.n_groups, n_unlabelled, run.n_groups)
     notes += [*coming.notes, *(Note("alias_moved", {"alias": alias, "run_id": run.id}) for alias in moved)]
     if is_new and label_set.version > 1:
         notes.append(Note("new_labels", {"version": label_set.version}))

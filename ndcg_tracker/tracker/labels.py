@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ndcg_tracker.errors import ConflictError, DatabaseError, InputError, argument
+from ndcg_tracker.notes import Fact, Note
 from ndcg_tracker.rankings.grouping import group_codes
-from ndcg_tracker.rankings.join import matching_rows
+from ndcg_tracker.rankings.join import matching_rows, places_of
 from ndcg_tracker.rankings.key_places import KeyPlaces
 from ndcg_tracker.rankings.keys import KeyIndex, Keys, joined_digest
 from ndcg_tracker.rankings.ranking import LabelLists, labels_of_groups
@@ -29,6 +30,8 @@ GROUPS_AT_ONCE = 1 << 16
 
 HELD_LABELS = 1 << 22
 """Up to this many stored labels are read at once and held; of more, those of some groups are read at a time."""
+
+_DATASETS_NAMED = 5
 
 
 class KnownLabels(Protocol):
@@ -192,7 +195,9 @@ class RunLabels:
         """
         if not self._may_grow or self._begun is None:
             if self._version is None:
-                advice = f"give them with {argument('labels', 'FILE')}"
+                others = [one.name for one in self._tx.datasets.all() if one.id != self._dataset.id][:_DATASETS_NAMED]
+                named = f", or name another with {argument('dataset')}: {', '.join(others)}" if others else ""
+                advice = f"give them with {argument('labels', 'FILE')}{named}"
                 raise InputError(f"dataset {self._dataset.name!r} has no labels yet", advice=advice)
             return self._version, self._is_new
         known = stored_version(self._tx, self._dataset, self._digest)
@@ -296,6 +301,23 @@ def add_labels(
     if tx.keep_creators_out():  # another process may just have stored them
         return add_labels(tx, dataset, lists, source, judge, extend=extend)
     return AddedLabels(tx.write.labels.insert(dataset.id, lists, source, judge=judge), is_new=True)
+
+
+def change_of_labels(tx: ReadTransaction, dataset: str, version: int) -> list[Note]:
+    """Return notes on what a version of the labels lacks of the same judge's version before, and on its new groups."""
+    record = tx.datasets.named(dataset)
+    every = [] if record is None else tx.labels.sets(record.id, None)
+    own = next((one for one in every if one.version == version), None)
+    before = [one for one in every if own is not None and one.judge == own.judge and one.version < version]
+    if own is None or not before:
+        return []
+    old, new = tx.labels.lists(before[-1].id), tx.labels.lists(own.id)
+    n_gone = int((places_of(old.group_keys, new.group_keys) < 0).sum())
+    n_new = int((places_of(new.group_keys, old.group_keys) < 0).sum())
+    n_labels = old.n_items - matching_rows(old, new)[0].size
+    facts: dict[str, Fact] = {"n_groups": n_gone, "n_labels": n_labels, "version": before[-1].version}
+    gone = [Note("labels_gone", facts)] if n_labels else []
+    return [*gone, *([Note("new_groups", {"n": n_new, "n_groups": new.n_groups})] if n_new else [])]
 
 
 def stored_version(tx: ReadTransaction, dataset: DatasetRecord, digest: str, judge: str = "") -> LabelSetRecord | None:

@@ -119,6 +119,8 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
                 )
         elif absent.size and not any(note.kind == "in_no_run" for note in notes):
             notes.append(Note("in_no_run", {"n": absent.size, "n_groups": ids.size}, _skipping(question, dataset)))
+        if not any(note.kind == "groups_lacking" for note in notes):
+            notes += _lacking_groups(runs, evaluations, metric, ids, absent.size)
         weights = _weights(tx, dataset_id, metric, ids)
         if weights is not None and question.test == "permutation":
             raise InputError(f"{metric} weighs groups, which sign flips do not", advice=f"give {argument('test', 't')}")
@@ -247,7 +249,7 @@ def under_labels(
     if lacking:
         words = [word for text in texts for word in ("--metric", text)]
         facts = {"n": len(lacking), "first": lacking[0].name, "version": label_set.version, "metrics": tuple(texts)}
-        words += [] if older is None else ["--labels", str(older)]
+        words += ["--labels", str(label_set.version)] if label_set.version < newest else []
         notes.append(
             Note("runs_lacking", facts, ("ndcg-track", "rescore", "--all", "--dataset", runs[0].dataset, *words))
         )
@@ -311,6 +313,23 @@ def _in_no_run(tx: ReadTransaction, ids: Index, metric: Metric, evaluations: Seq
         if not absent.size:
             break
     return absent
+
+
+def _lacking_groups(
+    runs: Sequence[RunRecord], evaluations: Sequence[HistoryRecord], metric: Metric, ids: Index, n_in_none: int
+) -> list[Note]:
+    """Return a note on the runs that lack groups which others have, where the metric counts these as 0."""
+    if metric.is_external or metric["missing"] not in ("zero", "empty"):
+        return []
+    lacking = [
+        (run.name, one.n_missing - n_in_none)
+        for run, one in zip(runs, evaluations, strict=True)
+        if one.n_missing > n_in_none
+    ]
+    if not lacking:
+        return []
+    facts: dict[str, Fact] = {"runs": lacking, "n_groups": ids.size, "metric": metric.requested_as}
+    return [Note("groups_lacking", facts, rescore_command(runs, [str(metric.with_axes(missing="skip"))]))]
 
 
 def _skipping(question: LeaderboardQuestion, dataset: str) -> tuple[str, ...]:

@@ -132,7 +132,7 @@ def beside_published(tx: ReadTransaction, run: RunRecord, metric: Metric | None,
         )
     return PublishedMean(
         *(_ref(run), run.dataset, shown.label_set_version, shown.judge, shown.metric, shown.requested_as),
-        *(published, shown.mean, shown.ci, shown.n_groups),
+        *(published, shown.mean, shown.ci, shown.n_groups, shown.n_missing),
     )
 
 

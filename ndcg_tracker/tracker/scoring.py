@@ -153,6 +153,23 @@ def n_unordered(run: Run) -> int | None:
     return int((np.diff(offsets) > 1).sum())
 
 
+def meeting_notes(n_missing: int, n_labelled: int, n_unlabelled: int, n_of_run: int) -> list[Note]:
+    """Return a note where a tenth or more of the labels' groups and of the run's have no partner, but not all.
+
+    >>> meeting_notes(59, 120, 61, 122)
+    [Note(kind='some_groups_meet', facts={'n_missing': 59, 'n_unlabelled': 61}, command=())]
+    >>> meeting_notes(59, 120, 0, 61), meeting_notes(120, 120, 122, 122)
+    ([], [])
+    """
+    is_told = (
+        n_missing < n_labelled
+        and min(n_missing, n_unlabelled) >= _FEWEST_LISTS
+        and n_missing >= n_labelled / 10
+        and n_unlabelled >= n_of_run / 10
+    )
+    return [Note("some_groups_meet", {"n_missing": n_missing, "n_unlabelled": n_unlabelled})] if is_told else []
+
+
 def unordered_notes(found: Iterable[int | None]) -> list[Note]:
     """Return a note where no list of a run has two scores that differ; ``found``: of its parts (see ``n_unordered``).
 

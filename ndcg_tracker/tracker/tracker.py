@@ -414,6 +414,14 @@ class Tracker:
         with self.store(create=True).write("content") as tx:
             return add_label_version(tx, dataset, given, source, judge, extend=extend)
 
+    def change_of_labels(self, version: int, *, dataset: str = DEFAULT_DATASET) -> tuple[str, ...]:
+        """Return what a version of the labels lacks of the one before, and how many groups are new, in words."""
+        from ndcg_tracker.reporting.notes import in_words
+        from ndcg_tracker.tracker.labels import change_of_labels
+
+        with self.store().read() as tx:
+            return in_words(change_of_labels(tx, dataset, version))
+
     def labels_needed(
         self,
         baseline: str,

@@ -101,7 +101,7 @@ def test_newer_labels_are_noted_and_the_note_mends_it(shop: CommandLine, folder:
     found = shop.rows("compare", "bm25", "dense")
     assert found["label_set"]["version"] == 1
     note = found["notes"][0]
-    start = "labels version 2 is newer than version 1, which both runs share; to use it: ndcg-track "
+    start = "labels version 2 is newer than version 1, which the runs share; to use it: ndcg-track "
     assert note.startswith(start)
     told = f"note: {note.replace(' ndcg-track', chr(10) + '      ndcg-track')}"  # a command has a line of its own
     assert f"\n{told}\n" in shop.done("compare", "bm25", "dense")
@@ -188,10 +188,10 @@ detectable: the smallest difference found with 80% power; shown where none was f
 
 groups     5 paired
 labels     version 1, digest 2f5ce8d7bd46
-judged@10  baseline 73.3%, candidate 75.0%
+judged@10  baseline 79.2%, candidate 75.0%
 
-note: the baseline has fewer judged items in its top 10: delta may be overstated, which could change
-      the verdict; to see how far:
+note: the candidate has fewer judged items in its top 10, and may be better than it looks, which
+      could change the verdict; to see how far:
       ndcg-track compare bm25 dense --dataset shop --unjudged-bounds
 
 worst groups in ndcg@10
@@ -209,7 +209,7 @@ def test_the_report_to_the_letter(shop: CommandLine, monkeypatch: pytest.MonkeyP
     assert shop.done("compare", "bm25", "dense", "--top", "1") == REPORT
     monkeypatch.setenv("COLUMNS", "500")
     wide = shop.done("compare", "bm25", "dense", "--top", "1")
-    folded = wide.replace("which could change the verdict", "which could change\n      the verdict")
+    folded = wide.replace("which could change the verdict", "which\n      could change the verdict")
     assert folded.replace("to see how far: ", "to see how far:\n      ") == REPORT
     monkeypatch.setenv("COLUMNS", "60")
     narrow = shop.done("compare", "bm25", "dense", "--top", "1")

@@ -99,7 +99,7 @@ def test_unknown_versions_and_datasets(newer: CommandLine, shop: CommandLine) ->
     assert newer.refused("labels", "diff", "9", "--dataset", "shop") == NO_9
     assert newer.refused("compare", "bm25", "dense", "--labels", "9") == NO_9
     assert newer.refused("rescore", "--all", "--labels", "9") == NO_9
-    assert newer.refused("labels", "list") == "no dataset 'default'; there are shop"
+    assert newer.refused("labels", "list") == "no dataset 'default'; there is only 'shop': name it with --dataset shop"
     assert newer.refused("compare", "bm25", "dense", "--labels", "old") == (
         "--labels 'old' is no version; give a number, such as --labels 1, or newest or all"
     )
@@ -200,4 +200,18 @@ def test_labels_of_a_judge_and_how_far_it_agrees(newer: CommandLine, folder: Pat
     assert newer.refused("labels", "agreement", "--dataset", "shop", "--judge", "human") == (
         "dataset 'shop' has no labels of judge 'human', but those of the unnamed judge, judge 'gpt'; choose with "
         "--judge"
+    )
+
+
+def test_what_a_newer_version_lacks_is_told(sqlite_command: CommandLine, folder: Path) -> None:
+    write_qrels(folder / "first.txt", {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}})
+    write_qrels(folder / "second.txt", {"q1": {"a": 1}, "q3": {"a": 1}})
+    sqlite_command.said("labels", "add", "first.txt")
+    assert sqlite_command.said("labels", "add", "second.txt") == (
+        "stored as version 2 of dataset 'default': 2 labels\n"
+        "note: 2 labels of version 1 are not in it, and 1 group with none left: to keep such labels, add with extend\n"
+        "note: 1 of its 2 groups is new: a run without them has 0 there under metrics such as ndcg@10\n"
+    )
+    assert sqlite_command.said("labels", "add", "second.txt") == (
+        "already stored as version 2 of dataset 'default': 2 labels\n"
     )

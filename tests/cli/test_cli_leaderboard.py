@@ -32,6 +32,10 @@ def test_what_people_see(shop: CommandLine) -> None:
         "better than: the letters of the runs that it is significantly better than",
         "",
         *shop.done("leaderboard").splitlines()[10:13],
+        "",
+        "note: ndcg@10 counts the groups that a run lacks as 0, whatever becomes of missing ones here: dense",
+        "      (1 of 5); to rank without them, rank by the metric that this adds:",
+        "      ndcg-track rescore bm25 dense --dataset shop --metric 'ndcg(missing=skip)@10'",
     ]
     markdown = shop.done("leaderboard", "--format", "markdown")
     assert "|  | run | ndcg@10 | 95% interval | ranks | better than |" in markdown
@@ -39,14 +43,14 @@ def test_what_people_see(shop: CommandLine) -> None:
 
 
 def test_what_programs_read(shop: CommandLine) -> None:
-    found = json.loads(shop.done("leaderboard", "bm*", "dense", "--format", "json"))
+    found = json.loads(shop("leaderboard", "bm*", "dense", "--format", "json").out)
     assert list(found) == ["dataset", "labels", "runs", "metrics", "test", "notes"]
     (board,) = found["metrics"]
     assert list(board) == ["metric", "direction", "n", "standings", "pairs", "requested_as"]
     (pair,) = board["pairs"]
     assert list(pair) == ["a", "b", "delta", "ci", "p_value", "p_adjusted", "wins", "ties", "losses"]
     assert (pair["a"], pair["b"]) == ("bm25", "dense")
-    rows = list(csv.DictReader(io.StringIO(shop.done("leaderboard", "--format", "csv"))))
+    rows = list(csv.DictReader(io.StringIO(shop("leaderboard", "--format", "csv").out)))
     assert [row["run"] for row in rows] == ["bm25", "dense"]
     assert [float(row["mean"]) for row in rows] == [row["mean"] for row in board["standings"]]
 
@@ -92,7 +96,8 @@ def test_what_is_refused(shop: CommandLine) -> None:
 
 def test_the_table_of_a_paper_compiles(shop: CommandLine, folder: Path) -> None:
     assert shop("runs", "rename", "dense", "dense_50%&#~^\\{}").code == 0
-    table = shop.done("leaderboard", "--format", "latex")
+    table = shop("leaderboard", "--format", "latex").out
+    assert "Queries that a run lacks count as 0." in table
     assert r"(b) dense\_50\%\&\#\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}" in table
     program = shutil.which("pdflatex") or shutil.which("tectonic")
     if program is None:

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from ingest_outcomes import DOUBT, exact_outcome, exact_rows, fast_outcome, fast_rows, listed, run_parts, source_of
 from thorough import examples
 
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.formats.delimited import Delimited
 from ndcg_tracker.ingest.group_blocks import text_group_blocks
 from ndcg_tracker.ingest.places import NoPlaces
-from ndcg_tracker.ingest.reading import ranked_blocks, read_labels
+from ndcg_tracker.ingest.reading import ranked_blocks, read_labels, read_run
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import ranked_table
 
@@ -280,3 +281,14 @@ def test_quepid_judgments_that_are_all_given_are_read_quickly(tmp_path: Path) ->
     assert labels.n_items == 120_000
     path.write_text("\n".join([*lines, "lamp,,", ""]))
     assert read_labels(str(path)).digest() == labels.digest()
+
+
+@pytest.mark.parametrize(("mark", "told"), [(";", "';'"), ("\t", "tabs"), ("|", "'|'")])
+def test_a_header_with_another_separator_is_told(tmp_path: Path, mark: str, told: str) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text(f"group{mark}score\nq{mark}1\n", encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        read_run(str(path))
+    assert f"is one column; is it separated by {told}? write the file with commas, or with tabs and" in str(
+        refused.value
+    )

@@ -160,6 +160,9 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("rectools:map@10", "rectools: cannot read 'map@10'; its NDCG alone is known here; write it like "
          "rectools:NDCG(k=10)"),
         ("trec_eval:ndcg@10", "trec_eval: measure 'ndcg@10' is not known; write it like trec_eval:ndcg_cut_10"),
+        ("trec_eval:mrr", "'trec_eval:mrr' is not its spelling; did you mean trec_eval:recip_rank?"),
+        ("trec-eval:map", "'trec-eval:map' is another tool's spelling; did you mean trec_eval:map?"),
+        ("ndcg_cut_10 map", "'ndcg_cut_10 map' is not a metric; put commas between metrics: ndcg_cut_10,map"),
         ("trec_eval:P@5", "trec_eval: measure 'P@5' is not known; write it like trec_eval:P_5"),
         ("ir_measures:nDCG@ten", "ir_measures: 'ten' is not a cutoff; give a whole number from 1; write it like "
          "ir_measures:nDCG"),

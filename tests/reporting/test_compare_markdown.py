@@ -63,7 +63,7 @@ FULL = """\
 - ¹ low information: 19 of 400 differences are nonzero, and below 25 the t interval may be too narrow
 
 - ndcg@10: not shown equivalent within ±0.01 (p 0.7231, 90% interval \\[-0.0189, -0.0057\\])
-- note: labels version 3 is newer than version 2, which both runs share; to use it: ndcg-track rescore bm25 dense \
+- note: labels version 3 is newer than version 2, which the runs share; to use it: ndcg-track rescore bm25 dense \
 --dataset shop
 - note: ties in scores could change the verdict on ndcg@10: however they are broken, delta lies \
 between -0.0223 and -0.0023

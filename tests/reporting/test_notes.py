@@ -52,8 +52,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "fewer_judged": (
         {"run": "candidate", "cutoffs": [10, 3, None]},
-        "the candidate has fewer judged items in its top 10, top 3 and whole lists: delta may be understated, which "
-        "could change the verdict; to see how far",
+        "the candidate has fewer judged items in its top 10, top 3 and whole lists, and may be better than it looks, "
+        "which could change the verdict; to see how far",
     ),
     "none_judged": (
         {"run": "baseline"},
@@ -82,7 +82,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "newer_labels": (
         {"newest": 3, "version": 1},
-        "labels version 3 is newer than version 1, which both runs share; to use it",
+        "labels version 3 is newer than version 1, which the runs share; to use it",
     ),
     "not_evaluated": (
         {"version": 2, "runs": ["dense", "splade"]},
@@ -181,8 +181,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "missing_that_count": (
         {"n": 3, "metric": "ndcg@10"},
-        "ndcg@10 counts the groups that a run lacks as 0 (3 here), and they stay; to leave them out, compare by what "
-        "this adds",
+        "ndcg@10 counts the groups that a run lacks as 0 (3 here), and they stay; to leave them out, compare by "
+        "the metric that this adds",
     ),
     "runs_of_other_groups": (
         {"n": 2, "first": "covid"},
@@ -193,6 +193,28 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "none of its groups has labels, so every result is 0 or undefined: are the groups spelled as in the labels?",
     ),
     "one_score": ({}, "the scores of each list are all equal, so the order is that of ties, not of a model"),
+    "groups_lacking": (
+        {"runs": [("a", 5), ("b", 25)], "n_groups": 30, "metric": "ndcg@10"},
+        "ndcg@10 counts the groups that a run lacks as 0, whatever becomes of missing ones here: a (5 of 30), b (25 of "
+        "30); to rank without them, rank by the metric that this adds",
+    ),
+    "labels_gone": (
+        {"n_groups": 86, "n_labels": 2703, "version": 2},
+        "2,703 labels of version 2 are not in it, and 86 groups with none left: to keep such labels, add with extend",
+    ),
+    "new_groups": (
+        {"n": 20, "n_groups": 50},
+        "20 of its 50 groups are new: a run without them has 0 there under metrics such as ndcg@10",
+    ),
+    "some_groups_meet": (
+        {"n_missing": 59, "n_unlabelled": 61},
+        "59 groups of the labels are not in the run, and 61 groups of the run have no labels: are the groups spelled "
+        "alike?",
+    ),
+    "equal_metrics": (
+        {"metrics": ["map", "trec_eval:map"]},
+        "map and trec_eval:map are equal in every group, and p-values are corrected for both: name one, to ask once",
+    ),
     "all_one": (
         {"n": 3000, "metric": "ndcg@10"},
         "all 3,000 groups score 1 by ndcg@10, and no other run can do better: a log of clicks alone does so; it needs "

@@ -116,7 +116,7 @@ judged@10  baseline 98.1%, candidate 87.3%
 judged     baseline 50.0%, candidate not known
 ties       ndcg@10: baseline 0.6400 to 0.6600, candidate 0.6377
 
-note: labels version 3 is newer than version 2, which both runs share; to use it:
+note: labels version 3 is newer than version 2, which the runs share; to use it:
       ndcg-track rescore bm25 dense --dataset shop
 note: ties in scores could change the verdict on ndcg@10: however they are broken, delta lies
       between -0.0223 and -0.0023

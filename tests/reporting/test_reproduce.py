@@ -30,8 +30,8 @@ PUBLISHED = PublishedMean(RunRef("ours", 2), "shop", 3, "", "AP", "map", 0.5, 0.
 def test_every_part_is_told() -> None:
     text = reproduction_as("text", FOUND)
     assert text.splitlines()[0] == (
-        "a|b is not the same as their on <b>: 50.0% of the lists are identical; external:latency differs by "
-        "-0.2500, and by 0.3750 per group (RMSE)"
+        "a|b is not the same as their on <b>: 50.0% of the 11,000 lists that both have are identical; "
+        "external:latency differs by -0.2500, and by 0.3750 per group (RMSE)"
     )
     for line in (
         "metric            original  reproduced  difference        95% interval    RMSE      p",
@@ -40,7 +40,7 @@ def test_every_part_is_told() -> None:
         "first items  KTU  RBO, p=0.95",
         "      1,000    -       0.7500",
         "baselines        bm25 (original), bm25 again (reproduced)",
-        "identical lists  50.0% of 11,000 groups",
+        "identical lists  50.0% of 11,000 groups that are in both runs",
         "labels           version 3 of judge 'llm', digest 0123456789ab",
         "groups           12,000 paired, 1 with a result in their alone, 2 with a result in a|b alone",
     ):
@@ -56,7 +56,7 @@ def test_the_first_line_says_whether_the_runs_are_the_same() -> None:
     said = "a|b is the same run as their on <b>: every list and every result is identical"
     assert reproduction_as("text", same).splitlines()[0] == said
     other = replace(same, same_lists=0.5)
-    assert "not the same as their on <b>: 50.0% of the lists are identical" in reproduction_as("text", other)
+    assert "not the same as their on <b>: 50.0% of the 11,000 lists" in reproduction_as("text", other)
     no_lists = replace(same, same_lists=None, lists=(), n_lists=0)
     assert "every result is identical, and there are no lists to compare" in reproduction_as("text", no_lists)
 
@@ -81,10 +81,10 @@ def test_rows_have_a_metric_each() -> None:
 @pytest.mark.parametrize(
     ("found", "first"),
     [
-        (PUBLISHED, "OUTSIDE: ours on shop: the published mean lies outside of the 95% interval of this run's"),
+        (PUBLISHED, "OUTSIDE: ours on shop: the published mean lies outside of the 95% interval of this run's mean"),
         (
             replace(PUBLISHED, published=0.375),
-            "WITHIN: ours on shop: the published mean lies in the 95% interval of this run's",
+            "WITHIN: ours on shop: the published mean lies in the 95% interval of this run's mean",
         ),
         (replace(PUBLISHED, ci=None), "ours on shop: this run's mean has no interval"),
     ],

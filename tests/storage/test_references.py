@@ -108,3 +108,9 @@ def test_unknown_datasets() -> None:
     assert str(unknown_dataset("shp", ["shop", "books"])) == "no dataset 'shp'; did you mean 'shop'?"
     assert str(unknown_dataset("x", ["shop", "books"])) == "no dataset 'x'; there are books, shop"
     assert str(unknown_dataset("x", [])) == "no dataset 'x'; there are none yet; ingest a run"
+
+
+def test_an_alias_without_its_sign_is_pointed_at() -> None:
+    with pytest.raises(ReferenceNotFoundError) as caught:
+        referenced_run("prod", SHOP, ALIASES[:2], "shop")
+    assert str(caught.value) == "no run 'prod' in dataset 'shop'; did you mean @prod?"

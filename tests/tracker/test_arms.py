@@ -293,7 +293,7 @@ def test_slices_at_the_gate(ltr: nt.Tracker) -> None:
     passed = ltr.gate("worse", baseline="rules", margin=0.9, dry_run=True)
     (note,) = (note for note in passed.notes if "slice" in note)
     assert note.startswith("a slice regressed though the whole passes: device='tv' (-")
-    assert note.endswith("ndcg-track compare rules worse --dataset ltr --by device")
+    assert note.endswith("ndcg-track compare rules worse --dataset ltr --metric ndcg@10 --by device")
     failed = ltr.gate("worse", baseline="rules", margin=0.9, by="device", slice_margin=0.01, dry_run=True)
     assert failed.to_dict()["slices"]["of_whole"] == "pass"
     assert failed.decision == "fail"

@@ -13,6 +13,7 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, joint_frame, labels_f
 from stored_rows import row_counts
 
 import ndcg_tracker as nt
+from ndcg_tracker.errors import NdcgTrackerWarning
 from ndcg_tracker.ingest.reading import stream_run
 from ndcg_tracker.tracker.ingest import RunDetails
 
@@ -383,3 +384,18 @@ def test_what_a_result_prints(tracker: nt.Tracker) -> None:
         "stored: run 'part' (id 2) of dataset 'default'",
         "ndcg@10 0.3333 over 3 groups, 2 of them missing from the run",
     ]
+
+
+def test_groups_that_are_half_misspelt_are_told(tracker: nt.Tracker) -> None:
+    rows = [(f"q{number}", item, float(score)) for number in range(20) for score, item in enumerate("ab")]
+    run = pd.DataFrame(rows, columns=["group", "item", "score"])
+    labels = run.assign(label=1)[["group", "item", "label"]]
+    half = run.assign(group=run["group"].where(run.index % 4 < 2, run["group"].str.upper()))
+    told = (
+        "10 groups of the labels are not in the run, and 10 groups of the run have no labels: are the groups spelled "
+        "alike?"
+    )
+    assert tracker.ingest(half, name="half", labels=labels).notes == (told,)
+    assert tracker.ingest(run[run["group"] != "q7"], name="whole").notes == ()
+    with pytest.warns(NdcgTrackerWarning, match="10 groups of the labels are not in the run"):
+        assert told in nt.evaluate(half, "ndcg@10", labels=labels).notes

@@ -64,7 +64,7 @@ def test_what_is_not_there_is_refused(shop: nt.Tracker) -> None:
     for references, dataset, message in [
         (["densee"], None, "no run 'densee'; did you mean 'dense'?"),
         ([], "defalt", "no dataset 'defalt'; did you mean 'default'?"),
-        (["dense"], "shop", "no dataset 'shop'; there are default"),
+        (["dense"], "shop", "no dataset 'shop'; there is only 'default': name it with dataset='default'"),
     ]:
         with pytest.raises(nt.ReferenceNotFoundError) as caught:
             shop.rescore(references, dataset=dataset)

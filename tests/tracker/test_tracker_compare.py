@@ -276,7 +276,7 @@ def test_the_newest_label_set_that_both_have_is_used_and_newer_labels_are_noted(
     found = shop.compare("bm25", "dense", metrics="ndcg@10").to_dict()
     assert found["label_set"]["version"] == 1
     assert found["notes"][0] == (
-        "labels version 2 is newer than version 1, which both runs share; to use it: "
+        "labels version 2 is newer than version 1, which the runs share; to use it: "
         "ndcg-track rescore bm25 dense --dataset shop --metric ndcg@10"
     )
     shop.rescore(["bm25"], dataset="shop")
@@ -355,18 +355,18 @@ def test_fewer_judged_items_are_noted(shop: nt.Tracker) -> None:
     found = shop.compare("bm25", "dense", metrics="dcg@3").to_dict()
     (share,) = found["coverage"]
     assert share["cutoff"] == 3
-    assert share["baseline"] == pytest.approx((1 + 2 / 3 + 1 / 2 + 1 + 1 / 2) / 5)
+    assert share["baseline"] == pytest.approx((1 + 2 / 3 + 1 / 2 + 1) / 4), "q5 is in one list alone"
     assert share["candidate"] == pytest.approx((1 + 1 + 1 / 2 + 1 / 2) / 4)
     assert found["notes"] == [
-        "the baseline has fewer judged items in its top 3: delta may be overstated, which could change the verdict; "
-        "to see how far: ndcg-track compare bm25 dense --dataset shop --unjudged-bounds"
+        "the candidate has fewer judged items in its top 3, and may be better than it looks, which could change the "
+        "verdict; to see how far: ndcg-track compare bm25 dense --dataset shop --metric dcg@3 --unjudged-bounds"
     ]
 
 
 POSITIVE: Run = {"q1": {"a": 3, "b": 1}, "q2": {"d": 2}}
 FEWER = (
-    "the candidate has fewer judged items in its top 10: delta may be understated, which could change the verdict; "
-    "to see how far: ndcg-track compare better worse --dataset default --unjudged-bounds"
+    "the candidate has fewer judged items in its top 10, and may be better than it looks, which could change the "
+    "verdict; to see how far: ndcg-track compare better worse --dataset default --unjudged-bounds"
 )
 
 
@@ -662,7 +662,8 @@ def test_what_missing_cannot_leave_out_is_told(tracker: nt.Tracker) -> None:
         (comparison,) = tracker.compare("whole", "fewer", missing=missing).comparisons
         assert (
             "ndcg@10 counts the groups that a run lacks as 0 (4 here), and they stay; to leave them out, compare by "
-            "what this adds: ndcg-track rescore whole fewer --dataset default --metric 'ndcg(missing=skip)@10'"
+            "the metric that this adds: ndcg-track rescore whole fewer --dataset default "
+            "--metric 'ndcg(missing=skip)@10'"
         ) in in_words(comparison.notes)
     assert not any("they stay" in note for note in in_words(tracker.compare("whole", "fewer").comparisons[0].notes))
     tracker.rescore(["whole", "fewer"], metrics="ndcg(missing=skip)@10")
@@ -710,3 +711,30 @@ def test_lists_of_equal_scores_are_told(tracker: nt.Tracker) -> None:
     one_differs = frame.assign(score=np.where(frame.index == 17, 1.0, 0.5))
     assert tracker.ingest(one_differs.drop(columns="label"), name="other").notes == ()
     assert nt.evaluate(frame.head(12), "ndcg@10").notes == (), "few lists may be so by chance"
+
+
+def test_metrics_that_are_equal_in_every_group_are_told(tracker: nt.Tracker) -> None:
+    rng = np.random.default_rng(3)
+    rows = [(f"q{n}", item, float(rng.normal()), int(rng.integers(0, 3))) for n in range(12) for item in "abcd"]
+    frame = pd.DataFrame(rows, columns=["group", "item", "score", "label"])
+    metrics = ["ndcg@10", "P@2", "trec_eval:ndcg_cut_10"]
+    tracker.ingest(frame, name="one", metrics=metrics)
+    other = frame.assign(score=rng.normal(size=len(frame))).drop(columns="label")
+    tracker.ingest(other, name="other", metrics=metrics)
+    told = "are equal in every group, and p-values are corrected for both: name one, to ask once"
+    (comparison,) = tracker.compare("one", "other").comparisons
+    (note,) = (note for note in comparison.notes if note.kind == "equal_metrics")
+    assert note.facts["metrics"][0] == "ndcg@10"
+    assert told in str(tracker.compare("one", "other")).replace("\n      ", " ")
+    assert told not in str(tracker.compare("one", "other", metrics=["ndcg@10", "P@2"])).replace("\n      ", " ")
+
+
+def test_commands_ask_the_same_again(tracker: nt.Tracker) -> None:
+    """What a note has one type asks for the metric, the labels and the missing groups of the call."""
+    labels = {f"q{n}": {"a": 1, "b": 0} for n in range(9)}
+    tracker.ingest({group: {"a": 1.0, "b": 2.0} for group in labels}, labels=labels, name="judged")
+    tracker.ingest({group: {"a": 1.0, "x": 2.0, "b": 0.0} for group in labels}, name="other")
+    (comparison,) = tracker.compare("judged", "other", metrics="ndcg@10", labels=1, missing="zero").comparisons
+    assert in_words(comparison.notes)[0].endswith(
+        "ndcg-track compare judged other --dataset default --metric ndcg@10 --labels 1 --missing zero --unjudged-bounds"
+    )

@@ -344,7 +344,7 @@ def test_without_labels_in_common_each_run_has_its_newest(shop: nt.Tracker) -> N
 def test_newer_labels_than_the_shared_ones_are_pointed_out(shop: nt.Tracker) -> None:
     newer_labels(shop)
     assert note_text(of_runs(shop, "bm25", "dense").notes[-2]) == (
-        "labels version 2 is newer than version 1, which both runs share; to use it: "
+        "labels version 2 is newer than version 1, which the runs share; to use it: "
         "ndcg-track rescore bm25 dense --dataset shop --metric ndcg@10"
     )
 

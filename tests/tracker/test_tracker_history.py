@@ -76,7 +76,9 @@ def test_a_metric_that_no_run_has_is_an_empty_frame(tracker: nt.Tracker) -> None
 
 def test_an_unknown_dataset_and_a_wrong_metric_are_refused(tracker: nt.Tracker) -> None:
     tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="shop")
-    with pytest.raises(nt.ReferenceNotFoundError, match=r"^no dataset 'default'; there are shop$"):
+    with pytest.raises(
+        nt.ReferenceNotFoundError, match=r"^no dataset 'default'; there is only 'shop': name it with dataset='shop'$"
+    ):
         tracker.history()
     with pytest.raises(nt.MetricError):
         tracker.history("ndgc@10", dataset="shop")

@@ -75,7 +75,9 @@ def test_a_name_in_several_datasets_needs_the_dataset(shop: nt.Tracker) -> None:
 
 def test_questions_about_an_unknown_dataset_are_refused(shop: nt.Tracker) -> None:
     for question in (shop.runs, shop.aliases):
-        assert refusal(nt.ReferenceNotFoundError, question, "shop") == "no dataset 'shop'; there are default"
+        assert refusal(nt.ReferenceNotFoundError, question, "shop") == (
+            "no dataset 'shop'; there is only 'default': name it with dataset='default'"
+        )
 
 
 def test_an_alias_moves_from_run_to_run(shop: nt.Tracker) -> None:

@@ -16,7 +16,7 @@ from ndcg_tracker.ingest.formats.trec import (
     _NEWLINE,
 )
 from ndcg_tracker.ingest.numbers import number
-from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces, WrongValueError
+from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces, WrongValueError, shown
 from ndcg_tracker.ingest.rows import GatheredRows, Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.source import BLOCK, LONGEST_LINE
 
@@ -133,6 +133,11 @@ class Delimited:
                 label=columns.label or "rating",
             )
         names = [name.decode() for name in header]
+        other = next((mark for mark in (";", "\t", "|") if len(names) == 1 and mark in names[0]), None)
+        if other is not None:
+            marks = {"\t": "tabs"}.get(other, repr(other))
+            what = f"the header {shown(names[0])} is one column; is it separated by {marks}?"
+            raise refused(what, advice="write the file with commas, or with tabs and the reader tsv", joint=" ")
         self._found = columns.positions(names, self._wanted, refused)
         self._are_ranks = columns.are_ranks({role: names[place] for role, place in self._found.items()})
         self._n_cells = len(header)

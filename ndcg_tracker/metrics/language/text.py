@@ -10,6 +10,8 @@ from functools import lru_cache
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.dialects import DIALECTS
+from ndcg_tracker.metrics.language.dialects.dialect import Dialect
+from ndcg_tracker.metrics.language.dialects.trec import all_trec
 from ndcg_tracker.metrics.language.measures import EXTERNAL, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric, external_metric, parse_canonical
 
@@ -36,6 +38,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 _GAIN = re.compile(r"-?\d+(?:\.\d+)?=-?[\d.]+", re.ASCII)
 _SHUT = {"(": ")", "[": "]", "{": "}"}
 _NEAR = 0.75
+TREC = ("trec_eval", "pytrec_eval", "trec_eval10")
 
 
 @lru_cache(maxsize=1024)
@@ -124,7 +127,11 @@ def _unprefixed(text: str) -> Metric:
             raise MetricError(
                 f"{text!r} names {len(parts)} metrics ({' and '.join(parts)})", advice="give one of them"
             ) from None
-        foreign = _first_that_parses([f"{dialect}:{text}" for dialect in DIALECTS])
+        words = text.split()
+        if len(words) > 1 and all(_first_that_parses([_in_our_words(word)]) for word in words):
+            commas = f"put commas between metrics: {','.join(words)}"
+            raise MetricError(f"{text!r} is not a metric", advice=commas) from None
+        foreign = _first_that_parses([text.replace("-", "_", 1), *(f"{dialect}:{text}" for dialect in DIALECTS)])
         if foreign is not None:
             raise MetricError(f"{text!r} is another tool's spelling", advice=f"did you mean {foreign}?") from None
         name, near = _nearest(text)
@@ -137,7 +144,13 @@ def _of_dialect(form: re.Match[str], text: str) -> Metric:
     """Return the metric that a dialect's text names."""
     dialect = DIALECTS.get(form["name"])
     if dialect is not None:
-        return dialect.metric((form["options"] or "").strip(), form["native"])
+        try:
+            return dialect.metric((form["options"] or "").strip(), form["native"])
+        except MetricError:
+            meant = _in_dialect(dialect, form["native"].strip())
+            if meant is None or meant.startswith(f"{dialect.name}:{form['native'].strip()}"):
+                raise
+            raise MetricError(f"{text!r} is not its spelling", advice=f"did you mean {meant}?") from None
     near = difflib.get_close_matches(form["name"].lower(), DIALECTS, n=1, cutoff=0.5)
     found = _first_that_parses(
         [f"{name}{text[len(form['name']) :]}" for name in near]
@@ -146,6 +159,16 @@ def _of_dialect(form: re.Match[str], text: str) -> Metric:
     )
     hint = f"did you mean {found}?" if found else f"the dialects are {', '.join(DIALECTS)}"
     raise MetricError(f"{form['name']} is not a dialect", advice=hint)
+
+
+def _in_dialect(dialect: Dialect, native: str) -> str | None:
+    """Return how a dialect spells a measure that people know by another name, None if it does not know it."""
+    found = _measures_by_name().get(_plain(native))
+    if found is None:
+        return None
+    measure = found.partition("(")[0]
+    texts = [*dialect.examples, *(all_trec(dialect.name) if dialect.name in TREC else ())]
+    return next((one for one in texts if parse_metric(one).measure == measure), None)
 
 
 def _in_our_words(text: str) -> str:

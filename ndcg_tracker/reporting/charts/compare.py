@@ -122,7 +122,7 @@ def columns_of(groups: EveryGroup) -> Columns:
     worst = lost[::n_each].tolist()
     best = won[::-1][::n_each][::-1].tolist()
     n_same = delta.size - lost.size - won.size
-    gap = max(2, (len(worst) + len(best)) // 12) if n_same else 0
+    gap = max(2, -(-(len(worst) + len(best)) * 3 // 20)) if n_same else 0  # as wide as the words that stand there
     end = len(worst) + gap + len(best)
     return Columns(
         [*worst, *best],

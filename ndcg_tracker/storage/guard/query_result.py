@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import difflib
 import json
 import re
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ PLAN = "plan"
 MAX_RESULT_BYTES = 1 << 30
 """Texts of a result may add up to this many bytes; a larger result is refused."""
 
-_VIEWS = ", ".join(view.name for view in VIEWS)
+_NAMES = [view.name for view in VIEWS]
+_VIEWS = ", ".join(_NAMES)
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,13 @@ def query_error(message: str, query: str = "", *, unknown: Literal["view", "colu
         for character in " ".join(message.split())
     )
     named = [view for view in VIEWS if unknown == "column" and re.search(rf"\b{view.name}\b", query)]
+    if unknown == "view":
+        words = re.findall(r"\w+", text)
+        near = [view for word in words for view in difflib.get_close_matches(word, _NAMES, n=1, cutoff=0.8)]
+        if near:
+            return InputError(text, where="sql", advice=f"did you mean {near[0]}?")
+    if unknown is None and 'near "group"' in text:
+        return InputError(text, where="sql", advice="the column of the group is group_key")
     columns = "; ".join(f"{view.name} has {', '.join(view.columns)}" for view in named)
     return InputError(text, where="sql", advice=columns or (f"the views are {_VIEWS}" if unknown else ""))
 

@@ -394,3 +394,19 @@ def test_a_file_that_may_only_be_read(path: Path) -> None:
         assert ask(path, "SELECT count(*) FROM runs").rows == [(2,)]
     finally:
         path.parent.chmod(0o700)
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("SELECT * FROM run_sumary", "sql: no such table: run_sumary; did you mean run_summary?"),
+        (
+            "SELECT * FROM items WHERE group = 'q'",
+            'sql: near "group": syntax error; the column of the group is group_key',
+        ),
+    ],
+)
+def test_what_was_meant_is_named(path: Path, query: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        ask(path, query)
+    assert str(caught.value) == message
