@@ -228,6 +228,8 @@ def slice_table(slices: GateSlices, sides: Sides, title: str = "slices") -> Tabl
     ]
     level = percent_of(1 - FAIL_ALPHA)
     legend = [f"{sides.least}: with 95% confidence; {sides.most}: with {level}, by Holm's method over the {title}"]
+    if slices.of_status("open"):
+        legend.append("open: neither is shown; where information is low, bounds allow for rare, large differences")
     if slices.n_small:
         small = counted(slices.n_small, title.removesuffix("s"))
         legend.append(f"{small} of fewer than {FEWEST_IN_SLICE} groups not judged")
