@@ -20,7 +20,7 @@ from machine import Postgres
 from processes import DATA
 from upkeep import PROGRAM, measured
 
-from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.storage.database import upgrade
 from ndcg_tracker.tracker.tracker import Tracker
 
 ASKED = {

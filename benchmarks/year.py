@@ -24,7 +24,7 @@ from machine import Postgres
 from processes import DATA, ROOT
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.storage.database import upgrade
 from ndcg_tracker.tracker.tracker import Tracker
 
 ITEMS, POOL, LABELLED = 50, 200, 30

@@ -18,7 +18,7 @@ from preloaded import Preloaded
 from sqlalchemy import make_url
 from thorough import LONG, examples
 
-from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.storage.database import upgrade
 
 _MEMORY = Path("/dev/shm")
 _ROOM = 3 << 30

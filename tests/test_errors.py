@@ -28,8 +28,8 @@ from ndcg_tracker.ingest.places import WrongValueError
 from ndcg_tracker.ingest.reading import ScatteredGroupError, read_labels, read_run
 from ndcg_tracker.integrations.libraries import MissingLibraryError
 from ndcg_tracker.storage.connection import FailedDatabaseError, LostAnswerError, Reason
+from ndcg_tracker.storage.database import upgrade
 from ndcg_tracker.storage.database_url import parsed_location
-from ndcg_tracker.storage.store import upgrade
 from ndcg_tracker.tracker.evaluation import NoLabelsError
 
 PACKAGE = Path(nt.__file__).parent

@@ -28,7 +28,7 @@ def upgrade_database() -> None:
 
     A SQLite file is backed up first.
     """
-    from ndcg_tracker.storage.store import upgrade
+    from ndcg_tracker.storage.database import upgrade
 
     result = upgrade(_location())
     if result.backup is not None:
@@ -47,7 +47,7 @@ def show_state(format: options.Output = options.OutputFormat.text) -> None:
     Nothing is written.
     """
     from ndcg_tracker.reporting.formats import rows_as
-    from ndcg_tracker.storage.store import current
+    from ndcg_tracker.storage.database import current
 
     state = current(_location())
     options.show(rows_as(format.plain, ["state", "detail"], [(state.kind.value, state.detail)]))
@@ -59,7 +59,7 @@ def check_database() -> None:
 
     The checks cover the file, the schema, the lists, and rows without an owner.
     """
-    from ndcg_tracker.storage.store import check
+    from ndcg_tracker.storage.database import check
 
     damage = check(_location())
     for line in damage:
@@ -78,7 +78,7 @@ def backup_database(
     The copy is checked.
     """
     from ndcg_tracker.cli.input_files import drawn_progress
-    from ndcg_tracker.storage.store import backup
+    from ndcg_tracker.storage.database import backup
 
     with drawn_progress("copying to", target) as progress:
         path, n_runs = backup(_location(), target, progress)
@@ -94,7 +94,7 @@ def restore_database(
     Nothing may be at the location yet. For Postgres, use pg_restore, and then doctor.
     """
     from ndcg_tracker.cli.input_files import drawn_progress
-    from ndcg_tracker.storage.store import restore
+    from ndcg_tracker.storage.database import restore
 
     with drawn_progress("restoring", backup) as progress:
         path, n_runs = restore(_location(), backup, progress)
@@ -123,7 +123,7 @@ def vacuum_database(
     executors of Spark staged of runs that nobody publishes any more is deleted.
     """
     from ndcg_tracker.reporting.numbers import counted
-    from ndcg_tracker.storage.store import vacuum
+    from ndcg_tracker.storage.database import vacuum
 
     found = vacuum(_location(), full=full)
     if found.n_cleared:
@@ -149,7 +149,7 @@ def grant_rights(
     The roles must exist. Whatever else these roles may do with the tables is taken from them. Run it again after db
     upgrade.
     """
-    from ndcg_tracker.storage.store import grant
+    from ndcg_tracker.storage.database import grant
     from ndcg_tracker.storage.upkeep.grants import Roles
 
     statements = grant(_location(), Roles(owner, writer, reader, dashboards), apply=apply)

@@ -26,13 +26,13 @@ from ndcg_tracker.comparison.results import (
     TieEffect,
     UnjudgedBounds,
     Verdict,
-    all_one_notes,
     corrected_verdict,
     coverage_notes,
     ties_note,
 )
 from ndcg_tracker.comparison.slices import Slicing, compare_slices, worst_first
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.metrics.kernel.mean import all_one_notes
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.notes import Note

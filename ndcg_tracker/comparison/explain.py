@@ -114,19 +114,6 @@ def explained_items(changes: ItemChanges) -> tuple[ExplainedItem, ...]:
     return tuple(ExplainedItem(move, KINDS[kind], None if np.isnan(grade) else grade) for move, kind, grade in rows)
 
 
-def moves_by_group(changes: ItemChanges, groups: Index, *, top: int) -> list[tuple[ItemMove, ...]]:
-    """Return for each of some groups the items that changed its value most, ``top`` at most.
-
-    Parameters: ``changes``: the items whose contribution changed; ``groups``: int64, as ``changes`` numbers groups.
-    """
-    ordered = changes.largest_first()
-    found = []
-    for group in groups.tolist():
-        rows = ordered[changes.groups[ordered] == group][:top]
-        found.append(tuple(changes.only(rows).moves()))
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class LabelDifferences:
     """How two label sets differ: the pairs of both whose grade is another one, and the pairs of one of them alone."""

@@ -220,3 +220,16 @@ def _at(column: NDArray[Number], rows: Index, absent: float | bool) -> NDArray[N
     if not column.size:
         return np.full(rows.size, absent, dtype=column.dtype)
     return np.where(rows < 0, column.dtype.type(absent), column[rows])
+
+
+def moves_by_group(changes: ItemChanges, groups: Index, *, top: int) -> list[tuple[ItemMove, ...]]:
+    """Return for each of some groups the items that changed its value most, ``top`` at most.
+
+    Parameters: ``changes``: the items whose contribution changed; ``groups``: int64, as ``changes`` numbers groups.
+    """
+    ordered = changes.largest_first()
+    found = []
+    for group in groups.tolist():
+        rows = ordered[changes.groups[ordered] == group][:top]
+        found.append(tuple(changes.only(rows).moves()))
+    return found

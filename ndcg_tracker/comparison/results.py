@@ -17,7 +17,6 @@ _ROUNDING = 1e-12
 
 
 Verdict = Literal["improved", "regressed", "no_difference_detected", "identical", "not_comparable"]
-_FEWEST_OF_ALL = 5
 NotComparable = Literal["no_group", "nothing_judged"]
 """Why two runs cannot be compared: no group has a result in both; neither has a judged item that the metric counts."""
 ALPHA = 0.05
@@ -387,18 +386,6 @@ def coverage_notes(
         if shares[run] and not any(share != 0 for share in shares[run]) and any(shares[other]):
             notes.append(Note("none_judged", {"run": run}))
     return notes
-
-
-def all_one_notes(means: Iterable[tuple[str, float | None, int]]) -> list[Note]:
-    """Return a note on the first metric by which every group scores 1, which no run can exceed.
-
-    ``means``: per metric its name, its mean and of how many groups; of fewer than 5 nothing is said.
-
-    >>> all_one_notes([("RR", 0.5, 7), ("ndcg@10", 1.0, 7)])
-    [Note(kind='all_one', facts={'n': 7, 'metric': 'ndcg@10'}, command=())]
-    """
-    found = ((name, n) for name, mean, n in means if mean == 1.0 and n >= _FEWEST_OF_ALL)
-    return [Note("all_one", {"n": n, "metric": name}) for name, n in found][:1]
 
 
 def most_telling(moves: Iterable[ItemMove], delta: float, n: int) -> tuple[ItemMove, ...]:

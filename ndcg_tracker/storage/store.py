@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -24,16 +23,14 @@ from ndcg_tracker.storage.connection import (
 from ndcg_tracker.storage.database_url import Location, parsed_location
 from ndcg_tracker.storage.locks import TURNS, Lock, TurnName, storing
 from ndcg_tracker.storage.read import ReadTransaction, Session
-from ndcg_tracker.storage.upkeep.backup import Progress, backup_to, restore_from
-from ndcg_tracker.storage.upkeep.grants import Roles, granted
-from ndcg_tracker.storage.upkeep.handshake import Kind, State, found_state, refusal, state_within
+from ndcg_tracker.storage.upkeep.handshake import Kind, found_state, refusal, state_within
 from ndcg_tracker.storage.upkeep.integrity import Written
-from ndcg_tracker.storage.upkeep.migrate import UpgradeResult, database_state, upgrade_database
-from ndcg_tracker.storage.upkeep.vacuum import VacuumResult, vacuumed
-from ndcg_tracker.storage.write import WriteTransaction
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.guard.query_result import QueryResult
+    from ndcg_tracker.storage.write import WriteTransaction
+
+# What writes, migrates or guards is imported where it is used: most commands read, and most of their time is the start.
 
 RECONNECT_SECONDS = 10.0
 """How long to wait for a server to answer again, such as after a restart."""
@@ -78,6 +75,8 @@ class Store:
         try:
             state = found_state(engine, where)
             if create and not read_only and where.path is not None and state.kind in (Kind.MISSING, Kind.EMPTY):
+                from ndcg_tracker.storage.upkeep.migrate import upgrade_database
+
                 upgrade_database(where)
             elif state.kind is not Kind.CURRENT:
                 raise refusal(state, where)
@@ -130,6 +129,8 @@ class Store:
         """
         if self._read_only:
             raise DatabaseError("it was opened for reading only; nothing was stored", where=self.display_url)
+        from ndcg_tracker.storage.write import WriteTransaction
+
         written: Written | None = None
         taken = TURNS[turn] if run is None else storing(*run)
         locks = writer_locks(self._location, taken)
@@ -170,59 +171,6 @@ class Store:
         return run_guarded_postgres(
             conninfo, query, timeout_seconds=timeout_seconds, max_rows=max_rows, explain=explain
         )
-
-
-def upgrade(location: str) -> UpgradeResult:
-    """Create or upgrade the schema (``db upgrade``) and return what was done."""
-    return upgrade_database(parsed_location(location))
-
-
-def current(location: str) -> State:
-    """Return what is at the location (``db current``); nothing is written."""
-    return database_state(parsed_location(location))
-
-
-def restore(location: str, source: str, progress: Progress | None = None) -> tuple[Path, int | None]:
-    """Make a new SQLite database of a backup (``db restore``); return its path and how many runs it has (see below)."""
-    return _checked_copy(restore_from(parsed_location(location), parsed_location(source), progress))
-
-
-def _checked_copy(path: Path) -> tuple[Path, int | None]:
-    """Return the path of a copy, and how many runs it has, each with all its lists and results.
-
-    None for a copy of another schema, of which only the file is checked. A copy that is damaged is removed.
-    """
-    if database_state(parsed_location(str(path))).kind is not Kind.CURRENT:
-        return path, None
-    with Store.open(str(path), read_only=True) as store, store.read() as tx:
-        damage, n_runs = tx.damage(), len(tx.runs.all())
-    if damage:
-        path.unlink()
-        raise DatabaseError(
-            f"the copy is damaged ({'; '.join(damage)}) and was removed", where=path, advice="copy another backup"
-        )
-    return path, n_runs
-
-
-def vacuum(location: str, *, full: bool = False) -> VacuumResult:
-    """Give free space back and renew statistics (``db vacuum``)."""
-    return vacuumed(parsed_location(location), full=full)
-
-
-def check(location: str) -> list[str]:
-    """Return the damage in a database of the newest schema (``db check``), nothing if it is intact."""
-    with Store.open(location) as store, store.read() as transaction:
-        return transaction.damage()
-
-
-def backup(location: str, target: str, progress: Progress | None = None) -> tuple[Path, int | None]:
-    """Copy a SQLite database, in use or not, into a new file (``db backup``); return what ``restore`` does."""
-    return _checked_copy(backup_to(parsed_location(location), Path(target), progress))
-
-
-def grant(location: str, roles: Roles, *, apply: bool = False) -> list[str]:
-    """Return the statements that give a team's roles their rights (``db grant``); ``apply`` runs them."""
-    return granted(parsed_location(location), roles, apply=apply)
 
 
 def refresh_statistics(engine: Engine) -> None:

@@ -40,9 +40,9 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.reporting.compare import comparison_as, comparison_html, comparison_object, metric_rows, slice_rows
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.storage.references import is_pattern
-from ndcg_tracker.tracker.explain import item_moves
 from ndcg_tracker.tracker.families import retraining_note
 from ndcg_tracker.tracker.groups import AttributeValues, attribute_values
+from ndcg_tracker.tracker.item_moves import item_moves
 from ndcg_tracker.tracker.label_sets import label_set_ref
 from ndcg_tracker.tracker.run_pair import (
     RunPair,

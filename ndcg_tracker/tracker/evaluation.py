@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
-from ndcg_tracker.comparison.results import all_one_notes
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, ONE_TABLE, Columns, header_of
@@ -18,7 +17,7 @@ from ndcg_tracker.ingest.frames import NullScores, frame_blocks, read_label_fram
 from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.ingest.reading import in_blocks_or_whole, may_have_columns, read_labels
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
-from ndcg_tracker.metrics.kernel.mean import DEFINED, GroupResults, GroupValues
+from ndcg_tracker.metrics.kernel.mean import DEFINED, GroupResults, GroupValues, all_one_notes
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import metric_texts, parse_metrics

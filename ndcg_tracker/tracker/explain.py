@@ -18,12 +18,10 @@ from ndcg_tracker.comparison.explain import (
     RunExplanation,
     change_totals,
     explained_items,
-    moves_by_group,
     slice_totals,
 )
 from ndcg_tracker.comparison.item_changes import ItemChanges, item_changes, joined_changes, within_cutoff
 from ndcg_tracker.comparison.pair import pair
-from ndcg_tracker.comparison.results import ItemMove
 from ndcg_tracker.comparison.texts import GroupTexts
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NotComparableError, argument
@@ -52,6 +50,7 @@ from ndcg_tracker.tracker.explain_parts import (
     subject_of,
 )
 from ndcg_tracker.tracker.groups import attribute_values, group_id
+from ndcg_tracker.tracker.item_moves import contributions_of
 from ndcg_tracker.tracker.label_sets import numbered_labels
 from ndcg_tracker.tracker.run_pair import RunPair, Side, check_one_dataset, paired_results, rescore_command
 from ndcg_tracker.tracker.scoring import GatheredValues, stored_weights
@@ -181,31 +180,6 @@ def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupEx
         tuple(notes),
         texts.get(int(ids[0]), GroupTexts()),
     )
-
-
-def item_moves(tx: ReadTransaction, both: RunPair, group_ids: Index, n: int = 3) -> dict[int, tuple[ItemMove, ...]]:
-    """Return for each of some groups the items that changed its value most, the largest contribution first.
-
-    Only the lists of these groups are read. Parameters: ``both``: two runs under a metric, each with its labels.
-    ``group_ids``: int64, distinct ids of groups of the dataset. ``n``: how many
-    items of each at most; those that contribute the same to both runs are not among them. Returns: one entry per id,
-    none at all under a metric that is not a sum over items. Raises: MetricError for a label or a group that an axis
-    of the metric refuses.
-    """
-    if both.metric.measure not in ADDITIVE or not group_ids.size:
-        return {}
-    keys = tx.groups.keys(both.dataset_id, group_ids)
-    wanted = np.sort(group_ids)
-    one, other = (contributions_of(tx, side, both.metric, wanted) for side in both.sides)
-    places = [places_of(found.values.group_keys, keys) for found in (one, other)]
-    changes = item_changes(one, other, places[0], places[1], changed_only=True)
-    moves = moves_by_group(changes, np.arange(group_ids.size), top=n)
-    return dict(zip(group_ids.tolist(), moves, strict=True))
-
-
-def contributions_of(tx: ReadTransaction, side: Side, metric: Metric, ids: Index) -> Contributions:
-    """Return what the items of some groups contribute; only their lists are read."""
-    return contributions(judged(tx.runs.ranking(side.run.id, ids), tx.labels.lists(side.label_set.id, ids)), metric)
 
 
 def _group_value(tx: ReadTransaction, side: Side, found: Contributions, group: str, group_id: int) -> float:

@@ -2,69 +2,25 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.errors import ConflictError, NameTakenError, ReferenceNotFoundError, argument
+from ndcg_tracker.errors import ConflictError, NameTakenError, argument
 from ndcg_tracker.metrics.kernel.mean import plain_mean
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.metrics.language.text import asked_for, parse_metric
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.tracker.ingest import IngestResult
 from ndcg_tracker.tracker.scoring import NO_ITEMS, StoredMetric
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.results import ResultTable
-    from ndcg_tracker.storage.read import ReadTransaction
-    from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
     from ndcg_tracker.storage.write import WriteTransaction
     from ndcg_tracker.tracker.ingest import RunDetails
 
 
 _UNDEFINED = "no value was given"
-
-
-def known_metric(tx: ReadTransaction, dataset_id: int, metric: Metric) -> Metric:
-    """Return a metric with the direction and range that its results are stored with, if its text leaves them out.
-
-    Raises: ReferenceNotFoundError where the dataset has no such results.
-    """
-    if not metric.is_external or metric.settings:
-        return metric
-    found = tx.evaluations.external(dataset_id, metric.measure)
-    if found is None:
-        dataset = tx.datasets.with_id(dataset_id).name
-        raise ReferenceNotFoundError(
-            f"dataset {dataset!r} has no results {metric}",
-            advice=f"store some with: ndcg-track ingest --results FILE --metric {metric}",
-        )
-    return parse_metric(found)
-
-
-def advice_for_lacking(
-    tx: ReadTransaction, runs: Sequence[RunRecord], metrics: Sequence[Metric], rescore: Sequence[str]
-) -> str:
-    """Return what to do where runs lack metrics: ask for those that they have by a like name, or compute them.
-
-    ``rescore``: the command that does that for runs with items.
-    """
-    asked = {metric.requested_as.rpartition(":")[2].lower() for metric in metrics}
-    of_runs = [{asked_for(one.metric, one.requested_as) for one in tx.evaluations.of_run(run.id)} for run in runs]
-    shared = sorted(name for name in set.intersection(*of_runs) if name)
-    alike = " or ".join(name for name in shared if name not in asked and name.rpartition(":")[2].lower() in asked)
-    typed = f"type: {shlex.join(rescore)}"
-    without = [run for run in runs if not run.n_items]
-    if not without or (metrics and all(metric.is_external for metric in metrics)):
-        return f"ask for {alike}, which they have, or {typed}" if alike else typed
-    if shared:
-        return f"they have results of another engine: ask for {alike or ' or '.join(shared)}"
-    return (
-        f"run {without[0].name!r} has no items to compute it from, only results of another engine; store those of the "
-        "others: ndcg-track ingest --results FILE"
-    )
 
 
 def store_results(

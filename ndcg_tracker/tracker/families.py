@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ndcg_tracker.comparison.results import MetricComparison
 from ndcg_tracker.notes import Note
 
 if TYPE_CHECKING:
+    from ndcg_tracker.comparison.results import MetricComparison
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
     from ndcg_tracker.tracker.run_pair import RunPair

@@ -43,9 +43,9 @@ from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.equivalence import checked_margin
 from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.tracker.compare import ComparedPair, CompareOptions, asked_attributes, compared_pair
-from ndcg_tracker.tracker.external import known_metric
 from ndcg_tracker.tracker.families import AA_TAG, family_of, tagged
 from ndcg_tracker.tracker.groups import attribute_values, attributes_of
+from ndcg_tracker.tracker.known_metrics import known_metric
 from ndcg_tracker.tracker.run_pair import RunPair, Side, Version, rescore_command, resolved_pair
 from ndcg_tracker.tracker.sums import summed_results
 

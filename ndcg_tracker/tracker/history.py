@@ -20,8 +20,8 @@ from ndcg_tracker.statistics.run_scatter import FEWEST_CHANGES, scatter_of_repea
 from ndcg_tracker.statistics.steps import Step, StepsWithScatter, steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.storage.records import MEANS_AGREE
-from ndcg_tracker.tracker.external import known_metric
 from ndcg_tracker.tracker.families import AA_TAG, is_checkpoint
+from ndcg_tracker.tracker.known_metrics import known_metric
 
 if TYPE_CHECKING:
     import pandas as pd

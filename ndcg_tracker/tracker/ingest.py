@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.comparison.results import all_one_notes
 from ndcg_tracker.errors import NameTakenError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
+from ndcg_tracker.metrics.kernel.mean import all_one_notes
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import judged

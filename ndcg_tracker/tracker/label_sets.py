@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.comparison.results import LabelSetRef
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.storage.records import NO_LABELS_HERE
-from ndcg_tracker.tracker.labels import GROUPS_AT_ONCE, HELD_LABELS
 
 if TYPE_CHECKING:
     from ndcg_tracker.comparison.labels import GradeFrequency, LabelsDiff, LabelVersion
+    from ndcg_tracker.comparison.results import LabelSetRef
     from ndcg_tracker.rankings.ranking import LabelLists
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import LabelSetRecord
+
+GROUPS_AT_ONCE = 1 << 16
+"""How many of the groups that were not asked for are looked up at a time."""
+
+HELD_LABELS = 1 << 22
+"""Up to this many stored labels are read at once and held; of more, those of some groups are read at a time."""
 
 
 def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = None) -> list[LabelVersion]:
@@ -101,6 +106,8 @@ def judge_words(judge: str) -> str:
 
 def label_set_ref(label_set: LabelSetRecord) -> LabelSetRef:
     """Return a label set as reports name it."""
+    from ndcg_tracker.comparison.results import LabelSetRef  # not for ingest, which finds labels here
+
     return LabelSetRef(label_set.version, label_set.digest, label_set.judge)
 
 

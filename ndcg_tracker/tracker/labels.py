@@ -15,6 +15,7 @@ from ndcg_tracker.rankings.join import matching_rows, places_of
 from ndcg_tracker.rankings.key_places import KeyPlaces
 from ndcg_tracker.rankings.keys import KeyIndex, Keys, joined_digest
 from ndcg_tracker.rankings.ranking import LabelLists, labels_of_groups
+from ndcg_tracker.tracker.label_sets import GROUPS_AT_ONCE, HELD_LABELS
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.table import RankedTable
@@ -24,12 +25,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.write import WriteTransaction
 
 NO_LABELS = LabelLists(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
-
-GROUPS_AT_ONCE = 1 << 16
-"""How many of the groups that were not asked for are looked up at a time."""
-
-HELD_LABELS = 1 << 22
-"""Up to this many stored labels are read at once and held; of more, those of some groups are read at a time."""
 
 _DATASETS_NAMED = 5
 

@@ -20,8 +20,8 @@ from ndcg_tracker.notes import Fact, Note
 from ndcg_tracker.reporting.leaderboard import leaderboard_as, leaderboard_rows
 from ndcg_tracker.reporting.notes import command_line, in_words
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
-from ndcg_tracker.tracker.external import advice_for_lacking, known_metric
 from ndcg_tracker.tracker.groups import attribute_values
+from ndcg_tracker.tracker.known_metrics import advice_for_lacking, known_metric
 from ndcg_tracker.tracker.label_sets import label_set_ref, numbered_labels
 from ndcg_tracker.tracker.run_pair import Version, check_one_dataset, no_group_of_labels, rescore_command
 from ndcg_tracker.tracker.sums import refuse_sums

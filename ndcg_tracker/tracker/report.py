@@ -30,9 +30,9 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.reporting.pages.report import RunsReport
 from ndcg_tracker.tracker.compare import CompareOptions, compared
-from ndcg_tracker.tracker.explain import contributions_of
 from ndcg_tracker.tracker.groups import attributes_of
 from ndcg_tracker.tracker.history import HistoryFilter, history_of
+from ndcg_tracker.tracker.item_moves import contributions_of
 from ndcg_tracker.tracker.texts import texts_of
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.notes import sentence
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, MEANS_AGREE, NO_LABELS_HERE
-from ndcg_tracker.tracker.external import advice_for_lacking, known_metric
+from ndcg_tracker.tracker.known_metrics import advice_for_lacking, known_metric
 from ndcg_tracker.tracker.label_sets import numbered_labels
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.reporting.notes import command_line
-from ndcg_tracker.tracker.external import known_metric
 from ndcg_tracker.tracker.groups import attribute_values
+from ndcg_tracker.tracker.known_metrics import known_metric
 from ndcg_tracker.tracker.run_pair import Evaluated, rescore_command
 
 if TYPE_CHECKING:

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.guard.query_result import QueryResult
     from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord, SuiteRecord
     from ndcg_tracker.storage.store import Store
-    from ndcg_tracker.tracker.arms import VersionsResult
     from ndcg_tracker.tracker.compare import CompareOptions, ComparisonResult
     from ndcg_tracker.tracker.conventions import Convention
     from ndcg_tracker.tracker.diff import DiffResult
@@ -68,6 +67,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.suite import SuiteComparisonResult, SuiteResult
     from ndcg_tracker.tracker.suite_gate import SuiteGateResult
     from ndcg_tracker.tracker.texts import StoredText, TextsAdded
+    from ndcg_tracker.tracker.versions import VersionsResult
 
 # What answers a question is imported where it is asked: most of a small command's time is its start.
 
@@ -302,7 +302,7 @@ class Tracker:
         from ndcg_tracker.statistics.summary import SliceSummary
         from ndcg_tracker.storage.checks import checked_name, stored_time
         from ndcg_tracker.tracker.ingest import RunDetails, source_name
-        from ndcg_tracker.tracker.sums import store_sums
+        from ndcg_tracker.tracker.summaries import store_sums
 
         given = [summaries] if isinstance(summaries, str | os.PathLike) else list(summaries)
         sums = [one for one in given if isinstance(one, SliceSummary)]
@@ -573,8 +573,8 @@ class Tracker:
         runs lacks the metrics are named, with the command that adds them.
         """
         from ndcg_tracker.comparison.inference import Methods
-        from ndcg_tracker.tracker.arms import VersionsResult, compared_versions
         from ndcg_tracker.tracker.compare import CompareOptions
+        from ndcg_tracker.tracker.versions import VersionsResult, compared_versions
 
         methods = Methods(test, ci, equivalence)
         options = CompareOptions(

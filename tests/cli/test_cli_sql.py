@@ -8,7 +8,7 @@ import pytest
 from command_line import CommandLine
 from stored_rows import row_counts
 
-from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.storage.database import upgrade
 
 pytestmark = pytest.mark.both_engines
 

@@ -21,10 +21,9 @@ from ndcg_tracker.comparison.explain import (
     Subject,
     change_totals,
     explained_items,
-    moves_by_group,
     with_grades_of,
 )
-from ndcg_tracker.comparison.item_changes import ItemChanges, item_changes, joined_changes, remainder_of
+from ndcg_tracker.comparison.item_changes import ItemChanges, item_changes, joined_changes, moves_by_group, remainder_of
 from ndcg_tracker.comparison.results import LabelSetRef, RunRef
 from ndcg_tracker.metrics.contributions import ADDITIVE, contributions
 from ndcg_tracker.metrics.kernel.values import group_values

@@ -13,7 +13,7 @@ from ranked_runs import frame_of_ranks, labels_of_ranks
 from small_shop import write_csv
 
 import ndcg_tracker as nt
-from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.storage.database import upgrade
 
 PAGE = (REPOSITORY / "docs" / "github-actions.md").read_text(encoding="utf-8")
 POSTGRES, SQLITE = [

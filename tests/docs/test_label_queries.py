@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import ndcg_tracker as nt
-from ndcg_tracker.storage import store
+from ndcg_tracker.storage import database
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 QUERY = re.compile(r'^\$ ndcg-track sql "([^"]*JOIN labels[^"]*)"', re.MULTILINE)
@@ -32,7 +32,7 @@ def test_the_page_has_one() -> None:
 
 @pytest.mark.parametrize(("page", "query"), queries())
 def test_an_item_comes_once_after_the_labels_changed(page: str, query: str, database_url: str) -> None:
-    store.upgrade(database_url)
+    database.upgrade(database_url)
     with nt.Tracker(database_url) as tracker:
         both = {"item": "item", "dataset": "shop"}
         tracker.ingest(rows("score", SCORES), name="dense", labels=rows("label", {"a": 0, "c": 1, "e": 2}), **both)

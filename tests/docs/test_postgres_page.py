@@ -8,8 +8,7 @@ from console_blocks import REPOSITORY
 from postgres_server import PostgresServer
 
 from ndcg_tracker.errors import DatabaseError
-from ndcg_tracker.storage import locks
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database, locks
 from ndcg_tracker.storage.store import Store
 
 PAGE = (REPOSITORY / "docs" / "postgres.md").read_text(encoding="utf-8")
@@ -35,7 +34,7 @@ def test_a_schema_beside_other_programs(postgres_server: PostgresServer, postgre
             owner = postgres_url.replace("//ndcg@", "//ndcg_owner@")
             for url, said in refusals:
                 if said == behind:
-                    storage.upgrade(owner)
+                    database.upgrade(owner)
                 with pytest.raises(DatabaseError) as caught:
                     Store.open(url)
                 assert f": {said.removesuffix('...')}" in str(caught.value)

@@ -8,7 +8,7 @@ from console_blocks import REPOSITORY
 
 from ndcg_tracker import Tracker
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.storage.database import upgrade
 
 N_ROWS = {"run_summary": 1, "group_history": 1, "group_diff": 0, "items": 2, "labels": 2, "label_coverage": 1}
 

@@ -17,7 +17,7 @@ from small_shop import BM25, DENSE, frame_of, labels_frame
 import ndcg_tracker as nt
 from ndcg_tracker.errors import DatabaseError, InputError
 from ndcg_tracker.integrations.datasette import SAVED_QUERIES, datasette_metadata
-from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.storage.database import upgrade
 from ndcg_tracker.storage.views import VIEWS
 
 EVIL = 'it\'s <b>"100%"</b> & #1?'

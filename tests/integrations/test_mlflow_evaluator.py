@@ -14,7 +14,7 @@ from mlflow_store import MLFLOW_WARNINGS, MlflowStore, store_in
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError, MetricError
-from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.storage.database import upgrade
 
 pytestmark = MLFLOW_WARNINGS
 METRICS = ["ndcg@10", "lightgbm:ndcg@5", "AP"]

@@ -9,7 +9,7 @@ import ndcg_tracker as nt
 from ndcg_tracker.ingest.columns import Columns
 from ndcg_tracker.ingest.frames import read_label_frame
 from ndcg_tracker.integrations.datasette import SAVED_QUERIES
-from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.storage.database import upgrade
 
 NEWER = {**LABELS, "q5": {"h": 1, "x": 2}}
 BY_NAME = {query.name: query for query in SAVED_QUERIES}

@@ -23,7 +23,7 @@ from ndcg_tracker.errors import ConflictError, DatabaseError, InputError, NameTa
 from ndcg_tracker.ingest.frames import read_label_frame
 from ndcg_tracker.integrations.batches import SIDE
 from ndcg_tracker.integrations.staging import Items, StagedPart, Staging, kept_share, logged, stage_groups
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database
 from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.staging import attempt, staged_run
 from ndcg_tracker.storage.upkeep import health
@@ -168,7 +168,7 @@ def test_without_items_and_with_a_sample(postgres_url: str) -> None:
         assert str(refused.value) == f"run 'some' was stored with the items of 0.5 of its groups alone; {advice}"
         assert [one.kept_share for one in tracker.rescore(metrics="P@5")] == [0, 0.5, 0.5, None]
         assert log(postgres_url, staged(partitions(rows)), name="bare", metrics=["P@5"]).metrics[0].is_new
-        assert storage.check(postgres_url) == []
+        assert database.check(postgres_url) == []
         (integrity,) = (one for one in health.examine(postgres_url) if one.check == "integrity")
         assert integrity.found == "4 runs, of which 3 stored without all their items; nothing else is missing"
         for name in ("bare", "some"):
@@ -177,7 +177,7 @@ def test_without_items_and_with_a_sample(postgres_url: str) -> None:
         n = tracker.query("SELECT run, count(*) FROM items GROUP BY run").rows
         assert len({count for _, count in n}) == 1
         assert len(n) == 4
-    assert storage.check(postgres_url) == []
+    assert database.check(postgres_url) == []
 
 
 def test_a_name_that_other_content_has(postgres_url: str) -> None:
@@ -309,7 +309,7 @@ def test_doctor_finds_what_is_left_and_vacuum_deletes_it(postgres_url: str) -> N
         killed.execute("INSERT INTO staged_batches SELECT id, 'a', 0, 0, 3, 'x' FROM staged_runs")
     assert found() == [("note", words.format("was given up"))]
     with staged_run(location, "shop", "other"):
-        assert storage.vacuum(postgres_url).n_cleared == 1
+        assert database.vacuum(postgres_url).n_cleared == 1
         assert [state for state, _ in found()] == ["ok"]
     assert found() == []
 
@@ -373,7 +373,7 @@ def test_a_killed_driver_leaves_what_vacuum_deletes(postgres_url: str) -> None:
         assert time.monotonic() < deadline  # the server has not noticed yet
     before = counts(postgres_url)
     assert (before["runs"], before["staged_runs"]) == (0, 1)
-    assert storage.vacuum(postgres_url).n_cleared == 1
+    assert database.vacuum(postgres_url).n_cleared == 1
     assert set(counts(postgres_url).values()) == {0}
 
 
@@ -383,7 +383,7 @@ def test_a_writer_may_log_runs(postgres_server: Any, postgres_url: str) -> None:
         try:
             for name in names:
                 admin.execute(f"CREATE ROLE {name} LOGIN".encode())
-            storage.grant(postgres_url, Roles(*names), apply=True)
+            database.grant(postgres_url, Roles(*names), apply=True)
             writer = postgres_url.replace("ndcg@", "staging_writer@")
             assert log(writer, staged(partitions(rows_of())), "all").outcome == "stored"
             assert log(writer, staged(partitions(rows_of())), name="other").outcome == "stored"

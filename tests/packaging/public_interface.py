@@ -307,7 +307,7 @@ def section(name: str, lines: Iterable[str]) -> list[str]:
 def current() -> list[str]:
     """Return the interface as it is."""
     with tempfile.TemporaryDirectory() as folder:
-        from ndcg_tracker.storage.store import upgrade
+        from ndcg_tracker.storage.database import upgrade
 
         upgrade(f"{folder}/views.db")
         of_views = section("view", views(f"{folder}/views.db"))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from public_interface import NOT_SAMPLED, SAMPLES, _words, commands, kept, printed, python_names, section, views
 
-from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.storage.database import upgrade
 
 
 def assert_kept(name: str, lines: list[str]) -> None:

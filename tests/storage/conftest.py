@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from postgres_server import PostgresServer
 
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database
 from ndcg_tracker.storage.store import Store
 
 
@@ -14,7 +14,7 @@ from ndcg_tracker.storage.store import Store
 def store(postgres_schema: None, database_url: str) -> Iterator[Store]:
     """An empty store: the test runs once on SQLite and once on Postgres."""
     if database_url.startswith("sqlite"):
-        storage.upgrade(database_url)
+        database.upgrade(database_url)
     with Store.open(database_url) as opened:
         yield opened
 
@@ -22,7 +22,7 @@ def store(postgres_schema: None, database_url: str) -> Iterator[Store]:
 @pytest.fixture
 def both(postgres_schema: None, sqlite_url: str, postgres_url: str) -> Iterator[tuple[Store, Store]]:
     """An empty store on SQLite and one on Postgres."""
-    storage.upgrade(sqlite_url)
+    database.upgrade(sqlite_url)
     with Store.open(sqlite_url) as sqlite, Store.open(postgres_url) as postgres:
         yield sqlite, postgres
 

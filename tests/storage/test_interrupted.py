@@ -10,7 +10,8 @@ import psycopg
 import pytest
 from stored_samples import BM25, add_run
 
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database
+from ndcg_tracker.storage.read import ReadTransaction
 from ndcg_tracker.storage.store import Store
 
 SLEEP = "SELECT pg_sleep(600)"
@@ -40,7 +41,7 @@ def wait_for(url: str, n_sleeping: int) -> None:
             time.sleep(0.01)
 
 
-def sleep(transaction: storage.ReadTransaction) -> None:
+def sleep(transaction: ReadTransaction) -> None:
     """Let the server be busy as bulk reads and writes do: by the driver, past SQLAlchemy."""
     driver = transaction._session.connection.connection.driver_connection
     assert isinstance(driver, psycopg.Connection)
@@ -55,7 +56,7 @@ def signalled(postgres_url: str) -> Iterator[str]:
         wait_for(postgres_url, 1)
         os.kill(os.getpid(), signal.SIGUSR1)
 
-    storage.upgrade(postgres_url)
+    database.upgrade(postgres_url)
     sender = threading.Thread(target=send, daemon=True)
     sender.start()
     yield postgres_url
@@ -77,7 +78,7 @@ def test_a_write_is_undone_and_the_server_stops_working_on_it(signalled: str) ->
             add_run(tx, "dense", BM25)
         with store.read() as rx:
             assert [run.name for run in rx.runs.all()] == ["dense"]
-    assert storage.check(signalled) == []
+    assert database.check(signalled) == []
 
 
 def test_a_read_ends_and_the_server_stops_working_on_it(signalled: str) -> None:

@@ -11,6 +11,7 @@ from stored_samples import BM25, DENSE, LABELS, add_run
 from torture.proxy import PLACES, AtCommit, Fault, Place, Proxy
 
 from ndcg_tracker.errors import DatabaseError
+from ndcg_tracker.storage import database
 from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep.integrity import Written
@@ -34,7 +35,7 @@ def socket_path(postgres_server: PostgresServer) -> Path:
 @pytest.fixture
 def direct(postgres_url: str) -> Iterator[Store]:
     """The store without a proxy, with a run, labels and results in it."""
-    storage.upgrade(postgres_url)
+    database.upgrade(postgres_url)
     with Store.open(postgres_url) as store:
         with store.write() as tx:
             add_run(tx, "first", BM25)
@@ -140,7 +141,7 @@ def test_an_inner_transaction_does_not_answer_for_an_outer_one(
 ) -> None:
     postgres_server.create_database("outer")
     try:
-        storage.upgrade(postgres_server.url("outer"))
+        database.upgrade(postgres_server.url("outer"))
         with Store.open(postgres_server.url("outer")) as outer:
             with (
                 through(direct, socket_path, Fault(AtCommit(2, "unanswered"))) as store,

@@ -18,8 +18,7 @@ from stored_samples import BM25, add_run, outputs_of, started
 import ndcg_tracker as nt
 from ndcg_tracker.errors import DatabaseError, InputError
 from ndcg_tracker.integrations.staging import StagedPart, Staging, logged, stage_groups
-from ndcg_tracker.storage import locks
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database, locks
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep import health
 from ndcg_tracker.tracker.ingest import RunDetails
@@ -113,7 +112,7 @@ def url(pooler: Path, postgres_schema: None, postgres_url: str) -> str:
 
 def test_a_database_from_its_first_day(pooler: Path, postgres_url: str) -> None:
     url = through(pooler, postgres_url)
-    storage.upgrade(url)
+    database.upgrade(url)
     frame = {"group": ["q", "q", "r"], "item": ["a", "b", "a"], "score": [2.0, 1.0, 1.0], "label": [0, 1, 1]}
     with nt.Tracker(url) as tracker:
         for name in ("bm25", "dense", "hybrid"):
@@ -131,7 +130,7 @@ def test_a_database_from_its_first_day(pooler: Path, postgres_url: str) -> None:
         with pytest.raises(InputError, match="sql only reads"):
             tracker.query("SELECT set_config('search_path', 'x', false)")
         tracker.delete_run("hybrid")
-    assert storage.check(url) == []
+    assert database.check(url) == []
     assert {finding.state for finding in health.examine(url)} <= {"ok", "note"}
 
 
@@ -158,7 +157,7 @@ def test_eight_writers_share_four_connections(url: str, python: Path) -> None:
     outputs_of([started(WRITER, url, str(number), python=python) for number in range(8)])
     with Store.open(url) as store, store.read() as rx:
         assert len(rx.runs.all()) == 32
-    assert storage.check(url) == []
+    assert database.check(url) == []
 
 
 def test_nothing_stays_of_a_killed_writer(url: str, python: Path) -> None:
@@ -205,7 +204,7 @@ def test_many_readers_are_in_read_only_transactions(url: str) -> None:
 
 def test_prepared_statements_are_refused(url: str) -> None:
     """Two clients give the same names to other statements, and the second would be answered with those of the first."""
-    for use in (Store.open, storage.upgrade):
+    for use in (Store.open, database.upgrade):
         with pytest.raises(DatabaseError) as caught:
             use(f"{url}&prepare_threshold=0")
         assert str(caught.value).endswith(
@@ -231,7 +230,7 @@ def test_options_that_the_pooler_drops(
         connection.execute("CREATE SCHEMA ranking")
         if is_set:
             connection.execute(f"ALTER DATABASE {connection.info.dbname} SET search_path = ranking")
-    storage.upgrade(f"{postgres_url}&options=-csearch_path%3Dranking")
+    database.upgrade(f"{postgres_url}&options=-csearch_path%3Dranking")
     dropped = f"{through(lenient_pooler, postgres_url)}&options=-c%20search_path%3Dranking"
     if is_set:
         with Store.open(dropped) as store, store.write() as tx:
@@ -240,7 +239,7 @@ def test_options_that_the_pooler_drops(
     said = (
         '?options= of the URL asks for search_path ranking, and the connection has "$user", public; a pooler such as '
     )
-    for use in (Store.open, storage.upgrade):
+    for use in (Store.open, database.upgrade):
         with pytest.raises(DatabaseError) as caught:
             use(dropped)
         assert said in str(caught.value)

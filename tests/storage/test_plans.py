@@ -14,7 +14,7 @@ from postgres_server import PostgresServer
 
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database
 from ndcg_tracker.storage.connection import database_engine
 from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.store import Store
@@ -69,7 +69,7 @@ def large_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
         server = request.getfixturevalue("postgres_server")
         server.create_database("plans")
         url = server.url("plans")
-    storage.upgrade(url)
+    database.upgrade(url)
     with Store.open(url) as store:
         with store.write() as tx:
             add_runs(tx, "shop", N_RUNS)

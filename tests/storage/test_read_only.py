@@ -9,8 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from ndcg_tracker.errors import DatabaseError
-from ndcg_tracker.storage import schema
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database, schema
 from ndcg_tracker.storage.store import Store
 
 KILLED_WRITER = """
@@ -29,7 +28,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 def shop_url(postgres_schema: None, database_url: str) -> str:
     """The URL of a store with one dataset."""
     if database_url.startswith("sqlite"):
-        storage.upgrade(database_url)
+        database.upgrade(database_url)
     with Store.open(database_url) as store, store.write() as tx:
         tx.write.datasets.ensure("shop")
     return database_url
@@ -60,7 +59,7 @@ def test_opening_creates_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("journal", ["DELETE", "WAL"])
 def test_what_a_killed_writer_left_is_not_seen(sqlite_url: str, journal: str) -> None:
     path = Path(sqlite_url.removeprefix("sqlite:///"))
-    storage.upgrade(sqlite_url)
+    database.upgrade(sqlite_url)
     with Store.open(sqlite_url) as store, store.write() as tx:
         tx.write.datasets.ensure("shop")
     connection = sqlite3.connect(path)
@@ -72,7 +71,7 @@ def test_what_a_killed_writer_left_is_not_seen(sqlite_url: str, journal: str) ->
 
 
 def test_a_write_ahead_log_is_read_with_nobody_else_there(sqlite_url: str) -> None:
-    storage.upgrade(sqlite_url)
+    database.upgrade(sqlite_url)
     connection = sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))
     connection.execute("PRAGMA journal_mode = WAL")
     connection.close()

@@ -13,8 +13,7 @@ from thorough import examples
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, Ranking
-from ndcg_tracker.storage import read
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database, read
 from ndcg_tracker.storage.bulk import sqlite
 from ndcg_tracker.storage.store import Store
 
@@ -434,4 +433,4 @@ def test_what_a_store_says_of_itself(store: Store, database_url: str) -> None:
     assert store.display_url in database_url
     result = store.query("SELECT count(*) AS n FROM run_summary")
     assert (result.columns, result.rows) == (["n"], [(0,)])
-    assert storage.check(database_url) == []
+    assert database.check(database_url) == []

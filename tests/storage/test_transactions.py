@@ -20,10 +20,10 @@ from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import Ranking
 from ndcg_tracker.storage import connection as connections
-from ndcg_tracker.storage import locks
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database, locks
 from ndcg_tracker.storage.connection import wal_is_safe
 from ndcg_tracker.storage.store import Store
+from ndcg_tracker.storage.write import WriteTransaction
 
 WRITER = """
 import sys
@@ -91,14 +91,14 @@ def test_an_exception_rolls_everything_back(store: Store, error: type[BaseExcept
         add_run(tx, "dense", DENSE)
 
 
-def stray_run(tx: storage.WriteTransaction) -> None:
+def stray_run(tx: WriteTransaction) -> None:
     run = add_run(tx, "bm25", BM25)
     tx._session.connection.exec_driver_sql(
         f"UPDATE ranked_lists SET group_id = 4711 WHERE run_id = {run.id} AND group_id = 1"
     )
 
 
-def stray_dataset(tx: storage.WriteTransaction) -> None:
+def stray_dataset(tx: WriteTransaction) -> None:
     run = add_run(tx, "bm25", BM25)
     other = tx.write.groups.ensure(tx.write.datasets.ensure("books").id, Keys.from_strings(["elsewhere"]))[0]
     tx._session.connection.exec_driver_sql(
@@ -106,17 +106,17 @@ def stray_dataset(tx: storage.WriteTransaction) -> None:
     )
 
 
-def stray_label(tx: storage.WriteTransaction) -> None:
+def stray_label(tx: WriteTransaction) -> None:
     add_run(tx, "bm25", BM25)
     tx._session.connection.exec_driver_sql("UPDATE label_lists SET group_id = 4711 WHERE group_id = 1")
 
 
-def stray_result(tx: storage.WriteTransaction) -> None:
+def stray_result(tx: WriteTransaction) -> None:
     add_run(tx, "bm25", BM25)
     tx._session.connection.exec_driver_sql("UPDATE group_results SET group_id = 4711 WHERE group_id = 1")
 
 
-def lost_list(tx: storage.WriteTransaction) -> None:
+def lost_list(tx: WriteTransaction) -> None:
     add_run(tx, "bm25", BM25)
     tx._session.connection.exec_driver_sql("DELETE FROM ranked_lists WHERE group_id = 1")
 
@@ -131,9 +131,7 @@ def lost_list(tx: storage.WriteTransaction) -> None:
         (lost_list, "1 runs without all their lists"),
     ],
 )
-def test_what_is_not_whole_is_not_stored(
-    store: Store, damage: Callable[[storage.WriteTransaction], None], found: str
-) -> None:
+def test_what_is_not_whole_is_not_stored(store: Store, damage: Callable[[WriteTransaction], None], found: str) -> None:
     with pytest.raises(DatabaseError) as caught, store.write() as tx:
         damage(tx)
     assert str(caught.value) == f"refused to store {found}: nothing was stored; please report this"
@@ -147,7 +145,7 @@ def test_damage_done_by_others_is_found(store: Store, database_url: str) -> None
         stray = "INSERT INTO group_results (evaluation_id, group_id, value) VALUES (99, 1, 0.5)"
         tx._session.connection.exec_driver_sql(stray)
         tx._session.connection.exec_driver_sql("DELETE FROM label_lists")
-    assert storage.check(database_url) == [
+    assert database.check(database_url) == [
         "1 group results without their owner or group",
         "1 label sets without all their lists",
     ]
@@ -177,7 +175,7 @@ def test_the_database_itself_refuses(store: Store, statement: str, constraint: s
 
 
 def test_nan_never_gets_into_postgres(postgres_schema: None, postgres_url: str) -> None:
-    storage.upgrade(postgres_url)
+    database.upgrade(postgres_url)
     with Store.open(postgres_url) as store:
         with store.write() as tx:
             add_run(tx, "bm25", BM25)
@@ -186,7 +184,7 @@ def test_nan_never_gets_into_postgres(postgres_schema: None, postgres_url: str) 
 
 
 def test_a_reader_sees_one_state_while_another_writes(postgres_schema: None, postgres_url: str) -> None:
-    storage.upgrade(postgres_url)
+    database.upgrade(postgres_url)
     with Store.open(postgres_url) as store:
         with store.read() as rx:
             assert rx.runs.all() == []
@@ -257,14 +255,14 @@ def test_who_waits_for_a_file_can_be_stopped(sqlite_url: str) -> None:
 
 
 def test_eight_writers(postgres_schema: None, database_url: str, python: Path) -> None:
-    storage.upgrade(database_url)
+    database.upgrade(database_url)
     outputs_of([started(WRITER, database_url, str(number), python=python) for number in range(8)])
     with Store.open(database_url) as store:
         found = names(store)
         with store.read() as rx:
             assert all(content_is_bm25(rx.runs.ranking(run.id)) for run in rx.runs.all())
     assert sorted(found) == sorted(f"run {writer}-{number}" for writer in range(8) for number in range(5))
-    assert storage.check(database_url) == []
+    assert database.check(database_url) == []
 
 
 def content_is_bm25(ranking: Ranking) -> bool:
@@ -272,7 +270,7 @@ def content_is_bm25(ranking: Ranking) -> bool:
 
 
 def test_eight_processes_store_the_same_run_once(postgres_schema: None, database_url: str, python: Path) -> None:
-    storage.upgrade(database_url)
+    database.upgrade(database_url)
     outputs = outputs_of([started(SAME, database_url, python=python) for _ in range(8)])
     assert sorted(outputs) == ["already stored\n"] * 7 + ["stored\n"]
     with Store.open(database_url) as store:
@@ -281,7 +279,7 @@ def test_eight_processes_store_the_same_run_once(postgres_schema: None, database
 
 @pytest.mark.parametrize("spill", [False, True])
 def test_a_killed_writer_leaves_nothing(postgres_schema: None, database_url: str, spill: bool, python: Path) -> None:
-    storage.upgrade(database_url)
+    database.upgrade(database_url)
     with Store.open(database_url) as store, store.write() as tx:
         add_run(tx, "before", BM25)
     is_sqlite = database_url.startswith("sqlite")
@@ -298,7 +296,7 @@ def test_a_killed_writer_leaves_nothing(postgres_schema: None, database_url: str
         with store.write() as tx:
             add_run(tx, "killed", DENSE)
         assert names(store) == ["before", "killed"]
-    assert storage.check(database_url) == []
+    assert database.check(database_url) == []
 
 
 @pytest.mark.parametrize("n_pages", [1, 2, 5, 20, 60])
@@ -320,11 +318,11 @@ def test_a_full_disk(sqlite_url: str, n_pages: int) -> None:
             ": the disk is full; nothing was stored: free some space and run the same command again"
         )
         assert names(store) == ["before"]
-    assert storage.check(sqlite_url) == []
+    assert database.check(sqlite_url) == []
 
 
 def test_a_postgres_session_that_is_ended(postgres_schema: None, postgres_url: str) -> None:
-    storage.upgrade(postgres_url)
+    database.upgrade(postgres_url)
     with Store.open(postgres_url) as store:
 
         def write() -> None:

@@ -20,9 +20,8 @@ from ndcg_tracker.ingest.table import RankedTable
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.weights import GroupWeights
-from ndcg_tracker.storage import locks
+from ndcg_tracker.storage import database, locks
 from ndcg_tracker.storage import read as reading
-from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.tracker.ingest import IngestResult, RunDetails, store_run
 
@@ -132,7 +131,7 @@ def test_nobody_waits_for_a_run_that_is_being_stored(shop: Store, impatient: Non
         write(shop)
         assert "long" not in names(shop)
     assert names(shop)[-1] == "long"  # a run is dated when it is whole
-    assert storage.check(url_of(shop)) == []
+    assert database.check(url_of(shop)) == []
 
 
 @pytest.mark.parametrize("write", [set_tag, move_alias, record])
@@ -232,7 +231,7 @@ def test_the_groups_that_two_runs_bring_are_stored_once(
         ids, keys = rx.groups.all(1)
     assert sorted(keys.to_list()) == sorted([*BM25, *NEW, "own", "other"])
     assert np.unique(ids).size == len(keys)
-    assert storage.check(url_of(shop)) == []
+    assert database.check(url_of(shop)) == []
 
 
 @pytest.mark.parametrize("given", [False, True])
@@ -292,7 +291,7 @@ def test_a_run_is_replaced_beside_other_writers(shop: Store, same: bool) -> None
     with shop.read() as rx:
         assert [run.name for run in rx.runs.all()] == (["first", "long"])
         assert [(alias.name, alias.run) for alias in rx.aliases.all("shop")] == [("prod", "first")]
-    assert storage.check(url_of(shop)) == []
+    assert database.check(url_of(shop)) == []
 
 
 def test_a_stream_that_replaces_a_run_keeps_its_name_until_it_is_whole(shop: Store, impatient: None) -> None:
@@ -304,7 +303,7 @@ def test_a_stream_that_replaces_a_run_keeps_its_name_until_it_is_whole(shop: Sto
         assert {(alias.name, alias.run) for alias in rx.aliases.all()} == {("prod", "first"), ("baseline", "first")}
         assert rx.runs.resolve("first").n_groups == 4
         assert rx.decisions.all(1)[0].baseline_run_id is None
-    assert storage.check(url_of(shop)) == []
+    assert database.check(url_of(shop)) == []
 
 
 def test_two_schemas_of_a_database_do_not_wait_for_each_other(postgres_url: str, impatient: None) -> None:
@@ -313,6 +312,6 @@ def test_two_schemas_of_a_database_do_not_wait_for_each_other(postgres_url: str,
         with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as connection:
             connection.execute(f"CREATE SCHEMA {schema}")
         urls.append(f"{postgres_url}&options=-csearch_path%3D{schema}")
-        storage.upgrade(urls[-1])
+        database.upgrade(urls[-1])
     with Store.open(urls[0]) as one, Store.open(urls[1]) as two, one.write(), two.write() as tx:
         add_run(tx, "bm25", BM25)

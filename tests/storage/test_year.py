@@ -19,7 +19,7 @@ import pytest
 from postgres_server import PostgresServer
 from thorough import LONG
 
-from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.storage.database import upgrade
 from ndcg_tracker.tracker.tracker import Tracker
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from postgres_server import PostgresServer
 
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database as storage
 from ndcg_tracker.storage.connection import wal_is_safe
 from ndcg_tracker.storage.store import Store
 

@@ -14,7 +14,7 @@ import test_guard_postgres
 import test_guard_sqlite
 
 import ndcg_tracker as nt
-from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.storage.database import upgrade
 
 from .escape_attempts import POSTGRES, RUNAWAYS, SQLITE
 from .programs import here

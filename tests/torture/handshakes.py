@@ -15,7 +15,7 @@ from restored import kept_revisions, restore
 from small_shop import BM25, DENSE, frame_of, labels_frame, write_csv
 from thorough import LONG
 
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database as storage
 from ndcg_tracker.storage.schema import VERSION_TABLE
 from ndcg_tracker.storage.upkeep.handshake import newest_revision
 

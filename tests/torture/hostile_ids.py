@@ -16,7 +16,7 @@ from thorough import LONG
 import ndcg_tracker as nt
 from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.reporting.terminal import visible
-from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.storage.database import upgrade
 
 from .hostile_texts import HOSTILE_TEXTS, REFUSED_TEXTS
 from .programs import here

@@ -17,7 +17,7 @@ from thorough import LONG
 
 from ndcg_tracker.exchange import LATER, OPTIONAL
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database as storage
 from ndcg_tracker.storage.schema import metadata
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep import handshake as revisions

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import NdcgTrackerError
-from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.storage.database import upgrade
 from ndcg_tracker.storage.views import VIEWS
 
 from .generated_databases import METRICS, datasets, steps

@@ -18,7 +18,7 @@ from command_line import Printed
 from postgres_server import PostgresServer
 
 from ndcg_tracker.cli.app import run as run_command
-from ndcg_tracker.storage.store import check, upgrade
+from ndcg_tracker.storage.database import check, upgrade
 
 from .forked import Forked
 from .programs import cold, ended

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from migrated import migrate, rows_of
 
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database as storage
 from ndcg_tracker.storage.upkeep import handshake as revisions
 from ndcg_tracker.storage.upkeep.handshake import Kind
 

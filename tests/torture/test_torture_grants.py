@@ -16,7 +16,7 @@ from postgres_server import PostgresServer
 from restored import kept_revisions, restore
 from small_shop import BM25, LABELS, joint_frame, labels_frame, write_csv
 
-from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.storage.database import upgrade
 
 from .handshakes import COMMANDS, words_of, write_files
 from .programs import checked, here

@@ -19,7 +19,7 @@ from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundErro
 from ndcg_tracker.exchange import ExportWriter
 from ndcg_tracker.ingest.groups import GroupTable
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.storage.database import upgrade
 from ndcg_tracker.storage.views import VIEWS
 
 FULL = """

@@ -7,7 +7,7 @@ import pytest
 
 import ndcg_tracker as nt
 from ndcg_tracker.metrics.language.dialects import DIALECTS
-from ndcg_tracker.storage import store
+from ndcg_tracker.storage import database
 
 TIED = {
     "group": ["q", "q", "r", "r"],
@@ -20,7 +20,7 @@ CLEAR = {**TIED, "score": [3.0, 2.0, 1.0, 3.0]}
 
 @pytest.fixture
 def tracker(postgres_schema: None, database_url: str) -> nt.Tracker:
-    store.upgrade(database_url)
+    database.upgrade(database_url)
     tracker = nt.Tracker(database_url)
     tracker.ingest(TIED, name="tied", metrics=["ndcg@1"])
     tracker.ingest(CLEAR, name="clear", metrics=["ndcg@1"])

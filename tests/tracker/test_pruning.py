@@ -10,7 +10,7 @@ from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
 from stored_rows import row_counts
 
 import ndcg_tracker as nt
-from ndcg_tracker.storage import store
+from ndcg_tracker.storage import database, store
 from ndcg_tracker.tracker.prune import moment_before
 
 pytestmark = pytest.mark.both_engines
@@ -83,7 +83,7 @@ def test_means_and_group_results_stay(shop: nt.Tracker, ready_url: str) -> None:
     assert shop.query("SELECT DISTINCT run FROM items ORDER BY run").rows == [("april",), ("march",), ("may",)]
     dated = shop.query("SELECT run, pruned_at_utc FROM run_details ORDER BY created_at_utc").rows
     assert [at is not None for _, at in dated] == [True, True, False, False, False]
-    assert store.check(ready_url) == []
+    assert database.check(ready_url) == []
     assert pruned(shop) == ["march", "april"]  # what is gone is gone
     assert shop.prune("2025-03-01", apply=True).runs == ()
 
@@ -136,7 +136,7 @@ def test_only_summaries(shop: nt.Tracker, ready_url: str) -> None:
     ]
     assert shop.query("SELECT * FROM run_summary ORDER BY run, metric").rows == means
     assert shop.query("SELECT DISTINCT run FROM group_history ORDER BY 1").rows == [("april",), ("march",), ("may",)]
-    assert store.check(ready_url) == []
+    assert database.check(ready_url) == []
     at = shop.pruned_at(shop.run("january")[0])
     assert refusal(shop.compare, "march", "january", missing="zero") == (
         f"run 'january' was pruned at {at}: its items and group results are gone; to restore them, ingest its file "
@@ -175,7 +175,7 @@ def test_what_was_pruned_comes_back(
             assert found.outcome == ("restored" if name in ("january", "february", "march") else "already stored")
     assert [shop.query(view).rows for view in views] == before
     assert row_counts(ready_url) == counts
-    assert store.check(ready_url) == []
+    assert database.check(ready_url) == []
 
 
 def test_other_content_does_not_restore(shop: nt.Tracker, ready_url: str) -> None:
@@ -192,7 +192,7 @@ def test_a_pruned_run_is_deleted_like_any(shop: nt.Tracker, ready_url: str) -> N
     shop.prune("2025-04-01", apply=True)
     assert [run.name for run in shop.delete_runs(["january", 2, "february", "mar"])] == ["january", "february", "march"]
     assert row_counts(ready_url)["prunings"] == 0
-    assert store.check(ready_url) == []
+    assert database.check(ready_url) == []
     shop.set_alias("prod", "may")
     assert refusal(shop.delete_runs, ["april", "may"]).startswith("run 'may' has the alias @prod")
     assert [run.name for run in shop.runs()] == ["april", "may"]  # all or none
@@ -202,7 +202,7 @@ def test_a_list_that_is_missing_from_a_run_that_was_not_pruned_is_damage(shop: n
     shop.prune("2025-02-01", apply=True)
     with store.Store.open(ready_url) as opened, opened.write() as tx:
         tx._session.connection.exec_driver_sql("DELETE FROM prunings")
-    assert store.check(ready_url) == ["1 runs without all their lists"]
+    assert database.check(ready_url) == ["1 runs without all their lists"]
 
 
 def test_ages() -> None:

@@ -53,7 +53,7 @@ def test_a_closed_tracker_opens_again(tracker: nt.Tracker) -> None:
 
 
 def test_sql_answers_with_a_frame_alike_on_both_engines(sqlite_url: str, postgres_url: str) -> None:
-    from ndcg_tracker.storage.store import upgrade
+    from ndcg_tracker.storage.database import upgrade
 
     upgrade(postgres_url)
     queries = [

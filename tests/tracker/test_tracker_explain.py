@@ -22,7 +22,8 @@ from ndcg_tracker.reporting.explain import explanation_object
 from ndcg_tracker.reporting.notes import note_text
 from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.tracker import explain_parts
-from ndcg_tracker.tracker.explain import explained_pair, item_moves
+from ndcg_tracker.tracker.explain import explained_pair
+from ndcg_tracker.tracker.item_moves import item_moves
 
 EXACT = 1e-12
 PARTS = ("groups", "ranking", "labels", "coverage")

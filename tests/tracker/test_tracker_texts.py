@@ -14,7 +14,7 @@ import ndcg_tracker as nt
 from ndcg_tracker.comparison.explain import GroupExplanation
 from ndcg_tracker.comparison.texts import GroupTexts, Text
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
-from ndcg_tracker.storage.store import upgrade
+from ndcg_tracker.storage.database import upgrade
 from ndcg_tracker.tracker.texts import StoredText, TextsAdded
 
 pytestmark = pytest.mark.both_engines

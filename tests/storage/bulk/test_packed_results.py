@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from stored_samples import BM25, add_run
 
 from ndcg_tracker.errors import DatabaseError
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database
 from ndcg_tracker.storage.bulk.protocol import packed, unpacked
 from ndcg_tracker.storage.store import Store
+from ndcg_tracker.storage.write import WriteTransaction
 
 VALUES = st.floats(allow_infinity=False)
 
@@ -35,7 +36,7 @@ def test_what_does_not_fit_is_no_result() -> None:
         unpacked(bytes(16), bytes(24))
 
 
-def lose_a_result(tx: storage.WriteTransaction) -> None:
+def lose_a_result(tx: WriteTransaction) -> None:
     add_run(tx, "bm25", BM25)
     tx._session.connection.exec_driver_sql("DELETE FROM group_results WHERE group_id = 1")
 
@@ -50,10 +51,10 @@ def test_values_that_differ_from_their_rows_are_found(store: Store, database_url
     with store.write() as tx:
         add_run(tx, "bm25", BM25)
         add_run(tx, "dense", BM25)
-    assert storage.check(database_url) == []
+    assert database.check(database_url) == []
     with store.write() as tx:
         tx._session.connection.exec_driver_sql("UPDATE group_results SET value = value + 1e-15 WHERE group_id = 1")
-    assert storage.check(database_url) == ["2 evaluations whose packed values differ from their group results"]
+    assert database.check(database_url) == ["2 evaluations whose packed values differ from their group results"]
     with store.write() as tx:
         tx._session.connection.exec_driver_sql("UPDATE evaluations SET packed_values = NULL WHERE id = 1")
-    assert storage.check(database_url) == ["1 evaluations without all their group results"]
+    assert database.check(database_url) == ["1 evaluations without all their group results"]

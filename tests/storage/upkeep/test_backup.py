@@ -7,7 +7,7 @@ from migrated import rows_of
 from stored_samples import BM25, add_run
 
 from ndcg_tracker.errors import DatabaseError, InputError
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database
 from ndcg_tracker.storage.store import Store
 
 
@@ -18,8 +18,8 @@ def test_a_backup_is_a_database(sqlite_url: str, tmp_path: Path) -> None:
             add_run(tx, "bm25", BM25)
         with store.write() as tx:
             add_run(tx, "unfinished", BM25)
-            assert storage.backup(sqlite_url, str(target)) == (target, 1)
-    assert storage.check(str(target)) == []
+            assert database.backup(sqlite_url, str(target)) == (target, 1)
+    assert database.check(str(target)) == []
     with Store.open(str(target)) as copy, copy.read() as rx:
         assert [run.name for run in rx.runs.all()] == ["bm25"]
     assert len(rows_of(sqlite_url)["runs"]) == 2
@@ -35,7 +35,7 @@ def test_backups_that_are_refused(sqlite_url: str, tmp_path: Path) -> None:
         (nowhere, f"{nowhere}: the folder does not exist; create it or give another path"),
     ):
         with pytest.raises(InputError) as caught:
-            storage.backup(sqlite_url, str(target))
+            database.backup(sqlite_url, str(target))
         assert str(caught.value) == message
     assert there.read_text() == "mine"
 
@@ -44,10 +44,10 @@ def test_a_backup_of_something_else(tmp_path: Path) -> None:
     (tmp_path / "text.db").write_text("no database" * 100)
     for name in ("text.db", "missing.db"):
         with pytest.raises(DatabaseError):
-            storage.backup(str(tmp_path / name), str(tmp_path / "copy.db"))
+            database.backup(str(tmp_path / name), str(tmp_path / "copy.db"))
         assert not (tmp_path / "copy.db").exists()
 
 
 def test_postgres_has_its_own_tool(postgres_url: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="back up a Postgres database with its own tool, pg_dump"):
-        storage.backup(postgres_url, str(tmp_path / "copy.db"))
+        database.backup(postgres_url, str(tmp_path / "copy.db"))

@@ -9,7 +9,7 @@ import pytest
 from migrated import NEWEST, PLANTED
 
 from ndcg_tracker.errors import DatabaseError
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep.handshake import Kind, State
 
@@ -45,7 +45,7 @@ def refused(url: str, message: str, *, also_upgrade: bool = True) -> None:
     """Require that opening (and upgrading) is refused with this message and writes nothing."""
     before = content_of(url)
     attempts = [lambda: Store.open(url), lambda: Store.open(url, create=True)]
-    for attempt in [*attempts, lambda: storage.upgrade(url)] if also_upgrade else attempts[:1]:
+    for attempt in [*attempts, lambda: database.upgrade(url)] if also_upgrade else attempts[:1]:
         with pytest.raises(DatabaseError) as caught:
             attempt()
         assert str(caught.value) == f"{shown(url)}: {message}"
@@ -87,7 +87,7 @@ def test_empty(database_url: str) -> None:
 def test_an_empty_file_becomes_a_database(sqlite_url: str) -> None:
     Path(shown(sqlite_url)).touch()
     Store.open(sqlite_url, create=True).close()
-    assert storage.current(sqlite_url) == State(Kind.CURRENT, NEWEST)
+    assert database.current(sqlite_url) == State(Kind.CURRENT, NEWEST)
 
 
 def test_postgres_is_never_made_by_opening(postgres_url: str) -> None:
@@ -114,7 +114,7 @@ def test_foreign(database_url: str) -> None:
 
 
 def test_newer(database_url: str) -> None:
-    storage.upgrade(database_url)
+    database.upgrade(database_url)
     execute(database_url, f"UPDATE ndcg_tracker_version SET version_num = '{NEXT}'")
     refused(
         database_url,
@@ -134,7 +134,7 @@ def test_newer(database_url: str) -> None:
     ],
 )
 def test_unknown(database_url: str, change: str, found: str) -> None:
-    storage.upgrade(database_url)
+    database.upgrade(database_url)
     execute(database_url, change)
     refused(
         database_url,
@@ -157,12 +157,12 @@ def test_a_folder(tmp_path: Path) -> None:
 
 def test_views_and_extensions_of_postgres_are_no_foreign_tables(postgres_url: str) -> None:
     execute(postgres_url, "CREATE VIEW statistics AS SELECT 1 AS n")
-    assert storage.current(postgres_url) == State(Kind.EMPTY)
-    storage.upgrade(postgres_url)
+    assert database.current(postgres_url) == State(Kind.EMPTY)
+    database.upgrade(postgres_url)
     Store.open(postgres_url).close()
 
 
 def test_tables_of_others_may_come_later(database_url: str) -> None:
-    storage.upgrade(database_url)
+    database.upgrade(database_url)
     execute(database_url, "CREATE TABLE a_note (id INTEGER)")
     Store.open(database_url).close()

@@ -14,7 +14,7 @@ from migrated import NEWEST
 from stored_samples import BM25, add_run
 
 from ndcg_tracker.errors import DatabaseError, argument
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database
 from ndcg_tracker.storage.completion import names_to_complete
 from ndcg_tracker.storage.connection import wal_is_safe
 from ndcg_tracker.storage.store import Store
@@ -41,7 +41,7 @@ def execute(url: str, *statements: str) -> None:
 @pytest.fixture
 def filled(database_url: str) -> str:
     """The URL of a database with a run."""
-    storage.upgrade(database_url)
+    database.upgrade(database_url)
     with Store.open(database_url) as store, store.write() as tx:
         add_run(tx, "bm25", BM25)
     return database_url
@@ -63,7 +63,7 @@ def test_all_is_well(filled: str) -> None:
 
 
 def test_nothing_is_left_behind(sqlite_url: str) -> None:
-    storage.upgrade(sqlite_url)
+    database.upgrade(sqlite_url)
     folder = path_of(sqlite_url).parent
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
     found_in(sqlite_url)
@@ -122,7 +122,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(wal_is_safe(), reason="this SQLite may use its write-ahead log")
 def test_a_journal_that_this_sqlite_may_corrupt(sqlite_url: str) -> None:
-    storage.upgrade(sqlite_url)
+    database.upgrade(sqlite_url)
     with closing(sqlite3.connect(path_of(sqlite_url))) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
     assert found_in(sqlite_url)["journal"] == Finding(
@@ -137,7 +137,7 @@ def test_a_journal_that_this_sqlite_may_corrupt(sqlite_url: str) -> None:
 
 
 def test_little_room(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    storage.upgrade(sqlite_url)
+    database.upgrade(sqlite_url)
     monkeypatch.setattr(health, "LITTLE_ROOM", 1 << 62)
     found = found_in(sqlite_url)["room"]
     assert (found.state, found.advice.startswith("free some space before the next ingest")) == ("bad", True)
@@ -145,7 +145,7 @@ def test_little_room(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_file_system_without_locks(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite without locks behaves as it does where the file system keeps none."""
-    storage.upgrade(sqlite_url)
+    database.upgrade(sqlite_url)
     unlocked = health._SECOND_WRITER.replace("sys.argv[1]", 'f"file:{sys.argv[1]}?vfs=unix-none"')
     monkeypatch.setattr(health, "_SECOND_WRITER", unlocked.replace("timeout=0", "timeout=0, uri=True"))
     found = found_in(sqlite_url)["locks"]
@@ -169,7 +169,7 @@ def test_a_network_s_file_system(sqlite_url: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_who_is_writing(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    storage.upgrade(postgres_url)
+    database.upgrade(postgres_url)
     with Store.open(postgres_url) as store, store.write() as tx:
         tx.write.datasets.ensure("shop")
         assert found_in(postgres_url)["writer"].found.startswith("process ")
@@ -183,7 +183,7 @@ def test_who_is_writing(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.fixture
 def other_role(postgres_url: str) -> Iterator[str]:
     """The URL of the database for a role that owns nothing, in an upgraded database."""
-    storage.upgrade(postgres_url)
+    database.upgrade(postgres_url)
     with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as owner:
         owner.execute('CREATE ROLE "Somebody" LOGIN')
         yield postgres_url.replace("//ndcg@", "//Somebody@")
@@ -224,7 +224,7 @@ def test_a_schema_that_the_role_may_not_use_is_not_empty(postgres_url: str, othe
             f": this role may not use the schema that the tables are in; ask its owner to run: {grants}"
         )
         with pytest.raises(DatabaseError, match="this role may not use the schema"):
-            storage.upgrade(other_role)
+            database.upgrade(other_role)
         owner.execute(grants)
         assert found_in(other_role)["schema"].state == "ok"
 
@@ -239,7 +239,7 @@ def test_a_schema_of_ones_own_is_empty_where_another_may_not_be_used(postgres_ur
 @pytest.mark.parametrize("threshold", ["0", "none"])
 def test_a_threshold_for_prepared_statements(postgres_url: str, threshold: str) -> None:
     url = f"{postgres_url}{'&' if '?' in postgres_url else '?'}prepare_threshold={threshold}"
-    storage.upgrade(url)
+    database.upgrade(url)
     with Store.open(url) as store:
         with store.write() as tx:
             add_run(tx, "bm25", BM25)

@@ -16,8 +16,9 @@ from restored import (
 )
 from thorough import LONG
 
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database
 from ndcg_tracker.storage.schema import VERSION_TABLE
+from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep.handshake import Kind, State, known_revisions, newest_revision
 
 UPGRADED = kept_revisions() if LONG else [kept_revisions()[0], *kept_revisions()[-2:]]
@@ -37,14 +38,14 @@ def test_a_kept_database_is_upgraded(database_url: str, revision: str) -> None:
     restore(database_url, revision)
     newest = newest_revision()
     kind = Kind.CURRENT if revision == newest else Kind.OLDER
-    assert storage.current(database_url) == State(kind, revision)
+    assert database.current(database_url) == State(kind, revision)
     columns = columns_of(database_url)
     before = rows_of(database_url, columns)
     assert all(before[name] for name in before), "every table has rows"
-    result = storage.upgrade(database_url)
+    result = database.upgrade(database_url)
     assert (result.before, result.after) == (revision, newest)
     assert rows_of(database_url, columns) == before
-    assert storage.check(database_url) == []
+    assert database.check(database_url) == []
     expected = expected_content(revision, engine_of(database_url))
     assert differing(as_kept(content_of(database_url), expected), expected) == []
 
@@ -52,8 +53,8 @@ def test_a_kept_database_is_upgraded(database_url: str, revision: str) -> None:
 @pytest.mark.parametrize("revision", [one for one in kept_revisions() if one < "0003"])
 def test_what_nobody_knows_was_asked_for_is_the_metric(database_url: str, revision: str) -> None:
     restore(database_url, revision)
-    storage.upgrade(database_url)
-    with storage.Store.open(database_url) as store:
+    database.upgrade(database_url)
+    with Store.open(database_url) as store:
         for view in ("run_summary", "group_history", "group_diff"):
             assert store.query(f"SELECT count(*) > 0 FROM {view}").rows[0][0]
             assert store.query(f"SELECT count(*) FROM {view} WHERE requested_as <> metric").rows == [(0,)]
@@ -62,8 +63,8 @@ def test_what_nobody_knows_was_asked_for_is_the_metric(database_url: str, revisi
 @pytest.mark.parametrize("revision", UPGRADED)
 def test_of_older_labels_nobody_knows_whether_items_are_row_numbers(database_url: str, revision: str) -> None:
     restore(database_url, revision)
-    storage.upgrade(database_url)
-    with storage.Store.open(database_url) as store, store.read() as tx:
+    database.upgrade(database_url)
+    with Store.open(database_url) as store, store.read() as tx:
         found = {
             dataset.name: {one.by_row_number for one in tx.labels.sets(dataset.id)} for dataset in tx.datasets.all()
         }
@@ -96,7 +97,7 @@ def test_both_engines_kept_the_same(revision: str) -> None:
 @pytest.mark.parametrize("revision", UPGRADED)
 def test_a_kept_database_has_the_schema_of_its_revision(database_url: str, other_url: str, revision: str) -> None:
     restore(database_url, revision)
-    storage.upgrade(other_url)
+    database.upgrade(other_url)
     migrate(other_url, "downgrade", revision)
     found, expected = catalogue_of(database_url), catalogue_of(other_url)
     assert VERSION_TABLE not in " ".join(expected)

@@ -12,12 +12,12 @@ from postgres_server import PostgresServer
 from stored_samples import BM25, DENSE, add_run, outputs_of, started
 
 from ndcg_tracker.errors import DatabaseError
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep import handshake as revisions
 from ndcg_tracker.storage.upkeep.handshake import Kind, State
 
-UPGRADE = "import sys; from ndcg_tracker.storage import store; store.upgrade(sys.argv[1])"
+UPGRADE = "import sys; from ndcg_tracker.storage import database; database.upgrade(sys.argv[1])"
 CREATE = """
 import sys
 from ndcg_tracker.storage.store import Store
@@ -43,7 +43,7 @@ def test_the_revisions_are_what_alembic_finds() -> None:
 
 def test_a_new_sqlite_file_gets_the_very_schema_that_the_migrations_make(tmp_path: Path) -> None:
     made, migrated = tmp_path / "made.db", tmp_path / "migrated.db"
-    storage.upgrade(str(made))
+    database.upgrade(str(made))
     migrated.touch()
     migrate(str(migrated), "upgrade", "head")
     schema = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY rowid"
@@ -58,7 +58,7 @@ def test_without_a_snapshot_of_the_newest_revision_the_migrations_make_the_schem
     folder = folder_with(SECOND, tmp_path / "migrations")
     monkeypatch.setattr(revisions, "FOLDERS", (folder,))
     assert revisions.snapshot_statements() is None
-    storage.upgrade(str(tmp_path / "new.db"))
+    database.upgrade(str(tmp_path / "new.db"))
     with closing(sqlite3.connect(tmp_path / "new.db")) as connection:
         columns = [row[1] for row in connection.execute("PRAGMA table_info(runs)")]
     assert columns[-1] == "planted"
@@ -75,32 +75,32 @@ def test_a_snapshot_that_is_not_there_is_none(tmp_path: Path, monkeypatch: pytes
 
 def test_upgrade_makes_the_schema_once(database_url: str) -> None:
     before = None if database_url.startswith("sqlite") else State(Kind.EMPTY)
-    assert storage.current(database_url) == (before or State(Kind.MISSING))
-    first = storage.upgrade(database_url)
+    assert database.current(database_url) == (before or State(Kind.MISSING))
+    first = database.upgrade(database_url)
     assert (first.before, first.after, first.backup, first.changed) == (None, NEWEST, None, True)
-    again = storage.upgrade(database_url)
+    again = database.upgrade(database_url)
     assert (again.before, again.after, again.backup, again.changed) == (NEWEST, NEWEST, None, False)
-    assert storage.current(database_url) == State(Kind.CURRENT, NEWEST)
+    assert database.current(database_url) == State(Kind.CURRENT, NEWEST)
 
 
 def test_down_and_up_again(database_url: str) -> None:
-    storage.upgrade(database_url)
+    database.upgrade(database_url)
     fill(database_url)
     migrate(database_url, "downgrade", "base")
     assert rows_of(database_url) == {}
-    assert storage.current(database_url) == State(Kind.EMPTY)
-    assert storage.upgrade(database_url).before is None
+    assert database.current(database_url) == State(Kind.EMPTY)
+    assert database.upgrade(database_url).before is None
     fill(database_url)
-    assert storage.check(database_url) == []
+    assert database.check(database_url) == []
 
 
 def test_a_further_revision_keeps_every_row(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    storage.upgrade(database_url)
+    database.upgrade(database_url)
     fill(database_url)
     before = rows_of(database_url)
     monkeypatch.setattr(revisions, "FOLDERS", (folder_with(SECOND, tmp_path / "migrations"),))
-    assert storage.current(database_url) == State(Kind.OLDER, NEWEST)
-    result = storage.upgrade(database_url)
+    assert database.current(database_url) == State(Kind.OLDER, NEWEST)
+    result = database.upgrade(database_url)
     assert (result.before, result.after, result.changed) == (NEWEST, PLANTED, True)
     upgraded = rows_of(database_url)
     for name in ("runs", "aliases"):
@@ -109,13 +109,13 @@ def test_a_further_revision_keeps_every_row(database_url: str, tmp_path: Path, m
     if database_url.startswith("sqlite"):
         assert result.backup is not None
         assert rows_of(str(result.backup)) == before
-        assert storage.current(str(result.backup)) == State(Kind.OLDER, NEWEST)
+        assert database.current(str(result.backup)) == State(Kind.OLDER, NEWEST)
     else:
         assert result.backup is None
     migrate(database_url, "downgrade", NEWEST)
     assert rows_of(database_url) == before
     monkeypatch.undo()
-    assert storage.check(database_url) == []
+    assert database.check(database_url) == []
     fill_again = Store.open(database_url)
     with fill_again as store, store.write() as tx:
         add_run(tx, "third", BM25)
@@ -124,41 +124,41 @@ def test_a_further_revision_keeps_every_row(database_url: str, tmp_path: Path, m
 def test_a_revision_that_loses_rows_changes_nothing(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    storage.upgrade(database_url)
+    database.upgrade(database_url)
     fill(database_url)
     before = rows_of(database_url)
     monkeypatch.setattr(revisions, "FOLDERS", (folder_with(DAMAGING, tmp_path / "migrations"),))
     with pytest.raises(DatabaseError, match=r"the upgrade would damage coverages; nothing was changed"):
-        storage.upgrade(database_url)
+        database.upgrade(database_url)
     assert rows_of(database_url) == before
-    assert storage.current(database_url) == State(Kind.OLDER, NEWEST)
+    assert database.current(database_url) == State(Kind.OLDER, NEWEST)
 
 
 def test_a_broken_revision_changes_nothing(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    storage.upgrade(database_url)
+    database.upgrade(database_url)
     broken = DAMAGING.replace("DELETE FROM coverages", "DELETE FROM nowhere")
     monkeypatch.setattr(revisions, "FOLDERS", (folder_with(broken, tmp_path / "migrations"),))
     with pytest.raises(DatabaseError, match="nowhere"):
-        storage.upgrade(database_url)
-    assert storage.current(database_url) == State(Kind.OLDER, NEWEST)
+        database.upgrade(database_url)
+    assert database.current(database_url) == State(Kind.OLDER, NEWEST)
 
 
 def test_a_newer_program_upgrades_while_an_older_one_is_open(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    storage.upgrade(database_url)
+    database.upgrade(database_url)
     with Store.open(database_url) as store:
         with monkeypatch.context() as newer:
             newer.setattr(revisions, "FOLDERS", (folder_with(SECOND, tmp_path / "migrations"),))
-            storage.upgrade(database_url)
+            database.upgrade(database_url)
         with pytest.raises(DatabaseError, match=f"has the newer schema {PLANTED}"), store.write() as tx:
             tx.write.datasets.ensure("shop")
 
 
 def test_eight_processes_upgrade_at_once(database_url: str, python: Path) -> None:
     outputs_of([started(UPGRADE, database_url, python=python) for _ in range(8)])
-    assert storage.current(database_url) == State(Kind.CURRENT, NEWEST)
-    assert storage.check(database_url) == []
+    assert database.current(database_url) == State(Kind.CURRENT, NEWEST)
+    assert database.check(database_url) == []
 
 
 def test_eight_processes_create_one_file(sqlite_url: str, python: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_postgres_that_cannot_hold_every_id_is_refused(postgres_server: Postgr
     postgres_server._administer("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
     try:
         with pytest.raises(DatabaseError, match="the database is encoded in LATIN1, which cannot hold every id"):
-            storage.upgrade(postgres_server.url("latin"))
+            database.upgrade(postgres_server.url("latin"))
     finally:
         postgres_server.drop_database("latin")
 

@@ -8,7 +8,7 @@ from migrated import migrate
 from stored_samples import BM25, DENSE, add_run
 
 from ndcg_tracker.errors import DatabaseError
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep import health
 from ndcg_tracker.storage.upkeep.handshake import newest_revision
@@ -58,7 +58,7 @@ def schema_of(url: str) -> health.Finding:
 @pytest.mark.parametrize("path", ["ranking", "ranking,app", "ranking,app,public"])
 def test_all_of_it_beside_another_program(postgres_url: str, plain: psycopg.Connection, path: str) -> None:
     url, before = through(postgres_url, path), others(plain)
-    storage.upgrade(url)
+    database.upgrade(url)
     with Store.open(url) as store:
         with store.write() as tx:
             add_run(tx, "bm25", BM25)
@@ -67,7 +67,7 @@ def test_all_of_it_beside_another_program(postgres_url: str, plain: psycopg.Conn
         assert store.query("SELECT DISTINCT run FROM items ORDER BY run").rows == [("bm25",), ("dense",)]
         with store.write() as tx:
             tx.write.runs.delete(tx.runs.resolve("bm25").id)
-    assert storage.check(url) == []
+    assert database.check(url) == []
     found = schema_of(url)
     assert (found.state, found.found) == (
         "ok",
@@ -78,7 +78,7 @@ def test_all_of_it_beside_another_program(postgres_url: str, plain: psycopg.Conn
 
 def test_up_and_down_beside_another_program(postgres_url: str, plain: psycopg.Connection) -> None:
     url, before = through(postgres_url, "ranking,app"), others(plain)
-    storage.upgrade(url)
+    database.upgrade(url)
     migrate(url, "downgrade", "base")
     migrate(url, "upgrade", "0001")
     found = "the database has the older schema 0001 in schema 'ranking' of search_path"
@@ -87,34 +87,34 @@ def test_up_and_down_beside_another_program(postgres_url: str, plain: psycopg.Co
         Store.open(url)
     assert f": {said}; upgrade it with: " in str(caught.value)
     assert schema_of(url).found == said
-    assert storage.upgrade(url).before == "0001"
+    assert database.upgrade(url).before == "0001"
     assert others(plain) == before
 
 
 def test_another_program_comes_first(postgres_url: str, plain: psycopg.Connection) -> None:
-    storage.upgrade(through(postgres_url, "ranking"))
+    database.upgrade(through(postgres_url, "ranking"))
     url, before = through(postgres_url, "app,ranking"), others(plain)
     said = (
         "the tables are in schema 'ranking' of search_path, and schema 'app' comes before it; make it the first: ALTER "
         "ROLE ... SET search_path = ranking, or ?options=-csearch_path%3Dranking in the URL"
     )
-    for refused in (Store.open, storage.upgrade, storage.check):
+    for refused in (Store.open, database.upgrade, database.check):
         with pytest.raises(DatabaseError) as caught:
             refused(url)
         assert str(caught.value).endswith(f": {said}")
     found = schema_of(url)
     assert (found.state, f"{found.found}; {found.advice}") == ("bad", said)
-    assert storage.current(url).schema == "app"
+    assert database.current(url).schema == "app"
     assert others(plain) == before
 
 
 def test_an_empty_schema_of_ones_own_comes_first(postgres_url: str, plain: psycopg.Connection) -> None:
-    storage.upgrade(postgres_url)
+    database.upgrade(postgres_url)
     with pytest.raises(
         DatabaseError, match="the tables are in schema 'public' of search_path, and schema 'ranking' comes"
     ):
-        storage.upgrade(through(postgres_url, "ranking,public"))
-    storage.upgrade(through(postgres_url, "ranking"))
+        database.upgrade(through(postgres_url, "ranking,public"))
+    database.upgrade(through(postgres_url, "ranking"))
     with Store.open(through(postgres_url, "ranking,public")) as store, store.write() as tx:
         add_run(tx, "bm25", BM25)
     with Store.open(through(postgres_url, "public,ranking")) as store, store.read() as rx:
@@ -144,6 +144,6 @@ def test_where_nothing_of_ours_is(postgres_url: str, plain: psycopg.Connection, 
     assert f": {said}" in str(caught.value)
     if path != "ranking":
         with pytest.raises(DatabaseError) as caught:
-            storage.upgrade(url)
+            database.upgrade(url)
         assert f": {said}" in str(caught.value)
     assert others(plain) == before

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from migrated import catalogue_of
 from planted_drift import DRIFTS, Drift, catalogue_of_models, differences, planted_and_found, without_views
 
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database
 from ndcg_tracker.storage.connection import database_engine
 from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.schema import metadata
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("postgres_schema")
 
 
 def test_models_and_migrations_agree(database_url: str, other_url: str) -> None:
-    storage.upgrade(database_url)
+    database.upgrade(database_url)
     assert len(catalogue_of(database_url)) >= len(metadata.tables) + len(VIEWS)
     assert differences(catalogue_of_models(other_url, metadata), without_views(catalogue_of(database_url))) == []
 
@@ -23,7 +23,7 @@ def test_models_and_migrations_agree(database_url: str, other_url: str) -> None:
 @pytest.mark.nightly(but=4)
 @pytest.mark.parametrize("drift", DRIFTS, ids=[drift.kind for drift in DRIFTS])
 def test_a_planted_difference_is_found(drift: Drift, postgres_schema: None, database_url: str, other_url: str) -> None:
-    storage.upgrade(database_url)
+    database.upgrade(database_url)
     found = planted_and_found(drift, database_url, other_url)
     if parsed_location(database_url).dialect in drift.engines:
         assert drift.is_named_by(found), found
@@ -32,7 +32,7 @@ def test_a_planted_difference_is_found(drift: Drift, postgres_schema: None, data
 
 
 def test_a_catalogue_of_nothing_is_no_match(database_url: str, other_url: str) -> None:
-    storage.upgrade(database_url)
+    database.upgrade(database_url)
     everything = without_views(catalogue_of(database_url))
     assert differences(catalogue_of_models(other_url, sa.MetaData()), everything) == sorted(everything)
 
@@ -50,7 +50,7 @@ def test_nothing_is_deleted_behind_anyone_s_back() -> None:
 
 
 def test_views_have_the_columns_that_are_described(database_url: str) -> None:
-    storage.upgrade(database_url)
+    database.upgrade(database_url)
     engine = database_engine(parsed_location(database_url))
     with engine.connect() as connection:
         assert sorted(sa.inspect(connection).get_view_names()) == sorted(view.name for view in VIEWS)

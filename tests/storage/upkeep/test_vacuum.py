@@ -7,7 +7,7 @@ import pytest
 from stored_samples import BM25, add_run
 
 from ndcg_tracker.errors import DatabaseError, InputError
-from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage import database
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep import health
 from ndcg_tracker.storage.upkeep.health import Finding
@@ -24,7 +24,7 @@ def finding(url: str, check: str) -> Finding:
 def emptied(database_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """A database most of whose rows were deleted; a few megabytes are enough for a note."""
     monkeypatch.setattr(health, "FEW_BYTES", 1 << 19)
-    storage.upgrade(database_url)
+    database.upgrade(database_url)
     with Store.open(database_url) as store:
         for name in ("bm25", "many"):
             with store.write() as tx:
@@ -41,22 +41,22 @@ def test_free_space_is_told_and_given_back(emptied: str) -> None:
     is_sqlite = emptied.startswith("sqlite")
     command = "ndcg-track db vacuum" if is_sqlite else "ndcg-track db vacuum --full"
     assert before.advice == f"new runs use it; to give it back to the disk: {command}"
-    found = storage.vacuum(emptied, full=not is_sqlite)
+    found = database.vacuum(emptied, full=not is_sqlite)
     assert found.after < found.before - (1 << 18)
     assert finding(emptied, "space").state == "ok"
-    assert storage.check(emptied) == []
+    assert database.check(emptied) == []
 
 
 def test_what_others_may_still_use_stays_on_postgres(postgres_url: str) -> None:
-    storage.upgrade(postgres_url)
+    database.upgrade(postgres_url)
     with Store.open(postgres_url) as store, store.write() as tx:
         add_run(tx, "bm25", BM25)
-    assert isinstance(storage.vacuum(postgres_url), VacuumResult)
-    assert storage.check(postgres_url) == []
+    assert isinstance(database.vacuum(postgres_url), VacuumResult)
+    assert database.check(postgres_url) == []
 
 
 def test_only_the_owner_vacuums(postgres_url: str) -> None:
-    storage.upgrade(postgres_url)
+    database.upgrade(postgres_url)
     conninfo = postgres_url.replace("postgresql+psycopg", "postgresql")
     with psycopg.connect(conninfo, autocommit=True) as admin:
         admin.execute("DROP ROLE IF EXISTS sweeper")
@@ -64,7 +64,7 @@ def test_only_the_owner_vacuums(postgres_url: str) -> None:
         try:
             admin.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO sweeper")
             with pytest.raises(DatabaseError, match="run it as the owner of the tables"):
-                storage.vacuum(postgres_url.replace("//ndcg@", "//sweeper@"))
+                database.vacuum(postgres_url.replace("//ndcg@", "//sweeper@"))
         finally:
             admin.execute("DROP OWNED BY sweeper")
             admin.execute("DROP ROLE sweeper")
@@ -72,7 +72,7 @@ def test_only_the_owner_vacuums(postgres_url: str) -> None:
 
 def test_tables_without_statistics(postgres_url: str) -> None:
     """As pg_restore leaves them; before Postgres 18, which restores statistics, too."""
-    storage.upgrade(postgres_url)
+    database.upgrade(postgres_url)
     with Store.open(postgres_url) as store, store.write() as tx:
         add_run(tx, "bm25", BM25)
     assert finding(postgres_url, "planner") == Finding("planner", "ok", "it has statistics of the tables")
@@ -86,7 +86,7 @@ def test_tables_without_statistics(postgres_url: str) -> None:
         "no statistics of ranked_lists: queries may take minutes",
         "as the owner of the tables, type: ndcg-track db vacuum",
     )
-    storage.vacuum(postgres_url)
+    database.vacuum(postgres_url)
     assert finding(postgres_url, "planner").state == "ok"
 
 
@@ -95,14 +95,14 @@ def test_a_backup_becomes_a_database(sqlite_url: str, postgres_url: str, tmp_pat
         add_run(tx, "bm25", BM25)
     steps: list[tuple[int, int | None]] = []
     copy, new = tmp_path / "copy.db", tmp_path / "new.db"
-    assert storage.backup(sqlite_url, str(copy), lambda done, total: steps.append((done, total))) == (copy, 1)
+    assert database.backup(sqlite_url, str(copy), lambda done, total: steps.append((done, total))) == (copy, 1)
     assert steps[-1][0] == steps[-1][1] == copy.stat().st_size
-    assert storage.restore(str(new), str(copy)) == (new, 1)
-    assert storage.check(str(new)) == []
+    assert database.restore(str(new), str(copy)) == (new, 1)
+    assert database.check(str(new)) == []
     with pytest.raises(InputError, match="the file already exists"):
-        storage.restore(str(new), str(copy))
+        database.restore(str(new), str(copy))
     with pytest.raises(InputError, match="restore a Postgres database with its own tools, pg_restore or psql"):
-        storage.restore(postgres_url, str(copy))
+        database.restore(postgres_url, str(copy))
 
 
 def test_a_damaged_copy_is_removed(sqlite_url: str, tmp_path: Path) -> None:
@@ -111,5 +111,5 @@ def test_a_damaged_copy_is_removed(sqlite_url: str, tmp_path: Path) -> None:
     with Store.open(sqlite_url) as store, store.write() as tx:
         tx._session.connection.exec_driver_sql("DELETE FROM ranked_lists")
     with pytest.raises(DatabaseError, match=r"the copy is damaged \(1 runs without all their lists\) and was removed"):
-        storage.backup(sqlite_url, str(tmp_path / "copy.db"))
+        database.backup(sqlite_url, str(tmp_path / "copy.db"))
     assert not (tmp_path / "copy.db").exists()
