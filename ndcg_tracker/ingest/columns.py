@@ -17,6 +17,14 @@ NUMBERS = ("score", "label", "weight")
 _RANK_NAMES = ("rank", "position", "pos", "rk")  # columns that have the lowest for the best
 _NEGATED = "-"  # before the name of a score column in which the lowest is the best
 
+_OFTEN: dict[str, tuple[str, ...]] = {
+    "group": ("query", "queryid", "topic", "user", "userid", "uid", "session", "sessionid", "requestid", "customerid"),
+    "item": ("doc", "document", "documentid", "product", "productid", "sku", "movieid", "iid", "itemno", "asin"),
+    "score": ("prediction", "predictions", "predicted", "pred", "preds", "ypred", "yscore", "yhat", "similarity"),
+    "label": ("relevance", "rel", "grade", "gain", "target", "ytrue", "y", "judgment", "judgement", "click", "clicked"),
+}
+"""What columns are often called, without "_" and "-": named in errors, never read unasked."""
+
 ONE_TABLE = "row numbers stand for items only where one table holds scores and labels"
 
 
@@ -155,21 +163,25 @@ class Columns:
         that is read by convention where the table could be read without.
         """
         found = self.likely_names(header, wanted, refused)
-        for role in wanted.required:
-            if role == "item" and self.by_row_number:
-                what = f"items are to be known by row numbers; {ONE_TABLE}"
-                raise refused(what, advice=f"name the item column with {argument('item')}", joint=": ")
-            if role not in found:
-                more = {
-                    "item": f"; {ONE_TABLE}",
-                    "label": "; where each row is a relevant item, add one that is 1",
-                    "score": "".join(
-                        f"; where {shown(name)} is lowest for the best, say {argument('score', _NEGATED + name)}"
-                        for name in _RANK_NAMES
-                        if name in header
-                    ),
-                }
-                raise absent_column(role, role, header, refused, more.get(role, ""))
+        if "item" in wanted.required and self.by_row_number:
+            what = f"items are to be known by row numbers; {ONE_TABLE}"
+            raise refused(what, advice=f"name the item column with {argument('item')}", joint=": ")
+        absent = [role for role in wanted.required if role not in found]
+        if absent:
+            others = [name for name in header if name not in found.values()]
+            more = {
+                "group": "; each row needs its query, user or session" if header and not others else "",
+                "item": f"; {ONE_TABLE}",
+                "label": "; where each row is a relevant item, add one that is 1",
+                "score": "".join(
+                    f"; where {shown(name)} is lowest for the best, say {argument('score', _NEGATED + name)}"
+                    for name in _RANK_NAMES
+                    if name in header
+                ),
+            }
+            likely = {role: _often_called(role, others) for role in absent}
+            is_told = len(absent) == 1 and (likely[absent[0]] is None or absent[0] != "item")
+            raise absent_columns(likely, header, refused, more.get(absent[0], "") if is_told else "")
         self._warn_of(found, wanted)
         return found
 
@@ -193,7 +205,7 @@ class Columns:
             if not count:
                 both = argument(role, "RUN,LABELS") if self.is_shared and role in IDS else ""
                 more = f"; if run and labels call it differently, name both: {both}" if both else ""
-                raise absent_column(name, role, header, refused, more)
+                raise absent_columns({role: None}, header, refused, more, name)
             found[role] = name
         has_ranks = any(one.has_ranks and one.holds(found) for one in CONVENTIONS)
         if has_ranks and "score" in wanted.roles and "score" not in found and "rank" in set(header) - given:
@@ -332,10 +344,31 @@ def _only(role: str, names: Sequence[str], refused: Refused) -> str | None:
     return next(iter(names), None)
 
 
-def absent_column(name: str, role: str, header: Iterable[str], refused: Refused, more: str = "") -> Exception:
-    """Return what ``refused`` makes of a column that is not there; ``more`` goes on with the advice."""
+def _often_called(role: str, header: Iterable[str]) -> str | None:
+    """Return the one column that is called as those of this role often are, None where none or several are."""
+    alike = [name for name in header if name.lower().replace("_", "").replace("-", "") in _OFTEN.get(role, ())]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _in_a_row(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def absent_columns(
+    likely: Mapping[str, str | None],
+    header: Iterable[str],
+    refused: Refused,
+    more: str = "",
+    name: str | None = None,
+) -> Exception:
+    """Return what ``refused`` makes of columns that are not there; ``more`` goes on with the advice.
+
+    ``likely``: the roles, each with the column that may be meant. ``name``: what one of them was called.
+    """
     names = [shown(there) for there in header]
     listed = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
-    named = argument("attributes" if role == "attribute" else role)
-    what = f"no column {shown(name)}; the columns are {listed or 'none'}"
-    return refused(what, advice=f"name the {role} column with {named}{more}", joint=": ")
+    lacking = _in_a_row([shown(role if name is None else name) for role in likely])
+    what = f"no column{'s' if len(likely) > 1 else ''} {lacking}; the columns are {listed or 'none'}"
+    options = {role: "attributes" if role == "attribute" else role for role in likely}
+    named = [f"the {role} column with {argument(options[role], likely[role] or '')}" for role in likely]
+    return refused(what, advice=f"name {_in_a_row(named)}{more}", joint=": ")

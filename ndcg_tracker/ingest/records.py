@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.columns import Refused, absent_column
+from ndcg_tracker.ingest.columns import Refused, absent_columns
 from ndcg_tracker.ingest.detection import detect_delimited, detect_reader
 from ndcg_tracker.ingest.formats.delimited import cells_of
 from ndcg_tracker.ingest.formats.jsonl import json_record
@@ -234,7 +234,7 @@ def place_of(header: Sequence[str], name: str, role: str, refused: Refused) -> i
     if count > 1:
         raise refused(f"column {shown(name)} appears {count} times", advice="rename all but one")
     if not count:
-        raise absent_column(name, role, header, refused)
+        raise absent_columns({role: None}, header, refused, name=name)
     return header.index(name)
 
 

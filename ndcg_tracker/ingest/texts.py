@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from ndcg_tracker.errors import argument
-from ndcg_tracker.ingest.columns import Refused, absent_column, column_about
+from ndcg_tracker.ingest.columns import Refused, absent_columns, column_about
 from ndcg_tracker.ingest.places import WrongValueError, shown
 from ndcg_tracker.ingest.records import Records, cell_id, checked_text, frame_records, kind_of, opened_records, place_of
 from ndcg_tracker.ingest.source import Progress
@@ -118,9 +118,9 @@ def _chosen(header: Sequence[str], columns: TextColumns, refused: Refused) -> di
         if name is not None or role in header:
             found[role] = place_of(header, name or role, role, refused)
     if not any(role in found for role in IDS):
-        raise absent_column("group", "group", header, refused, f", or that of the item with {argument('item')}")
+        raise absent_columns({"group": None}, header, refused, f", or that of the item with {argument('item')}")
     if not any(role in found for role in TEXTS):
-        raise absent_column("text", "text", header, refused)
+        raise absent_columns({"text": None}, header, refused)
     taken: dict[int, str] = {}
     for role, place in found.items():
         if taken.setdefault(place, role) != role:

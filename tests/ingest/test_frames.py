@@ -160,7 +160,10 @@ def test_nested_dicts_come_back_the_same(run: dict[str, dict[str, float]]) -> No
     assert {(group, item): score for group, item, score in listed(read_frame(run).ranking) or []} == rows
 
 
-NO_GROUP = "no column 'group'; the columns are none: name the group column with group="
+NO_GROUP = (
+    "no columns 'group' and 'score'; the columns are none: name the group column with group= and the score column with "
+    "score="
+)
 
 
 @pytest.mark.parametrize(
@@ -329,8 +332,10 @@ def test_every_refusal_names_the_row_or_the_column(changed: dict[str, Any], what
 
 def test_columns_are_named_and_missing_ones_listed() -> None:
     frame = pd.DataFrame({"query": [1], 5: [2.0], ("a", "b"): [3]})
-    expected = "no column 'group'; the columns are 'query', '5', \"('a', 'b')\": name the group column with group="
-    assert refusal(frame) == expected
+    expected = (
+        "no columns 'group' and 'score'; the columns are 'query', '5', \"('a', 'b')\": name the group column with "
+    )
+    assert refusal(frame) == expected + "group='query' and the score column with score="
     assert refusal(DICT, Columns(item="doc")).startswith("no column 'doc'; the columns are 'group', 'item', 'score'")
     table = read_frame({"qid": ["q"], "bm25": [1]}, Columns(group="qid", score="bm25"))
     assert listed(table.ranking) == [("q", "1", 1.0)]

@@ -174,7 +174,7 @@ def test_given_columns_that_lack_one() -> None:
 
 def test_a_header_that_may_be_a_row_is_told() -> None:
     found = str(exact_outcome(b"1048585\t7187158\t1\n", exact(b"\t")))
-    assert found.startswith("<stdin>:1: no column 'group'; the columns are '1048585', '7187158', '1'")
+    assert found.startswith("<stdin>:1: no columns 'group' and 'score'; the columns are '1048585', '7187158', '1'")
     assert found.endswith("; if this line is a row, name the columns with columns=NAME,NAME,...")
 
 
@@ -191,7 +191,8 @@ def test_labels_need_no_score() -> None:
         (
             b"\nquery,doc,score\nq,d,1\n",
             Columns(),
-            "<stdin>:2: no column 'group'; the columns are 'query', 'doc', 'score': name the group column with group=",
+            "<stdin>:2: no column 'group'; the columns are 'query', 'doc', 'score': name the group column with "
+            "group='query'",
         ),
         (
             b"group,score\nq,1\n",
@@ -251,8 +252,10 @@ def test_a_record_without_end_is_cut_short() -> None:
 def test_long_headers_are_listed_in_part() -> None:
     header = ",".join(f"c{place}" for place in range(25))
     listed = ", ".join(f"'c{place}'" for place in range(20))
-    expected = f"<stdin>:1: no column 'group'; the columns are {listed} and 5 more: name the group column with group="
-    assert exact_outcome(header.encode() + b"\n", exact()) == expected
+    expected = (
+        f"<stdin>:1: no columns 'group' and 'score'; the columns are {listed} and 5 more: name the group column with "
+    )
+    assert exact_outcome(header.encode() + b"\n", exact()) == expected + "group= and the score column with score="
 
 
 def test_quepid_judgments_are_labels_and_a_query_without_any_is_left_out() -> None:

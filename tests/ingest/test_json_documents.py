@@ -226,7 +226,7 @@ def test_an_array_of_records_is_a_table() -> None:
     assert run(records, columns=columns) == expected
     assert labels(records, columns=columns) == [("q", "a", 0.0), ("q", "b", 1.0)]
     assert run(records) == (
-        "no column 'group'; the columns are 'topic', 'item', 'score', 'label': name the group column with group="
+        "no column 'group'; the columns are 'topic', 'item', 'score', 'label': name the group column with group='topic'"
     )
     assert run([]) == "there are no rows; give at least one"
     assert run(records[:1] * 2, columns=columns) == (

@@ -105,7 +105,10 @@ def test_columns_that_no_line_has_are_refused() -> None:
         outcome(ROW.encode(), Columns(label="rel"))
         == f"<stdin>: no column 'rel'; {listed}: name the label column with label="
     )
-    assert outcome(b"{}\n") == "<stdin>: no column 'group'; the columns are none: name the group column with group="
+    assert outcome(b"{}\n") == (
+        "<stdin>: no columns 'group' and 'score'; the columns are none: name the group column with group= and "
+        "the score column with score="
+    )
 
 
 pieces = [

@@ -119,8 +119,10 @@ def test_columns_are_named_and_missing_ones_listed(tmp_path: Path) -> None:
     path = written(tmp_path, parquet({"query": [1, 1], "bm25": [1, 2], "a.b": ["x", "y"]}))
     table = read_run(path, columns=Columns(group="query", score="bm25", item="a.b"))
     assert listed(table.ranking) == [("1", "y", 2.0), ("1", "x", 1.0)]
-    expected = f"{path}: no column 'group'; the columns are 'query', 'bm25', 'a.b': name the group column with group="
-    assert refusal(path) == expected
+    expected = (
+        f"{path}: no columns 'group' and 'score'; the columns are 'query', 'bm25', 'a.b': name the group column with "
+    )
+    assert refusal(path) == expected + "group='query' and the score column with score="
 
 
 def test_a_file_without_rows_is_refused(tmp_path: Path) -> None:

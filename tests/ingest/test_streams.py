@@ -108,7 +108,12 @@ def test_a_record_of_several_lines_may_stand_across_blocks(tmp_path: Path) -> No
             b'{"group":"q","item":"a"}\n{"group":"r","item":"a"}\n',
             "no column 'score'; the columns are 'group', 'item': name the score column with score=",
         ),
-        ("jsonl", b"\n", "no column 'group'; the columns are none: name the group column with group="),
+        (
+            "jsonl",
+            b"\n",
+            "no columns 'group' and 'score'; the columns are none: name the group column with group= and the "
+            "score column with score=",
+        ),
         (
             "svmlight",
             b"1 qid:1\n",
