@@ -12,20 +12,21 @@ Kind = Literal[
     "diagnostic", "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties",
     "no_alias", "same_run", "not_evaluated", "positives_only", "not_under_judge", "one_repeat", "retraining",
     "slices_regressed", "without_cluster", "equal_metrics", "missing_that_count", "few_in_strata",
+    "shorter_lists",
     "pruned", "without_items",
     # explain
     "group_not_in_run", "in_one_run_only", "unjudged_items", "no_item_judged", "no_split", "ranking_in_detail",
     "worst_group",
     # history
     "different_labels", "shown_only", "other_groups", "shared_groups", "few_runs", "run_scatter", "study",
-    "summaries_only",
+    "summaries_only", "history_lacking",
     "sums_only",
     # leaderboard
     "runs_lacking", "runs_without_results", "runs_of_other_groups", "in_no_run", "groups_lacking",
     "small_slices",
     # ingest, evaluate and import
     "rank_conflict", "scores_like_ranks", "no_score", "no_label", "no_group_label",
-    "some_groups_meet", "one_score", "all_one",
+    "some_groups_missing", "one_score", "all_one",
     "swapped", "same_content", "alias_moved", "new_labels", "labels_gone", "new_groups", "other_version",
     # MLflow
     "not_pushed", "other_parameter", "other_mean", "no_mean", "no_report", "missing_groups",

@@ -19,9 +19,25 @@ _NEGATED = "-"  # before the name of a score column in which the lowest is the b
 
 _OFTEN: dict[str, tuple[str, ...]] = {
     "group": ("query", "queryid", "topic", "user", "userid", "uid", "session", "sessionid", "requestid", "customerid"),
-    "item": ("doc", "document", "documentid", "product", "productid", "sku", "movieid", "iid", "itemno", "asin"),
+    "item": ("doc", "document", "documentid", "product", "productid", "sku", "movieid", "iid", "items", "asin"),
     "score": ("prediction", "predictions", "predicted", "pred", "preds", "ypred", "yscore", "yhat", "similarity"),
-    "label": ("relevance", "rel", "grade", "gain", "target", "ytrue", "y", "judgment", "judgement", "click", "clicked"),
+    "label": (
+        "relevance",
+        "rel",
+        "grade",
+        "gain",
+        "target",
+        "ytrue",
+        "y",
+        "judgment",
+        "judgement",
+        "rating",
+        "ratings",
+        "click",
+        "clicked",
+        "purchased",
+        "bought",
+    ),
 }
 """What columns are often called, without "_" and "-": named in errors, never read unasked."""
 
@@ -177,7 +193,8 @@ class Columns:
                     f"; where {shown(name)} is lowest for the best, say {argument('score', _NEGATED + name)}"
                     for name in _RANK_NAMES
                     if name in header
-                ),
+                )
+                or ("" if others else "; where the order of the items says it, add scores that fall, or positions"),
             }
             likely = {role: _often_called(role, others) for role in absent}
             is_told = len(absent) == 1 and (likely[absent[0]] is None or absent[0] != "item")

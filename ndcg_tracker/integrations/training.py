@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.errors import DatabaseError, InputError, NdcgTrackerWarning, argument, warn
+from ndcg_tracker.errors import (
+    ConflictError,
+    DatabaseError,
+    InputError,
+    NameTakenError,
+    NdcgTrackerWarning,
+    argument,
+    warn,
+)
 from ndcg_tracker.integrations.libraries import library
 from ndcg_tracker.integrations.stored_run import metric_name
 from ndcg_tracker.reporting.numbers import counted
@@ -52,7 +60,7 @@ class ValidationRows:
 
     def check(self, metrics: Sequence[str]) -> None:
         """Raise InputError or MetricError if metrics cannot be computed on these rows, whatever the scores."""
-        evaluate(self.ranked(-np.arange(self.n_rows, dtype=np.float64)), metrics)
+        evaluate(self.ranked(0.5 - np.arange(self.n_rows)), metrics)  # no whole numbers, which labels may be
 
     def ranked(self, scores: Any) -> dict[str, Any]:
         """Return the rows with the scores of a model, as columns that ``Tracker.ingest`` takes."""
@@ -66,10 +74,12 @@ def groups_of_sizes(sizes: Any, n_rows: int) -> NDArray[np.int64]:
     [1, 1, 2]
     """
     counts = np.asarray(sizes)
+    per_row = f"; an id per row is {argument('group')}" if counts.shape == (n_rows,) else ""
     if counts.ndim != 1 or counts.dtype.kind not in "iu" or (counts < 1).any():
-        raise InputError("group_sizes holds no sizes", advice="give one whole number from 1 per group")
+        raise InputError("group_sizes holds no sizes", advice=f"give one whole number from 1 per group{per_row}")
     if counts.sum() != n_rows:
-        raise InputError(f"group_sizes adds up to {counts.sum()} rows, but there are {n_rows} labels; they must agree")
+        what = f"group_sizes adds up to {counts.sum()} rows, but there are {n_rows} labels; they must agree{per_row}"
+        raise InputError(what)
     return np.repeat(np.arange(1, len(counts) + 1, dtype=np.int64), counts)
 
 
@@ -197,16 +207,22 @@ class TrainingRuns(ABC):
         self, tracker: Tracker, name: str, stage: str, iteration: int, scores: Any, parameters: Mapping[str, Any]
     ) -> IngestResult:
         known = {**parameters, **self._parameters, "iteration": iteration}
-        result = tracker.ingest(
-            self._rows.ranked(scores),
-            name=name,
-            dataset=self.dataset,
-            metrics=self._metrics,
-            tags={**self._tags, "training": self.name, "stage": stage},
-            parameters={key: parameter_text(value) for key, value in known.items() if value is not None},
-            git_commit=self._git_commit,
-            replace=self.replace,
-        )
+        try:
+            result = tracker.ingest(
+                self._rows.ranked(scores),
+                name=name,
+                dataset=self.dataset,
+                metrics=self._metrics,
+                tags={**self._tags, "training": self.name, "stage": stage},
+                parameters={key: parameter_text(value) for key, value in known.items() if value is not None},
+                git_commit=self._git_commit,
+                replace=self.replace,
+            )
+        except NameTakenError:
+            raise
+        except ConflictError as error:
+            advice = f"other validation rows belong in another dataset, with {argument('dataset')}"
+            raise error.at(f"run {name!r}", advice) from None
         n_missing = max((one.n_missing for one in result.metrics), default=0)
         if n_missing and not self.stored:
             warn(

@@ -171,12 +171,31 @@ def _labels_gone(n_groups: int, n_labels: int, version: int) -> str:
     )
 
 
-def _groups_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str) -> str:
+def _some_groups_missing(
+    n_missing: int, n_labelled: int, n_unlabelled: int = 0, metric: str = "", skipping: str = ""
+) -> str:
+    counts = f", and {metric} counts each as an empty list; {skipping!r} leaves them out" if metric else ""
+    if n_unlabelled:
+        counts += f"; {n_unlabelled:,} groups of the run have no labels: are the groups spelled alike?"
+    return f"{n_missing:,} of {n_labelled:,} groups with labels are not in the run{counts}"
+
+
+def _lacking(runs: Sequence[tuple[str, int]], n_groups: int) -> str:
     named = ", ".join(f"{name} ({n:,} of {n_groups:,})" for name, n in runs[:_SLICES_NAMED])
-    more = f" and {len(runs) - _SLICES_NAMED} more" if len(runs) > _SLICES_NAMED else ""
+    return named + (f" and {len(runs) - _SLICES_NAMED} more" if len(runs) > _SLICES_NAMED else "")
+
+
+def _groups_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str) -> str:
     return (
-        f"{metric} counts the groups that a run lacks as 0, whatever becomes of missing ones here: {named}{more}; to "
-        "rank without them, rank by the metric that this adds"
+        f"{metric} counts the groups that a run lacks as 0, whatever becomes of missing ones here: "
+        f"{_lacking(runs, n_groups)}; to rank without them, rank by the metric that this adds"
+    )
+
+
+def _history_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str) -> str:
+    return (
+        f"{metric} counts the groups that a run lacks as 0, and a step there may come of it: "
+        f"{_lacking(runs, n_groups)}; for a history without them, ask for the metric that this adds"
     )
 
 
@@ -193,6 +212,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         f"{metric} counts the groups that a run lacks as 0 ({n:,} here), and they stay; to leave them out, compare by "
         "the metric that this adds"
     ),
+    "shorter_lists": (
+        "the lists of {run} have {n_short:.1f} items on average, those of the other run {n_long:.1f}: by {metric} a "
+        "shorter list finds less, whatever its order"
+    ).format,
     "one_repeat": "{run} is one run: how much another training would differ is not in the interval".format,
     "retraining": _retraining,
     "weightless": lambda n: f"{counted(n, 'group')} of weight 0 left out",
@@ -231,6 +254,7 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "in the labels?"
     ),
     "groups_lacking": _groups_lacking,
+    "history_lacking": _history_lacking,
     "in_no_run": lambda n, n_groups: (
         f"{counted(n, 'group')} of {n_groups:,} with labels {'is' if n == 1 else 'are'} in no run: 0 in all; to leave "
         f"{'it' if n == 1 else 'them'} out, as trec_eval does"
@@ -302,10 +326,7 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "no_group_label": (
         "none of its groups has labels, so every result is 0 or undefined: are the groups spelled as in the labels?"
     ),
-    "some_groups_meet": (
-        "{n_missing:,} groups of the labels are not in the run, and {n_unlabelled:,} groups of the run have no labels: "
-        "are the groups spelled alike?"
-    ).format,
+    "some_groups_missing": _some_groups_missing,
     "one_score": "the scores of each list are all equal, so the order is that of ties, not of a model",
     "all_one": (
         "all {n:,} groups score 1 by {metric}, and no other run can do better: a log of clicks alone does so; it needs "

@@ -72,6 +72,8 @@ if TYPE_CHECKING:
 MOVES = 3
 """So many items at most are kept for each of the worst and best groups."""
 _ROUNDING = 1e-12
+_MUCH_SHORTER = 0.8
+"""What share of the length of lists is so much less that it is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +227,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         more += _without_cluster(clusters, results[0].pairing.group_ids)
         results = [clustered(one, clusters) for one in results]
     more += _missing_that_count(both, results, options.missing)
+    more += [] if pruned else _shorter_lists(both)
     if options.unjudged_bounds:
 
         def results_of(older: RunPair) -> list[PairedResults]:
@@ -307,6 +310,19 @@ def _missing_that_count(both: RunPair, results: Sequence[PairedResults], missing
             skipping = str(metric.with_axes(missing="skip"))
             return [Note("missing_that_count", facts, rescore_command([side.run for side in both.sides], [skipping]))]
     return []
+
+
+def _shorter_lists(both: RunPair) -> list[Note]:
+    """Return a note where the lists of one run end before a cutoff that those of the other reach, on average."""
+    lengths = [(side.run.n_items / side.run.n_groups, side.run.name) for side in both.sides if side.run.n_groups]
+    if len(lengths) < len(both.sides):
+        return []
+    (n_short, run), (n_long, _) = sorted(lengths)
+    cut = [metric for metric in both.metrics if metric.cutoff is not None and n_short < metric.cutoff <= n_long]
+    if not cut or n_short > _MUCH_SHORTER * n_long:
+        return []
+    facts: dict[str, Fact] = {"run": run, "n_short": n_short, "n_long": n_long}
+    return [Note("shorter_lists", facts | {"metric": familiar_name(str(cut[0]), cut[0].requested_as)})]
 
 
 def _refuse_other_groups(both: RunPair) -> None:

@@ -28,7 +28,7 @@ from ndcg_tracker.rankings.ranking import LabelLists, Run
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
 from ndcg_tracker.reporting.notes import in_words
-from ndcg_tracker.tracker.defaults import GROUP, LABEL, SCORE, OwnName
+from ndcg_tracker.tracker.defaults import DEFAULT_METRIC, GROUP, LABEL, SCORE, OwnName
 from ndcg_tracker.tracker.labels import NO_LABELS, HeldLabels
 from ndcg_tracker.tracker.scoring import NO_ITEMS, GatheredValues, meeting_notes, n_unordered, unordered_notes
 
@@ -137,7 +137,7 @@ class Evaluation:
 
 def evaluate(
     frame: object,
-    metrics: str | Sequence[str],
+    metrics: str | Sequence[str] = DEFAULT_METRIC,
     *,
     group: str = GROUP,
     item: str | Literal[False] | None = None,
@@ -363,7 +363,7 @@ def evaluate_blocks(
     for match, of_block in mapped(scored, pairs()):
         matches.add(match)
         values.add(of_block)
-    found = [*matches.notes(), *joined_notes(notes, has_labels=has_labels)]
+    found = [*matches.notes(parsed), *joined_notes(notes, has_labels=has_labels)]
     order = values.order(held.places if held is not None else lambda keys: np.arange(len(keys)))
     results = tuple(values.results(joined_weights(weights) if weights else None, order))
     of_ndcg = [pair for pair in zip(texts, results, strict=True) if pair[1].metric.measure == "ndcg"]
@@ -481,11 +481,15 @@ class _Matches:
         for found, some in ((self._of_run, match.of_run), (self._of_labels, match.of_labels)):
             found += some[: _N_SHOWN + 1 - len(found)]
 
-    def notes(self) -> list[Note]:
-        """Return what the labels and scores look like. Raises: InputError where no group has labels."""
+    def notes(self, metrics: Sequence[Metric]) -> list[Note]:
+        """Return what the labels and scores look like under metrics. Raises: InputError where no group has labels."""
         swapped = [Note("swapped")] if self._any_fraction and self._all_whole else []
         if self._any_item:
-            return [*swapped, *meeting_notes(*self._meeting.tolist()), *unordered_notes(self._unordered)]
+            return [
+                *swapped,
+                *meeting_notes(*self._meeting.tolist(), metrics=metrics),
+                *unordered_notes(self._unordered),
+            ]
         if not self._any_group:
             raise InputError(
                 f"no group of the run has labels: the run has {_some(self._of_run)}, the labels have "

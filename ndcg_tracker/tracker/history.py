@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.notes import Note
+from ndcg_tracker.notes import Fact, Note
 from ndcg_tracker.reporting.history import HistoryRow
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.statistics.run_scatter import FEWEST_CHANGES, scatter_of_repeats
@@ -146,6 +147,7 @@ def history_of(
         notes.append(Note("shown_only", {"metric": text, "why": parsed.shown_only}))
     if all(run.tags.get("stage") == "iteration" for run in details.values()):  # one training's, and no retrainings
         notes = [note for note in notes if note.kind != "few_runs"]
+    notes += _lacking_groups(list(details.values()), records, parsed)
     notes += _study(list(details.values()), records, dataset, metric)
     no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
     rows = [
@@ -234,6 +236,26 @@ def _row(
         "drift_runs": None if drift is None else drift.last - drift.first + 1,
         "direction": direction,
     }
+
+
+def _lacking_groups(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], metric: Metric) -> list[Note]:
+    """Return a note on the runs that lack groups which others have, where the metric counts these as 0."""
+    if metric.is_external or metric["missing"] not in ("zero", "empty"):
+        return []
+    fewest: dict[int, int] = {}
+    for record in records:
+        fewest[record.label_set_id] = min(record.n_missing, fewest.get(record.label_set_id, record.n_missing))
+    lacking = [(run, one) for run, one in zip(runs, records, strict=True) if one.n_missing > fewest[one.label_set_id]]
+    if not lacking:
+        return []
+    facts: dict[str, Fact] = {
+        "runs": [(run.name, one.n_missing) for run, one in lacking],
+        "n_groups": max(one.n_groups for _, one in lacking),
+        "metric": metric.requested_as,
+    }
+    skipping = str(metric.with_axes(missing="skip"))
+    command = ("ndcg-track", "rescore", "--all", "--dataset", runs[0].dataset, "--metric", skipping)
+    return [Note("history_lacking", facts, command)]
 
 
 def _study(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], dataset: str, metric: str) -> tuple[Note, ...]:

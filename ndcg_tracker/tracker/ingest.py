@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.errors import NameTakenError, NdcgTrackerError, argument
+from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.kernel.mean import all_one_notes
 from ndcg_tracker.metrics.language.metric import Metric
@@ -265,11 +265,19 @@ def _stored(
         done |= {one.metric: one for one in store_scores(tx, run, label_set, scores, weights, new)}
         if not scores.any_judged:
             is_elsewhere = any(one.n_missing >= label_set.n_groups for one in done.values())
+            if is_elsewhere and is_new:  # labels of others would become the newest, by which all runs are compared
+                both = tx.runs.group_ids(run.id), tx.labels.group_ids(label_set.id)
+                of_run, of_labels = (tx.groups.keys(dataset.id, ids[:1]).to_list() for ids in both)
+                raise InputError(
+                    f"no group of the run has labels: the run has {of_run[0]!r}, the labels have {of_labels[0]!r}",
+                    where=details.name,
+                    advice="give labels of the same groups, with ids written alike",
+                )
             notes.append(Note("no_group_label" if is_elsewhere else "no_label"))
         notes += unordered_notes(scores.unordered)
         n_missing = max((one.n_missing for one in done.values()), default=0)
         n_unlabelled = run.n_groups - (label_set.n_groups - n_missing)
-        notes += meeting_notes(n_missing, label_set.n_groups, n_unlabelled, run.n_groups)
+        notes += meeting_notes(n_missing, label_set.n_groups, n_unlabelled, run.n_groups, metrics=wanted)
     notes += [*coming.notes, *(Note("alias_moved", {"alias": alias, "run_id": run.id}) for alias in moved)]
     if is_new and label_set.version > 1:
         notes.append(Note("new_labels", {"version": label_set.version}))

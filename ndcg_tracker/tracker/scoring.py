@@ -16,7 +16,7 @@ from ndcg_tracker.metrics.kernel.mean import REASONS, GroupResults, GroupValues,
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.tie_bounds import values_with_bounds
-from ndcg_tracker.notes import Note
+from ndcg_tracker.notes import Fact, Note
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking, Run
@@ -153,21 +153,30 @@ def n_unordered(run: Run) -> int | None:
     return int((np.diff(offsets) > 1).sum())
 
 
-def meeting_notes(n_missing: int, n_labelled: int, n_unlabelled: int, n_of_run: int) -> list[Note]:
-    """Return a note where a tenth or more of the labels' groups and of the run's have no partner, but not all.
+def meeting_notes(
+    n_missing: int, n_labelled: int, n_unlabelled: int, n_of_run: int, *, metrics: Sequence[Metric] = ()
+) -> list[Note]:
+    """Return a note where a tenth or more of the labels' groups are not in the run, but not all.
+
+    Where a tenth or more of the run's groups have no labels either, ids may be spelled otherwise. ``metrics``: if one
+    of them counts what is missing, this is told.
 
     >>> meeting_notes(59, 120, 61, 122)
-    [Note(kind='some_groups_meet', facts={'n_missing': 59, 'n_unlabelled': 61}, command=())]
-    >>> meeting_notes(59, 120, 0, 61), meeting_notes(120, 120, 122, 122)
+    [Note(kind='some_groups_missing', facts={'n_missing': 59, 'n_labelled': 120, 'n_unlabelled': 61}, command=())]
+    >>> meeting_notes(59, 120, 0, 61, metrics=[parse_metric("map")])[0].facts
+    {'n_missing': 59, 'n_labelled': 120, 'metric': 'map', 'skipping': 'AP(missing=skip)'}
+    >>> meeting_notes(11, 120, 0, 109, metrics=[parse_metric("map")]), meeting_notes(120, 120, 122, 122)
     ([], [])
     """
-    is_told = (
-        n_missing < n_labelled
-        and min(n_missing, n_unlabelled) >= _FEWEST_LISTS
-        and n_missing >= n_labelled / 10
-        and n_unlabelled >= n_of_run / 10
-    )
-    return [Note("some_groups_meet", {"n_missing": n_missing, "n_unlabelled": n_unlabelled})] if is_told else []
+    if n_missing == n_labelled or n_missing < max(_FEWEST_LISTS, n_labelled / 10):
+        return []
+    facts: dict[str, Fact] = {"n_missing": n_missing, "n_labelled": n_labelled}
+    if n_unlabelled >= max(_FEWEST_LISTS, n_of_run / 10):
+        facts["n_unlabelled"] = n_unlabelled
+    counting = next((metric for metric in metrics if metric["missing"] in ("zero", "empty")), None)
+    if counting is not None:
+        facts |= {"metric": counting.requested_as, "skipping": str(counting.with_axes(missing="skip"))}
+    return [Note("some_groups_missing", facts)] if len(facts) > 2 else []
 
 
 def unordered_notes(found: Iterable[int | None]) -> list[Note]:

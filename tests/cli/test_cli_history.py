@@ -23,12 +23,16 @@ def test_the_formats(shop: CommandLine) -> None:
         ("dense", "ndcg@10", MEANS[1]),
     ]
     assert all(row["ci"][0] < row["mean"] < row["ci"][1] for row in rows)
-    text = shop.done("history", "--dataset", "shop").splitlines()
+    printed = shop.done("history", "--dataset", "shop")
+    assert "dense (1 of 5)" in " ".join(printed.split())
+    text = printed.splitlines()
     assert text[0] == "ndcg@10  █▁"
     assert text[2].split() == ["run", "created", "(UTC)", "mean", "95%", "interval", "change"]
     assert text[4].startswith("dense ")
     assert text[4].endswith(f"{MEANS[1] - MEANS[0]:+.4f}")
-    table = list(csv.DictReader(io.StringIO(shop.done("history", "--dataset", "shop", "--format", "csv"))))
+    asked = shop("history", "--dataset", "shop", "--format", "csv")
+    table = list(csv.DictReader(io.StringIO(asked.out)))
+    assert asked.err.startswith("note: ndcg@10 counts the groups that a run lacks as 0")
     assert [float(row["mean"]) for row in table] == MEANS
     assert shop.done("history", "--dataset", "shop", "--format", "markdown").startswith("### ndcg@10 █▁\n")
 

@@ -256,6 +256,12 @@ def test_the_database_of_the_environment(tmp_path: Path, monkeypatch: pytest.Mon
             "group_sizes holds no sizes; give one whole number from 1 per group",
         ),
         (
+            {"group": None, "group_sizes": VALID.group},
+            nt.InputError,
+            f"group_sizes adds up to {VALID.group.sum()} rows, but there are {len(VALID.labels)} labels; they must "
+            "agree; an id per row is group=",
+        ),
+        (
             {"group": None, "group_sizes": [2, 3]},
             nt.InputError,
             f"group_sizes adds up to 5 rows, but there are {len(VALID.labels)} labels; they must agree",
@@ -282,6 +288,10 @@ def test_labels_that_a_metric_cannot_take_are_told_before_the_training(tmp_path:
         TrainingRuns(
             VALID.features, labels, group=VALID.group, name="r", metrics=METRICS, database=tmp_path / "runs.db"
         )
+
+
+def test_labels_that_are_fractions_are_fine(tmp_path: Path) -> None:
+    TrainingRuns(VALID.features, VALID.labels / 4, group=VALID.group, name="r", database=tmp_path / "runs.db")
 
 
 def test_bad_features_and_models(tmp_path: Path) -> None:
@@ -336,3 +346,10 @@ def test_validation_rows_that_lack_groups_of_the_dataset_are_told(ready_url: str
     )
     with pytest.warns(NdcgTrackerWarning, match=message):
         part.store(model)
+    others = TrainingRuns(
+        VALID.features, VALID.labels[::-1], name="others", group=VALID.group, database=ready_url, replace=True
+    )
+    with pytest.raises(
+        nt.ConflictError, match=r"^run 'others': item .* other validation rows belong in another dataset"
+    ):
+        others.store(model)

@@ -206,10 +206,26 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"n": 20, "n_groups": 50},
         "20 of its 50 groups are new: a run without them has 0 there under metrics such as ndcg@10",
     ),
-    "some_groups_meet": (
-        {"n_missing": 59, "n_unlabelled": 61},
-        "59 groups of the labels are not in the run, and 61 groups of the run have no labels: are the groups spelled "
-        "alike?",
+    "history_lacking": (
+        {"runs": [("half", 157)], "n_groups": 403, "metric": "ndcg@10"},
+        "ndcg@10 counts the groups that a run lacks as 0, and a step there may come of it: half (157 of 403); for a "
+        "history without them, ask for the metric that this adds",
+    ),
+    "shorter_lists": (
+        {"run": "short", "n_short": 5.04, "n_long": 20.0, "metric": "ndcg@10"},
+        "the lists of short have 5.0 items on average, those of the other run 20.0: by ndcg@10 a shorter list finds "
+        "less, whatever its order",
+    ),
+    "some_groups_missing": (
+        {
+            "n_missing": 1500,
+            "n_labelled": 2000,
+            "n_unlabelled": 61,
+            "metric": "ndcg@10",
+            "skipping": "ndcg(missing=skip)@10",
+        },
+        "1,500 of 2,000 groups with labels are not in the run, and ndcg@10 counts each as an empty list; "
+        "'ndcg(missing=skip)@10' leaves them out; 61 groups of the run have no labels: are the groups spelled alike?",
     ),
     "equal_metrics": (
         {"metrics": ["map", "trec_eval:map"]},

@@ -189,7 +189,8 @@ def test_equal_content_under_another_name_is_a_run_with_a_note(tracker: nt.Track
 
 def test_a_run_without_any_judged_item_is_stored_with_a_note(tracker: nt.Tracker) -> None:
     strangers = {"Q1": {"A": 1.0}, "Q2": {"A": 1.0}}
-    found = tracker.ingest(frame_of(strangers), name="wrong-ids", labels=labels_frame())
+    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame())
+    found = tracker.ingest(frame_of(strangers), name="wrong-ids")
     assert found.outcome == "stored"
     assert found.notes == (
         "none of its groups has labels, so every result is 0 or undefined: are the groups spelled as in the labels?",
@@ -199,6 +200,36 @@ def test_a_run_without_any_judged_item_is_stored_with_a_note(tracker: nt.Tracker
     same_groups = {group: {f"{item}-x": score for item, score in items.items()} for group, items in BM25.items()}
     found = tracker.ingest(frame_of(same_groups), name="wrong-items")
     assert found.notes == ("none of its items has a label, so every result is 0 or undefined; do the ids match?",)
+
+
+def test_labels_of_other_groups_do_not_become_the_newest(tracker: nt.Tracker) -> None:
+    shop = frame_of(BM25)
+    tracker.ingest(shop, name="bm25", labels=labels_frame())
+    others = {**labels_frame(), "group": [f"{group}.0" for group in labels_frame()["group"]]}
+    with pytest.raises(nt.InputError) as caught:
+        tracker.ingest(frame_of(DENSE), name="dense", labels=others)
+    assert str(caught.value) == (
+        "dense: no group of the run has labels: the run has 'q1', the labels have 'q1.0'; give labels of the same "
+        "groups, with ids written alike"
+    )
+    assert ([run.name for run in tracker.runs()], len(tracker.label_versions())) == (["bm25"], 1)
+    tracker.add_labels(others)  # on purpose
+    assert tracker.ingest(frame_of(DENSE), name="dense", labels=others).notes[0].startswith("none of its groups has")
+
+
+def test_groups_of_the_labels_that_a_run_lacks_are_told_where_they_count(tracker: nt.Tracker) -> None:
+    groups = [f"q{number}" for number in range(40)]
+    labels = {"group": groups, "item": ["a"] * 40, "label": [1] * 40}
+    half = {"group": groups[:20] * 2, "item": ["a"] * 20 + ["b"] * 20, "score": [2.0] * 20 + [1.0] * 20}
+    told = tracker.ingest(half, name="half", labels=labels, metrics=["trec_eval:ndcg_cut_10", "ndcg@10"])
+    missing = (
+        "20 of 40 groups with labels are not in the run, and ndcg@10 counts each as an empty list; "
+        "'ndcg(missing=skip)@10' leaves them out"
+    )
+    assert missing in told.notes
+    with pytest.warns(NdcgTrackerWarning, match="20 of 40 groups with labels are not in the run"):
+        assert missing in nt.evaluate(half, labels=labels).notes
+    assert nt.evaluate(half, "trec_eval:map", labels=labels).notes == ()
 
 
 def refused_whole(tracker: nt.Tracker, url: str, kind: type[Exception], frame: object, **options: Any) -> str:
@@ -392,10 +423,10 @@ def test_groups_that_are_half_misspelt_are_told(tracker: nt.Tracker) -> None:
     labels = run.assign(label=1)[["group", "item", "label"]]
     half = run.assign(group=run["group"].where(run.index % 4 < 2, run["group"].str.upper()))
     told = (
-        "10 groups of the labels are not in the run, and 10 groups of the run have no labels: are the groups spelled "
-        "alike?"
+        "10 of 20 groups with labels are not in the run, and ndcg@10 counts each as an empty list; "
+        "'ndcg(missing=skip)@10' leaves them out; 10 groups of the run have no labels: are the groups spelled alike?"
     )
     assert tracker.ingest(half, name="half", labels=labels).notes == (told,)
     assert tracker.ingest(run[run["group"] != "q7"], name="whole").notes == ()
-    with pytest.warns(NdcgTrackerWarning, match="10 groups of the labels are not in the run"):
+    with pytest.warns(NdcgTrackerWarning, match="10 of 20 groups with labels are not in the run"):
         assert told in nt.evaluate(half, "ndcg@10", labels=labels).notes

@@ -151,6 +151,24 @@ def test_metrics_that_are_no_sum_have_no_moves(shop: nt.Tracker, metric: str) ->
     assert "of which" in str(shop.compare("bm25", "dense", metrics=["ndcg@10", metric]))
 
 
+def test_lists_that_end_before_a_cutoff_are_told(tracker: nt.Tracker) -> None:
+    groups, items = [f"q{number}" for number in range(8) for _ in range(20)], [f"d{rank}" for rank in range(20)] * 8
+    whole = {"group": groups, "item": items, "score": list(range(20, 0, -1)) * 8, "label": [0, 1, 1, 0] * 40}
+    tracker.ingest(whole, name="whole", metrics=["ndcg@10", "ndcg"])
+    for name, n_kept in (("short", 5), ("nearly", 19)):
+        kept = [row for row in range(160) if row % 20 < n_kept]
+        part = {column: [values[row] for row in kept] for column, values in whole.items() if column != "label"}
+        tracker.ingest(part, name=name, metrics=["ndcg@10", "ndcg"])
+    told = (
+        "the lists of short have 5.0 items on average, those of the other run 20.0: by ndcg@10 a shorter list finds "
+        "less, whatever its order"
+    )
+    assert told in tracker.compare("whole", "short").notes
+    assert told in tracker.compare("short", "whole").notes
+    for pair, metric in ((("whole", "nearly"), "ndcg@10"), (("whole", "short"), "ndcg")):
+        assert not any("shorter list" in note for note in tracker.compare(*pair, metrics=metric).notes)
+
+
 def test_top_cuts_the_groups(shop: nt.Tracker) -> None:
     found = shop.compare("bm25", "dense", top=1).to_dict()
     assert ([group["group"] for group in found["worst"]], len(found["best"])) == (["q5"], 1)
@@ -491,8 +509,9 @@ def refusal_of_gate(tracker: nt.Tracker) -> str:
 
 def test_two_runs_without_a_group_in_common_with_the_labels(tracker: nt.Tracker) -> None:
     elsewhere = {f"Q{group}": of for group, of in LABELS.items()}
+    tracker.add_labels(frame_of(elsewhere, "label"))
     for name, ranking in (("bm25", BM25), ("dense", DENSE)):
-        tracker.ingest(frame_of(ranking), name=name, labels=frame_of(elsewhere, "label"))
+        tracker.ingest(frame_of(ranking), name=name)
     (metric,) = tracker.compare("bm25", "dense").to_dict()["metrics"]
     assert (metric["verdict"], metric["not_comparable"]) == ("not_comparable", "nothing_judged")
 

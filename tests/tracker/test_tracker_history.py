@@ -414,3 +414,21 @@ def test_the_words_of_a_filter() -> None:
     full = HistoryFilter({"branch": "main"}, "abc", "2025-01-01", "2025-01-02", 5)
     assert full.words == "tag branch=main, commit abc, since 2025-01-01, until 2025-01-02, last 5"
     assert HistoryFilter().words == ""
+
+
+def test_groups_that_a_run_lacks_and_that_count_are_told(tracker: nt.Tracker) -> None:
+    groups = [f"q{number}" for number in range(30)]
+    for name, n_kept in (("whole", 30), ("half", 15)):
+        run = {"group": groups[:n_kept], "item": ["a"] * n_kept, "score": [1.0] * n_kept}
+        labels = {"group": groups, "item": ["a"] * 30, "label": [1] * 30}
+        tracker.ingest(run, name=name, labels=labels, dataset="shop", metrics=["ndcg@10", "trec_eval:map"])
+    (found,) = [
+        note
+        for note in tracker.history_report("ndcg@10", dataset="shop").history.notes
+        if note.kind == "history_lacking"
+    ]
+    assert found.facts == {"runs": [("half", 15)], "n_groups": 30, "metric": "ndcg@10"}
+    tracker.rescore(metrics=found.command[-1], dataset="shop")
+    for metric in (found.command[-1], "trec_eval:map"):
+        notes = tracker.history_report(metric, dataset="shop").history.notes
+        assert not any(note.kind == "history_lacking" for note in notes)

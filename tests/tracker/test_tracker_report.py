@@ -77,7 +77,8 @@ def test_each_cutoff_has_the_mean_of_its_metric(tracker: nt.Tracker) -> None:
 
 def test_cutoffs_pair_the_groups_whatever_their_order_in_either_run(tracker: nt.Tracker) -> None:
     """A run has more groups than the other, and labels of another set of groups came first."""
-    tracker.ingest(frame_of(dict(reversed(DENSE.items()))), name="dense", labels=labels_frame({"q5": {"h": 1}}))
+    tracker.add_labels(labels_frame({"q5": {"h": 1}}))
+    tracker.ingest(frame_of(dict(reversed(DENSE.items()))), name="dense")
     tracker.ingest(frame_of(BM25), name="bm25")
     tracker.ingest(frame_of(BM25), name="other", labels=labels_frame({key: LABELS[key] for key in ("q3", "q1", "q2")}))
     tracker.rescore(["bm25", "dense"])
@@ -207,7 +208,7 @@ def test_runs_that_are_identical_or_not_comparable_make_a_page(tracker: nt.Track
         tracker.ingest(frame_of(BM25), name=name, labels=labels_frame(), dataset="same")
     page = tracker.report("one", "other", dataset="same").to_html()
     assert "ndcg@10 is identical on all" in page
-    alien = frame_of({"zz": {"a": 1.0}}, "label")
+    tracker.add_labels(frame_of({"zz": {"a": 1.0}}, "label"), dataset="alien")
     for name in ("one", "other"):
-        tracker.ingest(frame_of(BM25), name=name, labels=alien, dataset="alien", metrics="ndcg(missing=skip)@10")
+        tracker.ingest(frame_of(BM25), name=name, dataset="alien", metrics="ndcg(missing=skip)@10")
     assert "cannot be compared" in tracker.report("one", "other", dataset="alien").to_html()
