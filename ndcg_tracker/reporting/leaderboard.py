@@ -151,9 +151,11 @@ def leaderboard_report(board: Leaderboard) -> Report:
     tables = [Table(heads, rows, names=(1,))]
     if board.slices:
         tables.append(_slice_table(board))
+    numbers = dict.fromkeys(one.n for one in board.metrics)
+    groups = [f"{one.n:,} by {name}" for one, name in zip(board.metrics, names, strict=True)]
     facts = [
         ("labels", f"version {board.labels.version}, digest {board.labels.digest[:12]}"),
-        ("groups", " ".join(dict.fromkeys(f"{one.n:,}" for one in board.metrics))),
+        ("groups", ", ".join(groups) if len(numbers) > 1 else " ".join(f"{n:,}" for n in numbers)),
         ("test", f"{_test(board)}; p < 0.05"),
     ]
     legend = [

@@ -53,7 +53,7 @@ def test_a_group_is_scored_alone_as_among_others(lists: tuple[Run, Run], metrics
 def test_hundreds_of_groups_of_all_lengths_and_scales(seed: int) -> None:
     run, labels = lists_of_all_kinds(seed, 240)
     groups = list(run | labels)
-    parts = [groups[::2], groups[1::2], *([group] for group in groups[seed % 16 :: 4 if LONG else 16])]
+    parts = [groups[::2], groups[1::2], *([group] for group in groups[seed % 24 :: 4 if LONG else 24])]
     assert_alone_as_together(run, labels, every_metric(10), parts)
 
 

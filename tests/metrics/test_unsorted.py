@@ -84,7 +84,7 @@ def test_every_value_of_every_axis(lists: tuple[Run, Run], cutoff: int) -> None:
     assert_same(*lists, every_metric(cutoff))
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("seed", SEEDS if LONG else SEEDS[1:])
 @pytest.mark.parametrize(("number", "of_labels"), [*enumerate([slice(None), slice(0, 2), slice(0, 0)])])
 def test_hundreds_of_groups_of_all_lengths_and_scales(seed: int, number: int, of_labels: slice) -> None:
@@ -135,7 +135,7 @@ def case(way: str, *, ties: bool, size: int) -> tuple[Run, Run]:
     return run, labels
 
 
-@pytest.mark.nightly(but=4)
+@pytest.mark.nightly(but=5)
 @pytest.mark.parametrize("way", [IN_ORDER, BY_COUNTING, BY_SORTING])
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("size", [10, 63, 100, 300] if LONG else [10, 63, 300])

@@ -297,6 +297,7 @@ WRITES = [
 ]
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("query", WRITES)
 def test_without_the_look_at_words_the_transaction_still_refuses_to_write(
     postgres_server: PostgresServer,
