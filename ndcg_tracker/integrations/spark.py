@@ -35,7 +35,6 @@ from ndcg_tracker.integrations.sums import OF_CLUSTERS, SUMS, summed, summed_clu
 from ndcg_tracker.metrics.language.text import metric_texts
 from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.statistics.summary import SliceSummary
-from ndcg_tracker.storage.checks import checked_name, stored_time
 from ndcg_tracker.tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.tracker.evaluation import Evaluation, NoLabelsError
 from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
@@ -165,15 +164,15 @@ def log_run(
         return logged(
             opened.store(),
             lambda staging: _staged_parts(rows, staging),
-            RunDetails(
-                checked_name("run", name),
-                checked_name("dataset", dataset),
-                source,
-                git_commit,
-                dict(parameters or {}),
-                dict(tags or {}),
-                labels_source,
-                None if created_at is None else stored_time(created_at),
+            RunDetails.given(
+                name,
+                dataset,
+                [] if source is None else [source],
+                git_commit=git_commit,
+                parameters=parameters,
+                tags=tags,
+                labels=labels_source,
+                created_at=created_at,
             ),
             texts,
             labels="apart" if labels is not None else "with" if "label" in rows.columns else "stored",

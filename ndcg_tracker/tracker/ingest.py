@@ -21,6 +21,7 @@ from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
 from ndcg_tracker.reporting.notes import in_words
+from ndcg_tracker.storage.checks import checked_name, stored_time
 from ndcg_tracker.tracker.labels import HeldLabels, RunLabels, WholeLabels, label_source
 from ndcg_tracker.tracker.scoring import (
     Scores,
@@ -35,6 +36,8 @@ from ndcg_tracker.tracker.scoring import (
 from ndcg_tracker.tracker.staged import StagedBlocks
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
@@ -59,6 +62,31 @@ class RunDetails:
     tags: Mapping[str, str] = field(default_factory=dict)
     labels_source: str | None = None
     created_at_utc: str | None = None
+
+    @classmethod
+    def given(
+        cls,
+        name: str,
+        dataset: str,
+        paths: Sequence[str] = (),
+        *,
+        git_commit: str | None = None,
+        parameters: Mapping[str, str] | None = None,
+        tags: Mapping[str, str] | None = None,
+        labels: str | None = None,
+        created_at: str | datetime | None = None,
+    ) -> RunDetails:
+        """Return what a caller says of a run and of the files that it comes from. Raises: InputError."""
+        return cls(
+            checked_name("run", name),
+            checked_name("dataset", dataset),
+            ", ".join(map(source_name, paths)) or None,
+            git_commit,
+            dict(parameters or {}),
+            dict(tags or {}),
+            None if labels is None else source_name(labels),
+            None if created_at is None else stored_time(created_at),
+        )
 
 
 @dataclass(frozen=True)

@@ -175,9 +175,8 @@ class Tracker:
         """
         from ndcg_tracker.ingest.detection import default_run_name
         from ndcg_tracker.ingest.ir_metadata import run_metadata, side_metadata
-        from ndcg_tracker.storage.checks import checked_name, stored_time
         from ndcg_tracker.tracker.evaluation import Input, Names, path_of
-        from ndcg_tracker.tracker.ingest import RunDetails, source_name
+        from ndcg_tracker.tracker.ingest import RunDetails
 
         path = path_of(frame)
         if name is None:
@@ -186,16 +185,17 @@ class Tracker:
                     f"a {type(frame).__name__} has no name", advice=f"name the run with {argument('name')}"
                 )
             name = default_run_name(path)
-        checked_name("run", name)
-        checked_name("dataset", dataset)
-        source = None if path is None else source_name(path)
-        labels_path = path_of(labels)
-        of_labels = None if labels_path is None else source_name(labels_path)
-        created = None if created_at is None else stored_time(created_at)
         beside = {} if metadata is None else side_metadata(os.fspath(metadata))
-        kept = {**({} if path is None else run_metadata(path)), **beside, **(tags or {})}
-        facts = (git_commit, dict(parameters or {}), kept, of_labels, created)
-        details = RunDetails(name, dataset, source, *facts)
+        details = RunDetails.given(
+            name,
+            dataset,
+            [] if path is None else [path],
+            git_commit=git_commit,
+            parameters=parameters,
+            tags={**({} if path is None else run_metadata(path)), **beside, **(tags or {})},
+            labels=path_of(labels),
+            created_at=created_at,
+        )
         given = Input(
             frame,
             labels,
@@ -249,10 +249,9 @@ class Tracker:
         from ndcg_tracker.ingest.detection import default_run_name
         from ndcg_tracker.ingest.results import ResultColumns, read_results, result_frame
         from ndcg_tracker.metrics.language.metric import named_external
-        from ndcg_tracker.storage.checks import checked_name, stored_time
         from ndcg_tracker.tracker.evaluation import path_of
         from ndcg_tracker.tracker.external import store_results
-        from ndcg_tracker.tracker.ingest import RunDetails, source_name
+        from ndcg_tracker.tracker.ingest import RunDetails
 
         parsed = named_external(metric, direction, *map(str, range))
         columns, path = ResultColumns(group, value, measure), path_of(results)
@@ -260,17 +259,20 @@ class Tracker:
             if path is None:
                 raise InputError("results have no name", advice=f"name their run with {argument('name')}")
             name = default_run_name(path)
-        checked_name("run", name)
-        checked_name("dataset", dataset)
+        details = RunDetails.given(
+            name,
+            dataset,
+            [] if path is None else [path],
+            git_commit=git_commit,
+            parameters=parameters,
+            tags=tags,
+            created_at=created_at,
+        )
         limits = parsed.limits or (0.0, 0.0)
         if path is None:
             table = result_frame(results, limits, columns)
         else:
             table = read_results(path, limits, reader=reader, columns=columns)
-        created = None if created_at is None else stored_time(created_at)
-        source = None if path is None else source_name(path)
-        facts = (git_commit, dict(parameters or {}), dict(tags or {}), None, created)
-        details = RunDetails(name, dataset, source, *facts)
         with self.store(create=True).write() as tx:
             return store_results(tx, table, parsed, details, replace=replace)
 
@@ -300,8 +302,7 @@ class Tracker:
         from ndcg_tracker.ingest.detection import default_run_name
         from ndcg_tracker.ingest.summaries import merged_summaries, read_summaries
         from ndcg_tracker.statistics.summary import SliceSummary
-        from ndcg_tracker.storage.checks import checked_name, stored_time
-        from ndcg_tracker.tracker.ingest import RunDetails, source_name
+        from ndcg_tracker.tracker.ingest import RunDetails
         from ndcg_tracker.tracker.summaries import store_sums
 
         given = [summaries] if isinstance(summaries, str | os.PathLike) else list(summaries)
@@ -313,11 +314,15 @@ class Tracker:
             raise InputError("sums have no name", advice=f"name their run with {argument('name')}")
         parts = [sums] if sums else [read_summaries(path) for path in paths]
         merged = merged_summaries(parts, disjoint_clusters=disjoint_clusters)
-        name = checked_name("run", default_run_name(paths[0]) if name is None else name)
-        created = None if created_at is None else stored_time(created_at)
-        source = ", ".join(map(source_name, paths)) or None
-        facts = (git_commit, dict(parameters or {}), dict(tags or {}), None, created)
-        details = RunDetails(name, checked_name("dataset", dataset), source, *facts)
+        details = RunDetails.given(
+            default_run_name(paths[0]) if name is None else name,
+            dataset,
+            paths,
+            git_commit=git_commit,
+            parameters=parameters,
+            tags=tags,
+            created_at=created_at,
+        )
         with self.store(create=True).write() as tx:
             return store_sums(tx, merged, details, baseline, replace=replace)
 
