@@ -296,8 +296,11 @@ def _stored(
             if is_elsewhere and is_new:  # labels of others would become the newest, by which all runs are compared
                 both = tx.runs.group_ids(run.id), tx.labels.group_ids(label_set.id)
                 of_run, of_labels = (tx.groups.keys(dataset.id, ids[:1]).to_list() for ids in both)
+                such_as = (
+                    f": the run has {of_run[0]!r}, the labels have {of_labels[0]!r}" if of_run and of_labels else ""
+                )
                 raise InputError(
-                    f"no group of the run has labels: the run has {of_run[0]!r}, the labels have {of_labels[0]!r}",
+                    f"no group of the run has labels{such_as}",
                     where=details.name,
                     advice="give labels of the same groups, with ids written alike",
                 )

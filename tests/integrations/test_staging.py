@@ -238,6 +238,10 @@ def test_an_attempt_that_ends_too_late_stores_nothing(postgres_url: str) -> None
             {"group": ["q"], "item": ["a"], "score": [1.0], "label": [None]},
             "dataset 'shop' has no labels yet; give them with labels=FILE",
         ),
+        (
+            {"group": ["q", "r"], "item": ["a", "b"], "score": [1.0, None], "label": [None, 1.0]},
+            "run: no group of the run has labels",
+        ),
     ],
 )
 def test_what_is_refused_leaves_nothing(postgres_url: str, rows: dict[str, Any], said: str) -> None:
