@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -32,6 +32,7 @@ Kind = Literal[
     "not_pushed", "other_parameter", "other_mean", "no_mean", "no_report", "missing_groups",
 ]  # fmt: skip
 Fact = str | int | float | bool | None | Sequence["Fact"]
+_FEWEST_GROUPS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +52,15 @@ class Note:
     def __str__(self) -> str:
         told = ", ".join(f"{name}={fact!r}" for name, fact in self.facts.items())
         return ": ".join(filter(None, (self.kind.replace("_", " "), told, " ".join(self.command))))
+
+
+def all_one_notes(means: Iterable[tuple[str, float | None, int]]) -> list[Note]:
+    """Return a note on the first metric by which every group scores 1, which no run can exceed.
+
+    ``means``: per metric its name, its mean and of how many groups; of fewer than 5 nothing is said.
+
+    >>> all_one_notes([("RR", 0.5, 7), ("ndcg@10", 1.0, 7)])
+    [Note(kind='all_one', facts={'n': 7, 'metric': 'ndcg@10'}, command=())]
+    """
+    found = ((name, n) for name, mean, n in means if mean == 1.0 and n >= _FEWEST_GROUPS)
+    return [Note("all_one", {"n": n, "metric": name}) for name, n in found][:1]

@@ -32,10 +32,9 @@ from ndcg_tracker.comparison.results import (
 )
 from ndcg_tracker.comparison.slices import Slicing, compare_slices, worst_first
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.metrics.kernel.mean import all_one_notes
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.metrics.language.metric import Direction
-from ndcg_tracker.notes import Note
+from ndcg_tracker.notes import Note, all_one_notes
 from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.equivalence import Equivalence

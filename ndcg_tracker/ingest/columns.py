@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
-from ndcg_tracker.ingest.places import shown
+from ndcg_tracker.ingest.places import in_a_row, shown
 
 Refused = Callable[..., Exception]
 
@@ -185,20 +186,9 @@ class Columns:
         absent = [role for role in wanted.required if role not in found]
         if absent:
             others = [name for name in header if name not in found.values()]
-            more = {
-                "group": "; each row needs its query, user or session" if header and not others else "",
-                "item": f"; {ONE_TABLE}",
-                "label": "; where each row is a relevant item, add one that is 1",
-                "score": "".join(
-                    f"; where {shown(name)} is lowest for the best, say {argument('score', _NEGATED + name)}"
-                    for name in _RANK_NAMES
-                    if name in header
-                )
-                or ("" if others else "; where the order of the items says it, add scores that fall, or positions"),
-            }
-            likely = {role: _often_called(role, others) for role in absent}
-            is_told = len(absent) == 1 and (likely[absent[0]] is None or absent[0] != "item")
-            raise absent_columns(likely, header, refused, more.get(absent[0], "") if is_told else "")
+            likely = {role: name for role in absent if (name := _often_called(role, others))}
+            more = _hint(absent[0], header, others) if len(absent) == 1 and not likely else ""
+            raise absent_columns({role: role for role in absent}, header, refused, more, likely)
         self._warn_of(found, wanted)
         return found
 
@@ -222,7 +212,7 @@ class Columns:
             if not count:
                 both = argument(role, "RUN,LABELS") if self.is_shared and role in IDS else ""
                 more = f"; if run and labels call it differently, name both: {both}" if both else ""
-                raise absent_columns({role: None}, header, refused, more, name)
+                raise absent_columns({name: role}, header, refused, more)
             found[role] = name
         has_ranks = any(one.has_ranks and one.holds(found) for one in CONVENTIONS)
         if has_ranks and "score" in wanted.roles and "score" not in found and "rank" in set(header) - given:
@@ -367,25 +357,40 @@ def _often_called(role: str, header: Iterable[str]) -> str | None:
     return alike[0] if len(alike) == 1 else None
 
 
-def _in_a_row(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+def _hint(role: str, header: Sequence[str], others: Sequence[str]) -> str:
+    """Return what to do, other than to name it, where the one column of a role is absent; ``others`` have no role."""
+    if role == "item":
+        return f"; {ONE_TABLE}"
+    if role == "label":
+        return "; where each row is a relevant item, add one that is 1"
+    if role == "score" and (ranks := [name for name in _RANK_NAMES if name in header]):
+        return "".join(
+            f"; where {shown(name)} is lowest for the best, say {argument('score', _NEGATED + name)}" for name in ranks
+        )
+    if others or not header:
+        return ""
+    if role == "score":
+        return "; where rows are in order, add a column of positions, or of scores that fall"
+    return "; each row needs its query, user or session"
 
 
 def absent_columns(
-    likely: Mapping[str, str | None],
+    roles: Mapping[str, str],
     header: Iterable[str],
     refused: Refused,
     more: str = "",
-    name: str | None = None,
+    likely: Mapping[str, str] = MappingProxyType({}),
 ) -> Exception:
     """Return what ``refused`` makes of columns that are not there; ``more`` goes on with the advice.
 
-    ``likely``: the roles, each with the column that may be meant. ``name``: what one of them was called.
+    ``roles``: the name of each and its role. ``likely``: the columns that may be meant, by role.
     """
     names = [shown(there) for there in header]
     listed = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
-    lacking = _in_a_row([shown(role if name is None else name) for role in likely])
-    what = f"no column{'s' if len(likely) > 1 else ''} {lacking}; the columns are {listed or 'none'}"
-    options = {role: "attributes" if role == "attribute" else role for role in likely}
-    named = [f"the {role} column with {argument(options[role], likely[role] or '')}" for role in likely]
-    return refused(what, advice=f"name {_in_a_row(named)}{more}", joint=": ")
+    what = f"no column{'s' if len(roles) > 1 else ''} {in_a_row(list(map(shown, roles)))}"
+    named = [
+        f"the {role} column with {argument('attributes' if role == 'attribute' else role, likely.get(role, ''))}"
+        for role in roles.values()
+    ]
+    advice = f"name {in_a_row(named)}{more}"
+    return refused(f"{what}; the columns are {listed or 'none'}", advice=advice, joint=": ")

@@ -35,6 +35,15 @@ def shown(text: str | bytes) -> str:
     return repr(text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "...")
 
 
+def in_a_row(words: Sequence[str]) -> str:
+    """Return words as a sentence lists them.
+
+    >>> in_a_row(["a"]), in_a_row(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
 def shown_name(path: str) -> str:
     """Return a file's name as it may stand in a message: unchanged if it is printable."""
     return path if path and path.isprintable() else repr(path)[1:-1] or "''"

@@ -234,7 +234,7 @@ def place_of(header: Sequence[str], name: str, role: str, refused: Refused) -> i
     if count > 1:
         raise refused(f"column {shown(name)} appears {count} times", advice="rename all but one")
     if not count:
-        raise absent_columns({role: None}, header, refused, name=name)
+        raise absent_columns({name: role}, header, refused)
     return header.index(name)
 
 

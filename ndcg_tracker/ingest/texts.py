@@ -118,9 +118,9 @@ def _chosen(header: Sequence[str], columns: TextColumns, refused: Refused) -> di
         if name is not None or role in header:
             found[role] = place_of(header, name or role, role, refused)
     if not any(role in found for role in IDS):
-        raise absent_columns({"group": None}, header, refused, f", or that of the item with {argument('item')}")
+        raise absent_columns({"group": "group"}, header, refused, f", or that of the item with {argument('item')}")
     if not any(role in found for role in TEXTS):
-        raise absent_columns({"text": None}, header, refused)
+        raise absent_columns({"text": "text"}, header, refused)
     taken: dict[int, str] = {}
     for role, place in found.items():
         if taken.setdefault(place, role) != role:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, cast
 
-from ndcg_tracker.ingest.places import shown
+from ndcg_tracker.ingest.places import in_a_row, shown
 from ndcg_tracker.notes import Kind, Note
 from ndcg_tracker.reporting.numbers import counted, points
 
@@ -104,10 +104,9 @@ def few_differences(enough: object, interval: str = T_INTERVAL) -> str:
 
 def _fewer_judged(run: str, cutoffs: Sequence[int | None]) -> str:
     places = ["whole lists" if cutoff is None else f"top {cutoff}" for cutoff in cutoffs]
-    listed = " and ".join(filter(None, [", ".join(places[:-1]), places[-1]]))
     return (
-        f"the {run} has fewer judged items in its {listed}, and may be better than it looks, which could change the "
-        "verdict; to see how far"
+        f"the {run} has fewer judged items in its {in_a_row(places)}, and may be better than it looks, which could change "
+        "the verdict; to see how far"
     )
 
 
@@ -194,7 +193,7 @@ def _groups_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str)
 
 def _history_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str) -> str:
     return (
-        f"{metric} counts the groups that a run lacks as 0, and a step there may come of it: "
+        f"{metric} counts the groups that a run lacks as 0, and a step there may come from that: "
         f"{_lacking(runs, n_groups)}; for a history without them, ask for the metric that this adds"
     )
 
@@ -213,8 +212,8 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "the metric that this adds"
     ),
     "shorter_lists": (
-        "the lists of {run} have {n_short:.1f} items on average, those of the other run {n_long:.1f}: by {metric} a "
-        "shorter list finds less, whatever its order"
+        "the lists of {run} have {n_short:.1f} items on average, those of the other run {n_long:.1f}: {metric} looks "
+        "past the end of the shorter ones"
     ).format,
     "one_repeat": "{run} is one run: how much another training would differ is not in the interval".format,
     "retraining": _retraining,

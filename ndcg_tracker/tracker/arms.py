@@ -228,7 +228,7 @@ class _ArmResults:
         absent, absent_in_all = np.empty(0, dtype=np.int64), ids
         for side, record in zip(arm, records, strict=True):
             of_run = ids[:0]
-            if record.n_missing and metric["missing"] in ("zero", "empty"):
+            if record.n_missing and metric.counts_missing:
                 of_run = np.setdiff1d(ids, tx.runs.group_ids(side.run.id), assume_unique=True)
             absent = np.union1d(absent, of_run)
             absent_in_all = np.intersect1d(absent_in_all, of_run, assume_unique=True)

@@ -17,11 +17,11 @@ from ndcg_tracker.ingest.frames import NullScores, frame_blocks, read_label_fram
 from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.ingest.reading import in_blocks_or_whole, may_have_columns, read_labels
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
-from ndcg_tracker.metrics.kernel.mean import DEFINED, GroupResults, GroupValues, all_one_notes
+from ndcg_tracker.metrics.kernel.mean import DEFINED, GroupResults, GroupValues
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import metric_texts, parse_metrics
-from ndcg_tracker.notes import Note
+from ndcg_tracker.notes import Note, all_one_notes
 from ndcg_tracker.rankings.join import Judged, judged
 from ndcg_tracker.rankings.keys import KeyIndex
 from ndcg_tracker.rankings.ranking import LabelLists, Run

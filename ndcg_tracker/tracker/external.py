@@ -42,16 +42,7 @@ def store_results(
     run = tx.runs.named(dataset.id, details.name)
     outcome = "stored" if run is None else "already stored"
     if run is None:
-        run = tx.write.runs.insert(
-            dataset.id,
-            details.name,
-            NO_ITEMS,
-            source=details.source,
-            git_commit=details.git_commit,
-            parameters=dict(details.parameters),
-            tags=dict(details.tags),
-            created_at_utc=details.created_at_utc,
-        )
+        run = tx.write.runs.insert(dataset.id, details.name, NO_ITEMS, **details.stored)
     ids = tx.write.groups.ensure(dataset.id, table.group_keys)
     order, n_undefined = np.argsort(ids), int(np.isnan(table.values).sum())
     is_new = True

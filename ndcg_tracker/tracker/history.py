@@ -240,7 +240,7 @@ def _row(
 
 def _lacking_groups(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], metric: Metric) -> list[Note]:
     """Return a note on the runs that lack groups which others have, where the metric counts these as 0."""
-    if metric.is_external or metric["missing"] not in ("zero", "empty"):
+    if not metric.counts_missing:
         return []
     fewest: dict[int, int] = {}
     for record in records:

@@ -13,9 +13,8 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
-from ndcg_tracker.metrics.kernel.mean import all_one_notes
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.notes import Note
+from ndcg_tracker.notes import Note, all_one_notes
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.staging import Attempt
     from ndcg_tracker.storage.store import Store
+    from ndcg_tracker.storage.write import RunDetails as StoredDetails
     from ndcg_tracker.storage.write import WriteTransaction
 
 
@@ -87,6 +87,17 @@ class RunDetails:
             None if labels is None else source_name(labels),
             None if created_at is None else stored_time(created_at),
         )
+
+    @property
+    def stored(self) -> StoredDetails:
+        """What is stored with the run itself."""
+        return {
+            "source": self.source,
+            "git_commit": self.git_commit,
+            "parameters": dict(self.parameters),
+            "tags": dict(self.tags),
+            "created_at_utc": self.created_at_utc,
+        }
 
 
 @dataclass(frozen=True)
@@ -383,15 +394,7 @@ def _written(
     known: Scores | None,
 ) -> tuple[RunRecord, Scores]:
     """Store the blocks as they come, and score them where the scores are not known."""
-    run_id = tx.write.runs.begin(
-        dataset.id,
-        details.name,
-        source=details.source,
-        git_commit=details.git_commit,
-        parameters=dict(details.parameters),
-        tags=dict(details.tags),
-        created_at_utc=details.created_at_utc,
-    )
+    run_id = tx.write.runs.begin(dataset.id, details.name, **details.stored)
     scores = known or Scores(metrics)
     ids: list[Index] = []
     for ranking, labels in coming.blocks():

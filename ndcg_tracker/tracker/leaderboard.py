@@ -301,11 +301,7 @@ def side_by_side(
 
 def _in_no_run(tx: ReadTransaction, ids: Index, metric: Metric, evaluations: Sequence[HistoryRecord]) -> Index:
     """Return the labelled groups that no run has and that the metric counts all the same."""
-    if (
-        metric.is_external
-        or metric["missing"] not in ("zero", "empty")
-        or not all(one.n_missing for one in evaluations)
-    ):
+    if not metric.counts_missing or not all(one.n_missing for one in evaluations):
         return ids[:0]
     absent = ids
     for one in evaluations:
@@ -319,7 +315,7 @@ def _lacking_groups(
     runs: Sequence[RunRecord], evaluations: Sequence[HistoryRecord], metric: Metric, ids: Index, n_in_none: int
 ) -> list[Note]:
     """Return a note on the runs that lack groups which others have, where the metric counts these as 0."""
-    if metric.is_external or metric["missing"] not in ("zero", "empty"):
+    if not metric.counts_missing:
         return []
     lacking = [
         (run.name, one.n_missing - n_in_none)

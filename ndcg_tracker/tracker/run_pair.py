@@ -209,8 +209,7 @@ def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: 
     text = str(metric)
     baseline, candidate = (side.evaluations[text] for side in both.sides)
     one, other = tx.evaluations.results(baseline.id), tx.evaluations.results(candidate.id)
-    counts_missing = metric["missing"] in ("zero", "empty")
-    absent = _in_neither(tx, one.group_ids, baseline, candidate) if counts_missing else None
+    absent = _in_neither(tx, one.group_ids, baseline, candidate) if metric.counts_missing else None
     pairing = pair(
         *(one.group_ids, one.values, other.group_ids, other.values), missing=missing, in_neither=absent, metric=text
     )
@@ -232,8 +231,8 @@ def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: 
         text,
         pairing,
         weights=weights,
-        missing_in_baseline=baseline.n_missing - n_left_out if counts_missing else 0,
-        missing_in_candidate=candidate.n_missing - n_left_out if counts_missing else 0,
+        missing_in_baseline=baseline.n_missing - n_left_out if metric.counts_missing else 0,
+        missing_in_candidate=candidate.n_missing - n_left_out if metric.counts_missing else 0,
         means=means,
         no_inference=no_inference,
         tie_effect=_tie_effect(sides, values, weights),

@@ -170,13 +170,13 @@ def meeting_notes(
     """
     if n_missing == n_labelled or n_missing < max(_FEWEST_LISTS, n_labelled / 10):
         return []
-    facts: dict[str, Fact] = {"n_missing": n_missing, "n_labelled": n_labelled}
+    more: dict[str, Fact] = {}
     if n_unlabelled >= max(_FEWEST_LISTS, n_of_run / 10):
-        facts["n_unlabelled"] = n_unlabelled
-    counting = next((metric for metric in metrics if metric["missing"] in ("zero", "empty")), None)
+        more["n_unlabelled"] = n_unlabelled
+    counting = next((metric for metric in metrics if metric.counts_missing), None)
     if counting is not None:
-        facts |= {"metric": counting.requested_as, "skipping": str(counting.with_axes(missing="skip"))}
-    return [Note("some_groups_missing", facts)] if len(facts) > 2 else []
+        more |= {"metric": counting.requested_as, "skipping": str(counting.with_axes(missing="skip"))}
+    return [Note("some_groups_missing", {"n_missing": n_missing, "n_labelled": n_labelled} | more)] if more else []
 
 
 def unordered_notes(found: Iterable[int | None]) -> list[Note]:

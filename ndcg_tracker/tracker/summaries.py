@@ -66,15 +66,7 @@ def store_sums(
         tx.write.runs.delete(run.id)
         run, outcome = None, "replaced"
     if run is None:
-        run_id = tx.write.runs.begin(
-            dataset.id,
-            details.name,
-            source=details.source,
-            git_commit=details.git_commit,
-            parameters=dict(details.parameters),
-            tags=dict(details.tags),
-            created_at_utc=details.created_at_utc,
-        )
+        run_id = tx.write.runs.begin(dataset.id, details.name, **details.stored)
         tx.write.runs.keep_sums(run_id)
         n_groups = max(one.values.n + one.n_undefined for one in wholes)
         run = tx.write.runs.finish(run_id, NO_ITEMS.digest(), n_groups, 0)

@@ -173,29 +173,24 @@ def test_columns_are_named_for_the_run_alone(command: CommandLine, folder: Path,
     (folder / "run.csv").write_text("q,d,2\nq,e,1\n")
     (folder / "labels.csv").write_text("q,d,1\n")
     assert command.refused(name, "run.csv", "--columns", "qid,docno,score", "--labels", "labels.csv") == (
-        "labels.csv:1: no columns 'group', 'item' and 'label'; the columns are 'q', 'd', '1': name the group "
-        "column with "
-        "--group, the item column with --item and the label column with --label; if this line is a row, write "
-        "the names "
-        "of the columns above it"
+        "labels.csv:1: no columns 'group', 'item' and 'label'; the columns are 'q', 'd', '1': name the group column "
+        "with --group, the item column with --item and the label column with --label; if this line is a row, write the "
+        "names of the columns above it"
     )
 
 
 def test_columns_that_are_often_called_so_are_named_in_the_advice(command: CommandLine, folder: Path) -> None:
     (folder / "run.csv").write_text("user,product,y_pred,y_true\nu,a,2,1\nu,b,1,0\n")
-    advice = command.refused("evaluate", "run.csv")
-    assert advice == (
-        "run.csv:1: no columns 'group' and 'score'; the columns are 'user', 'product', 'y_pred', 'y_true': "
-        "name the group "
-        "column with --group user and the score column with --score y_pred"
+    assert command.refused("evaluate", "run.csv") == (
+        "run.csv:1: no columns 'group' and 'score'; the columns are 'user', 'product', 'y_pred', 'y_true': name the "
+        "group column with --group user and the score column with --score y_pred"
     )
     typed = ("--group", "user", "--score", "y_pred", "--label", "y_true")
     assert command.done("evaluate", "run.csv", *typed).splitlines()[1].split()[:2] == ["run", "ndcg@10"]
     (folder / "run.csv").write_text("rel,score\n1,2\n")
     assert command.refused("evaluate", "run.csv") == (
         "run.csv:1: no column 'group'; the columns are 'rel', 'score': name the group column with --group; "
-        "each row needs "
-        "its query, user or session"
+        "each row needs its query, user or session"
     )
 
 

@@ -208,13 +208,13 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "history_lacking": (
         {"runs": [("half", 157)], "n_groups": 403, "metric": "ndcg@10"},
-        "ndcg@10 counts the groups that a run lacks as 0, and a step there may come of it: half (157 of 403); for a "
-        "history without them, ask for the metric that this adds",
+        "ndcg@10 counts the groups that a run lacks as 0, and a step there may come from that: half (157 of 403); for "
+        "a history without them, ask for the metric that this adds",
     ),
     "shorter_lists": (
         {"run": "short", "n_short": 5.04, "n_long": 20.0, "metric": "ndcg@10"},
-        "the lists of short have 5.0 items on average, those of the other run 20.0: by ndcg@10 a shorter list finds "
-        "less, whatever its order",
+        "the lists of short have 5.0 items on average, those of the other run 20.0: ndcg@10 looks past the "
+        "end of the shorter ones",
     ),
     "some_groups_missing": (
         {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Floats, Index, Mask
@@ -21,7 +20,6 @@ Reasons = NDArray[np.int8]
 
 REASONS = ("", "no item with a positive gain", "missing from the run", "no label")
 DEFINED, EMPTY, MISSING, EXTRA = range(len(REASONS))
-_FEWEST_TOLD_OF = 5
 
 
 ROUNDING = 1e-9
@@ -223,15 +221,3 @@ def rounded_values(metric: Metric, values: Floats) -> Floats:
     if metric["round"] == "none" or metric["round_of"] != "group":
         return values
     return np.array([rounded(metric, value, "group") for value in values.tolist()], dtype=np.float64)
-
-
-def all_one_notes(means: Iterable[tuple[str, float | None, int]]) -> list[Note]:
-    """Return a note on the first metric by which every group scores 1, which no run can exceed.
-
-    ``means``: per metric its name, its mean and of how many groups; of fewer than 5 nothing is said.
-
-    >>> all_one_notes([("RR", 0.5, 7), ("ndcg@10", 1.0, 7)])
-    [Note(kind='all_one', facts={'n': 7, 'metric': 'ndcg@10'}, command=())]
-    """
-    found = ((name, n) for name, mean, n in means if mean == 1.0 and n >= _FEWEST_TOLD_OF)
-    return [Note("all_one", {"n": n, "metric": name}) for name, n in found][:1]

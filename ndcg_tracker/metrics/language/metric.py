@@ -116,6 +116,11 @@ class Metric:
         return self.measure.startswith(EXTERNAL)
 
     @property
+    def counts_missing(self) -> bool:
+        """Whether a group with labels that the run does not have counts, as an empty list."""
+        return self["missing"] in ("zero", "empty")
+
+    @property
     def direction(self) -> Direction:
         """Which values are better: those of external metrics say so, and of all others the higher ones are."""
         return "lower" if self.is_external and dict(self.settings).get("direction") == "lower" else "higher"
