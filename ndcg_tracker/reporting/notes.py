@@ -105,8 +105,8 @@ def few_differences(enough: object, interval: str = T_INTERVAL) -> str:
 def _fewer_judged(run: str, cutoffs: Sequence[int | None]) -> str:
     places = ["whole lists" if cutoff is None else f"top {cutoff}" for cutoff in cutoffs]
     return (
-        f"the {run} has fewer judged items in its {in_a_row(places)}, and may be better than it looks, which could change "
-        "the verdict; to see how far"
+        f"the {run} has fewer judged items in its {in_a_row(places)}, and may be better than it looks, which could "
+        "change the verdict; to see how far"
     )
 
 
