@@ -36,7 +36,9 @@ def add_labels(
     extend: Annotated[
         bool, typer.Option("--extend", help="Add them to the newest version, instead of replacing it.")
     ] = False,
-    rescore: Annotated[bool, typer.Option("--rescore", help="Evaluate the stored runs under them, too.")] = False,
+    rescore: Annotated[
+        bool, typer.Option("--rescore", help="Evaluate the stored runs under them, in the same transaction.")
+    ] = False,
     reader: options.Reader = None,
     group: options.GroupColumn = None,
     item: options.ItemColumn = None,
@@ -56,9 +58,10 @@ def add_labels(
     found = Columns(group=group, item=item, label=label, header=header_of(columns))
     lists = labels_of(file, reader=reader, columns=found)
     with options.tracker() as tracker:
-        version, is_new = tracker.add_labels(
-            lists, dataset=dataset, source=source_name(file), judge=judge or "", extend=extend
+        added = tracker.add_labels(
+            lists, dataset=dataset, source=source_name(file), judge=judge or "", extend=extend, rescore=rescore
         )
+        version, is_new = added
         state = "stored" if is_new else "already stored"
         whose = f" of judge {judge!r}" if judge else ""
         beside = " added to the version before" if extend and is_new and version > 1 else ""
@@ -66,8 +69,7 @@ def add_labels(
         for note in tracker.change_of_labels(version, dataset=dataset) if is_new else ():
             options.say(f"note: {note}")
         if rescore:
-            rescored = tracker.rescore(dataset=dataset, judge=judge)
-            options.say(f"rescored {sum(bool(run.metrics) for run in rescored)} of {len(rescored)} runs")
+            options.say(f"rescored {sum(bool(run.metrics) for run in added.rescored)} of {len(added.rescored)} runs")
 
 
 @app.command("list")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -106,8 +107,8 @@ def label_source(tx: ReadTransaction, label_set: LabelSetRecord) -> Callable[[],
     """Return what gives the labels of a label set, as often as asked: they are read once and held if they are few."""
     if label_set.n_labels > HELD_LABELS:
         return lambda: StoredLabels(tx, label_set)
-    lists = tx.labels.lists(label_set.id)
-    return lambda: HeldLabels(lists)
+    lists = cache(lambda: tx.labels.lists(label_set.id))
+    return lambda: HeldLabels(lists())
 
 
 class RunLabels:
@@ -285,17 +286,23 @@ def add_labels(
 
     ``extend``: together with that judge's newest. Raises: ConflictError for a grade that contradicts it then.
     """
-    earlier = [one for one in tx.labels.sets(dataset.id, None) if one.by_row_number is not None]
-    refuse_other_items(earlier[-1] if earlier else None, lists.by_row_number, dataset)
-    newest = tx.labels.newest(dataset.id, judge) if extend else None
-    if newest is not None:
-        lists = union_of_labels(tx.labels.lists(newest.id), lists, dataset)
-    known = stored_version(tx, dataset, lists.digest(), judge)
+    whole = settled_lists(tx, dataset, lists, judge, extend=extend)
+    known = stored_version(tx, dataset, whole.digest(), judge)
     if known is not None:
         return AddedLabels(known, is_new=False)
     if tx.keep_creators_out():  # another process may just have stored them
         return add_labels(tx, dataset, lists, source, judge, extend=extend)
-    return AddedLabels(tx.write.labels.insert(dataset.id, lists, source, judge=judge), is_new=True)
+    return AddedLabels(tx.write.labels.insert(dataset.id, whole, source, judge=judge), is_new=True)
+
+
+def settled_lists(
+    tx: ReadTransaction, dataset: DatasetRecord, lists: LabelLists, judge: str, *, extend: bool
+) -> LabelLists:
+    """Return what labels of a judge come to, with those of the judge's newest version if ``extend`` (ConflictError)."""
+    earlier = [one for one in tx.labels.sets(dataset.id, None) if one.by_row_number is not None]
+    refuse_other_items(earlier[-1] if earlier else None, lists.by_row_number, dataset)
+    newest = tx.labels.newest(dataset.id, judge) if extend else None
+    return lists if newest is None else union_of_labels(tx.labels.lists(newest.id), lists, dataset)
 
 
 def change_of_labels(tx: ReadTransaction, dataset: str, version: int) -> list[Note]:

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.tracker.prune import Pruned
     from ndcg_tracker.tracker.report import ReportResult
     from ndcg_tracker.tracker.reproduce import ReproductionResult
-    from ndcg_tracker.tracker.rescore import RescoredRun
+    from ndcg_tracker.tracker.rescore import LabelsAdded, RescoredRun
     from ndcg_tracker.tracker.run_pair import RunPair, Version
     from ndcg_tracker.tracker.scoring import Scores
     from ndcg_tracker.tracker.suite import SuiteComparisonResult, SuiteResult
@@ -382,12 +382,10 @@ class Tracker:
         there; InputError for a judge without labels, and for a named run that was pruned (of all runs, those are left
         out, with the time in ``pruned_at_utc``).
         """
-        from ndcg_tracker.tracker.rescore import rescore_runs
+        from ndcg_tracker.tracker.rescore import rescore_stored
 
         parsed = parse_metrics(metrics)
-        with self.store().write("content") as tx:
-            runs = tx.runs.chosen(references, dataset)
-            return rescore_runs(tx, runs, parsed, labels, judge, skip_pruned=not references)
+        return rescore_stored(self.store(), references, parsed, dataset=dataset, version=labels, judge=judge)
 
     def add_labels(
         self,
@@ -400,24 +398,27 @@ class Tracker:
         source: str | None = None,
         judge: str = "",
         extend: bool = False,
-    ) -> tuple[int, bool]:
+        rescore: bool = False,
+    ) -> LabelsAdded:
         """Make labels the newest version of a dataset; return the version and whether it is new.
 
         ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them; ``group``, ``item`` and ``label``:
         names of its columns. ``source``: where they come from, by default the path. ``judge``: who gave them, such as a
         model's name; labels of a named judge count only where it is named. ``extend``: they are added to those of the
-        judge's newest version, instead of taking their place.
+        judge's newest version, instead of taking their place. ``rescore``: evaluate the dataset's stored runs under
+        them in the same transaction; what became of each is ``rescored`` of what is returned, and pruned runs are left
+        out.
         """
         from ndcg_tracker.ingest.columns import Columns
         from ndcg_tracker.tracker.evaluation import labels_given, path_of
         from ndcg_tracker.tracker.ingest import source_name
-        from ndcg_tracker.tracker.rescore import add_label_version
+        from ndcg_tracker.tracker.rescore import store_labels
 
         given = labels_given(labels, Columns(group=group, item=item, label=label))
         path = path_of(labels)
         source = source_name(path) if source is None and path is not None else source
-        with self.store(create=True).write("content") as tx:
-            return add_label_version(tx, dataset, given, source, judge, extend=extend)
+        store = self.store(create=True)
+        return store_labels(store, dataset, given, source, judge, extend=extend, rescore=rescore)
 
     def change_of_labels(self, version: int, *, dataset: str = DEFAULT_DATASET) -> tuple[str, ...]:
         """Return what a version of the labels lacks of the one before, and how many groups are new, in words."""

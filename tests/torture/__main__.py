@@ -35,6 +35,7 @@ ROWS = {
     16: "secrets",
     17: "memory",
     18: "team",
+    25: "rescore_kills",
 }
 """The module of this package that holds each row; one module may hold several."""
 ENGINES = ("sqlite", "postgres")
@@ -53,7 +54,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
 def _rows(text: str) -> list[int]:
     numbers = [int(word) for word in text.split(",")]
     if not set(numbers) <= set(ROWS):
-        raise argparse.ArgumentTypeError(f"rows are {min(ROWS)} to {max(ROWS)}")
+        raise argparse.ArgumentTypeError(f"rows are {', '.join(map(str, ROWS))}")
     return numbers
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from postgres_server import PostgresServer
+from sqlalchemy import make_url
 
 from ndcg_tracker.storage import database as storage
 from ndcg_tracker.storage.connection import wal_is_safe
@@ -58,6 +61,34 @@ def database(setting: Setting, engine: str, *, upgraded: bool = True) -> Iterato
             setting.postgres.drop_database(name)
 
 
+@contextmanager
+def restorable(setting: Setting, engine: str, url: str) -> Iterator[Callable[[], None]]:
+    """Yield what brings a database back to what it holds now, whatever was left beside it."""
+    if engine == "sqlite":
+        path = Path(url.removeprefix("sqlite:///"))
+        kept = path.with_name("kept")
+        shutil.copyfile(path, kept)
+
+        def restore() -> None:
+            for name in ("", "-journal", "-wal", "-shm"):
+                path.with_name(path.name + name).unlink(missing_ok=True)
+            shutil.copyfile(kept, path)
+
+        yield restore
+        return
+    name, server = str(make_url(url).database), setting.postgres
+    server.create_database(f"{name}_kept", name)
+
+    def restore_from_copy() -> None:
+        server.drop_database(name)
+        server.create_database(name, f"{name}_kept")
+
+    try:
+        yield restore_from_copy
+    finally:
+        server.drop_database(f"{name}_kept")
+
+
 def _template(server: PostgresServer) -> str:
     """Return the name of a database with the newest schema, made by the migrations once: a copy costs a tenth."""
     if server not in _templates:
@@ -82,6 +113,16 @@ def contents(url: str) -> dict[tuple[str, str], str]:
                 parts.append(repr(sorted(map(repr, store.query(view.format(run.id)).rows))))
             found[(run.dataset, run.name)] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     return found
+
+
+def label_versions(url: str) -> dict[tuple[str, int], str]:
+    """Return a checksum of the labels read back per (dataset, version)."""
+    with Store.open(url) as store, store.read() as tx:
+        return {
+            (dataset.name, one.version): f"{one.judge} {one.digest} {tx.labels.lists(one.id).digest()}"
+            for dataset in tx.datasets.all()
+            for one in tx.labels.sets(dataset.id, None)
+        }
 
 
 def n_runs(url: str) -> int:
