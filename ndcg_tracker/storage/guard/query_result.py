@@ -8,6 +8,7 @@ import json
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from sys import getsizeof
 from typing import Literal
 
 from ndcg_tracker.errors import InputError
@@ -16,8 +17,9 @@ from ndcg_tracker.storage.views import VIEWS
 PLAN = "plan"
 """The column of a plan: a line of the engine's own words per row."""
 MAX_RESULT_BYTES = 1 << 30
-"""Texts of a result may add up to this many bytes; a larger result is refused."""
+"""What the rows of a result may take of this program's memory; a larger result is refused."""
 
+_NORMAL = frozenset({type(None), int, float, str})
 _NAMES = [view.name for view in VIEWS]
 _VIEWS = ", ".join(_NAMES)
 
@@ -51,12 +53,12 @@ class ResultBuilder:
         return chunk if self._max_rows is None else min(chunk, self._max_rows + 1 - len(self._rows))
 
     def add(self, row: tuple[object, ...]) -> None:
-        """Keep a row; InputError where the texts of the result outgrow MAX_RESULT_BYTES."""
+        """Keep a row; InputError where the result outgrows MAX_RESULT_BYTES."""
         if self._max_rows is not None and len(self._rows) >= self._max_rows:
             self._truncated = True
             return
-        values = tuple(normal_value(value) for value in row)
-        self._n_bytes += sum(len(value) for value in values if isinstance(value, str))
+        values = row if _NORMAL.issuperset(map(type, row)) else tuple(map(normal_value, row))
+        self._n_bytes += getsizeof(values) + sum(map(getsizeof, values))
         if self._n_bytes > MAX_RESULT_BYTES:
             raise InputError(
                 f"the result outgrows {MAX_RESULT_BYTES >> 20} MiB",
@@ -81,7 +83,7 @@ def normal_value(value: object) -> object:
     >>> [normal_value(value) for value in (True, b"\\x00\\xff", ["a", 1.5], {"b": 1, "a": None})]
     [1, '00ff', '["a",1.5]', '{"a": null, "b": 1}']
     """
-    if value is None or type(value) in (int, float, str):
+    if type(value) in _NORMAL:
         return value
     match value:
         case bool():

@@ -12,6 +12,7 @@ import pytest
 
 from ndcg_tracker.errors import DatabaseError, InputError
 from ndcg_tracker.storage.guard import sqlite as guard_sqlite
+from ndcg_tracker.storage.guard import sqlite_reader
 from ndcg_tracker.storage.guard.query_result import QueryResult
 from ndcg_tracker.storage.guard.sqlite import run_guarded_sqlite
 
@@ -129,6 +130,10 @@ ESCAPES = [
 ]  # fmt: skip
 
 
+COUNTS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r"
+ONE_LONG_STEP = "SELECT instr(printf('%090000000d', 0), printf('%040000000d', 0) || '1')"  # eight minutes
+
+
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -200,7 +205,8 @@ def test_without_the_authorizer_the_file_still_cannot_be_written(
     path: Path, query: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guard_sqlite, "checked_text", lambda text: text)
-    monkeypatch.setattr(guard_sqlite._Authorizer, "__call__", lambda *_: sqlite3.SQLITE_OK)
+    monkeypatch.setattr(sqlite_reader._Authorizer, "__call__", lambda *_: sqlite3.SQLITE_OK)
+    monkeypatch.setattr(sys, "frozen", True, raising=False)  # so the query runs in this process
     before = everything_in(path.parent)
     with pytest.raises(InputError, match=r"readonly database|attached databases"):
         ask(path, query)
@@ -233,7 +239,10 @@ def test_without_the_authorizer_the_file_still_cannot_be_written(
         ("SELECT CAST(x'ff' AS TEXT)", "sql: a text is not valid UTF-8; select hex(COLUMN) instead"),
     ],
 )  # fmt: skip
-def test_messages(path: Path, query: str, message: str) -> None:
+@pytest.mark.parametrize("is_frozen", [False, True])
+def test_messages(path: Path, query: str, message: str, is_frozen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if is_frozen:
+        monkeypatch.setattr(sys, "frozen", True, raising=False)
     with pytest.raises(InputError) as caught:
         ask(path, query)
     assert str(caught.value) == message
@@ -285,7 +294,10 @@ def test_the_limit_of_rows(path: Path) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r",
+        COUNTS,
+        ONE_LONG_STEP,
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 90) "
+        "SELECT length(group_concat(printf('%050000000d', n)) OVER (ORDER BY n)) FROM r",
         "WITH RECURSIVE r(n) AS (SELECT 1 UNION SELECT n + 1 FROM r) SELECT max(n) FROM r",
         "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r WHERE n < 0",
         "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 9999) "
@@ -307,19 +319,18 @@ def test_a_value_longer_than_the_limit_is_refused(path: Path) -> None:
         ask(path, doubling)
 
 
-def test_an_interrupt_gets_through(path: Path) -> None:
+@pytest.mark.parametrize(("query", "is_frozen"), [(COUNTS, False), (COUNTS, True), (ONE_LONG_STEP, False)])
+def test_an_interrupt_gets_through(path: Path, query: str, is_frozen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
+    if is_frozen:
+        monkeypatch.setattr(sys, "frozen", True, raising=False)
     before = signal.signal(signal.SIGALRM, interrupt)
     signal.setitimer(signal.ITIMER_REAL, 0.1)
     try:
         with pytest.raises(KeyboardInterrupt):
-            ask(
-                path,
-                "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r",
-                timeout=60,
-            )
+            ask(path, query, timeout=3600)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

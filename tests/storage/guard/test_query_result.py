@@ -72,9 +72,21 @@ def test_exactly_the_limit_is_not_truncated() -> None:
 def test_a_result_of_too_many_bytes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_result, "MAX_RESULT_BYTES", 1 << 20)
     builder = ResultBuilder(None)
-    builder.add(("x" * (1 << 20),))
+    builder.add(("x" * ((1 << 20) - 150),))
     with pytest.raises(InputError, match=r"^sql: the result outgrows 1 MiB; narrow the query with WHERE or LIMIT$"):
         builder.add(("x",))
+
+
+def fill(builder: ResultBuilder) -> None:
+    for number in range(1 << 15):
+        builder.add((number, 0.5))
+
+
+def test_numbers_count_as_what_they_take_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query_result, "MAX_RESULT_BYTES", 1 << 20)
+    builder = ResultBuilder(None)
+    with pytest.raises(InputError, match=r"^sql: the result outgrows 1 MiB; narrow the query with WHERE or LIMIT$"):
+        fill(builder)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,274 @@
+"""Answers one query on a SQLite file so that it can only read, in a process of its own (see ``own_process``).
+
+Four independent guards: the file is opened read-only, `query_only` is on, an authorizer admits only the actions listed
+here, and a progress handler stops what runs too long. `mode=ro` alone would still admit ATTACH and VACUUM INTO. In a
+process of its own there are limits on memory and on temporary files, too.
+
+That process imports this module by itself, so it imports nothing of the package, and little else: each import is paid
+for by every query.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sqlite3
+import sys
+import time
+from _thread import start_new_thread
+from collections.abc import Iterator
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+MAX_VALUE_BYTES = 100_000_000
+"""The largest value: about twice the list of a run with a million items in a group."""
+MAX_SQLITE_BYTES = 1 << 30
+"""What SQLite may hold at once, wherever its build counts that."""
+BUSY_SECONDS = 60.0
+
+_MAX_ADDRESSES = 3 << 29  # bytes: SQLite's, and a row as Python has it
+_MAX_FILE_BYTES = 4 << 30  # of a temporary file: what is sorted, or kept by WITH
+_STEPS_BETWEEN_CHECKS = 2_000
+_ROWS_AT_ONCE = 500
+_BYTES_AT_ONCE = 1 << 20
+
+_TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
+_SCHEMA_TABLES = frozenset({"sqlite_master", "sqlite_schema"})
+
+_FUNCTION_NAMES = """
+abs char coalesce concat concat_ws format glob hex if ifnull iif instr length like likelihood likely lower ltrim
+max min nullif octet_length printf quote random replace round rtrim sign soundex sqlite_version substr substring
+trim typeof unhex unicode unistr unistr_quote unlikely upper
+current_date current_time current_timestamp date datetime julianday strftime time timediff unixepoch
+avg count group_concat median percentile percentile_cont percentile_disc string_agg sum total
+cume_dist dense_rank first_value lag last_value lead nth_value ntile percent_rank rank row_number
+acos acosh asin asinh atan atan2 atanh ceil ceiling cos cosh degrees exp floor ln log log10 log2 mod pi pow power
+radians sin sinh sqrt tan tanh trunc
+-> ->> json json_array json_array_length json_error_position json_extract json_group_array json_group_object
+json_insert json_object json_patch json_pretty json_quote json_remove json_replace json_set json_type json_valid
+jsonb jsonb_array jsonb_extract jsonb_group_array jsonb_group_object jsonb_insert jsonb_object jsonb_patch
+jsonb_remove jsonb_replace jsonb_set
+"""
+_FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
+
+_ACTION_NAMES = """
+ALTER_TABLE ANALYZE ATTACH CREATE_INDEX CREATE_TABLE CREATE_TEMP_INDEX CREATE_TEMP_TABLE CREATE_TEMP_TRIGGER
+CREATE_TEMP_VIEW CREATE_TRIGGER CREATE_VIEW CREATE_VTABLE DELETE DETACH DROP_INDEX DROP_TABLE DROP_TEMP_INDEX
+DROP_TEMP_TABLE DROP_TEMP_TRIGGER DROP_TEMP_VIEW DROP_TRIGGER DROP_VIEW DROP_VTABLE INSERT PRAGMA REINDEX SAVEPOINT
+TRANSACTION UPDATE
+"""
+_ACTIONS = {getattr(sqlite3, f"SQLITE_{name}"): name.replace("_", " ") for name in _ACTION_NAMES.split()}
+
+
+Answer = tuple[str, "Any"]
+"""``began``, None; then ``rows``, some of them, any number of times; at last ``columns``, the names, or ``failed``."""
+
+
+def answers(
+    *,
+    uri: str,
+    query: str,
+    strict: str | None,
+    timeout_seconds: float,
+    max_rows: int | None,
+    cache_kib: int,
+    is_alone: bool = False,
+) -> Iterator[Answer]:
+    """Yield the answer to one reading query, whose last part says how it ended; change nothing, whatever it says.
+
+    Parameters: ``uri``, of a file that has no hot journal. ``strict``: a stricter spelling, compiled before the query
+    and not run; None for none. ``max_rows``: how many to send, None for all. ``cache_kib``: what SQLite keeps of the
+    file in memory, and sorts there. ``is_alone``: whether this process does nothing else and may be limited. A failure
+    has a kind (``unreadable``, ``expired``, ``refused``, ``memory``, ``strict``, ``sqlite``) and a text.
+    """
+    try:
+        connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    except sqlite3.Error as error:
+        yield "failed", ("unreadable", str(error))
+        return
+    try:
+        watch = _Watch(timeout_seconds)
+        stops = watch.answers()
+        next(stops)
+        try:
+            _restrict(connection, cache_kib)
+            authorizer = _Authorizer(connection)
+            if is_alone:
+                _limit_this_process(connection)
+        except sqlite3.Error as error:
+            yield "failed", ("unreadable", str(error))
+            return
+        connection.set_authorizer(authorizer)
+        connection.set_progress_handler(stops.__next__, _STEPS_BETWEEN_CHECKS)
+        yield "began", None
+        is_checked = strict is None
+        try:
+            if strict is not None:
+                connection.execute(f"EXPLAIN {strict}").close()
+                is_checked = True
+            yield from _fetched(connection, query, max_rows)
+        except (sqlite3.Error, sqlite3.Warning, MemoryError) as error:
+            if watch.interrupt is not None:
+                raise watch.interrupt from None
+            yield "failed", _failure(error, authorizer, watch, is_checked)
+    finally:
+        connection.close()
+
+
+def main() -> NoReturn:
+    """Answer the request on standard input on standard output; end with whoever holds the other end of them."""
+    code = 1
+    try:
+        size = int.from_bytes(sys.stdin.buffer.read(8), "little")
+        request = marshal.loads(sys.stdin.buffer.read(size))
+        start_new_thread(_end_with_the_asker, ())
+        for answer in answers(**request, is_alone=True):
+            _send(answer)
+        code = 0
+    except MemoryError:
+        _send(("failed", ("memory", "")))
+    except BaseException:
+        import traceback
+
+        _send(("failed", ("defect", traceback.format_exc())))
+    finally:
+        os._exit(code)
+
+
+def _end_with_the_asker() -> None:
+    os.read(0, 1)
+    os._exit(1)
+
+
+def _send(answer: Answer) -> None:
+    packed = marshal.dumps(answer)
+    sys.stdout.buffer.write(len(packed).to_bytes(8, "little"))
+    sys.stdout.buffer.write(packed)
+    sys.stdout.buffer.flush()
+
+
+class _Watch:
+    """Stops SQLite when the time is over, and when a signal handler raises (Ctrl-C, SIGTERM)."""
+
+    def __init__(self, timeout_seconds: float) -> None:
+        self.timeout_seconds = timeout_seconds
+        self._end = time.monotonic() + timeout_seconds
+        self.expired = False
+        self.interrupt: BaseException | None = None
+
+    def answers(self) -> Iterator[bool]:
+        """Yield whether to stop.
+
+        A generator, because Python runs signal handlers as a function is entered, before any `try` in it; what they
+        raise then is swallowed by sqlite3. A generator is entered inside its `try`.
+        """
+        while True:
+            try:
+                yield self.expired or self.interrupt is not None
+                self.expired = time.monotonic() > self._end
+            except GeneratorExit:
+                return
+            except BaseException as interrupt:
+                self.interrupt = interrupt
+
+
+class _Authorizer:
+    """SQLite asks it about every action of a statement while compiling it; it remembers the refusal."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        names = connection.execute("SELECT lower(name) FROM sqlite_master WHERE type IN ('table', 'view')")
+        self._readable = {name for (name,) in names} | _TABLE_FUNCTIONS | _SCHEMA_TABLES
+        for name in _TABLE_FUNCTIONS:  # their first use asks for an UPDATE of sqlite_master before SQLite 3.41
+            connection.execute(f"SELECT key FROM {name}('[]')")
+        self.refusal: str | None = None
+
+    def __call__(
+        self, action: int, first: str | None, second: str | None, database: str | None, _inner: str | None
+    ) -> int:
+        refusal = self._refusal_of(action, first, second, database)
+        if refusal is None:
+            return sqlite3.SQLITE_OK
+        self.refusal = refusal
+        return sqlite3.SQLITE_DENY
+
+    def _refusal_of(self, action: int, first: str | None, second: str | None, database: str | None) -> str | None:
+        if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
+            return None
+        if action == sqlite3.SQLITE_FUNCTION:
+            name = (second or "").lower()
+            return None if name in _FUNCTIONS else f"the function {name} is not among those allowed"
+        if action == sqlite3.SQLITE_READ:
+            table = (first or "").lower()
+            # No column is named for count(*) over anything, also over a WITH name or a subquery.
+            if database != "temp" and (table in self._readable or (not second and not _is_internal(table))):
+                return None
+            return f"{table} is not a table or view of this database"
+        name = _ACTIONS.get(action, f"action {action}")
+        if first == "sqlite_master":  # also asked for when a table function such as pragma_... is first used
+            return "only tables and views of this database can be named"
+        return f"{name} {first} is refused" if first else f"{name} is refused"
+
+
+def _is_internal(table: str) -> bool:
+    return table.startswith(("pragma_", "sqlite_", "fts", "rtree")) or table in ("dbstat", "bytecode", "tables_used")
+
+
+def _restrict(connection: sqlite3.Connection, cache_kib: int) -> None:
+    connection.execute("PRAGMA query_only = ON")
+    connection.execute(f"PRAGMA cache_size = -{cache_kib}")  # what is sorted stays in memory up to this size, too
+    for limit, value in (
+        (sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES),
+        (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 1_000_000),
+        (sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1_000),
+        (sqlite3.SQLITE_LIMIT_ATTACHED, 0),
+        (sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0),
+    ):
+        connection.setlimit(limit, value)
+
+
+def _limit_this_process(connection: sqlite3.Connection) -> None:
+    connection.execute(f"PRAGMA hard_heap_limit = {MAX_SQLITE_BYTES}")
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    for what, most in ((resource.RLIMIT_AS, _MAX_ADDRESSES), (resource.RLIMIT_FSIZE, _MAX_FILE_BYTES)):
+        soft, hard = resource.getrlimit(what)
+        given = [limit for limit in (soft, hard, most) if limit != resource.RLIM_INFINITY]
+        try:
+            resource.setrlimit(what, (min(given), hard))
+        except (OSError, ValueError):  # macOS takes no limit below what a process has of addresses
+            continue
+
+
+def _fetched(connection: sqlite3.Connection, query: str, max_rows: int | None) -> Iterator[Answer]:
+    cursor = connection.execute(query)
+    try:
+        rows: list[tuple[object, ...]] = []
+        n_bytes = n_rows = 0
+        while max_rows is None or n_rows < max_rows:
+            row = cursor.fetchone()
+            if row is None:
+                break
+            rows.append(row)
+            n_rows += 1
+            n_bytes += sum([len(value) for value in row if type(value) is str or type(value) is bytes])
+            if len(rows) == _ROWS_AT_ONCE or n_bytes > _BYTES_AT_ONCE:
+                yield "rows", rows
+                rows, n_bytes = [], 0
+        yield "rows", rows
+        yield "columns", [column[0] for column in cursor.description or ()]
+    finally:
+        cursor.close()
+
+
+def _failure(error: Exception, authorizer: _Authorizer, watch: _Watch, is_checked: bool) -> tuple[str, str]:
+    if watch.expired:
+        return "expired", ""
+    if authorizer.refusal is not None:
+        return "refused", authorizer.refusal
+    if isinstance(error, MemoryError):
+        return "memory", ""
+    return "sqlite" if is_checked else "strict", str(error)
