@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from ndcg_tracker.errors import InputError, argument
@@ -83,21 +83,24 @@ def checked_time(text: str | None) -> str:
     return text
 
 
-def stored_time(given: str | datetime) -> str:
+def stored_time(given: str | date) -> str:
     """Return a time as it is stored; it is in UTC where it names no zone. Raises: InputError for anything else.
 
     >>> stored_time("2025-01-31 09:00+01:00"), stored_time("2025-01-31")
     ('2025-01-31T08:00:00.000000Z', '2025-01-31T00:00:00.000000Z')
+    >>> stored_time(date(2025, 1, 31))
+    '2025-01-31T00:00:00.000000Z'
     """
     try:
-        time = given if isinstance(given, datetime) else datetime.fromisoformat(given.strip())
+        text = given.isoformat() if isinstance(given, date) else given.strip()
+        time = given if isinstance(given, datetime) else datetime.fromisoformat(text)
         utc = (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).astimezone(UTC)
+        return _stored(utc)
     except (AttributeError, OverflowError, TypeError, ValueError):
         raise InputError(
             f"{argument('created_at', given)} is not a time",
             advice="write it in ISO 8601, such as 2025-01-31T08:00:00Z or 2025-01-31T09:00+01:00",
         ) from None
-    return _stored(utc)
 
 
 def _stored(utc: datetime) -> str:
