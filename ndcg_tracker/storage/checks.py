@@ -15,6 +15,8 @@ from ndcg_tracker.rankings.keys import Keys
 MAX_NAME_LENGTH = 250
 MAX_GROUP_KEY_BYTES = 2000
 """Longer ids do not fit an index of Postgres; they are refused on both engines."""
+MAX_NESTING = 50
+"""How deep the objects and lists of a JSON object may be nested: both engines and Python's own reader take these."""
 _CONTROL = ("Cc", "Cs", "Zl", "Zp")
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # an escaped NUL, not its text after an escaped backslash
 _TIME_FORMAT = "%Y-%m-%dT%H:%M:%S.%fZ"
@@ -118,13 +120,38 @@ def checked_object(what: str, given: Mapping[str, Any] | None) -> dict[str, Any]
     try:
         text = json.dumps(dict(given), ensure_ascii=False, allow_nan=False)
         text.encode()
+    except RecursionError:
+        raise _too_deep(what) from None
     except (TypeError, ValueError) as error:
         raise InputError(
             f"{what} cannot be stored as JSON ({error})", advice="use text, numbers, lists and true or false"
         ) from error
     if _NUL.search(text):
         raise InputError(f"{what} contain a NUL character, which no database keeps", advice="remove it")
+    if text.count("[") + text.count("{") > MAX_NESTING and is_nested_deeply(given):
+        raise _too_deep(what)
     return dict(given)
+
+
+def is_nested_deeply(value: object) -> bool:
+    """Return whether objects and lists are nested deeper than ``MAX_NESTING``.
+
+    >>> is_nested_deeply({"a": [1, {"b": 2}]}), is_nested_deeply(json.loads("[" * 60 + "]" * 60))
+    (False, True)
+    """
+    level = [value]
+    for _ in range(MAX_NESTING + 1):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, Mapping | list | tuple)
+            for inner in (one.values() if isinstance(one, Mapping) else one)
+        ]
+    return any(isinstance(one, Mapping | list | tuple) for one in level)
+
+
+def _too_deep(what: str) -> InputError:
+    return InputError(f"{what} are nested more than {MAX_NESTING} deep", advice="give fewer levels")
 
 
 def check_group_keys(keys: Keys, role: str = "group") -> None:
