@@ -4,6 +4,7 @@ The attempts run as the superuser, the worst role to ask with.
 """
 
 import contextlib
+import os
 import signal
 import time
 from collections.abc import Iterator
@@ -439,10 +440,20 @@ def test_an_interrupt_gets_through_and_the_server_stops(
         time.sleep(0.02)
 
 
-def test_rows_come_one_by_one(conninfo: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="Linux tells peaks of memory")
+def test_rows_are_held_up_to_the_limit_and_no_more(conninfo: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_result, "MAX_RESULT_BYTES", 10 << 20)
+    ask(conninfo, "SELECT 1")
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    before = peak()
     with pytest.raises(InputError, match=r"^sql: the result outgrows 10 MiB; narrow the query with WHERE or LIMIT$"):
-        ask(conninfo, "SELECT repeat('x', 1000000), 1 / (100 - n) FROM generate_series(1, 100) AS n")
+        ask(conninfo, "SELECT repeat('x', 1000000) FROM generate_series(1, 150)")
+    assert peak() - before < 100 << 20
+
+
+def peak() -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
 
 
 def test_a_query_that_waits_for_a_lock_stops_too(conninfo: str) -> None:
