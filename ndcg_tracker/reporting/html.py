@@ -42,7 +42,7 @@ def _pieces(report: Report, looks: Looks) -> list[str]:
     pieces += [f"<p>{_text(sentence)}</p>" for sentence in report.sentences]
     pieces += [table_html(table, looks) for table in report.tables]
     notes = [f"{note.kind}: {note}" for note in report.notes]
-    legend = [] if report.is_overview else report.legend
+    legend = [] if report.is_overview else [*report.legend, *report.styles]
     if report.fold:
         pieces += [_listed(notes), _folded(report.fold, _facts(report.facts, looks) + _listed(legend))]
     else:

@@ -18,7 +18,7 @@ from ndcg_tracker.reporting.notes import told
 from ndcg_tracker.reporting.numbers import UNDEFINED, counted, interval, points
 from ndcg_tracker.reporting.report import Column, Report, Table, columns
 from ndcg_tracker.reporting.rows import as_object, fields_of, shape_of
-from ndcg_tracker.reporting.terminal import Painted
+from ndcg_tracker.reporting.terminal import Painted, visible
 
 LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 MOST_LETTERS = 26
@@ -29,8 +29,10 @@ _TESTS = {
 }
 _SPECIAL = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "[": "{[}", "]": "{]}",
     **{one: f"\\{one}" for one in "&%$#_{}"},
 }  # fmt: skip
+_LIGATURE = re.compile(r"(?<=([-'`]))(?=\1)")
 
 
 def leaderboard_as(format: LeaderboardFormat, board: Leaderboard, *, color: bool = False) -> str:
@@ -132,6 +134,7 @@ def ranks(one: Standing) -> str:
 def leaderboard_report(board: Leaderboard) -> Report:
     """Return the report of a leaderboard."""
     first, signs = board.metrics[0], letters(len(board.runs))
+    places = [shown_places([one.mean for one in each.standings], _ranks(each)) for each in board.metrics]
     names = [familiar_name(one.metric, one.requested_as) for one in board.metrics]
     rows: list[list[object]] = []
     for place, run in enumerate(board.runs):
@@ -139,7 +142,7 @@ def leaderboard_report(board: Leaderboard) -> Report:
         row: list[object] = [signs[place], Painted(run.name, "bold" if of_first.is_tied_with_best else None)]
         for number, of_metric in enumerate(board.metrics):
             one = of_metric.standings[place]
-            row.append(Painted(points(one.mean), "good" if one.rank == 1 else None))
+            row.append(Painted(points(one.mean), "good" if places[number][place] == 1 else None))
             row += [interval(one.ci), ranks(one)] if number == 0 else []
             row.append(better_than(one, signs))
         rows.append([*row, *_numbers(board, place)])
@@ -162,8 +165,11 @@ def leaderboard_report(board: Leaderboard) -> Report:
         "ranks: 1 + how many runs are significantly better, to all less those significantly worse; 95% for all at once",
         "better than: the letters of the runs that it is significantly better than",
     ]
+    styles = [
+        f"bold: the best run by {names[0]}, and those that are not shown to differ from it; coloured: the best mean"
+    ]
     notes = [*map(told, board.notes)]
-    return Report(_headline(board, names[0]), tables=tables, legend=legend, facts=facts, notes=notes)
+    return Report(_headline(board, names[0]), tables=tables, legend=legend, styles=styles, facts=facts, notes=notes)
 
 
 def _test(board: Leaderboard) -> str:
@@ -213,13 +219,13 @@ def leaderboard_latex(board: Leaderboard) -> str:
     """Return a table for a paper: booktabs, the best mean bold, the second underlined, letters as superscripts."""
     signs = letters(len(board.runs))
     names = [latex_text(familiar_name(one.metric, one.requested_as)) for one in board.metrics]
-    best, second = ([_places(one, rank) for one in board.metrics] for rank in (1, 2))
+    places = [shown_places([one.mean for one in each.standings], _ranks(each)) for each in board.metrics]
     lines = []
     for place, run in enumerate(board.runs):
         cells = []
         for number, one in enumerate(board.metrics):
-            rank = 1 if place in best[number] else 2 if place in second[number] else 3
-            cells.append(latex_mean(one.standings[place].mean, rank) + superscript(one.standings[place], signs))
+            mean = latex_mean(one.standings[place].mean, places[number][place])
+            cells.append(mean + superscript(one.standings[place], signs))
         cells += _numbers(board, place)
         lines.append(rf"({signs[place]}) {latex_text(run.name)} & {' & '.join(cells)} \\")
     n = [str(one.n) for one in board.metrics]
@@ -244,8 +250,16 @@ def latex_mean(mean: float, rank: int) -> str:
 
 
 def superscript(one: Standing, signs: Sequence[str]) -> str:
-    """Return the letters of the runs that a run is significantly better than, as a superscript."""
-    beaten = better_than(one, signs).replace(" ", "" if len(signs) <= MOST_LETTERS else ",").replace("-", "--")
+    """Return the letters of the runs that a run is significantly better than, as a superscript.
+
+    >>> superscript(Standing(0.5, None, 1, 1, 1, True, (1, 2, 3, 5)), "abcdef")
+    '\\\\textsuperscript{b--d,f}'
+    >>> superscript(Standing(0.5, None, 1, 1, 1, True, (1, 2, 4)), "abcdef")
+    '\\\\textsuperscript{bce}'
+    """
+    beaten = better_than(one, signs)
+    is_run_together = "-" not in beaten and len(signs) <= MOST_LETTERS
+    beaten = beaten.replace(" ", "" if is_run_together else ",").replace("-", "--")
     return rf"\textsuperscript{{{beaten}}}" if beaten else ""
 
 
@@ -271,14 +285,28 @@ def latex_table(caption: str, aligned: str, heads: Sequence[str], lines: Sequenc
     )
 
 
-def _places(board: MetricBoard, rank: int) -> set[int]:
-    return {place for place, one in enumerate(board.standings) if one.rank == rank}
+def shown_places(means: Sequence[float], ranks: Sequence[int]) -> list[int]:
+    """Return the place of each mean as it is shown: means of the same digits share one, and the next has the next.
+
+    Parameters: ``ranks``: of the means, 1 for the best.
+
+    >>> shown_places([0.40254, 0.40251, 0.4, 0.5], [2, 3, 4, 1])
+    [2, 2, 3, 1]
+    """
+    shown = dict.fromkeys(points(mean) for _, mean in sorted(zip(ranks, means, strict=True)))
+    place_of = {digits: place for place, digits in enumerate(shown, 1)}
+    return [place_of[points(mean)] for mean in means]
+
+
+def _ranks(board: MetricBoard) -> list[int]:
+    return [one.rank for one in board.standings]
 
 
 def latex_text(text: str) -> str:
-    """Return text such that LaTeX prints it as it is.
+    """Return text such that LaTeX prints it as it is, from left to right on one line (see ``visible``).
 
-    >>> latex_text("my_run & 50%")
-    'my\\\\_run \\\\& 50\\\\%'
+    >>> print(latex_text("my_run & 50%"), latex_text("--a" + chr(0x202E)))
+    my\\_run \\& 50\\% -{}-a\\textbackslash{}u202e
     """
-    return re.sub("|".join(map(re.escape, _SPECIAL)), lambda found: _SPECIAL[found[0]], text)
+    escaped = re.sub("|".join(map(re.escape, _SPECIAL)), lambda found: _SPECIAL[found[0]], visible(text))
+    return _LIGATURE.sub("{}", escaped)

@@ -139,12 +139,12 @@ def _text(value: object, column: Column) -> str:
 class Report:
     """One report; nothing in it is escaped yet.
 
-    ``headline``: what was found, in a sentence; ``verdict``: a word before it; ``asides``: what stands behind it, such
-    as a sparkline. ``is_headline_wrapped``: whether text breaks it where it is long. ``findings``: the headline of each
-    metric. ``sentences``: what follows. ``legend``: how to read the tables. ``remarks``: what else there is to tell of
-    them. ``facts``: names and values. ``details``: tables that come last. ``fold``: the title under which facts and
-    legend are folded away where the format can; "": they are shown. ``is_overview``: whether further reports follow
-    that this one sums up.
+    ``headline``: what was found, in a sentence; ``verdict``: a word before it; ``asides``: what stands behind it,
+    such as a sparkline. ``is_headline_wrapped``: whether text breaks it where it is long. ``findings``: the headline
+    of each metric. ``sentences``: what follows. ``legend``: how to read the tables; ``styles``: how to read their
+    styles, told where these are seen. ``remarks``: what else there is to tell of them. ``facts``: names and values.
+    ``details``: tables that come last. ``fold``: the title under which facts and legend are folded away where the
+    format can; "": they are shown. ``is_overview``: whether further reports follow that this one sums up.
     """
 
     headline: str | None = None
@@ -155,6 +155,7 @@ class Report:
     sentences: Sequence[str] = ()
     tables: Sequence[Table] = ()
     legend: Sequence[str] = ()
+    styles: Sequence[str] = ()
     remarks: Sequence[str] = ()
     facts: Sequence[tuple[str, str]] = ()
     notes: Sequence[Told] = ()

@@ -21,6 +21,7 @@ from ndcg_tracker.reporting.leaderboard import (
     latex_text,
     letters,
     ranks,
+    shown_places,
     superscript,
 )
 from ndcg_tracker.reporting.notes import Told, told
@@ -111,14 +112,14 @@ def delta_rows(found: SuiteComparison) -> list[dict[str, Any]]:
 def suite_table_report(table: SuiteTable) -> Report:
     """Return the report of a suite's table."""
     metric = familiar_name(table.metric)
-    ranks_of = _ranks(table)
+    places_of = _places(table)
     has_places = any(row.standing is not None for row in table.rows)
     signs = letters(len(table.rows))
     rows: list[list[object]] = []
     for number, row in enumerate(table.rows):
         cells = [
-            UNDEFINED if cell is None else Painted(points(cell.mean), "bold" if rank == 1 else None)
-            for cell, rank in zip(row.cells, ranks_of[number], strict=True)
+            UNDEFINED if cell is None else Painted(points(cell.mean), "bold" if place == 1 else None)
+            for cell, place in zip(row.cells, places_of[number], strict=True)
         ]
         one = row.standing
         place = [] if not has_places else ["", ""] if one is None else [ranks(one), better_than(one, signs)]
@@ -154,7 +155,14 @@ def suite_table_report(table: SuiteTable) -> Report:
         ("queries", ", ".join(f"{name} {n:,}" for name, n in zip(table.datasets, _sizes(table), strict=True))),
         ("labels", _versions(table)),
     ]
-    return Report(_finding(table, complete), tables=tables, legend=legend, facts=facts, notes=suite_notes(table.notes))
+    return Report(
+        _finding(table, complete),
+        tables=tables,
+        legend=legend,
+        styles=["bold: the best mean on each dataset"],
+        facts=facts,
+        notes=suite_notes(table.notes),
+    )
 
 
 def _finding(table: SuiteTable, complete: Sequence[SuiteRow]) -> str:
@@ -181,16 +189,15 @@ def _versions(table: SuiteTable) -> str:
     return ", ".join(each)
 
 
-def _ranks(table: SuiteTable) -> list[list[int]]:
-    """Return the rank of each cell among those of its dataset, 0 where there is none."""
+def _places(table: SuiteTable) -> list[list[int]]:
+    """Return the place of each cell among those of its dataset as they are shown, 0 where there is none."""
     sign = -1.0 if table.direction == "higher" else 1.0
     found = [[0] * len(table.datasets) for _ in table.rows]
     for place in range(len(table.datasets)):
-        of_dataset = [cell.mean for row in table.rows if (cell := row.cells[place]) is not None]
-        for number, row in enumerate(table.rows):
-            cell = row.cells[place]
-            if cell is not None:
-                found[number][place] = 1 + sum(sign * other < sign * cell.mean for other in of_dataset)
+        means = {number: cell.mean for number, row in enumerate(table.rows) if (cell := row.cells[place]) is not None}
+        ranks = [1 + sum(sign * other < sign * mean for other in means.values()) for mean in means.values()]
+        for number, shown in zip(means, shown_places(list(means.values()), ranks), strict=True):
+            found[number][place] = shown
     return found
 
 
@@ -203,15 +210,18 @@ def _sizes(table: SuiteTable) -> list[int]:
 
 def suite_latex(table: SuiteTable) -> str:
     """Return a table for a paper: booktabs, the best mean of each column bold, the second underlined, letters."""
-    signs, ranks_of = letters(len(table.rows)), _ranks(table)
+    signs, places_of = letters(len(table.rows)), _places(table)
+    ranked = [(row.system, row.macro.mean, one.rank) for row in table.rows if row.macro and (one := row.standing)]
+    macro_places = shown_places([mean for _, mean, _ in ranked], [rank for _, _, rank in ranked])
+    macro_place_of = {system: place for (system, _, _), place in zip(ranked, macro_places, strict=True)}
     lines = []
     for number, row in enumerate(table.rows):
         cells = [
-            "--" if cell is None else latex_mean(cell.mean, rank)
-            for cell, rank in zip(row.cells, ranks_of[number], strict=True)
+            "--" if cell is None else latex_mean(cell.mean, place)
+            for cell, place in zip(row.cells, places_of[number], strict=True)
         ]
         one = row.standing
-        macro = "--" if row.macro is None else latex_mean(row.macro.mean, 3 if one is None else one.rank)
+        macro = "--" if row.macro is None else latex_mean(row.macro.mean, macro_place_of.get(row.system, 0))
         cells.append(macro if one is None else macro + superscript(one, signs))
         sign = f"({signs[number]}) " if any(other.standing is not None for other in table.rows) else ""
         lines.append(rf"{sign}{latex_text(row.system)} & {' & '.join(cells)} \\")

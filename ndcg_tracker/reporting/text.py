@@ -69,7 +69,8 @@ def _parts(report: Report, page: _Page, is_legend_known: bool) -> list[list[str]
     parts = [head]
     for table in report.tables:
         parts += [_table(each, page) for each in _split(table)]
-    parts.append([] if is_legend_known else page.dim(report.legend))
+    legend = [*report.legend, *(report.styles if page.color else ())]
+    parts.append([] if is_legend_known else page.dim(legend))
     parts.append([line for remark in report.remarks for line in wrapped(visible(remark), page.width, indent=_HANGING)])
     parts += [_facts(report.facts, page), _notes(report.notes, page)]
     return [*parts, *(_table(table, page) for table in report.details)]

@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +111,47 @@ def test_the_table_of_a_paper_compiles(shop: CommandLine, folder: Path) -> None:
     done = subprocess.run([program, *options, "paper.tex"], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     assert (folder / "paper.pdf").stat().st_size > 1000
+
+
+def board_of(means: Sequence[float]) -> Leaderboard:
+    """Return a leaderboard of runs r0, r1, ... whose means are these."""
+    noise = np.array([-1e-3, 1e-3] * 20)
+    values = np.array(means)[:, None] + np.outer(np.arange(len(means)), noise)
+    names = [f"r{place}" for place in range(len(means))]
+    runs = tuple(RunRef(name, place) for place, name in enumerate(names))
+    return Leaderboard("shop", LabelSetRef(1, "0"), runs, (metric_board("ndcg@10", names, values),), "t")
+
+
+def test_means_that_look_alike_share_the_mark() -> None:
+    board = board_of([0.40254, 0.40251, 0.4, 0.3])
+    lines = [line for line in leaderboard_latex(board).splitlines() if line.startswith("(")]
+    marked = [re.sub(r"\\textsuperscript.*| \\\\$", "", line).split(" & ")[1] for line in lines]
+    assert marked == [r"\textbf{0.4025}", r"\textbf{0.4025}", r"\underline{0.4000}", "0.3000"]
+    page = leaderboard_as("html", board)
+    assert page.count(">0.4025</span>") == 2
+    told = "bold: the best run by ndcg@10, and those that are not shown to differ from it; coloured: the best mean"
+    assert f"<li>{told}</li>" in page
+    assert "bold" not in leaderboard_as("text", board_of([0.5, 0.4]))
+    assert "bold: the best run" in leaderboard_as("text", board_of([0.5, 0.4]), color=True)
+    assert "bold" not in leaderboard_as("markdown", board_of([0.5, 0.4]))
+
+
+def test_several_spans_of_letters_have_commas_between_them() -> None:
+    values = np.repeat(np.linspace(1, 0, 14)[:, None], 40, axis=1) + 1e-3 * np.random.default_rng(1).random((14, 40))
+    values[7] = values[0] + np.tile([-0.4, 0.4], 20)  # not told apart from the first one
+    names = [f"r{place}" for place in range(14)]
+    runs = tuple(RunRef(name, place) for place, name in enumerate(names))
+    board = Leaderboard("shop", LabelSetRef(1, "0"), runs, (metric_board("ndcg@10", names, values),), "t")
+    assert r"\textsuperscript{b--g,i--n}" in leaderboard_latex(board)
+
+
+def test_no_name_steers_a_paper() -> None:
+    hostile = f"[x] {chr(0x202E)}live -- a{chr(27)}[2J <b|c>"
+    board = board_of([0.5, 0.4])
+    table = leaderboard_latex(replace(board, dataset=hostile, runs=(RunRef(hostile, 1), RunRef("other", 2))))
+    printed = r"{[}x{]} \textbackslash{}u202elive -{}- a\textbackslash{}x1b{[}2J \textless{}b\textbar{}c\textgreater{}"
+    assert table.count(printed) == 2
+    assert all(character.isprintable() or character == "\n" for character in table)
 
 
 def test_a_paper_names_many_runs_by_numbers_with_commas() -> None:
