@@ -170,21 +170,6 @@ CREATE TABLE label_sets (
 	CONSTRAINT uq_label_sets_dataset_id_version UNIQUE (dataset_id, version)
 )
 ;
-CREATE VIEW label_coverage AS SELECT r.name AS run, d.name AS dataset, s.version AS label_set_version,
-               nullif(c.cutoff, 0) AS cutoff, c.judged_share AS judged_share, s.judge AS judge
-        FROM coverages c
-        JOIN runs r ON r.id = c.run_id
-        JOIN datasets d ON d.id = r.dataset_id
-        JOIN label_sets s ON s.id = c.label_set_id
-;
-CREATE VIEW labels AS SELECT d.name AS dataset, s.version AS label_set_version, g.key AS group_key, i.value AS item_key,
-                   CAST(json_extract(l.grades, '$[' || i.key || ']') AS REAL) AS grade, s.judge AS judge
-            FROM label_sets s
-            JOIN datasets d ON d.id = s.dataset_id
-            JOIN groups g ON g.dataset_id = s.dataset_id
-            JOIN label_lists l ON l.label_set_id = s.id AND l.group_id = g.id
-            JOIN json_each(l.item_keys) i
-;
 CREATE TABLE evaluations (
 	id INTEGER NOT NULL, 
 	run_id INTEGER NOT NULL, 
@@ -233,30 +218,6 @@ CREATE TABLE alias_moves (
 	CONSTRAINT fk_alias_moves_run_id FOREIGN KEY(run_id) REFERENCES runs (id)
 )
 ;
-CREATE VIEW run_summary AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, e.run_created_at_utc AS created_at_utc,
-               e.metric AS metric, e.label_set_version AS label_set_version, e.mean AS mean, e.n_groups AS n_groups,
-               e.n_missing AS n_missing, e.n_undefined AS n_undefined,
-               coalesce(e.requested_as, e.metric) AS requested_as, e.judge AS judge, e.run_created_at_utc AS created_at
-        FROM evaluations e
-;
-CREATE VIEW group_history AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, g.key AS group_key, e.metric AS metric,
-               e.label_set_version AS label_set_version, v.value AS value, e.run_created_at_utc AS created_at_utc,
-               coalesce(e.requested_as, e.metric) AS requested_as, e.judge AS judge, e.run_created_at_utc AS created_at
-        FROM evaluations e
-        JOIN group_results v ON v.evaluation_id = e.id
-        JOIN groups g ON g.id = v.group_id AND g.dataset_id = e.dataset_id
-;
-CREATE VIEW group_diff AS SELECT eb.dataset AS dataset, eb.run AS baseline, ec.run AS candidate, eb.metric AS metric,
-               eb.label_set_version AS label_set_version, g.key AS group_key, vb.value AS baseline_value,
-               vc.value AS candidate_value, vc.value - vb.value AS delta,
-               coalesce(ec.requested_as, eb.requested_as, eb.metric) AS requested_as
-        FROM evaluations eb
-        JOIN evaluations ec ON ec.label_set_id = eb.label_set_id AND ec.metric_id = eb.metric_id
-             AND ec.run_id <> eb.run_id
-        JOIN group_results vc ON vc.evaluation_id = ec.id
-        JOIN group_results vb ON vb.evaluation_id = eb.id AND vb.group_id = vc.group_id
-        JOIN groups g ON g.id = vc.group_id AND g.dataset_id = eb.dataset_id
-;
 CREATE VIEW items AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, g.key AS group_key, i.key + 1 AS rank,
                i.value AS item_key, CAST(json_extract(l.scores, '$[' || i.key || ']') AS REAL) AS score
         FROM runs r
@@ -268,44 +229,6 @@ CREATE VIEW run_aliases AS SELECT r.dataset AS dataset, a.name AS alias, r.name 
                a.updated_at_utc AS updated_at_utc, a.updated_at_utc AS updated_at
         FROM aliases a
         JOIN runs r ON r.id = a.run_id
-;
-CREATE VIEW gate_decisions AS SELECT c.id AS decision_id, d.name AS dataset, c.created_at_utc AS created_at_utc, c.baseline_run AS baseline,
-               c.candidate_run AS candidate, c.baseline_alias AS baseline_alias, c.metric AS metric,
-               s.version AS label_set_version, c.scope AS scope, c.margin AS margin, c.delta AS delta,
-               c.ci_low AS ci_low, c.ci_high AS ci_high, c.alpha AS alpha, c.decision AS decision,
-               c.reason AS reason, c.acknowledged_reason AS acknowledged_reason, c.acknowledged_by AS acknowledged_by,
-               c.created_at_utc AS created_at
-        FROM decisions c
-        JOIN datasets d ON d.id = c.dataset_id
-        JOIN label_sets s ON s.id = c.label_set_id
-;
-CREATE VIEW run_regressions AS SELECT p.dataset AS dataset, p.run AS run, p.run_id AS run_id, p.created_at_utc AS created_at_utc,
-               p.against AS against, p.baseline AS baseline, p.baseline_run_id AS baseline_run_id, p.metric AS metric,
-               p.label_set_version AS label_set_version, p.judge AS judge, g.key AS group_key,
-               vb.value AS baseline_value, vc.value AS value, vc.value - vb.value AS delta,
-               p.created_at_utc AS created_at
-        FROM (
-            SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc AS created_at_utc,
-                   'previous' AS against,
-                   lag(e.run) OVER earlier AS baseline, lag(e.run_id) OVER earlier AS baseline_run_id, e.metric,
-                   e.label_set_version, e.judge, e.id AS evaluation_id, lag(e.id) OVER earlier AS baseline_id
-            FROM evaluations e
-            WINDOW earlier AS (
-                PARTITION BY e.label_set_id, e.metric_id, e.dataset, e.metric, e.label_set_version, e.judge
-                ORDER BY e.run_created_at_utc, e.run_id
-            )
-            UNION ALL
-            SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc,
-                   '@' || a.name, b.run, b.run_id, e.metric,
-                   e.label_set_version, e.judge, e.id, b.id
-            FROM aliases a
-            JOIN evaluations b ON b.run_id = a.run_id
-            JOIN evaluations e ON e.label_set_id = b.label_set_id AND e.metric_id = b.metric_id
-                 AND e.run_id <> b.run_id
-        ) p
-        JOIN group_results vc ON vc.evaluation_id = p.evaluation_id
-        JOIN group_results vb ON vb.evaluation_id = p.baseline_id AND vb.group_id = vc.group_id
-        JOIN groups g ON g.id = vc.group_id AND g.dataset_id = p.dataset_id
 ;
 CREATE VIEW alias_history AS SELECT h.dataset AS dataset, h.alias AS alias, h.run AS run, h.run_id AS run_id,
                h.since_utc AS since_utc, h.until_utc AS until_utc, h.since_utc AS since, h.until_utc AS until
@@ -438,11 +361,133 @@ CREATE TABLE suite_decisions (
 	CONSTRAINT ck_suite_decisions_decision CHECK (decision IN ('pass', 'fail', 'inconclusive'))
 )
 ;
+CREATE VIEW run_summary AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, e.run_created_at_utc AS created_at_utc,
+               e.metric AS metric, e.label_set_version AS label_set_version, e.mean AS mean, e.n_groups AS n_groups,
+               e.n_missing AS n_missing, e.n_undefined AS n_undefined,
+               coalesce(e.requested_as, e.metric) AS requested_as, e.judge AS judge, e.run_created_at_utc AS created_at,
+               (e.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
+                   SELECT 1 FROM evaluations n
+                   WHERE n.run_id = e.run_id AND n.metric_id = e.metric_id AND n.judge IN ('', 'external results', 'sums of other engines')
+                         AND n.label_set_version > e.label_set_version
+               )) AS is_newest_labels
+        FROM evaluations e
+;
+CREATE VIEW group_history AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, g.key AS group_key, e.metric AS metric,
+               e.label_set_version AS label_set_version, v.value AS value, e.run_created_at_utc AS created_at_utc,
+               coalesce(e.requested_as, e.metric) AS requested_as, e.judge AS judge, e.run_created_at_utc AS created_at,
+               (e.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
+                   SELECT 1 FROM evaluations n
+                   WHERE n.run_id = e.run_id AND n.metric_id = e.metric_id AND n.judge IN ('', 'external results', 'sums of other engines')
+                         AND n.label_set_version > e.label_set_version
+               )) AS is_newest_labels
+        FROM evaluations e
+        JOIN group_results v ON v.evaluation_id = e.id
+        JOIN groups g ON g.id = v.group_id AND g.dataset_id = e.dataset_id
+;
+CREATE VIEW group_diff AS SELECT eb.dataset AS dataset, eb.run AS baseline, ec.run AS candidate, eb.metric AS metric,
+               eb.label_set_version AS label_set_version, g.key AS group_key, vb.value AS baseline_value,
+               vc.value AS candidate_value, vc.value - vb.value AS delta,
+               coalesce(ec.requested_as, eb.requested_as, eb.metric) AS requested_as,
+               eb.judge AS judge,
+               (eb.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
+                   SELECT 1 FROM evaluations n
+                   JOIN evaluations m ON m.label_set_id = n.label_set_id AND m.metric_id = n.metric_id
+                   WHERE n.run_id = eb.run_id AND m.run_id = ec.run_id AND n.metric_id = eb.metric_id
+                         AND n.judge IN ('', 'external results', 'sums of other engines') AND n.label_set_version > eb.label_set_version
+               )) AS is_newest_labels
+        FROM evaluations eb
+        JOIN evaluations ec ON ec.label_set_id = eb.label_set_id AND ec.metric_id = eb.metric_id
+             AND ec.run_id <> eb.run_id
+        JOIN group_results vc ON vc.evaluation_id = ec.id
+        JOIN group_results vb ON vb.evaluation_id = eb.id AND vb.group_id = vc.group_id
+        JOIN groups g ON g.id = vc.group_id AND g.dataset_id = eb.dataset_id
+;
+CREATE VIEW gate_decisions AS SELECT c.id AS decision_id, d.name AS dataset, c.created_at_utc AS created_at_utc, c.baseline_run AS baseline,
+               c.candidate_run AS candidate, c.baseline_alias AS baseline_alias, c.metric AS metric,
+               s.version AS label_set_version, c.scope AS scope, c.margin AS margin, c.delta AS delta,
+               c.ci_low AS ci_low, c.ci_high AS ci_high, c.alpha AS alpha, c.decision AS decision,
+               c.reason AS reason, c.acknowledged_reason AS acknowledged_reason, c.acknowledged_by AS acknowledged_by,
+               c.created_at_utc AS created_at,
+               row_number() OVER (PARTITION BY c.dataset_id, c.metric, c.baseline_alias, c.scope ORDER BY c.id) AS decision_number
+        FROM decisions c
+        JOIN datasets d ON d.id = c.dataset_id
+        JOIN label_sets s ON s.id = c.label_set_id
+;
+CREATE VIEW run_regressions AS SELECT p.dataset AS dataset, p.run AS run, p.run_id AS run_id, p.created_at_utc AS created_at_utc,
+               p.against AS against, p.baseline AS baseline, p.baseline_run_id AS baseline_run_id, p.metric AS metric,
+               p.label_set_version AS label_set_version, p.judge AS judge, g.key AS group_key,
+               vb.value AS baseline_value, vc.value AS value, vc.value - vb.value AS delta,
+               p.created_at_utc AS created_at, p.is_newest_labels AS is_newest_labels
+        FROM (
+            SELECT w.dataset_id, w.dataset, w.run, w.run_id, w.created_at_utc, 'previous' AS against, w.baseline,
+                   w.baseline_run_id, w.metric, w.label_set_version, w.judge, w.evaluation_id, w.baseline_id,
+                   w.is_unnamed AND row_number() OVER (
+                       PARTITION BY w.dataset, w.run_id, w.metric, w.is_unnamed
+                       ORDER BY w.baseline_created_at_utc DESC, w.baseline_run_id DESC, w.label_set_version DESC
+                   ) = 1 AS is_newest_labels
+            FROM (
+                SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc AS created_at_utc,
+                       lag(e.run) OVER earlier AS baseline, lag(e.run_id) OVER earlier AS baseline_run_id, e.metric,
+                       e.label_set_version, e.judge, e.id AS evaluation_id, lag(e.id) OVER earlier AS baseline_id,
+                       lag(e.run_created_at_utc) OVER earlier AS baseline_created_at_utc,
+                       e.judge IN ('', 'external results', 'sums of other engines') AS is_unnamed
+                FROM evaluations e
+                WINDOW earlier AS (
+                    PARTITION BY e.label_set_id, e.metric_id, e.dataset, e.metric, e.label_set_version, e.judge
+                    ORDER BY e.run_created_at_utc, e.run_id
+                )
+            ) w
+            WHERE w.baseline_id IS NOT NULL
+            UNION ALL
+            SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc,
+                   '@' || a.name, b.run, b.run_id, e.metric,
+                   e.label_set_version, e.judge, e.id, b.id,
+                   (b.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
+                   SELECT 1 FROM evaluations n
+                   JOIN evaluations m ON m.label_set_id = n.label_set_id AND m.metric_id = n.metric_id
+                   WHERE n.run_id = b.run_id AND m.run_id = e.run_id AND n.metric_id = b.metric_id
+                         AND n.judge IN ('', 'external results', 'sums of other engines') AND n.label_set_version > b.label_set_version
+               ))
+            FROM aliases a
+            JOIN evaluations b ON b.run_id = a.run_id
+            JOIN evaluations e ON e.label_set_id = b.label_set_id AND e.metric_id = b.metric_id
+                 AND e.run_id <> b.run_id
+        ) p
+        JOIN group_results vc ON vc.evaluation_id = p.evaluation_id
+        JOIN group_results vb ON vb.evaluation_id = p.baseline_id AND vb.group_id = vc.group_id
+        JOIN groups g ON g.id = vc.group_id AND g.dataset_id = p.dataset_id
+;
+CREATE VIEW label_coverage AS SELECT r.name AS run, d.name AS dataset, s.version AS label_set_version,
+               nullif(c.cutoff, 0) AS cutoff, c.judged_share AS judged_share, s.judge AS judge,
+               c.run_id AS run_id,
+               (s.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
+                   SELECT 1 FROM coverages n
+                   JOIN label_sets t ON t.id = n.label_set_id
+                   WHERE n.run_id = c.run_id AND n.cutoff = c.cutoff AND t.judge IN ('', 'external results', 'sums of other engines') AND t.version > s.version
+               )) AS is_newest_labels
+        FROM coverages c
+        JOIN runs r ON r.id = c.run_id
+        JOIN datasets d ON d.id = r.dataset_id
+        JOIN label_sets s ON s.id = c.label_set_id
+;
+CREATE VIEW labels AS SELECT d.name AS dataset, s.version AS label_set_version, g.key AS group_key, i.value AS item_key,
+                   CAST(json_extract(l.grades, '$[' || i.key || ']') AS REAL) AS grade, s.judge AS judge,
+               (s.judge = '' AND NOT EXISTS (
+                   SELECT 1 FROM label_sets n
+                   WHERE n.dataset_id = s.dataset_id AND n.judge = '' AND n.version > s.version
+               )) AS is_newest_labels
+            FROM label_sets s
+            JOIN datasets d ON d.id = s.dataset_id
+            JOIN groups g ON g.dataset_id = s.dataset_id
+            JOIN label_lists l ON l.label_set_id = s.id AND l.group_id = g.id
+            JOIN json_each(l.item_keys) i
+;
 CREATE VIEW suite_gate_decisions AS SELECT id AS decision_id, suite AS suite, created_at_utc AS created_at_utc, baseline AS baseline,
                candidate AS candidate, by_tag AS by_tag, metric AS metric, margin AS margin,
                dataset_margin AS dataset_margin, delta AS delta, ci_low AS ci_low, ci_high AS ci_high, alpha AS alpha,
                decision AS decision, reason AS reason, acknowledged_reason AS acknowledged_reason,
-               acknowledged_by AS acknowledged_by, created_at_utc AS created_at
+               acknowledged_by AS acknowledged_by, created_at_utc AS created_at,
+               row_number() OVER (PARTITION BY suite, metric, baseline ORDER BY id) AS decision_number
         FROM suite_decisions
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
@@ -475,4 +520,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0012')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0013')

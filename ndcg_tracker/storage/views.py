@@ -21,6 +21,14 @@ _METRIC = {"metric": "The metric's canonical text form."}
 _REQUESTED = {"requested_as": "The text that the metric was first requested as, such as lightgbm:ndcg@10."}
 _VERSION = {"label_set_version": "Version of the dataset's labels."}
 _JUDGE = {"judge": "Who gave the labels; empty for the judge that counts unless another is named."}
+_NEWEST_OF_RUN = {
+    "is_newest_labels": "Whether the labels are the newest of no named judge that the run has the metric under: true "
+    "for one row of several that differ in labels alone; on SQLite 1 and 0."
+}
+_NEWEST_OF_BOTH = {
+    "is_newest_labels": "Whether the labels are the newest of no named judge that both runs have the metric under: "
+    "true for one row of several that differ in labels alone; on SQLite 1 and 0."
+}
 _CREATED = {"created_at_utc": "When the run was made, ISO 8601 in UTC: as given with it, else when it was stored."}
 _TIMESTAMP = {"created_at": "The same as created_at_utc; on Postgres a timestamp."}
 
@@ -46,7 +54,8 @@ VIEWS = (
         }
         | _REQUESTED
         | _JUDGE
-        | _TIMESTAMP,
+        | _TIMESTAMP
+        | _NEWEST_OF_RUN,
     ),
     View(
         "group_history",
@@ -60,7 +69,8 @@ VIEWS = (
         | _CREATED
         | _REQUESTED
         | _JUDGE
-        | _TIMESTAMP,
+        | _TIMESTAMP
+        | _NEWEST_OF_RUN,
     ),
     View(
         "group_diff",
@@ -77,7 +87,9 @@ VIEWS = (
             "delta": "candidate_value - baseline_value; NULL where either is undefined.",
             "requested_as": "The text that the candidate's metric was requested as; if that is the canonical one, the "
             "baseline's.",
-        },
+        }
+        | _JUDGE
+        | _NEWEST_OF_BOTH,
     ),
     View(
         "items",
@@ -94,7 +106,14 @@ VIEWS = (
     View(
         "labels",
         "One row per label of a label set version.",
-        _DATASET | _VERSION | _GROUP | {"item_key": "Id of the judged item.", "grade": "Value of the label."} | _JUDGE,
+        _DATASET
+        | _VERSION
+        | _GROUP
+        | {"item_key": "Id of the judged item.", "grade": "Value of the label."}
+        | _JUDGE
+        | {
+            "is_newest_labels": "Whether the version is the newest of no named judge; on SQLite 1 and 0.",
+        },
     ),
     View(
         "label_coverage",
@@ -106,7 +125,12 @@ VIEWS = (
             "cutoff": "How many items from the top of each list; NULL for the whole list.",
             "judged_share": "Which share of those items has a label, from 0 to 1.",
         }
-        | _JUDGE,
+        | _JUDGE
+        | {
+            "run_id": _RUN["run_id"],
+            "is_newest_labels": "Whether the labels are the newest of no named judge that the run was held to at this "
+            "cutoff; on SQLite 1 and 0.",
+        },
     ),
     View(
         "run_details",
@@ -172,7 +196,11 @@ VIEWS = (
             "acknowledged_reason": "Why someone overrode the decision; NULL where nobody did.",
             "acknowledged_by": "Who overrode the decision; NULL where nobody did.",
         }
-        | _TIMESTAMP,
+        | _TIMESTAMP
+        | {
+            "decision_number": "Which decision of this gate it is, from 1 without gaps: of this dataset, metric, "
+            "baseline_alias and scope.",
+        },
     ),
     View(
         "suite_gate_decisions",
@@ -198,7 +226,11 @@ VIEWS = (
             "acknowledged_reason": "Why someone overrode the decision; NULL where nobody did.",
             "acknowledged_by": "Who overrode the decision; NULL where nobody did.",
         }
-        | _TIMESTAMP,
+        | _TIMESTAMP
+        | {
+            "decision_number": "Which decision of this gate it is, from 1 without gaps: of this suite, metric and "
+            "baseline.",
+        },
     ),
     View(
         "run_regressions",
@@ -222,7 +254,12 @@ VIEWS = (
             "value": "The metric's value for the group in the run.",
             "delta": "value - baseline_value; NULL where either is undefined.",
         }
-        | _TIMESTAMP,
+        | _TIMESTAMP
+        | {
+            "is_newest_labels": "Whether the labels, of no named judge, are those that count: the newest that both "
+            "runs have the metric under; with previous, of those under which the run before it is the latest. True for "
+            "one row of several that differ in labels alone; on SQLite 1 and 0.",
+        },
     ),
     View(
         "alias_history",

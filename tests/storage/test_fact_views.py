@@ -42,10 +42,10 @@ def test_commits_aliases_and_decisions(both: Stores) -> None:
             ("shop", "prod", "other", other.id)
         ]
         (row,) = store.query("SELECT * FROM gate_decisions").rows
-        assert row[-1] == row[2]  # created_at is created_at_utc
-        assert (row[0], row[1], *row[3:-1]) == (
+        assert row[-2] == row[2]  # created_at is created_at_utc
+        assert (row[0], row[1], *row[3:-2], row[-1]) == (
             1, "shop", "one", "other", "prod", "ndcg@10", 1, "population", 0.01, -0.5, -0.75, None, 0.05, "fail",
-            "too low", "known", "me",
+            "too low", "known", "me", 1,
         )  # fmt: skip
 
 

@@ -83,34 +83,34 @@ def test_the_rows_of_every_view(both: tuple[Store, Store]) -> None:
             ("bm25", 1, "shop", "q3", 1, "a", 7.0),
         ]
         assert rows_of(store, "labels") == [
-            ("books", 1, "q1", "a", 3.0, ""),
-            ("shop", 1, "q1", "a", 1.0, ""),
-            ("shop", 1, "q1", "c", 0.0, ""),
-            ("shop", 1, "q2", "e", 2.0, ""),
+            ("books", 1, "q1", "a", 3.0, "", 1),
+            ("shop", 1, "q1", "a", 1.0, "", 1),
+            ("shop", 1, "q1", "c", 0.0, "", 1),
+            ("shop", 1, "q2", "e", 2.0, "", 1),
         ]
         assert [type(row[4]) for row in rows_of(store, "labels")] == [float] * 4
         assert rows_of(store, "run_summary") == [
-            ("bm25", 1, "shop", "ndcg@10", 1, pytest.approx(0.415), 2, 0, 1, "ndcg@10", ""),
-            ("dense", 2, "shop", "ndcg@10", 1, pytest.approx(0.425), 2, 0, 1, "ndcg@10", ""),
-            ("bm25", 3, "books", "ndcg@10", 1, pytest.approx(0.415), 2, 0, 1, "ndcg@10", ""),
+            ("bm25", 1, "shop", "ndcg@10", 1, pytest.approx(0.415), 2, 0, 1, "ndcg@10", "", 1),
+            ("dense", 2, "shop", "ndcg@10", 1, pytest.approx(0.425), 2, 0, 1, "ndcg@10", "", 1),
+            ("bm25", 3, "books", "ndcg@10", 1, pytest.approx(0.415), 2, 0, 1, "ndcg@10", "", 1),
         ]
         assert rows_of(store, "group_history")[:3] == [
-            ("bm25", 1, "shop", "q1", "ndcg@10", 1, pytest.approx(0.29), "ndcg@10", ""),
-            ("bm25", 1, "shop", "q2", "ndcg@10", 1, pytest.approx(0.54), "ndcg@10", ""),
-            ("bm25", 1, "shop", "q3", "ndcg@10", 1, None, "ndcg@10", ""),
+            ("bm25", 1, "shop", "q1", "ndcg@10", 1, pytest.approx(0.29), "ndcg@10", "", 1),
+            ("bm25", 1, "shop", "q2", "ndcg@10", 1, pytest.approx(0.54), "ndcg@10", "", 1),
+            ("bm25", 1, "shop", "q3", "ndcg@10", 1, None, "ndcg@10", "", 1),
         ]
         assert rows_of(store, "group_diff")[:3] == [
-            ("shop", "bm25", "dense", "ndcg@10", 1, "q1", *map(pytest.approx, (0.29, 0.3, 0.01)), "ndcg@10"),
-            ("shop", "bm25", "dense", "ndcg@10", 1, "q2", *map(pytest.approx, (0.54, 0.55, 0.01)), "ndcg@10"),
-            ("shop", "bm25", "dense", "ndcg@10", 1, "q3", None, None, None, "ndcg@10"),
+            ("shop", "bm25", "dense", "ndcg@10", 1, "q1", *map(pytest.approx, (0.29, 0.3, 0.01)), "ndcg@10", "", 1),
+            ("shop", "bm25", "dense", "ndcg@10", 1, "q2", *map(pytest.approx, (0.54, 0.55, 0.01)), "ndcg@10", "", 1),
+            ("shop", "bm25", "dense", "ndcg@10", 1, "q3", None, None, None, "ndcg@10", "", 1),
         ]
         assert rows_of(store, "label_coverage") == [
-            ("bm25", "books", 1, 10, 0.5, ""),
-            ("bm25", "books", 1, None, 0.25, ""),
-            ("bm25", "shop", 1, 10, 0.5, ""),
-            ("bm25", "shop", 1, None, 0.25, ""),
-            ("dense", "shop", 1, 10, 0.5, ""),
-            ("dense", "shop", 1, None, 0.25, ""),
+            ("bm25", "books", 1, 10, 0.5, "", 3, 1),
+            ("bm25", "books", 1, None, 0.25, "", 3, 1),
+            ("bm25", "shop", 1, 10, 0.5, "", 1, 1),
+            ("bm25", "shop", 1, None, 0.25, "", 1, 1),
+            ("dense", "shop", 1, 10, 0.5, "", 2, 1),
+            ("dense", "shop", 1, None, 0.25, "", 2, 1),
         ]
     check_parity(both)
 

@@ -35,7 +35,6 @@ ROWS = {
     16: "secrets",
     17: "memory",
     18: "team",
-    22: "forgeries",
     25: "rescore_kills",
 }
 """The module of this package that holds each row; one module may hold several."""

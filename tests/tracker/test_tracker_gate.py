@@ -176,6 +176,12 @@ def test_the_budget_is_spent_over_the_decisions_of_this_gate(pinned: nt.Tracker)
     assert alpha(metric="dcg@3") == spent_alpha(1, 0.05)
     assert alpha(baseline="base") == spent_alpha(1, 0.05)
     assert decisions(pinned)[-1].alpha == spent_alpha(1, 0.05)
+    numbers = pinned.sql("SELECT scope, decision_number FROM gate_decisions ORDER BY decision_id").to_numpy().tolist()
+    assert numbers == [
+        *(["population", number] for number in (1, 2, 3)),
+        ["set", 1],
+        *(["population", number] for number in (4, 1, 1, 1)),
+    ]
     assert refusal(pinned, "noisy", margin=0.01, alpha_budget=1.0) == (
         "an alpha budget must lie between 0 and 0.5, not at 1.0; give for example 0.05"
     )

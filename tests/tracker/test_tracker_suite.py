@@ -204,6 +204,8 @@ def test_a_gate_decides_and_is_on_record(beir: nt.Tracker) -> None:
     again = beir.gate_suite("beir", "dense", baseline="bm25", margin=0.2, alpha_budget=0.05)
     assert (again.gated.number, again.gated.decision_id) == (2, 3)
     assert again.gated.decision.fail_alpha == pytest.approx(spent_alpha(2, 0.05))
+    numbers = beir.sql("SELECT decision_number FROM suite_gate_decisions ORDER BY decision_id")
+    assert numbers["decision_number"].tolist() == [1, 1, 2]
 
 
 def test_gates_at_the_same_time_spend_one_budget(beir: nt.Tracker, database_url: str) -> None:

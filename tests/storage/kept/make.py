@@ -31,7 +31,7 @@ from restored import content_of, statements_of  # noqa: E402
 
 import ndcg_tracker as nt  # noqa: E402
 from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary  # noqa: E402
-from ndcg_tracker.storage import schema, store  # noqa: E402
+from ndcg_tracker.storage import database, schema, store  # noqa: E402
 from ndcg_tracker.storage.read import Session  # noqa: E402
 from ndcg_tracker.storage.upkeep import handshake as revisions  # noqa: E402
 
@@ -161,13 +161,13 @@ def make(revision: str) -> None:
             urls = {"sqlite": f"sqlite:///{path}", "postgres": server.url("kept")}
             present, revisions.FOLDERS = revisions.FOLDERS, (folder,)
             for url in urls.values():
-                store.upgrade(url)
+                database.upgrade(url)
                 fill(url)
             revisions.FOLDERS = present
             dumps = {"sqlite": sqlite_dump(path), "postgres": postgres_dump(server, "kept")}
             expected = {}
             for engine, url in urls.items():
-                store.upgrade(url)
+                database.upgrade(url)
                 expected[engine] = content_of(url)
         finally:
             server.remove()
