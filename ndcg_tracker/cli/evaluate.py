@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ndcg_tracker.cli import options
 
 if TYPE_CHECKING:
+    from ndcg_tracker.reporting.report import Column
     from ndcg_tracker.tracker.evaluation import Evaluation
+
+_COMMON = ("group", "attribute", "slice", "results")
 
 
 def evaluate(
@@ -122,7 +126,6 @@ def _metrics_json(evaluation: Evaluation) -> str:
 
 
 def _means(found: list[tuple[str, Evaluation]], format: options.OutputFormat) -> str:
-    from ndcg_tracker.reporting.formats import rows_as
     from ndcg_tracker.reporting.report import Column
 
     names = ("run", "metric", "mean", "n_groups", "n_missing", "n_undefined")
@@ -132,31 +135,54 @@ def _means(found: list[tuple[str, Evaluation]], format: options.OutputFormat) ->
         for name, evaluation in found
         for text, result in zip(evaluation.texts, evaluation.results, strict=True)
     ]
-    return rows_as(format.plain, columns, rows, color=options.wants_color())
+    common = ({"results": [_result(*row[1:3])]} for row in rows)
+    return _shown(columns, [[row[place] for row in rows] for place in range(len(names))], common, format)
 
 
 def _slices(found: list[tuple[str, Evaluation]], by: str, groups: str, format: options.OutputFormat) -> str:
     """Return a row per run, metric and slice."""
-    from ndcg_tracker.reporting.formats import rows_as
     from ndcg_tracker.reporting.report import Column
     from ndcg_tracker.tracker.evaluation import slice_rows
 
     names = ("run", "metric", by, "n_groups", "mean", "ci_low", "ci_high")
     columns = [Column(name, digits=4 if name in ("mean", "ci_low", "ci_high") else None) for name in names]
     rows = [(name, *row) for name, evaluation in found for row in slice_rows(evaluation, by, groups)]
-    return rows_as(format.plain, columns, rows, color=options.wants_color())
+    common = ({"attribute": by, "slice": row[2], "results": [_result(row[1], row[4])]} for row in rows)
+    return _shown(columns, [[row[place] for row in rows] for place in range(len(names))], common, format)
 
 
 def _per_group(found: list[tuple[str, Evaluation]], format: options.OutputFormat) -> str:
-    from ndcg_tracker.reporting.formats import columns_as
     from ndcg_tracker.reporting.report import Column
 
     names = [name for name, evaluation in found for _ in range(len(evaluation.results[0].group_keys))]
     groups = [key for _, evaluation in found for key in evaluation.results[0].group_keys.to_list()]
+    texts = found[0][1].texts
     values = [
         [value for _, evaluation in found for value in evaluation.results[place].values.tolist()]
-        for place in range(len(found[0][1].texts))
+        for place in range(len(texts))
     ]
-    metrics = [Column(text, digits=4) for text in found[0][1].texts]
-    columns = [Column("run"), Column("group"), *metrics]
-    return columns_as(format.plain, columns, [names, groups, *values], color=options.wants_color())
+    columns = [Column("run"), Column("group"), *(Column(text, digits=4) for text in texts)]
+    common = ({"results": list(map(_result, texts, row))} for row in zip(*values, strict=True))
+    return _shown(columns, [names, groups, *values], common, format)
+
+
+def _result(metric: str, value: float | None) -> dict[str, object]:
+    return {"metric": metric, "value": value}
+
+
+def _shown(
+    columns: list[Column], values: list[list[Any]], common: Iterable[Mapping[str, object]], format: options.OutputFormat
+) -> str:
+    """Return columns of values in a format, in JSON with the keys that every row has, whatever it is about.
+
+    ``common``: those of each row, but for the keys that are null in it.
+    """
+    from ndcg_tracker.reporting.formats import columns_as
+    from ndcg_tracker.reporting.report import Column
+
+    if format is options.OutputFormat.json:
+        added = [name for name in _COMMON if name != columns[1].name]
+        columns = [*columns, *map(Column, added)]
+        rows = [[row.get(name) for name in added] for row in common]
+        values = [*values, *([row[place] for row in rows] for place in range(len(added)))]
+    return columns_as(format.plain, columns, values, color=options.wants_color())

@@ -111,9 +111,15 @@ def comparison_html(*comparisons: Comparison) -> str:
 
 
 def comparison_object(first: Comparison, *further: Comparison) -> dict[str, Any]:
-    """Return the JSON object of a comparison; those of further candidates stand in its list "further"."""
+    """Return the JSON object of a comparison.
+
+    Those of further candidates stand in its list "further", and those of all candidates in its list "comparisons".
+    """
     found: dict[str, Any] = as_object(first)
-    return found | {"further": as_object(further)} if further else found
+    if not further:
+        return found
+    others = as_object(further)
+    return found | {"further": others, "comparisons": [found, *others]}
 
 
 def metric_rows(comparison: Comparison) -> list[dict[str, Any]]:

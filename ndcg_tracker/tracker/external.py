@@ -11,7 +11,7 @@ from ndcg_tracker.metrics.kernel.mean import plain_mean
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.tracker.ingest import IngestResult
-from ndcg_tracker.tracker.scoring import NO_ITEMS, StoredMetric
+from ndcg_tracker.tracker.scoring import NO_ITEMS, StoredMetric, StoredMetrics
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.results import ResultTable
@@ -82,7 +82,7 @@ def store_results(
         )
     counts = (ids.size, 0, n_undefined)
     stored_metric = StoredMetric(str(metric), mean, *counts, is_new=is_new, requested_as=metric.measure)
-    facts = (run.n_groups or ids.size, run.n_items, label_set.version, (stored_metric,), ())
+    facts = (run.n_groups or ids.size, run.n_items, label_set.version, StoredMetrics([stored_metric]), ())
     return IngestResult(run.name, run.id, dataset.name, outcome, *facts)
 
 

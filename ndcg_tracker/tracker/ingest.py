@@ -25,6 +25,7 @@ from ndcg_tracker.tracker.labels import HeldLabels, RunLabels, WholeLabels, labe
 from ndcg_tracker.tracker.scoring import (
     Scores,
     StoredMetric,
+    StoredMetrics,
     meeting_notes,
     restore_results,
     settle_weights,
@@ -105,7 +106,8 @@ class IngestResult:
     """What became of an ingested run.
 
     ``outcome``: "stored", "replaced", "restored" (it was pruned, and has its items again), or "already stored" (nothing
-    was added but the metrics marked new). ``notes``: what else to know, in words.
+    was added but the metrics marked new). ``metrics``: in the order they were asked for, and by their texts:
+    ``metrics["AP"].mean``. ``notes``: what else to know, in words.
     """
 
     run: str
@@ -115,7 +117,7 @@ class IngestResult:
     n_groups: int
     n_items: int
     label_set_version: int
-    metrics: tuple[StoredMetric, ...]
+    metrics: StoredMetrics
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -323,7 +325,7 @@ def _stored(
     notes += [*coming.notes, *(Note("alias_moved", {"alias": alias, "run_id": run.id}) for alias in moved)]
     if is_new and label_set.version > 1:
         notes.append(Note("new_labels", {"version": label_set.version}))
-    metrics_of_run = tuple(done[str(metric)] for metric in wanted)
+    metrics_of_run = StoredMetrics(done[str(metric)] for metric in wanted)
     of_ndcg = [done[str(metric)] for metric in wanted if metric.measure == "ndcg"]
     notes += all_one_notes((one.requested_as, one.mean, one.n_groups) for one in of_ndcg)
     size = (run.n_groups, run.n_items)

@@ -22,7 +22,14 @@ from ndcg_tracker.tracker.labels import (
     settled_lists,
     stored_version,
 )
-from ndcg_tracker.tracker.scoring import Scores, StoredMetric, store_scores, stored_scores, stored_weights
+from ndcg_tracker.tracker.scoring import (
+    Scores,
+    StoredMetric,
+    StoredMetrics,
+    store_scores,
+    stored_scores,
+    stored_weights,
+)
 from ndcg_tracker.tracker.sums import refuse_sums
 
 if TYPE_CHECKING:
@@ -47,7 +54,7 @@ class RescoredRun:
     run_id: int
     dataset: str
     label_set_version: int
-    metrics: tuple[StoredMetric, ...]
+    metrics: StoredMetrics
     pruned_at_utc: str | None = None
     kept_share: float | None = None
 
@@ -239,7 +246,7 @@ def rescore_runs(
         stored: list[StoredMetric] = []
         if new and skip_pruned and run.id in pruned:
             why = pruned[run.id]
-            facts = ((), why.created_at_utc, why.kept_share)
+            facts = (StoredMetrics(), why.created_at_utc, why.kept_share)
             rescored.append(RescoredRun(run.name, run.id, run.dataset, label_set.version, *facts))
             continue
         if new:
@@ -249,7 +256,7 @@ def rescore_runs(
             else:
                 scores = stored_scores(tx, run, new, of_dataset.labels())
             stored = store_scores(tx, run, label_set, scores, of_dataset.weights, new)
-        rescored.append(RescoredRun(run.name, run.id, run.dataset, label_set.version, tuple(stored)))
+        rescored.append(RescoredRun(run.name, run.id, run.dataset, label_set.version, StoredMetrics(stored)))
     return rescored
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.concurrency import mapped
-from ndcg_tracker.errors import ConflictError
+from ndcg_tracker.errors import ConflictError, MetricError
 from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.mean import REASONS, GroupResults, GroupValues, aggregated, joined_values, plain_mean
+from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.tie_bounds import values_with_bounds
@@ -60,6 +62,49 @@ class StoredMetric:
         missing = f", {self.n_missing:,} of them missing from the run" if self.n_missing else ""
         mean = "-" if self.mean is None else format(self.mean, ".4f")
         return f"{self.requested_as} {mean} over {counted(self.n_groups, 'group')}{missing}"
+
+
+class StoredMetrics(tuple[StoredMetric, ...]):
+    """The metrics of a run in the order they were asked for, each also by its text, canonical or as a tool writes it.
+
+    >>> metrics = StoredMetrics([StoredMetric("ndcg@10", 0.5, 2, 0, 0, is_new=True, requested_as="ndcg_cut_10")])
+    >>> metrics[0].mean, metrics["ndcg@10"].mean, metrics["ndcg_cut_10"].mean, metrics["ndcg(gain=linear)@10"].mean
+    (0.5, 0.5, 0.5, 0.5)
+    >>> metrics.keys(), "AP" in metrics, metrics.get("AP")
+    (('ndcg_cut_10',), False, None)
+    """
+
+    __slots__ = ()
+
+    @overload
+    def __getitem__(self, place: SupportsIndex | str, /) -> StoredMetric: ...
+
+    @overload
+    def __getitem__(self, place: slice, /) -> tuple[StoredMetric, ...]: ...
+
+    def __getitem__(self, place: SupportsIndex | str | slice, /) -> StoredMetric | tuple[StoredMetric, ...]:
+        """Return a metric by its number or its text (KeyError for one that was not asked for), or those of a slice."""
+        if not isinstance(place, str):
+            return super().__getitem__(place)
+        found = self.get(place)
+        if found is None:
+            raise KeyError(f"no metric {place!r} was asked for; there is {', '.join(self.keys())}")
+        return found
+
+    def __contains__(self, metric: object) -> bool:
+        """Return whether a metric, or one of this text, was asked for."""
+        return super().__contains__(metric) if not isinstance(metric, str) else self.get(metric) is not None
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the texts that the metrics were first asked for by."""
+        return tuple(one.requested_as for one in self)
+
+    def get(self, text: str) -> StoredMetric | None:
+        """Return the metric of a text, None for one that was not asked for."""
+        texts = {text, EXTERNAL + text}
+        with suppress(MetricError):
+            texts.add(str(parse_metric(text)))
+        return next((one for one in self if not texts.isdisjoint((one.metric, one.requested_as))), None)
 
 
 class GatheredValues:

@@ -14,7 +14,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.storage.records import SUMMED_JUDGE, PairedSumsRecord
 from ndcg_tracker.tracker.ingest import IngestResult
-from ndcg_tracker.tracker.scoring import NO_ITEMS, StoredMetric
+from ndcg_tracker.tracker.scoring import NO_ITEMS, StoredMetric, StoredMetrics
 
 if TYPE_CHECKING:
     from ndcg_tracker.statistics.summary import SliceSummary
@@ -90,7 +90,7 @@ def store_sums(
             is_new = True
         facts = (one.values.n, 0, one.n_undefined)
         stored.append(StoredMetric(text, mean, *facts, is_new=is_new, requested_as=one.metric))
-    facts_of_run = (run.n_groups, 0, label_set.version, tuple(stored), ())
+    facts_of_run = (run.n_groups, 0, label_set.version, StoredMetrics(stored), ())
     return IngestResult(run.name, run.id, dataset.name, outcome, *facts_of_run)
 
 

@@ -9,6 +9,9 @@ from command_line import CommandLine
 from rankings_of import results
 from small_shop import BM25, DENSE, LABELS, Run, joint_frame, write_csv, write_qrels
 
+COMMON = ["group", "attribute", "slice", "results"]
+"""Keys that every row of JSON has, whatever was asked for."""
+
 
 @pytest.fixture
 def command(sqlite_command: CommandLine, files: None, folder: Path) -> CommandLine:
@@ -31,10 +34,12 @@ def test_the_means_of_several_files(command: CommandLine, folder: Path) -> None:
 def test_the_formats(command: CommandLine) -> None:
     arguments = ["evaluate", "bm25.csv", "--labels", "labels.csv", "--metric", "dcg@3", "--metric", "ndcg(empty=skip)"]
     rows = command.rows(*arguments)
-    assert [list(row) for row in rows] == [["run", "metric", "mean", "n_groups", "n_missing", "n_undefined"]] * 2
+    own = ["run", "metric", "mean", "n_groups", "n_missing", "n_undefined"]
+    assert [list(row) for row in rows] == [[*own, *COMMON]] * 2
     for row, metric in zip(rows, ("dcg@3", "ndcg(empty=skip)"), strict=True):
         found = results(metric, BM25, LABELS)
-        assert list(row.values()) == ["bm25", metric, found.mean, found.n_groups, 0, found.n_undefined]
+        assert [row[name] for name in own] == ["bm25", metric, found.mean, found.n_groups, 0, found.n_undefined]
+        assert [row[name] for name in COMMON] == [None, None, None, [{"metric": metric, "value": found.mean}]]
     table = list(csv.DictReader(io.StringIO(command.done(*arguments, "--format", "csv"))))
     assert [float(row["mean"]) for row in table] == [row["mean"] for row in rows]
     assert command.done(*arguments, "--format", "markdown").startswith("| run | metric | mean |")
@@ -53,7 +58,16 @@ def test_per_group(command: CommandLine) -> None:
             strict=True,
         )
     ]
-    assert rows == expected
+    assert [{name: row[name] for name in ("run", "group", *metrics)} for row in rows] == expected
+    assert [{name: row[name] for name in COMMON} for row in rows] == [
+        {
+            "group": row["group"],
+            "attribute": None,
+            "slice": None,
+            "results": [{"metric": metric, "value": row[metric]} for metric in metrics],
+        }
+        for row in expected
+    ]
     assert command.done(*arguments).splitlines()[0].split() == ["run", "group", "ndcg@10"]
 
 
@@ -198,7 +212,10 @@ def test_slices_of_files(command: CommandLine, folder: Path) -> None:
     write_csv(folder / "groups.csv", {"group": ["q1", "q2", "q3"], "device": ["tv", "phone", "tv"]})
     asked = ("evaluate", "bm25.csv", "dense.run", "--labels", "labels.csv", "--metric", "ndcg@3", "--metric", "RR")
     rows = command.rows(*asked, "--by", "device", "--groups", "groups.csv")
-    assert list(rows[0]) == ["run", "metric", "device", "n_groups", "mean", "ci_low", "ci_high"]
+    assert list(rows[0]) == ["run", "metric", "device", "n_groups", "mean", "ci_low", "ci_high", *COMMON]
+    for row in rows:
+        of_metric = [{"metric": row["metric"], "value": row["mean"]}]
+        assert [row[name] for name in COMMON] == [None, "device", row["device"], of_metric]
     assert [(row["run"], row["metric"], row["device"]) for row in rows[:4]] == [
         *(("bm25", "ndcg@3", value) for value in ("tv", "phone", None)), ("bm25", "RR", "tv"),
     ]  # fmt: skip

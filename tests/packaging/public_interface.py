@@ -132,7 +132,7 @@ def _classes() -> dict[str, type]:
             for name, value in vars(import_module(module.name)).items():
                 if inspect.isclass(value) and value.__module__ == module.name and not name.startswith("_"):
                     found[name] = value
-    results = ("Result", "Record", "Explanation", "Comparison", "Pairing", "Set", "Summary")
+    results = ("Result", "Record", "Explanation", "Comparison", "Pairing", "Set", "Summary", "Metrics", "Added")
     return {name: one for name, one in found.items() if is_dataclass(one) or name.endswith(results)}
 
 

@@ -50,6 +50,7 @@ def test_further_candidates(comparison: Comparison) -> None:
     other = replace(comparison, candidate=replace(comparison.candidate, name="splade", run_id=3))
     document = json.loads(comparison_as("json", comparison, other))
     assert document.pop("further") == [comparison_object(other)]
+    assert document.pop("comparisons") == [comparison_object(comparison), comparison_object(other)]
     assert document == comparison_object(comparison)
     assert [row["candidate_run"] for row in rows_of(comparison_as("csv", comparison, other))] == ["dense"] * 4 + [
         "splade"

@@ -1,6 +1,7 @@
 """``Tracker.ingest``: what is stored, what is added to it, and what is refused whole."""
 
 import math
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,27 @@ NEW_LABELS: Run = {**LABELS, "q5": {"h": 2}}
 
 def reversed_rows(frame: dict[str, list[object]]) -> dict[str, list[object]]:
     return {name: values[::-1] for name, values in frame.items()}
+
+
+def test_metrics_of_a_run_are_known_by_their_texts(tracker: nt.Tracker) -> None:
+    asked = ["ndcg_cut_10", "map", "RR@10"]
+    found = tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), metrics=asked).metrics
+    assert isinstance(found, tuple)
+    assert found == tuple(found)
+    assert [found[text] for text in asked] == list(found) == [found[number] for number in range(3)]
+    assert found["AP"] is found[1]
+    assert found["ndcg@10"] is found["ndcg(gain=linear)@10"] is found[0]
+    assert (found[1:], "AP" in found, "P@5" in found, found[0] in found) == (tuple(found)[1:], True, False, True)
+    assert {text: one.mean for text, one in dict(found).items()} == {one.requested_as: one.mean for one in found}
+    again = tracker.ingest(frame_of(BM25), name="bm25", metrics="AP").metrics  # the first text stays
+    assert (again.keys(), again["AP"].mean) == (("map",), found["map"].mean)
+    assert pickle.loads(pickle.dumps(found)) == found
+    for unknown in ("P@5", "no metric"):
+        assert found.get(unknown) is None
+        with pytest.raises(KeyError, match=f"no metric '{unknown}' was asked for; there is ndcg_cut_10, "):
+            found[unknown]
+    of_results = tracker.log_results({"q1": 3.0}, metric="latency", direction="lower", range=(0, 9), name="bm25")
+    assert of_results.metrics["latency"].mean == of_results.metrics["external:latency"].mean == 3.0
 
 
 def test_a_run_is_stored_with_its_metrics(tracker: nt.Tracker) -> None:
@@ -229,7 +251,7 @@ def test_groups_of_the_labels_that_a_run_lacks_are_told_where_they_count(tracker
     assert missing in told.notes
     with pytest.warns(NdcgTrackerWarning, match="20 of 40 groups with labels are not in the run"):
         assert missing in nt.evaluate(half, labels=labels).notes
-    assert nt.evaluate(half, "trec_eval:map", labels=labels).notes == ()
+    assert nt.evaluate(half, "map", labels=labels).notes == ()
 
 
 def refused_whole(tracker: nt.Tracker, url: str, kind: type[Exception], frame: object, **options: Any) -> str:

@@ -200,7 +200,9 @@ def test_several_candidates(shop: nt.Tracker) -> None:
     found = result.to_dict()
     assert found["candidate"]["name"] == "dense"
     assert [one["candidate"]["name"] for one in found["further"]] == ["third"]
-    assert set(found) - {"further"} == set(found["further"][0]) == set(shop.compare("bm25", "dense").to_dict())
+    assert [one["candidate"]["name"] for one in found["comparisons"]] == ["dense", "third"]
+    own = set(found) - {"further", "comparisons"}
+    assert own == set(found["further"][0]) == set(shop.compare("bm25", "dense").to_dict())
     frame = result.to_frame()
     assert list(frame["candidate_run"]) == ["dense", "third"]
     tested = [one["metrics"][0] for one in [found, *found["further"]]]
