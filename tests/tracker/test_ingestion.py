@@ -251,7 +251,7 @@ def test_groups_of_the_labels_that_a_run_lacks_are_told_where_they_count(tracker
     assert missing in told.notes
     with pytest.warns(NdcgTrackerWarning, match="20 of 40 groups with labels are not in the run"):
         assert missing in nt.evaluate(half, labels=labels).notes
-    assert nt.evaluate(half, "map", labels=labels).notes == ()
+    assert nt.evaluate(half, "trec_eval:map", labels=labels).notes == ()
 
 
 def refused_whole(tracker: nt.Tracker, url: str, kind: type[Exception], frame: object, **options: Any) -> str:
