@@ -13,7 +13,7 @@ import numpy as np
 
 from ndcg_tracker.comparison.inference import GROUPS_ONLY, Chance, few_note
 from ndcg_tracker.comparison.limits import LimitCheck
-from ndcg_tracker.comparison.slices import Slicing
+from ndcg_tracker.comparison.slices import RegressedSlice, SliceTest, Slicing, regressed_slices
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.notes import Note
@@ -64,8 +64,9 @@ class GateSlices:
     """The slices of a gate, most negative delta first.
 
     ``attribute``: whose values make them. ``margin``: the drop that each is allowed. ``is_strict``: whether an open
-    slice blocks PASS. ``rows``: those of ``FEWEST_IN_SLICE`` groups or more. ``n_small``: how many have fewer.
-    ``of_whole``: what was decided without them.
+    slice blocks PASS, or a small one that regressed, or that none is judged. ``rows``: those of ``FEWEST_IN_SLICE``
+    groups or more. ``n_small``: how many have fewer. ``of_whole``: what was decided without them.
+    ``small_regressed``: those of fewer that regressed by more than the margin, by tests that may err on so few.
     """
 
     attribute: str
@@ -74,6 +75,7 @@ class GateSlices:
     rows: tuple[SliceDecision, ...]
     n_small: int
     of_whole: Decision
+    small_regressed: tuple[RegressedSlice, ...] = ()
 
     def of_status(self, status: SliceStatus) -> list[SliceDecision]:
         """Return the slices of a status."""
@@ -144,7 +146,8 @@ class GateDecision:
                 replace(row, delta=0.0 - row.delta, lower=_negated(row.upper), upper=_negated(row.lower))
                 for row in slices.rows
             ]
-            slices = replace(slices, rows=tuple(rows))
+            small = tuple(replace(row, delta=0.0 - row.delta) for row in slices.small_regressed)
+            slices = replace(slices, rows=tuple(rows), small_regressed=small)
         return replace(
             self,
             delta=_negated(self.delta),
@@ -442,8 +445,10 @@ def with_slices(
 
     A slice fails if its upper bound, at FAIL's level shared by Holm's method over the slices, lies below -margin: the
     candidate then FAILs whatever the whole says. A slice whose 95% lower bound does not lie above -margin is open:
-    with ``is_strict`` it keeps the candidate from PASS. Parameters: ``slicing``: a value for each difference.
-    ``margin``: the drop that a slice is allowed, finite, >= 0. The rest as ``population_decision``. Raises: InputError
+    with ``is_strict`` it keeps the candidate from PASS. So do then a smaller slice that regressed by more than the
+    margin (``slices.regressed_slices``), and that no slice is large enough to be judged.
+
+    Parameters: ``slicing``: a value for each difference. ``margin``: the drop that a slice is allowed, finite, >= 0. The rest as ``population_decision``. Raises: InputError
     for another margin. Source: Holm, Scand. J. Statist. 6, 1979, in terms of bounds.
 
     >>> noise = np.tile([0.125, -0.125], 100)
@@ -455,20 +460,13 @@ def with_slices(
     """
     checked_margin(margin, "the margin of slices")
     alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
-    places_of: dict[str | None, list[int]] = {}
-    for place, value in enumerate(slicing.values):
-        if weights is None or weights[place] > 0:
-            places_of.setdefault(value, []).append(place)
     found = []
-    for value, listed in places_of.items():
-        places = np.array(listed)
-        if places.size < FEWEST_IN_SLICE:
-            continue
+    for value, places in slicing.places(weights):
         own, w, of_slice = delta[places], None if weights is None else weights[places], chance.of(places)
         test, _ = of_slice.test(own, w)
-        found.append((value, test, partial(bounds_of, test, own, w, limits=limits, chance=of_slice, runs=runs)))
-    n_small = len(places_of) - len(found)
-    asked = GateSlices(slicing.attribute, margin, is_strict, (), n_small, decision.decision)
+        bounds = partial(bounds_of, test, own, w, limits=limits, chance=of_slice, runs=runs)
+        found.append((SliceTest(slicing.attribute, value, test, of_slice.information(own, w)), bounds))
+    asked = GateSlices(slicing.attribute, margin, is_strict, (), 0, decision.decision)
     return after_slices(decision, found, alpha, asked)
 
 
@@ -489,25 +487,28 @@ def with_summed_slices(
     checked_margin(margin, "the margin of slices")
     alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
     found = [
-        (value, sums.test(), partial(bounds_of_sums, sums))
+        (SliceTest(attribute, value, sums.test(), sums.information()), partial(bounds_of_sums, sums))
         for value, sums in slices.items()
-        if sums.differences.n >= FEWEST_IN_SLICE
+        if sums.differences.n
     ]
-    n_small = sum(0 < sums.differences.n < FEWEST_IN_SLICE for sums in slices.values())
-    return after_slices(
-        decision, found, alpha, GateSlices(attribute, margin, is_strict, (), n_small, decision.decision)
-    )
+    return after_slices(decision, found, alpha, GateSlices(attribute, margin, is_strict, (), 0, decision.decision))
 
 
 def after_slices(
     decision: GateDecision,
-    slices: Sequence[tuple[str | None, TTest, Callable[[float], Bounds]]],
+    slices: Sequence[tuple[SliceTest, Callable[[float], Bounds]]],
     alpha: float,
     asked: GateSlices,
 ) -> GateDecision:
-    """Return a decision after a look at slices: their value, their test, and their bounds at a level of FAIL."""
+    """Return a decision after a look at slices: what each says, and its bounds at a level of FAIL."""
     margin = asked.margin
-    found = [(_standing(test, test.mean or 0.0, margin), value, test, bounds) for value, test, bounds in slices]
+    regressed = regressed_slices([one for one, _ in slices], margin=margin)
+    small = tuple(row for row in regressed if row.n < FEWEST_IN_SLICE)
+    found = [
+        (_standing(one.test, one.test.mean or 0.0, margin), one.value, one.test, bounds)
+        for one, bounds in slices
+        if one.test.n >= FEWEST_IN_SLICE
+    ]
     found.sort(key=lambda one: (one[0], one[1] is None, one[1] or ""))
     rows, is_open = [], False
     for number, (_, value, test, bounds_at) in enumerate(found):
@@ -521,12 +522,13 @@ def after_slices(
         status: SliceStatus = "within" if is_within else "open" if is_open else "fails"
         rows.append(SliceDecision(value, test.n, mean, bounds.lower, bounds.upper, share, status))
     rows.sort(key=lambda row: row.delta)
-    slices_found = replace(asked, rows=tuple(rows))
+    n_small = len(slices) - len(found)
+    slices_found = replace(asked, rows=tuple(rows), n_small=n_small, small_regressed=small)
     after = decision.decision
     if slices_found.of_status("fails"):
         after = "fail"
-    elif asked.is_strict and slices_found.of_status("open") and after == "pass":
-        after = "inconclusive"
+    elif after == "pass" and asked.is_strict and not decision.is_identical:
+        after = "inconclusive" if slices_found.of_status("open") or small or not rows else after
     return replace(decision, decision=after, slices=slices_found)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ndcg_tracker.comparison.gate import GateDecision, LearnedMargin
 from ndcg_tracker.comparison.results import Comparison, MetricComparison
+from ndcg_tracker.comparison.slices import RegressedSlice
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,8 @@ class Gated:
     ``learned_margin``: where the margin comes from repeats. ``drift``: None where the baseline is not an alias.
     ``acknowledgement``: None where nobody overrode the decision. ``ties_could_change_decision``: whether another order
     of items of equal score could. ``candidate_means``: metric and mean of everything
-    the candidate was evaluated under with these labels.
+    the candidate was evaluated under with these labels. ``regressed_slices``: of all attributes of the groups, where
+    the whole passes; none where it does not.
     """
 
     comparison: Comparison
@@ -62,6 +64,7 @@ class Gated:
     acknowledgement: Acknowledgement | None = None
     candidate_means: tuple[tuple[str, float | None], ...] = ()
     ties_could_change_decision: bool = False
+    regressed_slices: tuple[RegressedSlice, ...] = ()
 
     @property
     def metric(self) -> MetricComparison:

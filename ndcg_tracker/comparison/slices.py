@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ndcg_tracker.comparison.inference import GROUPS_ONLY, Chance, low_information
-from ndcg_tracker.comparison.results import SliceComparison, corrected_verdict
+from ndcg_tracker.comparison.results import ALPHA, SliceComparison, corrected_verdict
 from ndcg_tracker.metrics.language.metric import Direction
-from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm
-from ndcg_tracker.statistics.t_test import checked_weights, limited
+from ndcg_tracker.statistics.information import Information
+from ndcg_tracker.statistics.t_test import TTest, checked_weights, limited
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,95 @@ class Slicing:
 
     attribute: str
     values: Sequence[str | None]
+
+    def places(self, weights: Floats | None = None) -> Iterator[tuple[str | None, Index]]:
+        """Yield each value with the places of its groups, those of weight 0 left out."""
+        places_of: dict[str | None, list[int]] = {}
+        for place, value in enumerate(self.values):
+            if weights is None or weights[place] > 0:
+                places_of.setdefault(value, []).append(place)
+        for value, listed in places_of.items():
+            yield value, np.array(listed)
+
+
+@dataclass(frozen=True, slots=True)
+class SliceTest:
+    """What the differences of one slice say: its attribute and value, the test of their mean, their information."""
+
+    attribute: str
+    value: str | None
+    test: TTest
+    known: Information
+
+    @property
+    def p_value(self) -> float | None:
+        """That of the t-test; where all differences are the same it has none, and the sign test decides.
+
+        >>> test = Chance().test(np.full(10, -1.0), None)[0]
+        >>> SliceTest("product", "bike light", test, Information(10, 10, 0.0)).p_value
+        0.001953125
+        """
+        if self.test.p_value is None and self.test.standard_error is not None and self.test.mean:
+            return 2.0 ** (1 - self.known.n)
+        return self.test.p_value
+
+
+@dataclass(frozen=True, slots=True)
+class RegressedSlice:
+    """A slice that regressed by itself.
+
+    ``value``: of the attribute, None for the groups without one. ``n``: its groups. ``delta``: their (weighted) mean
+    difference. ``p_adjusted``: Holm-corrected. ``low_information``: whether so few of its groups differ that the test
+    may err.
+    """
+
+    attribute: str
+    value: str | None
+    n: int
+    delta: float
+    p_adjusted: float
+    low_information: bool
+
+
+def slice_tests(
+    gain: Floats, slicing: Slicing, weights: Floats | None = None, *, chance: Chance = GROUPS_ONLY
+) -> list[SliceTest]:
+    """Return what the differences of each slice say. Parameters: see ``compare_slices``."""
+    found = []
+    for value, places in slicing.places(weights):
+        own, w, of_slice = gain[places], None if weights is None else weights[places], chance.of(places)
+        test, _ = of_slice.test(own, w)
+        found.append(SliceTest(slicing.attribute, value, test, of_slice.information(own, w)))
+    return found
+
+
+def regressed_slices(
+    slices: Sequence[SliceTest], *, margin: float = 0.0, direction: Direction = "higher"
+) -> tuple[RegressedSlice, ...]:
+    """Return the slices whose mean regressed by more than a margin, the worst first, those of low information last.
+
+    Holm's method corrects those of enough information for each other. Those of low information are corrected for all
+    slices, and are to be named with that doubt.
+
+    Parameters: ``slices``: their differences are gains. ``margin``: >= 0. ``direction``: which values are better.
+
+    >>> by = Slicing("product", ["tent"] * 10 + ["bike light"] * 10)
+    >>> found = regressed_slices(slice_tests(np.repeat([0.125, -0.5], 10), by))
+    >>> [(one.value, one.delta, one.low_information) for one in found]
+    [('bike light', -0.5, True)]
+    """
+    sure = [one for one in slices if not one.known.is_low]
+    corrected = [
+        *zip(sure, holm([one.p_value for one in sure]), strict=True),
+        *((one, p) for one, p in zip(slices, holm([one.p_value for one in slices]), strict=True) if one.known.is_low),
+    ]
+    sign = 1.0 if direction == "higher" else -1.0
+    found = [
+        RegressedSlice(one.attribute, one.value, one.test.n, sign * mean, p, one.known.is_low)
+        for one, p in corrected
+        if p is not None and p < ALPHA and (mean := one.test.mean or 0.0) < 0 and mean < -margin
+    ]
+    return tuple(sorted(found, key=lambda row: (row.low_information, sign * row.delta, row.attribute, row.value or "")))
 
 
 def compare_slices(

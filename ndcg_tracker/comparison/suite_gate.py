@@ -11,7 +11,6 @@ import numpy as np
 
 from ndcg_tracker.comparison.gate import (
     FAIL_ALPHA,
-    FEWEST_IN_SLICE,
     PASS_LEVEL,
     BoundMethod,
     Bounds,
@@ -23,10 +22,12 @@ from ndcg_tracker.comparison.gate import (
     upper_of_both,
 )
 from ndcg_tracker.comparison.gate_result import Acknowledgement
+from ndcg_tracker.comparison.slices import SliceTest
 from ndcg_tracker.comparison.suite import SuiteComparison
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.statistics.equivalence import checked_margin
+from ndcg_tracker.statistics.information import information_in
 from ndcg_tracker.statistics.stratified import strata_information, stratified, stratum_mean
 from ndcg_tracker.statistics.t_test import TTest, limited, paired_t, t_lower_bound, t_upper_bound
 
@@ -142,9 +143,7 @@ def with_datasets(
     alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
     found = []
     for dataset, delta in deltas.items():
-        if delta.size >= FEWEST_IN_SLICE:
-            test = paired_t(delta)
-            found.append((dataset, test, partial(bounds_of, test, delta, None, limits=limits)))
-    n_small = len(deltas) - len(found)
-    asked = GateSlices("dataset", margin, is_strict, (), n_small, decision.decision)
-    return after_slices(decision, found, alpha, asked)
+        test = paired_t(delta)
+        one = SliceTest("dataset", dataset, test, information_in(delta))
+        found.append((one, partial(bounds_of, test, delta, None, limits=limits)))
+    return after_slices(decision, found, alpha, GateSlices("dataset", margin, is_strict, (), 0, decision.decision))

@@ -18,7 +18,7 @@ from ndcg_tracker.reporting.formats import reports_as
 from ndcg_tracker.reporting.groups import NO_VALUE
 from ndcg_tracker.reporting.html import reports_html
 from ndcg_tracker.reporting.json import json_text
-from ndcg_tracker.reporting.notes import Told, told
+from ndcg_tracker.reporting.notes import Told, named_slices, told
 from ndcg_tracker.reporting.numbers import counted, points, shown_margin
 from ndcg_tracker.reporting.report import Format, Report, Table, columns
 from ndcg_tracker.reporting.rows import as_object, paths, picked, shape_of
@@ -51,7 +51,7 @@ _DECISION_KEYS = paths(
     "limits"
 )
 _GATE_KEYS = paths(
-    "learned_margin alpha_budget ties_could_change_decision drift decision_id decision_number=number "
+    "learned_margin alpha_budget ties_could_change_decision regressed_slices drift decision_id decision_number=number "
     "acknowledged=acknowledgement"
 )
 _FRAME_COLUMNS = paths(
@@ -187,10 +187,12 @@ class Sides:
 
 def _of_slices(slices: GateSlices, sides: Sides) -> str:
     """Return which slices fail, and which are not shown to lie within their margin; or that none is judged."""
-    if not slices.rows:
-        of_what = "dataset" if slices.attribute == "dataset" else f"slice by {slices.attribute}"
-        return f"no {of_what} has {FEWEST_IN_SLICE} groups, so none was judged"
     clauses = []
+    if not slices.rows:
+        of_datasets = slices.attribute == "dataset"
+        of_what = "dataset" if of_datasets else f"slice by {slices.attribute}"
+        needed = f", and strict {'datasets' if of_datasets else 'slices'} need one" if slices.is_strict else ""
+        clauses.append(f"no {of_what} has {FEWEST_IN_SLICE} groups, so none was judged{needed}")
     fails, is_open = slices.of_status("fails"), slices.of_status("open")
     if fails:
         bounds = ", ".join(
@@ -202,6 +204,11 @@ def _of_slices(slices: GateSlices, sides: Sides) -> str:
     if is_open:
         named = ", ".join(_slice_name(slices, row) for row in is_open[:SLICES_NAMED]) + _more(is_open)
         clauses.append(f"not shown to be {sides.better} {sides.allowed(slices.margin)}: {named}")
+    if slices.small_regressed:
+        clauses.append(
+            f"{sides.worse} {sides.allowed(slices.margin)} on too few groups to be sure: "
+            f"{named_slices([(row.attribute, row.value, row.delta, row.n) for row in slices.small_regressed])}"
+        )
     return "; ".join(clauses)
 
 

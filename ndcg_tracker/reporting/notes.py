@@ -152,14 +152,24 @@ def _retraining(sd: float, n_runs: int, families: Sequence[str], n_seeds: int | 
     )
 
 
-def _slices_regressed(slices: Sequence[tuple[str, str, float, int]]) -> str:
+def named_slices(slices: Sequence[tuple[str, str | None, float, int]]) -> str:
+    """Return slices with their deltas in a row; of each: its attribute and value, its delta, and its groups.
+
+    >>> named_slices([("product", "tent", -0.25, 10), ("product", None, -0.125, 1)])
+    "product='tent' (-0.2500, 10 groups), no product (-0.1250, 1 group)"
+    """
     named = [
-        f"{attribute}={shown(value)} ({points(delta, signed=True)}, {counted(n, 'group')})"
+        f"{f'no {attribute}' if value is None else f'{attribute}={shown(value)}'} "
+        f"({points(delta, signed=True)}, {counted(n, 'group')})"
         for attribute, value, delta, n in slices[:_SLICES_NAMED]
     ]
-    more = f" and {len(slices) - _SLICES_NAMED} more" if len(slices) > _SLICES_NAMED else ""
-    what = "a slice" if len(slices) == 1 else f"{len(slices)} slices"
-    return f"{what} regressed though the whole passes: {', '.join(named)}{more}; to see all"
+    return ", ".join(named) + (f" and {len(slices) - _SLICES_NAMED} more" if len(slices) > _SLICES_NAMED else "")
+
+
+def _slices_regressed(slices: Sequence[tuple[str, str, float, int]], are_sure: bool = True) -> str:
+    what, whose = ("a slice", "its") if len(slices) == 1 else (f"{len(slices)} slices", "their")
+    doubt = "" if are_sure else f"; too few of {whose} groups differ to be sure"
+    return f"{what} regressed though the whole passes: {named_slices(slices)}{doubt}; to see all"
 
 
 def _labels_gone(n_groups: int, n_labels: int, version: int) -> str:
@@ -200,6 +210,11 @@ def _history_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str
 
 _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "slices_regressed": _slices_regressed,
+    "small_slices_regressed": partial(_slices_regressed, are_sure=False),
+    "slices_too_small": lambda attribute, fewest: (
+        f"no slice by {attribute} has {fewest} groups to be judged by: slice by an attribute of fewer values; to add "
+        "one"
+    ),
     "equal_metrics": lambda metrics: (
         f"{' and '.join(metrics)} are equal in every group, and p-values are corrected for both: name one, to ask once"
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -14,6 +14,7 @@ import numpy as np
 from ndcg_tracker.comparison.compare import labels_command
 from ndcg_tracker.comparison.gate import (
     FAIL_ALPHA,
+    FEWEST_IN_SLICE,
     FEWEST_REPEATS,
     GateDecision,
     LearnedMargin,
@@ -31,15 +32,14 @@ from ndcg_tracker.comparison.gate_result import Acknowledgement, Drift, Gated
 from ndcg_tracker.comparison.limits import Limit, checked_limits
 from ndcg_tracker.comparison.pair import Missing, places_of_ids
 from ndcg_tracker.comparison.report import MOST_SLICES
-from ndcg_tracker.comparison.results import Comparison, corrected_verdict, ties_note
-from ndcg_tracker.comparison.slices import compare_slices
+from ndcg_tracker.comparison.results import Comparison, ties_note
+from ndcg_tracker.comparison.slices import RegressedSlice, SliceTest, Slicing, regressed_slices, slice_tests
 from ndcg_tracker.comparison.sums import refuse_groups
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.notes import Note
+from ndcg_tracker.notes import Kind, Note
 from ndcg_tracker.reporting.gate import gate_as, gate_html, gate_object, gate_row, reason, recorded_reason
 from ndcg_tracker.reporting.notes import command_line, in_words, sentence
-from ndcg_tracker.statistics.corrections import holm
 from ndcg_tracker.statistics.equivalence import checked_margin
 from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.tracker.compare import ComparedPair, CompareOptions, asked_attributes, compared_pair
@@ -47,7 +47,7 @@ from ndcg_tracker.tracker.families import AA_TAG, family_of, tagged
 from ndcg_tracker.tracker.groups import attribute_values, attributes_of
 from ndcg_tracker.tracker.known_metrics import known_metric
 from ndcg_tracker.tracker.run_pair import RunPair, Side, Version, rescore_command, resolved_pair
-from ndcg_tracker.tracker.sums import summed_results
+from ndcg_tracker.tracker.sums import summed_results, summed_slices
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -311,16 +311,18 @@ def _decided(
     )  # of ties, nobody asked for the verdict
     notes = [note for note in comparison.notes if note.kind not in covered]
     notes += _no_alias(question, baseline)
-    of_whole = decision.decision if decision.slices is None else decision.slices.of_whole
-    if of_whole == "pass" and decision.decision != "fail" and question.scope == "population":
-        notes += _regressed_slices(tx, baseline, (candidate.name, *question.options.words()), results)
+    regressed: tuple[RegressedSlice, ...] = ()
+    if _names_slices(question, decision):
+        tests = [test for one in _slicings(tx, baseline, results) for test in one]
+        regressed = regressed_slices(tests, direction=results.direction)
+    notes += _of_slices(question, runs, decision, regressed)
     notes += _same_run(runs)
     notes += [ties_note(effect)] if effect is not None and is_open else []
     comparison = replace(comparison, notes=tuple(notes))
     if question.scope == "set":
         comparison = _without_inference(comparison)
     found = _gated(question, basis, comparison, decision, number, acknowledgement)
-    return replace(found, ties_could_change_decision=is_open)
+    return replace(found, ties_could_change_decision=is_open, regressed_slices=regressed)
 
 
 def _gated(
@@ -370,8 +372,13 @@ def _decided_by_sums(
         decision = with_summed_slices(decision, *asked, is_strict=question.strict_slices)
     sides = runs.baseline.run, runs.candidate.run
     decision = with_limits(decision, checked_limits(question.limits, *(run.tags for run in sides)))
-    notes = (*comparison.notes, *_no_alias(question, sides[0]), *_same_run(runs))
-    return _gated(question, basis, replace(comparison, notes=notes), decision, number, acknowledgement)
+    regressed: tuple[RegressedSlice, ...] = ()
+    if _names_slices(question, decision):
+        regressed = regressed_slices(_summed_slices(tx, runs, question.cluster))
+    of_slices = _of_slices(question, runs, decision, regressed)
+    notes = (*comparison.notes, *_no_alias(question, sides[0]), *of_slices, *_same_run(runs))
+    found = _gated(question, basis, replace(comparison, notes=notes), decision, number, acknowledgement)
+    return replace(found, regressed_slices=regressed)
 
 
 def _no_alias(question: GateQuestion, baseline: RunRecord) -> list[Note]:
@@ -436,42 +443,46 @@ def _decision(
     )
 
 
-def _regressed_slices(
-    tx: ReadTransaction, baseline: RunRecord, asked: tuple[str, ...], results: PairedResults
-) -> list[Note]:
-    """Return a note that names the slices which regressed though the whole passes, Holm-corrected over all of them.
+def _names_slices(question: GateQuestion, decision: GateDecision) -> bool:
+    """Return whether slices that regressed are to be named: the whole passes, and no other part fails."""
+    of_whole = decision.decision if decision.slices is None else decision.slices.of_whole
+    return of_whole == "pass" and decision.decision != "fail" and question.scope == "population"
 
-    ``asked``: the candidate's name and how both were asked for, in the words of a command. Attributes of more than
-    ``MOST_SLICES`` values make no slices here.
-    """
-    pairing, found = results.pairing, []
-    for attribute, values in attributes_of(tx, baseline.dataset_id, pairing.group_ids).items():
-        if len(set(values)) > MOST_SLICES:
-            continue
-        both = (pairing.baseline, pairing.candidate)
-        rows = compare_slices(
-            *both,
-            values,
-            results.weights,
-            limits=results.limits,
-            chance=results.chance,
-            direction=results.direction,
-        )
-        found += [(attribute, row) for row in rows if row.value is not None and row.warning is None]
-    corrected = zip(found, holm([row.p_value for _, row in found]), strict=True)
-    sign = 1.0 if results.direction == "higher" else -1.0
-    regressed = sorted(
-        (sign * row.delta, attribute, row.value or "", row.n)
-        for (attribute, row), p in corrected
-        if row.delta is not None and corrected_verdict("no_difference_detected", sign * row.delta, p) == "regressed"
-    )
-    if not regressed:
-        return []
-    candidate, *more = asked
-    runs = (baseline.name, candidate, "--dataset", baseline.dataset)
-    command = ("ndcg-track", "compare", *runs, *more, "--by", regressed[0][1])
-    named = [(attribute, value, sign * gain, n) for gain, attribute, value, n in regressed]
-    return [Note("slices_regressed", {"slices": named}, command)]
+
+def _slicings(tx: ReadTransaction, baseline: RunRecord, results: PairedResults) -> Iterator[list[SliceTest]]:
+    """Yield what each slice says, by attribute; attributes of more than ``MOST_SLICES`` values make none here."""
+    for attribute, values in attributes_of(tx, baseline.dataset_id, results.pairing.group_ids).items():
+        if len(set(values)) <= MOST_SLICES:
+            tests = slice_tests(results.gain, Slicing(attribute, values), results.weights, chance=results.chance)
+            yield [one for one in tests if one.value is not None]
+
+
+def _summed_slices(tx: ReadTransaction, runs: RunPair, cluster: str | None) -> list[SliceTest]:
+    """Return what each slice says of which sums are stored."""
+    attribute, slices = summed_slices(tx, runs, cluster)
+    found = [(value, sums) for value, sums in slices.items() if value is not None and sums.differences.n]
+    return [SliceTest(attribute or "", value, sums.test(), sums.information()) for value, sums in found]
+
+
+def _of_slices(
+    question: GateQuestion, runs: RunPair, decision: GateDecision, regressed: tuple[RegressedSlice, ...]
+) -> list[Note]:
+    """Return a note that names the slices which regressed though the whole passes, and one on slices too small."""
+    baseline, candidate = (side.run for side in runs.sides)
+    notes = []
+    kinds: tuple[tuple[bool, Kind], ...] = ((False, "slices_regressed"), (True, "small_slices_regressed"))
+    for is_low, kind in kinds:
+        rows = [row for row in regressed if row.low_information == is_low]
+        if rows:
+            of_runs = (baseline.name, candidate.name, "--dataset", baseline.dataset)
+            words = (*of_runs, *question.options.words(), "--by", rows[0].attribute)
+            named = [(row.attribute, row.value or "", row.delta, row.n) for row in rows]
+            notes.append(Note(kind, {"slices": named}, ("ndcg-track", "compare", *words)))
+    slices = decision.slices
+    if slices is not None and slices.is_strict and not slices.rows and not decision.is_identical:
+        command = ("ndcg-track", "groups", "set", "FILE", "--dataset", baseline.dataset)
+        notes.append(Note("slices_too_small", {"attribute": slices.attribute, "fewest": FEWEST_IN_SLICE}, command))
+    return notes
 
 
 def _hangs_on_ties(decision: GateDecision, results: PairedResults) -> bool:

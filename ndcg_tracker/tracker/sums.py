@@ -44,16 +44,10 @@ def summed_results(
 
     Raises: NotComparableError where none are stored; InputError for slices or clusters that they do not have.
     """
-    baseline, candidate = both.baseline, both.candidate
     found = []
     for metric in both.metrics:
         text = str(metric)
-        record = tx.evaluations.sums(candidate.evaluations[text].id, baseline.run.id)
-        if record is None:
-            reverse = tx.evaluations.sums(baseline.evaluations[text].id, candidate.run.id)
-            record = None if reverse is None else _reversed(reverse)
-        if record is None:
-            raise _not_paired(tx, both)
+        record = _record(tx, both, text)
         for asked, has, what in ((by, record.attribute, "by"), (cluster, record.cluster, "cluster")):
             if asked is not None and asked != has:
                 kept = "none" if has is None else f"those of {has!r}"
@@ -74,6 +68,25 @@ def summed_results(
             )
         )
     return found
+
+
+def summed_slices(
+    tx: ReadTransaction, both: RunPair, cluster: str | None
+) -> tuple[str | None, dict[str | None, PairedSums]]:
+    """Return the attribute that slices the sums under the first metric, None for none, and the sums by slice."""
+    record = _record(tx, both, str(both.metric))
+    return record.attribute, _slices(record, cluster)
+
+
+def _record(tx: ReadTransaction, both: RunPair, metric: str) -> PairedSumsRecord:
+    baseline, candidate = both.baseline, both.candidate
+    record = tx.evaluations.sums(candidate.evaluations[metric].id, baseline.run.id)
+    if record is not None:
+        return record
+    reverse = tx.evaluations.sums(baseline.evaluations[metric].id, candidate.run.id)
+    if reverse is None:
+        raise _not_paired(tx, both)
+    return _reversed(reverse)
 
 
 def _slices(record: PairedSumsRecord, cluster: str | None) -> dict[str | None, PairedSums]:

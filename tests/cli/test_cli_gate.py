@@ -138,6 +138,35 @@ def test_an_override_names_the_git_user_or_the_user(
     assert n_decisions(gate) == 3
 
 
+def test_a_pass_names_small_slices_that_fell_in_every_format(
+    gate: CommandLine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = folder / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    falls = [2] * 12 + [1] * (N_GROUPS - 12)
+    write_csv(folder / "falls.csv", frame_of_ranks(falls))
+    gate.rows("ingest", "falls.csv", "--dataset", "shop")
+    kinds = ["rare" if number < 12 else str(number) for number in range(N_GROUPS)]
+    groups = list(dict.fromkeys(frame_of_ranks(BASE)["group"]))
+    write_csv(folder / "kinds.csv", {"group": groups, "kind": kinds})
+    write_csv(folder / "first.csv", frame_of_ranks([1] * 12 + BASE[12:]))
+    gate.rows("ingest", "first.csv", "--dataset", "shop")
+    gate.said("groups", "set", "kinds.csv", "--dataset", "shop")
+    by = ["--by", "kind", "--slice-margin", "0.05"]
+    asked = ["gate", "falls", "--baseline", "first", "--margin", "0.05", *by]
+    small = "below -0.05 on too few groups to be sure: kind='rare' (-0.3691, 12 groups)"
+    for format in ("text", "markdown", "json", "csv"):
+        printed = gate(*asked, "--format", format, "--junit", "junit.xml", "--github-summary")
+        assert printed.code == 0
+        assert small in " ".join(printed.out.replace("\\", "").split()), format
+    for written in ("junit.xml", "summary.md"):
+        assert small in " ".join((folder / written).read_text(encoding="utf-8").replace("\\", "").split()), written
+    strict = gate(*asked, "--strict-slices", "--format", "json")
+    found = json.loads(strict.out)
+    assert (strict.code, found["decision"]) == (4, "inconclusive")
+    assert [row["value"] for row in found["slices"]["small_regressed"]] == ["rare"]
+
+
 def test_a_fixed_set(gate: CommandLine) -> None:
     assert gate("gate", "drop", "--baseline", "@prod", "--scope", "set").code == 3
     printed = gate("gate", "drop", "--baseline", "@prod", "--scope", "set", "--tolerance", "0.2")

@@ -16,6 +16,7 @@ from ndcg_tracker.comparison.gate import population_decision
 from ndcg_tracker.comparison.suite_gate import macro_decision, with_datasets
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.reporting.gate import reason
 from ndcg_tracker.statistics.stratified import strata_information
 
 Sampler = Callable[[np.random.Generator, int], Floats]
@@ -116,6 +117,14 @@ def test_datasets_have_floors() -> None:
     assert (failed.slices.attribute, failed.slices.n_small, failed.slices.of_whole) == ("dataset", 1, "pass")
     loose = with_datasets(whole, deltas, 0.1)
     assert loose.decision == "pass"
-    close = with_datasets(whole, deltas, 0.045)
+    told = "; below -0.1 on too few groups to be sure: dataset='tiny' (-0.5000, 24 groups)"
+    assert reason(loose).endswith(told)
+    assert with_datasets(whole, deltas, 0.1, is_strict=True).decision == "inconclusive"
+    large = {name: delta for name, delta in deltas.items() if name != "tiny"}
+    close = with_datasets(whole, large, 0.045)
     assert close.decision == "pass"
-    assert with_datasets(whole, deltas, 0.045, is_strict=True).decision == "inconclusive"
+    assert with_datasets(whole, large, 0.045, is_strict=True).decision == "inconclusive"
+    assert with_datasets(whole, large, 0.1, is_strict=True).decision == "pass"
+    small = with_datasets(whole, {name: delta[:24] for name, delta in large.items()}, 0.1, is_strict=True)
+    assert small.decision == "inconclusive"
+    assert reason(small).endswith("; no dataset has 25 groups, so none was judged, and strict datasets need one")

@@ -39,6 +39,15 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "2 slices regressed though the whole passes: segment='de' (-0.2500, 40 groups), segment='fr' (-0.1250, 1 "
         "group); to see all",
     ),
+    "small_slices_regressed": (
+        {"slices": [["segment", "de", -0.25, 10]]},
+        "a slice regressed though the whole passes: segment='de' (-0.2500, 10 groups); too few of its groups differ to "
+        "be sure; to see all",
+    ),
+    "slices_too_small": (
+        {"attribute": "city", "fewest": 25},
+        "no slice by city has 25 groups to be judged by: slice by an attribute of fewer values; to add one",
+    ),
     "tests_symmetry": ({}, "the Wilcoxon test tests symmetry, not the mean"),
     "means_weigh_groups": (
         {},

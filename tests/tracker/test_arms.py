@@ -279,7 +279,8 @@ def test_a_gate_learns_from_runs_that_differ_in_the_seed_alone(ltr: nt.Tracker) 
 
 
 def test_slices_at_the_gate(ltr: nt.Tracker) -> None:
-    passed = ltr.gate("old-0", baseline="new-0", margin=0.5, dry_run=True)
+    passed = ltr.gate("new-0", baseline="old-0", margin=0.5, dry_run=True)
+    assert (passed.decision, passed.to_dict()["regressed_slices"]) == ("pass", [])
     assert not any("slice" in note for note in passed.notes)
     frame = {"group": GROUPS, "item": ["a"] * 40, "score": [1.0] * 40}
     ltr.ingest(frame, name="worse", dataset="ltr")
@@ -287,11 +288,27 @@ def test_slices_at_the_gate(ltr: nt.Tracker) -> None:
     assert hard is not None
     passed = ltr.gate("worse", baseline="rules", margin=0.9, dry_run=True)
     assert passed.gated.decision.decision == "pass"
-    assert [note for note in passed.notes if "slice" in note] == []  # 20 groups each: low information
+    (note,) = (note for note in passed.notes if "slice" in note)  # 20 groups each: low information
+    assert note.startswith("7 slices regressed though the whole passes: user='u4' (-")
+    assert note.endswith(
+        " 4 groups) and 2 more; too few of their groups differ to be sure; to see all: "
+        "ndcg-track compare rules worse --dataset ltr --metric ndcg@10 --by user"
+    )
+    rows = passed.to_dict()["regressed_slices"]
+    assert sorted(row["value"] for row in rows if row["attribute"] == "device") == ["phone", "tv"]
+    assert all(row["low_information"] for row in rows)
+    strict = {"by": "device", "slice_margin": 0.1, "strict_slices": True}
+    small = ltr.gate("worse", baseline="rules", margin=0.9, dry_run=True, **strict)
+    assert small.decision == "inconclusive"
+    assert "; below -0.1 on too few groups to be sure: device='" in small.reason
+    assert small.notes[-1] == (
+        "no slice by device has 25 groups to be judged by: slice by an attribute of fewer values; to add one: "
+        "ndcg-track groups set FILE --dataset ltr"
+    )
     devices = ["tv" if number < 32 else "phone" for number in range(40)]
     ltr.set_groups({"group": GROUPS, "device": devices}, dataset="ltr")
     passed = ltr.gate("worse", baseline="rules", margin=0.9, dry_run=True)
-    (note,) = (note for note in passed.notes if "slice" in note)
+    note, _ = (note for note in passed.notes if "slice" in note)
     assert note.startswith("a slice regressed though the whole passes: device='tv' (-")
     assert note.endswith("ndcg-track compare rules worse --dataset ltr --metric ndcg@10 --by device")
     failed = ltr.gate("worse", baseline="rules", margin=0.9, by="device", slice_margin=0.01, dry_run=True)

@@ -114,6 +114,8 @@ def test_the_gate_is_that_of_the_rows(summed_runs: nt.Tracker, margin: float, cl
             assert found[name] == wanted[name], name
         for name in ("lower", "upper", "delta", "margin_needed"):
             assert_close(found[name], wanted[name], name)
+        named = [[(row["value"], row["n"]) for row in one["regressed_slices"]] for one in (found, wanted)]
+        assert named[0] == named[1]
         rows = [
             [(row["value"], row["status"]) for row in (one["slices"] or {"rows": ()})["rows"]]
             for one in (found, wanted)
