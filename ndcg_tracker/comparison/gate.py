@@ -448,8 +448,9 @@ def with_slices(
     with ``is_strict`` it keeps the candidate from PASS. So do then a smaller slice that regressed by more than the
     margin (``slices.regressed_slices``), and that no slice is large enough to be judged.
 
-    Parameters: ``slicing``: a value for each difference. ``margin``: the drop that a slice is allowed, finite, >= 0. The rest as ``population_decision``. Raises: InputError
-    for another margin. Source: Holm, Scand. J. Statist. 6, 1979, in terms of bounds.
+    Parameters: ``slicing``: a value for each difference. ``margin``: the drop that a slice is allowed, finite, >= 0.
+    The rest as ``population_decision``. Raises: InputError for another margin. Source: Holm, Scand. J. Statist. 6,
+    1979, in terms of bounds.
 
     >>> noise = np.tile([0.125, -0.125], 100)
     >>> by = Slicing("device", ["tv"] * 50 + ["phone"] * 150)
