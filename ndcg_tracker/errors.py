@@ -98,13 +98,13 @@ class _Told(Exception):  # noqa: N818  # warnings are told in the same way
         return tuple(dict.fromkeys(found[1] for found in _ARGUMENT.finditer(self.message)))
 
     def at(self, where: object, advice: str = "") -> Self:
-        """Return the same at a place, which stands before the one that it has, perhaps with more advice.
+        """Return the same at a place, which stands before the one that it has ("": that one), perhaps with more advice.
 
         >>> print(InputError("the id is empty", where="record 3").at("run.json", "write one"))
         run.json: record 3: the id is empty; write one
         """
         found = copy(self)
-        found._where = f"{where}: {self._where}" if self._where else str(where)
+        found._where = ": ".join(part for part in (str(where), self._where) if part)
         found._advice = "; ".join(part for part in (self._advice, advice) if part)
         found.args = (found.message,)
         return found

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,9 @@ _SETTINGS = {
 class PostgresServer:
     """One server with its own data folder; `start` and `stop` may be called any number of times.
 
-    ``parent``: where its folder is made; every account can enter it, and its path is short.
+    ``parent``: where its folder is made; every account can enter it, and its path is short. ``settings``: in place of
+    those of the tests, such as ``{"listen_addresses": "127.0.0.1", "port": "5433"}``; they may be changed until it is
+    started again.
 
     >>> server = PostgresServer()        # doctest: +SKIP
     >>> server.start()                   # doctest: +SKIP
@@ -50,10 +53,11 @@ class PostgresServer:
     'postgresql+psycopg://ndcg@/one?host=/tmp/ndcg-pg-...'
     """
 
-    def __init__(self, parent: Path | None = None) -> None:
+    def __init__(self, parent: Path | None = None, settings: Mapping[str, str] | None = None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ndcg-pg-", dir=parent or _short_temporary_folder()))
         self.folder.chmod(0o755)
         self._account = account_to_run_as()
+        self.settings = {**_SETTINGS, **(settings or {})}
         self._data = self.folder / "data"
         self._log = self.folder / "log"
         self._process: subprocess.Popen[bytes] | None = None
@@ -66,11 +70,15 @@ class PostgresServer:
 
     def url(self, database: str) -> str:
         """The SQLAlchemy URL of a database of this server."""
-        return f"postgresql+psycopg://{SUPERUSER}@/{database}?host={self.folder}"
+        return f"postgresql+psycopg://{SUPERUSER}@/{database}?host={self.folder}{self._port('&')}"
 
     def conninfo(self, database: str = "postgres") -> str:
         """The libpq connection string of a database of this server."""
-        return f"host={self.folder} user={SUPERUSER} dbname={database}"
+        return f"host={self.folder} user={SUPERUSER} dbname={database}{self._port(' ')}"
+
+    def _port(self, separator: str) -> str:
+        port = self.settings.get("port")
+        return "" if port is None else f"{separator}port={port}"
 
     @property
     def pid(self) -> int:
@@ -82,7 +90,7 @@ class PostgresServer:
     def start(self) -> None:
         """Start the server and wait until it answers."""
         command = [str(self._bin / "postgres"), "-D", str(self._data), "-k", str(self.folder)]
-        for name, value in _SETTINGS.items():
+        for name, value in self.settings.items():
             command += ["-c", f"{name}={value}"]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -118,6 +126,24 @@ class PostgresServer:
                 self._process.send_signal(signal.SIGQUIT)
                 self._process.wait(timeout=30)
         self._process = None
+
+    def let_in(self, *rules: str) -> None:
+        """Replace the rules of pg_hba.conf, but for the superuser on the socket, and wait until they are followed."""
+        own = f"local all {SUPERUSER} trust"
+        (self._data / "pg_hba.conf").write_text("".join(f"{rule}\n" for rule in (own, *rules)), encoding="utf-8")
+        with psycopg.connect(self.conninfo(), autocommit=True) as connection:
+            (before,) = connection.execute("SELECT pg_conf_load_time()").fetchone() or ()
+            connection.execute("SELECT pg_reload_conf()")
+        while True:
+            with psycopg.connect(self.conninfo()) as connection:
+                if connection.execute("SELECT pg_conf_load_time() > %s", (before,)).fetchone() == (True,):
+                    return
+
+    def become_replica(self) -> None:
+        """Start the server again as a hot standby that follows nobody; needs the setting ``wal_level=replica``."""
+        self.stop()
+        (self._data / "standby.signal").touch()
+        self.start()
 
     def remove(self) -> None:
         """Stop the server and delete everything it has written."""

@@ -36,11 +36,15 @@ _FIXED_IN_SERIES = {(3, 50): 7, (3, 44): 6}
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """What is wrong with a database, what to do about it ("" for nothing), and whether a write failed."""
+    """What is wrong with a database, what to do about it ("" for nothing), and whether a write failed.
+
+    ``is_missing_right``: the database is right, and the role may not do this.
+    """
 
     what: str
     advice: str = ""
     nothing_was_stored: bool = False
+    is_missing_right: bool = False
 
 
 class FailedDatabaseError(DatabaseError):
@@ -50,6 +54,10 @@ class FailedDatabaseError(DatabaseError):
         stored, joint = ("; nothing was stored", ": ") if reason.nothing_was_stored else ("", "; ")
         super().__init__(f"{reason.what}{stored}", where=location.display_url, advice=reason.advice, joint=joint)
         self.reason = reason
+
+
+class ReadOnlyDatabaseError(FailedDatabaseError):
+    """A database that this connection may only read: a replica, or a role, database or server that is set so."""
 
 
 class LostAnswerError(DatabaseError):
@@ -81,16 +89,93 @@ _SQLITE_REASONS = (
     ),
 )
 """By SQLite's messages: errors of its backup have no error code."""
+_LATER = "try again later"
+_OTHER_ROLE = "give another role in the URL"
 _POSTGRES_REASONS = (
     ("password authentication failed", Reason("the server refused the user or the password")),
     ("no password supplied", Reason("the server asks for a password", "put it into the URL or into ~/.pgpass")),
-    ("no pg_hba.conf entry", Reason("the server does not let this user connect from here")),
-    ("could not translate host name", Reason("the host name is unknown")),
+    ("is not permitted to log in", Reason("this role may not log in (NOLOGIN)", _OTHER_ROLE)),
+    (
+        "permission denied for database",
+        Reason("this role may not connect to the database", "ask its owner to run: GRANT CONNECT ON DATABASE ..."),
+    ),
+    (
+        "is not currently accepting connections",
+        Reason(
+            "the database is closed to connections (ALLOW_CONNECTIONS false)",
+            "ask its owner to run: ALTER DATABASE ... ALLOW_CONNECTIONS true",
+        ),
+    ),
+    ("too many connections for database", Reason("the database has all the connections that it may have", _LATER)),
+    ("too many connections for role", Reason("this role has all the connections that it may have", _LATER)),
+    ("too many clients", Reason("the server has no free connection", _LATER)),
+    ("slots are reserved", Reason("the server has no free connection", _LATER)),
+    ("hot standby mode is disabled", Reason("this is a replica that answers nobody", "connect to the primary")),
+    *(
+        (f"the database system is {doing}", Reason(f"the server is {said}", "try again in a moment"))
+        for doing, said in (
+            ("starting up", "starting up"),
+            ("shutting down", "shutting down"),
+            ("in recovery mode", "recovering from a crash"),
+            ("not yet accepting", "starting up"),
+        )
+    ),
+    (
+        "no encryption",
+        Reason(
+            "the server does not let this user connect from here without SSL",
+            "put sslmode=require into the URL, or ask for an entry in pg_hba.conf",
+        ),
+    ),
+    (
+        "pg_hba.conf",
+        Reason("the server does not let this user connect from here", "ask for an entry in pg_hba.conf"),
+    ),
+    (
+        "root certificate file",
+        Reason(
+            "sslmode= of the URL asks to verify the server, and there is no root certificate to verify it by",
+            "put that of the server's authority into ~/.postgresql/root.crt, or add sslrootcert=FILE or "
+            "sslrootcert=system to the URL",
+        ),
+    ),
+    (
+        "certificate verify failed",
+        Reason(
+            "the server's certificate is not signed by an authority that is trusted here",
+            "name the root certificate of its authority in the URL with sslrootcert=FILE",
+        ),
+    ),
+    (
+        "does not match host name",
+        Reason("the server's certificate is for another host name", "give the host as the certificate has it"),
+    ),
+    (
+        "does not support ssl",
+        Reason(
+            "sslmode= of the URL asks for SSL, and the server has none", "leave it out, or ask for SSL on the server"
+        ),
+    ),
+    *(
+        (words, Reason("what answers there is no Postgres server", "correct the host and the port"))
+        for words in ("expected authentication request", "invalid response to ssl negotiation")
+    ),
+    *(
+        (words, Reason("the host name is unknown", "correct it"))
+        for words in ("could not translate host name", "failed to resolve host")
+    ),
     ("connection refused", Reason("no server answers there", "is it running?")),
     ("no such file or directory", Reason("no server answers there", "is it running?")),
-    ("timeout expired", Reason("the server did not answer in time")),
+    (
+        "timeout expired",
+        Reason(
+            "the server did not answer in time",
+            "is it overloaded, or behind a firewall? connect_timeout=SECONDS in the URL waits longer",
+        ),
+    ),
+    ('database "" does not exist', Reason("the database does not exist", "create it with createdb")),
+    ('role "" does not exist', Reason("the user does not exist", "create it with createuser")),
     ("does not exist", Reason("the database or the user does not exist", "create it with createdb or createuser")),
-    ("too many", Reason("the server has no free connection", "try again later")),
     (
         "unsupported startup parameter",
         Reason(
@@ -98,11 +183,24 @@ _POSTGRES_REASONS = (
             "leave it out of the URL, and let ALTER ROLE ... SET say it",
         ),
     ),
+    *(
+        (
+            words,
+            Reason("the server does not take a setting of ?options= or PGOPTIONS", "correct its name and its value"),
+        )
+        for words in ("unrecognized configuration parameter", 'invalid value for parameter ""')
+    ),
+    *(
+        (words, Reason("the URL has an option that libpq does not take", "correct its name and its value"))
+        for words in ("invalid uri query parameter", "invalid connection option", "bad value for", 'value: ""')
+    ),
     ("ssl", Reason("the server and this URL do not agree about SSL", "see sslmode")),
 )
-"""By libpq's messages: a failed connection has no SQLSTATE."""
+"""By libpq's messages, without the names in them: a failed connection has no SQLSTATE."""
+_NAMES = re.compile(r'"[^"]*"')
 _NO_RIGHT = "42501"
 _DEADLOCK = "40P01"
+_CANCELED = "57014"
 _POSTGRES_STATES = {
     "53100": Reason("the server's disk is full", f"free some space there and {_AGAIN}", True),
     "53200": Reason("the server is out of memory", _AGAIN, True),
@@ -110,6 +208,15 @@ _POSTGRES_STATES = {
     _DEADLOCK: Reason("another process and this one waited for each other", _AGAIN, True),
     _NO_RIGHT: Reason("this user may not do that", "ask for the rights, or give another user in the URL", True),
     "25006": Reason("the server is read-only", "connect to a writable one", True),
+    "25P03": Reason("the server ended a session that sent nothing (idle_in_transaction_session_timeout)", _AGAIN, True),
+    "25P04": Reason(
+        "the server ended a transaction that took too long (transaction_timeout)",
+        "ask for a longer one: ALTER ROLE ... SET transaction_timeout",
+        True,
+    ),
+    "40001": Reason(
+        "the replica ended a query that kept it from following its primary", f"{_AGAIN}, or on the primary"
+    ),
     "57P01": Reason("the server was stopped", "if the command stored something, the same command again says so"),
 }
 _BROKEN = Reason("the connection to the server broke", f"{_AGAIN}: what is stored is not stored twice")
@@ -120,6 +227,15 @@ _RIGHTS = {"SELECT": "SELECT", "WITH": "SELECT", "INSERT": "INSERT", "COPY": "IN
     word: word for word in ("UPDATE", "DELETE")
 }
 """The right that a statement needs, by its first word."""
+_WRITER = """
+    SELECT set_config('lock_timeout', %(milliseconds)s, true), pg_is_in_recovery(),
+        current_setting('transaction_read_only')::boolean
+"""
+_WHAT_IS_READ_ONLY = """
+    SELECT current_user::text, current_database()::text,
+        (SELECT source FROM pg_settings WHERE name = 'default_transaction_read_only')
+"""
+_WHO_WAITS = "SELECT quote_ident(current_user), current_setting('statement_timeout')"
 _WHO_OWNS = """
     SELECT current_user::text, CASE c.relkind WHEN 'v' THEN 'view ' ELSE 'table ' END || c.relname,
         pg_get_userbyid(c.relowner)::text
@@ -252,14 +368,17 @@ def write_transaction(
     A deferred BEGIN that reads before it writes fails next to other writers, whatever the timeout; so SQLite begins
     IMMEDIATE, and there is one writer. On Postgres it takes the locks in ``taking``, by default those of the only one.
     ``migrating``: SQLite's tables can be rebuilt. Raises: LostAnswerError where the connection was lost while it was
-    committed; DatabaseError for every other error of the engine.
+    committed; ReadOnlyDatabaseError where a server of Postgres takes no writes from it; DatabaseError for every other
+    error of the engine.
     """
     with database_errors(location), engine.connect() as connection, _refusals(connection, location, writing=True):
         if engine.dialect.name == "postgresql":
             # Each statement must see what the previous writer committed, whatever the server's default is.
             connection.execution_options(isolation_level="READ COMMITTED")
+            # SQLAlchemy leaves READ WRITE behind a read-only transaction, which overrules what the server was told.
+            cast("psycopg.Connection[Any]", connection.connection.driver_connection).read_only = None
             with connection.begin() as transaction, _given_up_when_interrupted(connection):
-                connection.exec_driver_sql(f"SET LOCAL lock_timeout = {int(1000 * locks.WAIT_SECONDS)}")
+                _begin_writing(connection, location)
                 (taking or writer_locks(location)).begin(connection)
                 yield connection
                 with lost_answers(location):
@@ -272,6 +391,25 @@ def write_transaction(
             _pragma(connection, "legacy_alter_table = ON")  # otherwise it fails for a table that a view reads
         with connection.begin():
             yield connection
+
+
+def _begin_writing(connection: Connection, location: Location) -> None:
+    """Limit how long a transaction of Postgres waits for locks; ReadOnlyDatabaseError where it may not write."""
+    given = {"milliseconds": str(int(1000 * locks.WAIT_SECONDS))}
+    _, is_replica, is_read_only = connection.exec_driver_sql(_WRITER, given).one()
+    if is_replica:
+        raise ReadOnlyDatabaseError(location, Reason("this is a replica", "connect to the primary", True))
+    if is_read_only:
+        role, name, source = connection.exec_driver_sql(_WHAT_IS_READ_ONLY).one()
+        what, advice = {
+            "user": (f"role {role!r} is", "connect as a role that may write"),
+            "database user": (f"role {role!r} is, in this database,", "connect as a role that may write"),
+            "database": (f"database {name!r} is", "connect to another database"),
+            "client": ("this connection is, by its URL or PGOPTIONS,", "leave that out"),
+        }.get(source, ("the server is", "connect to one that may be written"))
+        raise ReadOnlyDatabaseError(
+            location, Reason(f"{what} set to read-only (default_transaction_read_only)", advice, True)
+        )
 
 
 @contextmanager
@@ -295,9 +433,10 @@ def _given_up_when_interrupted(connection: Connection) -> Iterator[None]:
 
 @contextmanager
 def _refusals(connection: Connection, location: Location, *, writing: bool = False) -> Iterator[None]:
-    """Say which role has no right to do what, or who holds a lock; the server is asked once the transaction ended.
+    """Say which role has no right to do what, which limit ended a statement, or who holds a lock.
 
-    The table is found among the words of the server's message, which may be in any language.
+    The server is asked once the transaction has ended. The table is found among the words of the server's message,
+    which may be in any language.
     """
     try:
         yield
@@ -308,12 +447,14 @@ def _refusals(connection: Connection, location: Location, *, writing: bool = Fal
         held = None
         refused = error.orig if isinstance(error, DBAPIError) else error
         state = getattr(refused, "sqlstate", None)
-        if state != _NO_RIGHT:
+        if state not in (_NO_RIGHT, _CANCELED):
             raise
         statement = (error.statement or "").strip() if isinstance(error, DBAPIError) else ""
         said = str(getattr(refused, "diag").message_primary)  # noqa: B009  # the driver is imported by nobody here
     if held is not None:
         raise FailedDatabaseError(location, held)
+    if state == _CANCELED:
+        raise FailedDatabaseError(location, _ended_early(connection, writing=writing))
     words = {"words": re.findall(r"\w+", said)}
     role, table, owner = connection.exec_driver_sql(_WHO_OWNS, words).one()
     right = _RIGHTS.get(statement.split(maxsplit=1)[0].upper()) if statement else None
@@ -326,7 +467,19 @@ def _refusals(connection: Connection, location: Location, *, writing: bool = Fal
         what, advice = f"role {role!r} does not own {table}", f"ask its owner {owner!r} to do it"
     else:  # a statement of the bulk protocol, which went to the driver directly
         what = f"role {role!r} has no right to {'change' if writing else 'read'} {table}"
-    raise FailedDatabaseError(location, Reason(what, advice, nothing_was_stored=writing))
+    raise FailedDatabaseError(location, Reason(what, advice, nothing_was_stored=writing, is_missing_right=True))
+
+
+def _ended_early(connection: Connection, *, writing: bool) -> Reason:
+    """Return which limit has ended a statement, if it was one."""
+    role, limit = connection.exec_driver_sql(_WHO_WAITS).one()
+    if limit == "0":
+        return Reason("somebody had the server end the statement (pg_cancel_backend)", _AGAIN, writing)
+    return Reason(
+        f"the server ended a statement that took longer than statement_timeout ({limit})",
+        f"ask for a longer one: ALTER ROLE {role} SET statement_timeout = '10min'",
+        writing,
+    )
 
 
 def _held(holder: Holder | None) -> Reason:
@@ -340,7 +493,7 @@ def _held(holder: Holder | None) -> Reason:
 
 def _words_of(holder: Holder) -> str:
     """Return who holds a lock, in words."""
-    since = f", since {holder.since}" if holder.since else ""
+    since = f", since {holder.since}" if holder.since else " (only members of pg_read_all_stats see since when)"
     idle = f", idle since {holder.idle_since}" if holder.idle_since else ""
     return f"process {holder.pid}, {holder.program} of role {holder.role!r}{since}{idle}"
 
@@ -409,7 +562,7 @@ def _reason(error: BaseException | None, location: Location) -> Reason:
     state = getattr(error, "sqlstate", None)
     if state is not None:
         return _POSTGRES_STATES.get(state) or Reason(text)
-    known = _first(_POSTGRES_REASONS, text)
+    known = _first(_POSTGRES_REASONS, _NAMES.sub('""', text))
     if known is not None:
         return known
     if any(words in text for words in _BROKEN_WORDS):

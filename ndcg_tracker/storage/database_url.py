@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ MASK = "***"
 _POSTGRES_SCHEMES = ("postgres", "postgresql", "postgresql+psycopg")
 _SECRET_WORDS = ("pass", "pwd", "secret", "token", "key")
 _FILE_OPTIONS = ("passfile", "sslkey")
+CONNECT_SECONDS = 10
+"""How long a server may take to answer, where neither the URL nor the environment says it."""
 PREPARE_THRESHOLD = "prepare_threshold"  # an option of psycopg, which must not be text
 _SQLITE_SCHEMES = ("sqlite", "sqlite+pysqlite")
 # a URL without slashes or scheme, or a libpq connection string; after ./ or / it is a path all the same
@@ -126,6 +129,7 @@ def _postgres(rest: str) -> Location:
         raise InputError(
             f"{display} needs the Postgres driver", advice="pip install 'ndcg-tracker[postgres]'", joint=": "
         )
+    url = _with_connect_timeout(url)
     threshold = url.query.get(PREPARE_THRESHOLD)
     if threshold is None:
         return Location("postgresql", None, url, display)
@@ -139,6 +143,13 @@ def _postgres(rest: str) -> Location:
     n_executions = int(threshold) if threshold.isdigit() else None
     url = url.difference_update_query([PREPARE_THRESHOLD])
     return Location("postgresql", None, url, display, ((PREPARE_THRESHOLD, n_executions),))
+
+
+def _with_connect_timeout(url: URL) -> URL:
+    """Return the URL with a limit for connecting, unless it, a variable, or a service of libpq may have one."""
+    is_said = "connect_timeout" in url.query or "PGCONNECT_TIMEOUT" in os.environ
+    has_service = "service" in url.query or "PGSERVICE" in os.environ
+    return url if is_said or has_service else url.update_query_dict({"connect_timeout": str(CONNECT_SECONDS)})
 
 
 def masked(url: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.comparison.compare import PairedResults
     from ndcg_tracker.comparison.gate import Decision
+    from ndcg_tracker.storage.locks import TurnName
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import AliasRecord, DecisionRecord, RunRecord
     from ndcg_tracker.storage.store import Store
@@ -232,18 +234,33 @@ def gated(
             found = _decided(tx, question, basis, acknowledgement)
         if dry_run:
             return found
-        with store.write("marks") as tx:
+        with recording(store, "marks") as tx:
             if _basis(tx, question) == basis:
                 return _recorded(tx, question, basis, found)
     for _ in range(ROUNDS):  # many gates at once: each would find the decision of another one before its own
-        with store.write("marks") as tx:
+        with recording(store, "marks") as tx:
             basis = _basis(tx, question)
             found = _decided(tx, question, basis, acknowledgement)
             if _basis(tx, question) == basis:  # on Postgres runs may be stored and changed meanwhile
                 return _recorded(tx, question, basis, found)
-    with store.write() as tx:
+    with recording(store, "alone") as tx:
         basis = _basis(tx, question)
         return _recorded(tx, question, basis, _decided(tx, question, basis, acknowledgement))
+
+
+@contextmanager
+def recording(store: Store, turn: TurnName) -> Iterator[WriteTransaction]:
+    """Yield a writer for a decision (see ``Store.write``); where nothing may be written, it is told how to decide."""
+    from ndcg_tracker.storage.connection import ReadOnlyDatabaseError
+
+    try:
+        with store.write(turn) as tx:
+            yield tx
+    except ReadOnlyDatabaseError as error:
+        told = error.at("", f"or add {argument('dry_run')}, to record nothing")
+    else:
+        return
+    raise told
 
 
 @dataclass(frozen=True, slots=True)

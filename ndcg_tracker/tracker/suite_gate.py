@@ -18,7 +18,7 @@ from ndcg_tracker.reporting.notes import sentence
 from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.reporting.suite_gate import suite_gate_as, suite_gate_report, suite_gate_row
 from ndcg_tracker.statistics.equivalence import checked_margin
-from ndcg_tracker.tracker.gate import refuse_any_drop
+from ndcg_tracker.tracker.gate import recording, refuse_any_drop
 from ndcg_tracker.tracker.suite import check_suite_metric, compared_pairs, comparison_of, resolved_pairs, suite_metric
 
 if TYPE_CHECKING:
@@ -93,10 +93,10 @@ def gated_suite(
             found = _decided(tx, question, basis, acknowledgement)
         if dry_run:
             return found
-        with store.write("marks") as tx:
+        with recording(store, "marks") as tx:
             if _basis(tx, question) == basis:
                 return _recorded(tx, question, basis, found)
-    with store.write() as tx:
+    with recording(store, "alone") as tx:
         basis = _basis(tx, question)
         return _recorded(tx, question, basis, _decided(tx, question, basis, acknowledgement))
 

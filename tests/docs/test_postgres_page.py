@@ -58,3 +58,26 @@ def test_the_line_of_who_waits(
     (said,) = caplog.messages
     words = [re.sub(r"20[-\dT:]+Z|\d[\d.]*|'\w+'|^\S+: ", "_", line) for line in (shown, said)]
     assert words[0] == words[1]
+
+
+def test_what_is_said_where_nothing_may_be_written(
+    postgres_server: PostgresServer, postgres_schema: None, postgres_url: str
+) -> None:
+    """The line of a replica is that of row 23 (``tests/torture/refusing_servers.py``)."""
+    shown, of_replica = block("Servers and roles that are read-only", "text").splitlines()
+    assert of_replica == "this is a replica; nothing was stored: connect to the primary"
+    with psycopg.connect(postgres_server.conninfo(), autocommit=True) as admin:
+        admin.execute("CREATE ROLE ci LOGIN")
+        try:
+            admin.execute("ALTER ROLE ci SET default_transaction_read_only = on")
+            with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as owner:
+                owner.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO ci")
+                with Store.open(postgres_url.replace("//ndcg@", "//ci@")) as store:
+                    with store.read() as tx:
+                        assert tx.runs.all() == []
+                    with pytest.raises(DatabaseError) as caught, store.write():
+                        pass
+                    owner.execute("DROP OWNED BY ci")
+            assert str(caught.value).endswith(f": {shown}")
+        finally:
+            admin.execute("DROP ROLE ci")

@@ -94,7 +94,7 @@ def test_what_a_url_says_to_the_driver_has_the_driver_s_types() -> None:
         location = parsed_location(f"postgresql://db/shop?sslmode=require&prepare_threshold={text}")
         assert location.driver_options == (("prepare_threshold", n_executions),)
         assert location.url is not None
-        assert dict(location.url.query) == {"sslmode": "require"}
+        assert dict(location.url.query) == {"sslmode": "require", "connect_timeout": "10"}
         assert location.display_url.endswith(f"&prepare_threshold={text}")
     for text in ("x", "-1", "", "1&prepare_threshold=2"):
         with pytest.raises(InputError) as caught:
@@ -102,6 +102,22 @@ def test_what_a_url_says_to_the_driver_has_the_driver_s_types() -> None:
         assert str(caught.value).endswith(
             ": prepare_threshold is a number of executions, 0 or more, or none: correct it"
         )
+
+
+def test_a_server_has_ten_seconds_to_answer_unless_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def limit(options: str = "") -> object:
+        location = parsed_location(f"postgresql://db/shop{options}")
+        assert location.url is not None
+        assert "connect_timeout" not in location.display_url.removesuffix("?connect_timeout=60")
+        return location.url.query.get("connect_timeout")
+
+    for name in ("PGCONNECT_TIMEOUT", "PGSERVICE"):
+        monkeypatch.delenv(name, raising=False)
+    assert (limit(), limit("?connect_timeout=60"), limit("?service=ours")) == ("10", "60", None)
+    for name, value in (("PGCONNECT_TIMEOUT", "60"), ("PGSERVICE", "ours")):
+        with monkeypatch.context() as environment:
+            environment.setenv(name, value)
+            assert limit() is None
 
 
 @pytest.mark.parametrize(

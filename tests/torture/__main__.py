@@ -35,6 +35,8 @@ ROWS = {
     16: "secrets",
     17: "memory",
     18: "team",
+    22: "forgeries",
+    23: "refusing_servers",
     25: "rescore_kills",
 }
 """The module of this package that holds each row; one module may hold several."""

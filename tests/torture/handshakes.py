@@ -86,6 +86,18 @@ COMMANDS = (
     "ui --no-browser",
 )
 """Every command that opens a database, a + for each blank within a word."""
+PREPARED = (
+    "ingest {files}/other.csv --name bm25 --labels {files}/labels.csv --param latency_ms=1",
+    "ingest {files}/new.csv --name dense --param latency_ms=2",
+    "ingest {files}/other.csv --name step --tag training=bm25 --tag stage=iteration --tag iteration=1",
+    "labels add {files}/labels.csv --judge llm",
+    "groups set {files}/groups.csv",
+    "alias set prod dense",
+    "suite create all default",
+)
+"""What every command finds something in."""
+DONE = {"gate": {0, 3, 4}, "suite gate": {0, 3, 4}}
+"""The exit codes of commands that were done, where there are others than 0."""
 WITHOUT_DATABASE = ("evaluate", "metrics list", "metrics explain", "metrics sql", "demo", "db datasette", "db restore")
 """Commands that open none, or one of their own."""
 NEEDING_EXTRAS = ("push mlflow", "push wandb", "pull mlflow")

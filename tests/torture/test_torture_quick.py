@@ -25,7 +25,11 @@ IN_THE_NIGHTLY = {
 }
 CASES = [
     pytest.param(name, engine, marks=[pytest.mark.nightly] if (name, engine) in IN_THE_NIGHTLY else [])
-    for name, engine in [*itertools.product(MODULES, ("sqlite", "postgres")), ("team", "postgres")]
+    for name, engine in [
+        *itertools.product(MODULES, ("sqlite", "postgres")),
+        ("team", "postgres"),
+        ("refusing_servers", "postgres"),
+    ]
 ]
 
 

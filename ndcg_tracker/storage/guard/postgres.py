@@ -34,7 +34,6 @@ from ndcg_tracker.storage.guard.query_result import (
 )
 
 _ROWS_AT_ONCE = 2_000
-_CONNECT_SECONDS = 30
 
 _HARMLESS_VOLATILE = [
     "bernoulli",
@@ -116,7 +115,6 @@ def _connect(conninfo: str) -> psycopg.Connection:
             plain,
             autocommit=True,
             client_encoding="utf8",
-            connect_timeout=_CONNECT_SECONDS,
             application_name="ndcg-track sql",
             prepare_threshold=None,  # a pooler of transactions would lose what is prepared
         )

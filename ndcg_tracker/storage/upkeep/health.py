@@ -53,16 +53,14 @@ LONG_SECONDS = 300
 
 _TABLES = """
     SELECT c.relname::text, c.reltuples < 0 AND pg_relation_size(c.oid) > 0, pg_table_size(c.oid)::bigint,
-        CASE WHEN pg_stat_get_live_tuples(c.oid) + pg_stat_get_dead_tuples(c.oid) = 0 THEN greatest(c.reltuples, 0)
-        ELSE pg_stat_get_live_tuples(c.oid) END::bigint,
         least(100, 100.0 * %(pages)s / greatest(pg_relation_size(c.oid) / current_setting('block_size')::int, 1))
     FROM pg_class c
     WHERE c.relnamespace = quote_ident(current_schema())::regnamespace AND c.relkind = 'r'
     AND c.relname = ANY (%(names)s)
     ORDER BY c.relname
 """
-"""Each table: whether it lacks statistics, its bytes, its rows, and how many percent of it are some pages."""
-_SAMPLED_PAGES, _SAMPLED_BYTES, _BYTES_BESIDE_ROW = 400, 1 << 18, 8
+"""Each table: whether it lacks statistics, its bytes, and how many percent of it are some pages."""
+_SAMPLED_PAGES, _SAMPLED_BYTES, _BYTES_BESIDE_ROW = 400, 1 << 18, 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +92,26 @@ def examine(location: str) -> Iterator[Finding]:
     yield _of_state(state, where)
     if state.kind is not Kind.CURRENT:
         return
-    try:
-        if where.url is not None:
-            yield from _server_findings(where)
-        yield from _space_findings(where)
-        yield _integrity(where)
-        if where.url is not None:
-            yield from _staged_findings(where)
-    except FailedDatabaseError as error:
-        yield Finding("integrity", "bad", error.reason.what, error.reason.advice)
+    of_server = where.url is not None
+    lacking: dict[str, str] = {}
+    for name, findings, is_run in (
+        ("server", _server_findings, of_server),
+        ("space", _space_findings, True),
+        ("integrity", lambda location: iter([_integrity(location)]), True),
+        ("staged", _staged_findings, of_server),
+    ):
+        try:
+            yield from findings(where) if is_run else ()
+        except FailedDatabaseError as error:
+            if not error.reason.is_missing_right:
+                yield Finding(name, "bad", error.reason.what, error.reason.advice)
+                break
+            lacking[name] = error.reason.what
+    if lacking:
+        yield Finding(
+            "rights", "note", f"{next(iter(lacking.values()))}, so these were not checked: {', '.join(lacking)}",
+            "run doctor as a role that reads the tables",
+        )  # fmt: skip
 
 
 def _of_state(state: State, location: Location) -> Finding:
@@ -168,7 +177,7 @@ def _space_findings(location: Location) -> Iterator[Finding]:
                 return
             given = {"names": sorted(metadata.tables), "pages": _SAMPLED_PAGES}
             tables = connection.exec_driver_sql(_TABLES, given).all()
-            n_free = sum(_free_bytes(connection, name, n, rows, part) for name, _, n, rows, part in tables)
+            n_free = sum(_free_bytes(connection, name, n, part) for name, _, n, part in tables)
     finally:
         engine.dispose()
     unknown = [name for name, is_unknown, *_ in tables if is_unknown and name in PLANNED]
@@ -182,13 +191,20 @@ def _space_findings(location: Location) -> Iterator[Finding]:
     yield _space(n_free, sum(n_bytes for _, _, n_bytes, *_ in tables))
 
 
-def _free_bytes(connection: Connection, table: str, n_bytes: int, n_rows: int, percent: Decimal) -> int:
-    """Return how much of a large table no row takes, by the size of the rows in some of its pages."""
+def _free_bytes(connection: Connection, table: str, n_bytes: int, percent: Decimal) -> int:
+    """Return how much of a large table no row takes, by the rows in some of its pages.
+
+    What the server counts of rows is of no use: it forgets it in a crash.
+    """
     if n_bytes < _SAMPLED_BYTES:
         return 0
-    query = f"SELECT avg(pg_column_size(t.*)) FROM {table} t TABLESAMPLE SYSTEM ({percent}) REPEATABLE (1)"
-    each = connection.exec_driver_sql(query.replace("%", "%%")).scalar_one() if n_rows else 0
-    return 0 if each is None else max(0, n_bytes - int(n_rows * (float(each) + _BYTES_BESIDE_ROW)))
+    stored = " + ".join(f"coalesce(pg_column_size({column.name}), 0)" for column in metadata.tables[table].columns)
+    query = (
+        f"SELECT coalesce(sum({stored} + {_BYTES_BESIDE_ROW}), 0)::float8 "
+        f"FROM {table} TABLESAMPLE SYSTEM ({percent}) REPEATABLE (1)"
+    )
+    sampled: float = connection.exec_driver_sql(query).scalar_one()
+    return max(0, n_bytes - int(sampled * 100 / float(percent)))
 
 
 def _space(n_free: int, n_bytes: int, *, is_sqlite: bool = False) -> Finding:
@@ -317,12 +333,13 @@ def _server_findings(location: Location) -> Iterator[Finding]:
     engine = database_engine(location)
     try:
         with read_transaction(engine, location) as connection:
-            version, encoding, size, role, quoted_role, is_superuser = connection.exec_driver_sql(
+            version, encoding, size, role, quoted_role, is_superuser, is_replica = connection.exec_driver_sql(
                 "SELECT current_setting('server_version'), current_setting('server_encoding'), "
                 "pg_database_size(current_database()), current_user::text, quote_ident(current_user), "
-                "(SELECT rolsuper FROM pg_roles WHERE rolname = current_user)"
+                "(SELECT rolsuper FROM pg_roles WHERE rolname = current_user), pg_is_in_recovery()"
             ).one()
-            yield Finding("server", "ok", f"Postgres {version}, {encoding}, {size / 1e6:,.1f} MB")
+            kind = ", a replica: what writes needs the primary" if is_replica else ""
+            yield Finding("server", "ok", f"Postgres {version}, {encoding}, {size / 1e6:,.1f} MB{kind}")
             if is_superuser:
                 yield Finding(
                     "role", "note", f"{role} is a superuser",

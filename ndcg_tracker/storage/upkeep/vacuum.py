@@ -9,7 +9,13 @@ from typing import Any
 from sqlalchemy import Connection, Engine
 
 from ndcg_tracker.errors import DatabaseError
-from ndcg_tracker.storage.connection import database_engine, database_errors, sqlite_connection, write_transaction
+from ndcg_tracker.storage.connection import (
+    database_engine,
+    database_errors,
+    read_transaction,
+    sqlite_connection,
+    write_transaction,
+)
 from ndcg_tracker.storage.database_url import Location
 from ndcg_tracker.storage.locks import WriterLocks
 from ndcg_tracker.storage.schema import metadata
@@ -61,7 +67,7 @@ def _in_postgres(engine: Engine, location: Location, *, full: bool) -> VacuumRes
         if diagnostic.severity_nonlocalized == "WARNING":
             refused.append(f"{diagnostic.message_primary}")
 
-    with database_errors(location), engine.connect() as connection:
+    with read_transaction(engine, location) as connection:
         size = _n_bytes(connection)
     with write_transaction(engine, location, taking=WriterLocks(())) as connection:
         n_cleared = len(clear_staged(connection))

@@ -65,9 +65,7 @@ def test_missing(sqlite_url: str) -> None:
 def test_a_postgres_that_is_not_there(postgres_url: str) -> None:
     with pytest.raises(DatabaseError) as caught:
         Store.open(postgres_url.replace("/test_", "/none_"))
-    assert str(caught.value).endswith(
-        ": the database or the user does not exist; create it with createdb or createuser"
-    )
+    assert str(caught.value).endswith(": the database does not exist; create it with createdb")
     with pytest.raises(DatabaseError, match="no server answers there; is it running"):
         Store.open("postgresql://127.0.0.1:1/shop")
 

@@ -14,7 +14,7 @@ from migrated import NEWEST
 from stored_samples import BM25, add_run
 
 from ndcg_tracker.errors import DatabaseError, argument
-from ndcg_tracker.storage import database
+from ndcg_tracker.storage import database, locks
 from ndcg_tracker.storage.completion import names_to_complete
 from ndcg_tracker.storage.connection import wal_is_safe
 from ndcg_tracker.storage.store import Store
@@ -203,6 +203,38 @@ def test_another_role_may_not_see_since_when_someone_writes(postgres_url: str, o
     )
     assert re.fullmatch(
         r'process \d+ \(ndcg-tracker\), of another role: "Somebody" may not see since when', found.found
+    )
+
+
+def test_a_writer_that_waits_is_told_what_its_role_may_not_see(
+    postgres_url: str, other_role: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(locks, "TOLD_AFTER_SECONDS", 0.05)
+    monkeypatch.setattr(locks, "WAIT_SECONDS", 0.1)
+    with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as owner:
+        owner.execute('GRANT SELECT ON ALL TABLES IN SCHEMA public TO "Somebody"')
+        said = []
+        for _ in range(2):
+            with Store.open(postgres_url) as store, store.write("marks"), Store.open(other_role) as other:
+                with pytest.raises(DatabaseError), other.write("marks"):
+                    pass
+                said.append(caplog.messages[-1].partition("ndcg-tracker of role 'ndcg'")[2])
+            owner.execute('GRANT pg_read_all_stats TO "Somebody"')
+        owner.execute('REVOKE pg_read_all_stats FROM "Somebody"')
+    assert said[0] == " (only members of pg_read_all_stats see since when)"
+    assert re.fullmatch(r", since 20[-0-9T:]+Z", said[1])
+
+
+def test_a_role_that_reads_no_tables_is_not_told_of_damage(postgres_url: str, other_role: str) -> None:
+    with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as owner:
+        owner.execute('GRANT SELECT ON run_list, ndcg_tracker_version TO "Somebody"')
+    found = found_in(other_role)
+    assert {one.state for one in found.values()} == {"ok", "note"}
+    assert found["rights"] == Finding(
+        "rights",
+        "note",
+        "role 'Somebody' has no SELECT right on table runs, so these were not checked: integrity, staged",
+        "run doctor as a role that reads the tables",
     )
 
 

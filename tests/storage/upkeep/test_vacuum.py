@@ -1,9 +1,12 @@
 """Space that deleted rows leave: what doctor says of it, and how it comes back; statistics that are not there."""
 
+import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
 import pytest
+from postgres_server import PostgresServer
 from stored_samples import BM25, add_run
 
 from ndcg_tracker.errors import DatabaseError, InputError
@@ -113,3 +116,45 @@ def test_a_damaged_copy_is_removed(sqlite_url: str, tmp_path: Path) -> None:
     with pytest.raises(DatabaseError, match=r"the copy is damaged \(1 runs without all their lists\) and was removed"):
         database.backup(sqlite_url, str(tmp_path / "copy.db"))
     assert not (tmp_path / "copy.db").exists()
+
+
+def counted_anew(url: str, forget: Callable[[], None]) -> list[str]:
+    """Return what doctor says of space, with one large run and with none, when the server forgot what it counted."""
+    database.upgrade(url)
+    with Store.open(url) as store, store.write() as tx:
+        add_run(tx, "many", MANY)
+    forget()
+    with Store.open(url) as store, store.write() as tx:
+        add_run(tx, "bm25", BM25)
+    states = [finding(url, "space").state]
+    with Store.open(url) as store, store.write() as tx:
+        tx.write.runs.delete(next(run.id for run in tx.runs.all() if run.name == "many"))
+    return [*states, finding(url, "space").state]
+
+
+def test_free_space_is_not_what_the_server_has_counted(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "FEW_BYTES", 1 << 19)
+
+    def forget() -> None:
+        with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as admin:
+            admin.execute("SELECT pg_stat_reset()")
+
+    assert counted_anew(postgres_url, forget) == ["ok", "note"]
+
+
+@pytest.mark.nightly
+def test_free_space_after_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recovery forgets it, too."""
+    monkeypatch.setattr(health, "FEW_BYTES", 1 << 19)
+    server = PostgresServer()
+
+    def crash() -> None:
+        server.stop(signal.SIGQUIT)
+        server.start()
+
+    try:
+        server.start()
+        server.create_database("shop")
+        assert counted_anew(server.url("shop"), crash) == ["ok", "note"]
+    finally:
+        server.remove()
