@@ -47,9 +47,9 @@ def refusals() -> dict[str, tuple[str, str, str]]:
     writing = {
         "ingest": (dataset + CALLED_OFF, "INSERT right on table runs", ""),
         "gate": (run, "INSERT right on table decisions", ""),
-        "rescore --all --metric RR": (run + CALLED_OFF, "INSERT right on table coverages", ""),
-        "rescore --all --metric ndcg": (run + CALLED_OFF, "INSERT right on table metrics", ""),
-        "rescore": (run + CALLED_OFF, "", ""),  # there is nothing to do
+        "rescore --all --metric RR": (run, "INSERT right on table coverages", ""),
+        "rescore --all --metric ndcg": (run, "INSERT right on table metrics", ""),
+        "rescore": (run, "", ""),  # there is nothing to do
         "texts add": (dataset + CALLED_OFF, "INSERT right on table texts", ""),
         "texts delete": (dataset, "DELETE right on table texts", ""),
         "import": (dataset + CALLED_OFF, "INSERT right on table runs", ""),
