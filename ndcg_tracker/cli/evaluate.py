@@ -46,10 +46,8 @@ def evaluate(
 ) -> None:
     """Compute metrics of runs without storing anything."""
     from ndcg_tracker.cli import spark as on_spark
-    from ndcg_tracker.cli.input_files import in_blocks_or_whole, labels_of, run_names
+    from ndcg_tracker.cli.input_files import columns_of, in_blocks_or_whole, labels_of, run_names
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.ingest.columns import Columns, header_of
-    from ndcg_tracker.ingest.reading import may_have_columns
     from ndcg_tracker.reporting.whole_file import whole_file
     from ndcg_tracker.tracker.defaults import DEFAULT_METRIC
     from ndcg_tracker.tracker.evaluation import NoLabelsError, evaluate_blocks
@@ -67,16 +65,8 @@ def evaluate(
         raise InputError(
             f"--by does not go with {'--per-group' if per_group else '--engine spark'}", advice="leave one out"
         )
-    of_run = None if labels is not None else label  # the labels have a file, and --label is a column of that
-    is_shared = labels is not None and may_have_columns(labels)
-    run_columns = Columns(
-        group=group,
-        item=item,
-        score=score,
-        label=of_run,
-        weight=weight,
-        is_shared=is_shared,
-        header=header_of(columns),
+    run_columns, label_columns = columns_of(
+        labels, group=group, item=item, score=score, label=label, weight=weight, header=columns
     )
     names = run_names(files, name, of_stdin="-")
     metrics = metric or [DEFAULT_METRIC]
@@ -86,11 +76,7 @@ def evaluate(
             on_spark.refuse(reader=reader, columns=columns, scores=scores, stream=stream, weight=weight)
             evaluated = on_spark.evaluations(labels, metrics, group=group, item=item, score=score, label=label)
         else:
-            given = (
-                None
-                if labels is None
-                else labels_of(labels, columns=Columns(group=group, item=item, label=label, is_shared=True))
-            )
+            given = None if labels is None else labels_of(labels, columns=label_columns)
             evaluated = partial(
                 in_blocks_or_whole,
                 stream=stream,

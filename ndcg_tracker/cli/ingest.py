@@ -168,11 +168,11 @@ def ingest(
         raise InputError("--items belongs to --engine spark", advice="leave it out")
 
     from ndcg_tracker.cli import spark as on_spark
-    from ndcg_tracker.cli.input_files import in_blocks_or_whole, labels_of, read_ahead, run_names
+    from ndcg_tracker.cli.input_files import columns_of, in_blocks_or_whole, labels_of, read_ahead, run_names
     from ndcg_tracker.concurrency import MOST_WORKERS, n_cores
-    from ndcg_tracker.ingest.columns import Columns, header_of
+    from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.ingest.ir_metadata import run_metadata, side_metadata
-    from ndcg_tracker.ingest.reading import may_have_columns, read_run
+    from ndcg_tracker.ingest.reading import read_run
     from ndcg_tracker.reporting.json import metrics_json as metrics_text
     from ndcg_tracker.reporting.whole_file import whole_file
     from ndcg_tracker.storage.checks import stored_time
@@ -190,18 +190,9 @@ def ingest(
         raise InputError(f"--jobs {jobs} would read nothing", advice="give how many files to read at a time, 1 or more")
     names = run_names(files, name)
     parameters = options.pairs(param, "--param")
-    own_label = None if labels is not None else label  # the labels have a file, and --label is a column of that
-    is_shared = labels is not None and may_have_columns(labels)
-    run_columns = Columns(
-        group=group,
-        item=item,
-        score=score,
-        label=own_label,
-        weight=weight,
-        is_shared=is_shared,
-        header=header_of(columns),
+    run_columns, label_columns = columns_of(
+        labels, group=group, item=item, score=score, label=label, weight=weight, header=columns
     )
-    label_columns = Columns(group=group, item=item, label=label, is_shared=True)
     if metadata is not None:
         tags = side_metadata(metadata) | tags
     created = None if created_at is None else stored_time(created_at)

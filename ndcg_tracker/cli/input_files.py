@@ -130,6 +130,35 @@ def run_names(paths: Sequence[str], given: Sequence[str] | None, *, of_stdin: st
     return names
 
 
+def columns_of(
+    labels: str | None,
+    *,
+    group: str | None,
+    item: str | None,
+    score: str | None,
+    label: str | None,
+    weight: str | None,
+    header: str | None,
+) -> tuple[Columns, Columns]:
+    """Return the columns of runs, and those of the file of their labels, from the options of a command.
+
+    Where the labels have a file, ``label`` is a column of that, and ``group`` and ``item`` may be of either alone.
+    """
+    from ndcg_tracker.ingest.columns import Columns, header_of
+    from ndcg_tracker.ingest.reading import may_have_columns
+
+    of_run = Columns(
+        group=group,
+        item=item,
+        score=score,
+        label=label if labels is None else None,
+        weight=weight,
+        is_shared=labels is not None and may_have_columns(labels),
+        header=header_of(header),
+    )
+    return of_run, Columns(group=group, item=item, label=label, is_shared=True)
+
+
 def labels_of(path: str, *, reader: str | None = None, columns: Columns | None = None) -> LabelLists:
     """Return the labels in a file, ``-`` being standard input."""
     from ndcg_tracker.ingest.columns import Columns
