@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -72,6 +73,7 @@ def show_conventions(
             convention.mean,
             None if convention.mean is None or ours is None else convention.mean - ours,
             convention.refusal or _causes(convention, exact=exact),
+            *(_open_ties(convention) if exact else ()),
         )
         for convention in found
     ]
@@ -80,14 +82,26 @@ def show_conventions(
         Column("mean", digits=4),
         Column("difference", digits=4, signed=True),
         Column("because of"),
+        *([Column("ties_low"), Column("ties_high")] if exact else []),
     ]
     options.show(rows_as(format.plain, columns, rows, color=options.wants_color(), cell_width=100))
 
 
 def _causes(convention: Convention, *, exact: bool) -> str:
-    """Return the axes that change the value, each with the change."""
+    """Return the axes that change the value, each with the change; for people also what no axis can tell."""
     shown = [effect for effect in convention.effects if exact or abs(effect.change) >= _SHOWN_EFFECT]
-    return ", ".join(f"{effect.axis}={effect.value} {effect.change:+{'' if exact else '.4f'}}" for effect in shown)
+    causes = ", ".join(f"{effect.axis}={effect.value} {effect.change:+{'' if exact else '.4f'}}" for effect in shown)
+    ties = convention.open_ties
+    if exact or ties is None:
+        return causes
+    told = f"its sort leaves ties open in lists of {ties.from_items} or more: {ties.low:.4f} to {ties.high:.4f}"
+    return f"{causes}; {told}" if causes else told
+
+
+def _open_ties(convention: Convention) -> tuple[float | None, float | None]:
+    """Return between which means the tool's sort leaves a value."""
+    ties = convention.open_ties
+    return (None, None) if ties is None else (ties.low, ties.high)
 
 
 def _as_object(convention: Convention) -> dict[str, object]:
@@ -99,4 +113,5 @@ def _as_object(convention: Convention) -> dict[str, object]:
         "effects": [
             {"axis": effect.axis, "value": effect.value, "change": effect.change} for effect in convention.effects
         ],
+        "open_ties": None if convention.open_ties is None else asdict(convention.open_ties),
     }

@@ -52,7 +52,7 @@ def import_runs(
     """Store the runs of an export and all that belongs to them.
 
     Numbers stay the same to the bit, and all is stored in one transaction. Runs that exist already keep their data and
-    get the evaluations that they lack.
+    get the evaluations that they lack. Results are computed again from items and labels, and refused where they differ.
     """
     from ndcg_tracker.cli.input_files import drawn_progress
     from ndcg_tracker.reporting.formats import rows_as
@@ -61,7 +61,16 @@ def import_runs(
         found = tracker.import_runs(folder, dataset=dataset, progress=progress)
     for note in found.notes:
         options.say(f"note: {note}")
-    names = ["run", "run_id", "dataset", "outcome", "n_groups", "n_items", "n_evaluations"]
+    names = ["run", "run_id", "dataset", "outcome", "n_groups", "n_items", "n_evaluations", "n_not_verifiable"]
     rows = [tuple(getattr(run, name) for name in names) for run in found.runs]
     options.show(rows_as(format.plain, names, rows, color=options.wants_color()))
-    options.say("checked: digests of runs and labels, counts of lists and results")
+    options.say(
+        "checked: digests of runs and labels; results computed again from them"
+        f"{_not_verifiable(sum(run.n_not_verifiable for run in found.runs))}"
+    )
+
+
+def _not_verifiable(n: int) -> str:
+    from ndcg_tracker.reporting.numbers import counted
+
+    return f", but {counted(n, 'evaluation')} not verifiable" if n else ""

@@ -36,6 +36,9 @@ def list_runs(
     ] = None,
     sort: Annotated[SortBy, typer.Option(help="The order: by time, or the best mean of --metric first.")] = SortBy.time,
     top: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N.", show_default=False)] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Only the newest N of them.", show_default=False)
+    ] = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """List the runs, oldest first."""
@@ -51,11 +54,13 @@ def list_runs(
             run
             for run in tracker.runs(dataset)
             if all(key in run.tags and str(run.tags[key]) == tags[key] for key in tags)
-        ]
+        ][-(limit or 0) :]
         means = {}
         if metric is not None and sort is SortBy.mean:
+            newest = {run.id for run in found}
             ranked = tracker.runs_by_mean(metric, dataset=dataset, tags=tags)
-            means, found = {run.id: mean for run, mean in ranked}, [run for run, _ in ranked]
+            means = {run.id: mean for run, mean in ranked if run.id in newest}
+            found = [run for run, _ in ranked if run.id in newest]
         elif metric is not None:
             for of_dataset in dict.fromkeys(run.dataset for run in found):
                 with suppress(NotComparableError):  # no run of this dataset has the metric

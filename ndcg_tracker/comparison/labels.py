@@ -193,8 +193,8 @@ class Conclusion:
 
     @property
     def changes(self) -> bool:
-        """Whether one version of the labels gives another verdict than the others."""
-        return len({one.verdict for one in self.verdicts}) > 1
+        """Whether one version of the labels gives another verdict than the others (see ``_concluded``)."""
+        return len({_concluded(one.verdict) for one in self.verdicts}) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +295,16 @@ def turned_verdicts(
 ) -> tuple[TurnedVerdict, ...]:
     """Return the pairs of runs whose verdicts differ, each judge's p-values corrected over all pairs."""
     each = zip(pairs, _corrected(first), _corrected(second), strict=True)
-    return tuple(TurnedVerdict(*runs, one, other) for runs, one, other in each if one.verdict != other.verdict)
+    return tuple(
+        TurnedVerdict(*runs, one, other)
+        for runs, one, other in each
+        if _concluded(one.verdict) != _concluded(other.verdict)
+    )
+
+
+def _concluded(verdict: Verdict | None) -> Verdict | None:
+    """Return what a verdict lets one conclude: from identical results no other than where no difference is detected."""
+    return "no_difference_detected" if verdict == "identical" else verdict
 
 
 def _corrected(found: Sequence[MetricComparison]) -> list[PairVerdict]:

@@ -8,15 +8,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.integrations.training import parameter_text
+from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.statistics.t_test import paired_t
 from ndcg_tracker.storage.checks import checked_name
 from ndcg_tracker.tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.tracker.tracker import Tracker
 
-LOWER, RUN = "ndcg_tracker.lower", "ndcg_tracker.run"
-"""The user attributes of a trial: the lower end of the 95% interval of its mean, and the name of its run."""
+LOWER, MEAN, RUN = "ndcg_tracker.lower", "ndcg_tracker.mean", "ndcg_tracker.run"
+"""The user attributes of a trial: its mean, the lower end of its 95% interval, and the name of its run."""
 
 
 class StudyRuns:
@@ -65,8 +66,9 @@ class StudyRuns:
         """Store what a trial ranked, and return the mean of the first metric.
 
         Parameters: ``trial``: Optuna's; its parameters are the run's, and it gets the user attributes
-        ``ndcg_tracker.run`` and ``ndcg_tracker.lower``. ``frame`` and ``columns``: see ``Tracker.ingest``. Raises:
-        what that raises, and InputError where the mean is not defined.
+        ``ndcg_tracker.run``, ``ndcg_tracker.mean`` and ``ndcg_tracker.lower``. ``frame`` and ``columns``: see
+        ``Tracker.ingest``. Raises: what that raises, and InputError where the mean is not defined. Warns where the
+        study looks for the lowest value and the metric is better the higher it is; Optuna's default is the lowest.
         """
         name = trial_name(self.study, trial.number)
         with Tracker(self._database) as tracker:
@@ -93,8 +95,10 @@ class StudyRuns:
                 values = rx.evaluations.results(stored.id).values
         if first.mean is None:
             raise InputError(f"{first.metric} of run {name!r} is not defined for any group", advice="check the labels")
+        _check_direction(trial, first.metric)
         test = paired_t(values[~np.isnan(values)])
         trial.set_user_attr(RUN, name)
+        trial.set_user_attr(MEAN, first.mean)
         trial.set_user_attr(LOWER, None if test.ci is None else test.ci[0])
         return first.mean
 
@@ -115,9 +119,19 @@ class StudyRuns:
 
         def worth(trial: Any) -> float:
             lower = trial.user_attrs.get(LOWER) if by == "lower" else None
-            return float(trial.value if lower is None else lower)
+            return float(trial.user_attrs.get(MEAN, trial.value) if lower is None else lower)
 
         return max(stored, key=worth)
+
+
+def _check_direction(trial: Any, metric: str) -> None:
+    """Warn where every objective of a trial's study has the other direction than a metric."""
+    directions = {each.name for each in getattr(getattr(trial, "study", None), "directions", ())}
+    best, wanted = ("higher", "maximize") if parse_metric(metric).direction == "higher" else ("lower", "minimize")
+    if directions and wanted.upper() not in directions:
+        raised = f"the study is to {directions.pop().lower()} its value, and {metric} is better the {best} it is"
+        advice = f"create it with direction={wanted!r}, or return the negative of what store returns"
+        warn(NdcgTrackerWarning(raised, advice=advice))
 
 
 def trial_name(study: str, number: int) -> str:

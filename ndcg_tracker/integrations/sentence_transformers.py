@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.errors import InputError, NameTakenError, argument
+from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage.checks import checked_name
+from ndcg_tracker.storage.store import Store
 from ndcg_tracker.tracker.defaults import DEFAULT_DATASET
 from ndcg_tracker.tracker.tracker import Tracker
 
 _SIMILARITIES = ("cosine", "dot")
+_ROUGHLY = 0.01
 
 
 class InformationRetrievalEvaluator:
@@ -33,7 +36,8 @@ class InformationRetrievalEvaluator:
     default ``name``; during training ``RUN/step-000100`` or ``RUN/epoch-1``. ``dataset``, ``database``, ``tags``,
     ``replace``: see ``Tracker.ingest``. Stored are as many documents per query as the largest cutoff. Raises:
     InputError for a query without text, a cutoff that is not one, and ``map_at_k`` below the number of relevant
-    documents, where that library divides by the cutoff.
+    documents, where that library divides by the cutoff; NameTakenError for a run of another model, if possible before
+    the corpus is encoded.
     """
 
     greater_is_better = True
@@ -113,7 +117,8 @@ class InformationRetrievalEvaluator:
     ) -> dict[str, float]:
         """Store the run of a model and return its means by their names in sentence-transformers.
 
-        ``primary_metric`` is the first of them. ``output_path`` is not written to: the store has the results.
+        ``primary_metric`` is the first of them. ``output_path`` is not written to: the store has the results. Raises:
+        NameTakenError.
         """
         kind = self._similarity or str(getattr(model, "similarity_fn_name", None) or "cosine")
         if kind not in _SIMILARITIES:
@@ -124,22 +129,60 @@ class InformationRetrievalEvaluator:
         stage = f"/step-{steps:06}" if steps != -1 else f"/epoch-{epoch:g}" if epoch != -1 else ""
         place = {"epoch": f"{epoch:g}"} if epoch != -1 else {}
         place |= {"step": str(steps)} if steps != -1 else {}
+        name = self._run + stage
+        taken = NameTakenError(
+            f"run {name!r} of dataset {self._dataset!r} is already stored, and this model ranks otherwise",
+            advice=(
+                f"keep both with {argument('run', self._run + '-2')}, or put this one in its place with "
+                f"{argument('replace', True)}"
+            ),
+        )
         with Tracker(self._database) as tracker:
-            result = tracker.ingest(
-                self._ranked(model, kind),
-                name=self._run + stage,
-                labels=self._grades,
-                dataset=self._dataset,
-                metrics=list(self._names.values()),
-                parameters={"similarity": kind, **place},
-                tags={**self._tags, "training": self._run, "stage": "iteration" if stage else "final"},
-                replace=self._replace,
-            )
+            if not self._replace and self._is_taken(tracker.store(create=True), name, model, kind):
+                raise taken
+            try:
+                result = tracker.ingest(
+                    self._ranked(model, kind),
+                    name=name,
+                    labels=self._grades,
+                    dataset=self._dataset,
+                    metrics=list(self._names.values()),
+                    parameters={"similarity": kind, **place},
+                    tags={**self._tags, "training": self._run, "stage": "iteration" if stage else "final"},
+                    replace=self._replace,
+                )
+            except NameTakenError:
+                raise taken from None
         prefix = f"{self.name}_{kind}_" if self.name else f"{kind}_"
         means = {one.metric: one.mean for one in result.metrics}
         found = {prefix + theirs: means[ours] for theirs, ours in self._names.items()}
         self.primary_metric = next(iter(found))
         return {name: float("nan") if mean is None else mean for name, mean in found.items()}
+
+    def _is_taken(self, store: Store, name: str, model: Any, kind: str) -> bool:
+        """Return whether a run of this name is surely another one.
+
+        It is by its size, or by the scores that the model gives the stored documents of one query: these are encoded
+        in a moment, all others are not. They are compared roughly, for batches of other lengths round otherwise.
+        """
+        query, text = next(iter(self._queries.items()))
+        with store.read() as tx:
+            dataset = tx.datasets.named(self._dataset)
+            run = None if dataset is None else tx.runs.named(dataset.id, name)
+            if run is None or run.id in tx.runs.prunings(run.id):
+                return False
+            n_documents = min(self._depth, len(self._corpus))
+            if (run.n_groups, run.n_items) != (len(self._queries), len(self._queries) * n_documents):
+                return True
+            ids = tx.groups.ids(run.dataset_id, Keys.from_strings([query]))
+            stored = tx.runs.ranking(run.id, ids[ids >= 0])
+        documents = stored.item_keys.to_list()
+        if not documents or not self._corpus.keys() >= set(documents):
+            return True
+        of_query = self._embedded(model, "encode_query", [text], kind)
+        of_documents = self._embedded(model, "encode_document", [self._corpus[one] for one in documents], kind)
+        scores = (of_query @ of_documents.T)[0]
+        return not np.allclose(scores, stored.scores, rtol=0, atol=_ROUGHLY * float(np.abs(stored.scores).max()))
 
     def _ranked(self, model: Any, kind: str) -> dict[str, Any]:
         """Return the best documents of each query: columns group, item and score."""

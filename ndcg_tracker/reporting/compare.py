@@ -40,7 +40,7 @@ FOLD = "what was compared, and how to read it"
 _TESTS = {
     "t": "paired t-test",
     "permutation": "permutation test (sign flips)",
-    "wilcoxon": "Wilcoxon signed-rank test (tests symmetry, not the mean)",
+    "wilcoxon": "Wilcoxon signed-rank test without zeros (tests symmetry, not the mean)",
 }
 _INTERVALS = {"t": "paired t", "bootstrap": "bootstrap (BCa)", "betting": "betting (holds at any n)"}
 _METRIC_COLUMNS = columns("metric", ">baseline", ">candidate", ">delta", ">95% interval", ">p")

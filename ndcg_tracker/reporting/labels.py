@@ -208,7 +208,10 @@ def agreement_report(found: JudgesAgreement) -> Report:
         turned_rows = [
             [one.baseline, one.candidate, *_pair_cells(one.first), *_pair_cells(one.second)] for one in found.turned
         ]
-        heads = columns("baseline", "candidate", f">{first}", "", f">{second}", "")
+        heads = (
+            *columns("baseline", "candidate", f">{first}", "verdict", f">{second}"),
+            Column("other verdict", "verdict"),
+        )
         tables.append(Table(heads, turned_rows, "verdicts that turn", names=(0, 1)))
     legend = ["weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups"]
     if found.n_pairs:

@@ -361,6 +361,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "labels version {version} of the export is version {here} of dataset {dataset!r} here, its newest; runs under "
         "older versions need rescore to be comparable"
     ).format,
+    "not_verifiable": lambda run, dataset, metrics: (
+        f"run {run!r} of dataset {dataset!r} has not verifiable results, stored as they came, and the tag "
+        f"imported=not verifiable: {', '.join(metrics)}"
+    ),
     "not_pushed": (
         "{what} {key!r} was not pushed: MLflow allows only letters, digits, _ - . : / and blanks in a name"
     ).format,

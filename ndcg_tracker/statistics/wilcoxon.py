@@ -15,11 +15,17 @@ def wilcoxon_p_value(delta: Floats) -> float | None:
 
     It tests whether the differences are symmetric around 0, **not whether their mean is 0**: on differences of mean 0
     that are not symmetric (many small gains, few large losses) it rejects far more often than its level, at n = 7,000
-    nearly always. Zeros are left out.
+    nearly always.
+
+    Zeros are left out before SciPy sees the differences, so that only the others decide how p is computed: exactly
+    where there are at most 50 of different sizes, by all sign flips where there are at most 13, else by the normal
+    distribution. Given the zeros, SciPy leaves them out as well (``zero_method="wilcox"``), but takes the normal
+    distribution for that reason alone.
 
     Parameters: ``delta``: float64, shape (n,), finite. Returns: p in (0, 1], None where n < 2 or all are zero. Raises:
     ValueError for a NaN or an infinity. Source: Wilcoxon, "Individual comparisons by ranking methods", Biometrics
-    Bulletin 1, 1945. By: scipy.stats.wilcoxon.
+    Bulletin 1, 1945. Agrees with: ``scipy.stats.wilcoxon(d[d != 0])`` of the differences d rounded to 12 decimals
+    (tests/comparison/test_oracles.py).
 
     >>> wilcoxon_p_value(np.array([0.25, 0.5, 0.125, -0.0625, 0.0]))
     0.25

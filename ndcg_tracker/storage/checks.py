@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from ndcg_tracker.errors import InputError, argument
@@ -15,6 +15,8 @@ from ndcg_tracker.rankings.keys import Keys
 MAX_NAME_LENGTH = 250
 MAX_GROUP_KEY_BYTES = 2000
 """Longer ids do not fit an index of Postgres; they are refused on both engines."""
+MAX_NESTING = 50
+"""How deep the objects and lists of a JSON object may be nested: both engines and Python's own reader take these."""
 _CONTROL = ("Cc", "Cs", "Zl", "Zp")
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # an escaped NUL, not its text after an escaped backslash
 _TIME_FORMAT = "%Y-%m-%dT%H:%M:%S.%fZ"
@@ -83,21 +85,24 @@ def checked_time(text: str | None) -> str:
     return text
 
 
-def stored_time(given: str | datetime) -> str:
+def stored_time(given: str | date) -> str:
     """Return a time as it is stored; it is in UTC where it names no zone. Raises: InputError for anything else.
 
     >>> stored_time("2025-01-31 09:00+01:00"), stored_time("2025-01-31")
     ('2025-01-31T08:00:00.000000Z', '2025-01-31T00:00:00.000000Z')
+    >>> stored_time(date(2025, 1, 31))
+    '2025-01-31T00:00:00.000000Z'
     """
     try:
-        time = given if isinstance(given, datetime) else datetime.fromisoformat(given.strip())
+        text = given.isoformat() if isinstance(given, date) else given.strip()
+        time = given if isinstance(given, datetime) else datetime.fromisoformat(text)
         utc = (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).astimezone(UTC)
+        return _stored(utc)
     except (AttributeError, OverflowError, TypeError, ValueError):
         raise InputError(
             f"{argument('created_at', given)} is not a time",
             advice="write it in ISO 8601, such as 2025-01-31T08:00:00Z or 2025-01-31T09:00+01:00",
         ) from None
-    return _stored(utc)
 
 
 def _stored(utc: datetime) -> str:
@@ -115,13 +120,38 @@ def checked_object(what: str, given: Mapping[str, Any] | None) -> dict[str, Any]
     try:
         text = json.dumps(dict(given), ensure_ascii=False, allow_nan=False)
         text.encode()
+    except RecursionError:
+        raise _too_deep(what) from None
     except (TypeError, ValueError) as error:
         raise InputError(
             f"{what} cannot be stored as JSON ({error})", advice="use text, numbers, lists and true or false"
         ) from error
     if _NUL.search(text):
         raise InputError(f"{what} contain a NUL character, which no database keeps", advice="remove it")
+    if text.count("[") + text.count("{") > MAX_NESTING and is_nested_deeply(given):
+        raise _too_deep(what)
     return dict(given)
+
+
+def is_nested_deeply(value: object) -> bool:
+    """Return whether objects and lists are nested deeper than ``MAX_NESTING``.
+
+    >>> is_nested_deeply({"a": [1, {"b": 2}]}), is_nested_deeply(json.loads("[" * 60 + "]" * 60))
+    (False, True)
+    """
+    level = [value]
+    for _ in range(MAX_NESTING + 1):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, Mapping | list | tuple)
+            for inner in (one.values() if isinstance(one, Mapping) else one)
+        ]
+    return any(isinstance(one, Mapping | list | tuple) for one in level)
+
+
+def _too_deep(what: str) -> InputError:
+    return InputError(f"{what} are nested more than {MAX_NESTING} deep", advice="give fewer levels")
 
 
 def check_group_keys(keys: Keys, role: str = "group") -> None:

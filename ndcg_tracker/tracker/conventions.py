@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.kernel.mean import aggregated
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.agreement import differences
 from ndcg_tracker.metrics.language.dialects import DIALECTS
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.metrics.tie_bounds import values_with_bounds
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.weights import GroupWeights
 from ndcg_tracker.tracker.label_sets import numbered_labels
@@ -31,6 +35,20 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenTies:
+    """What a tool with an unstable sort may print: its mean lies from ``low`` to ``high``.
+
+    ``from_items``: the length of a list from which its sort is unstable. ``n_groups``: in how many lists of that length
+    the order of equal scores changes the value.
+    """
+
+    low: float
+    high: float
+    from_items: int
+    n_groups: int
+
+
+@dataclass(frozen=True, slots=True)
 class Convention:
     """One tool's value of a run.
 
@@ -44,6 +62,7 @@ class Convention:
     mean: float | None
     effects: tuple[Effect, ...]
     refusal: str = ""
+    open_ties: OpenTies | None = None
 
 
 def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int) -> list[Convention]:
@@ -54,17 +73,31 @@ def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int) -> list[Conven
     newest = numbered_labels(tx, run.dataset_id, run.dataset)
     both = judged(tx.runs.ranking(run.id), tx.labels.lists(newest.id))
     weights = stored_weights(tx, run.dataset_id)
-    texts = [f"ndcg@{cutoff}", *(dialect.text(cutoff) for dialect in DIALECTS.values())]
-    return [_convention(both, text, weights) for text in texts]
+    tools = [(dialect.text(cutoff), dialect.unstable_from) for dialect in DIALECTS.values()]
+    return [_convention(both, text, weights, unstable) for text, unstable in ((f"ndcg@{cutoff}", None), *tools)]
 
 
-def _convention(both: JudgedRanking, text: str, weights: GroupWeights | None) -> Convention:
+def _convention(both: JudgedRanking, text: str, weights: GroupWeights | None, unstable_from: int | None) -> Convention:
     metric = parse_metric(text)
     try:
         mean = group_results(both, [metric], weights)[0].mean
     except MetricError as error:
         return Convention(text, str(metric), None, (), str(error))
-    return Convention(text, str(metric), mean, _effects(both, metric, weights))
+    open_ties = None if unstable_from is None else _open_ties(both, metric, weights, unstable_from)
+    return Convention(text, str(metric), mean, _effects(both, metric, weights), open_ties=open_ties)
+
+
+def _open_ties(both: JudgedRanking, metric: Metric, weights: GroupWeights | None, from_items: int) -> OpenTies | None:
+    """Return between which means the order of equal scores leaves a metric in lists of ``from_items`` or more."""
+    own, worst, best = values_with_bounds(both, [metric])[0]
+    is_open = (own.n_items >= from_items) & (worst.values < best.values)
+    if not is_open.any():
+        return None
+    low, high = (
+        aggregated(replace(own, values=np.where(is_open, bound.values, own.values)), weights).mean
+        for bound in (worst, best)
+    )
+    return None if low is None or high is None else OpenTies(low, high, from_items, int(is_open.sum()))
 
 
 def _effects(both: JudgedRanking, metric: Metric, weights: GroupWeights | None) -> tuple[Effect, ...]:

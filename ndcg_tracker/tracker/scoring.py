@@ -290,6 +290,13 @@ class Scores:
 
         return mapped(of_metric, list(range(len(self._metrics))))
 
+    def groups(self) -> Iterator[tuple[GroupValues, GroupValues, GroupValues]]:
+        """Yield per metric the values of all groups, and those with every tie broken for the worst and for the best."""
+        joined = _Joined(self.values, self._order)
+        for number in range(len(self._metrics)):
+            worst, best = (joined.of_metric(number, one) for one in (self.worst, self.best))
+            yield joined.of_metric(number), worst, best
+
     def coverage(self) -> dict[int | None, float]:
         """Return the mean judged share by cutoff, where there is one (see ``judged_shares``)."""
         shares = {cutoff: np.concatenate(parts) for cutoff, parts in self._shares.items() if parts}
@@ -301,6 +308,19 @@ def stored_scores(tx: ReadTransaction, run: RunRecord, metrics: Sequence[Metric]
     scores = Scores(metrics)
     for ranking in tx.runs.ranking_blocks(run):
         scores.add(judged(ranking, labels.of(ranking.group_keys)))
+    scores.add_missing(labels.rest())
+    scores.arrange(labels.places)
+    return scores
+
+
+def scores_of(
+    tx: ReadTransaction, run: RunRecord, ranking: Ranking | None, metrics: Sequence[Metric], labels: KnownLabels
+) -> Scores:
+    """Return what metrics say of a run whose items are in memory; None for those that are stored."""
+    if ranking is None:
+        return stored_scores(tx, run, metrics, labels)
+    scores = Scores(metrics)
+    scores.add(judged(ranking, labels.of(ranking.group_keys)))
     scores.add_missing(labels.rest())
     scores.arrange(labels.places)
     return scores

@@ -36,6 +36,22 @@ def test_list(shop: CommandLine) -> None:
     assert shop.done("runs", "list", "--format", "markdown").startswith("| run | run_id |")
 
 
+def test_list_of_the_newest(shop: CommandLine) -> None:
+    shop("ingest", "bm25.csv", "--dataset", "site", "--labels", "labels.csv", "--created-at", "2020-01-01")
+
+    def names(*words: str) -> list[tuple[str, str]]:
+        return [(row["dataset"], row["run"]) for row in shop.rows("runs", "list", *words)]
+
+    every = [("site", "bm25"), ("shop", "bm25"), ("shop", "dense")]
+    assert names("--limit", "9") == names() == every
+    assert names("--limit", "2") == every[1:]
+    assert names("--limit", "1", "--dataset", "site") == every[:1]
+    best_first = ["--dataset", "shop", "--metric", "ndcg@10", "--sort", "mean"]
+    best = names(*best_first)
+    assert names("--limit", "1", *best_first) == every[2:]
+    assert names("--limit", "2", "--top", "1", *best_first) == best[:1]
+
+
 def test_list_of_one_dataset(shop: CommandLine) -> None:
     shop("ingest", "bm25.csv", "--dataset", "site", "--labels", "labels.csv")
     assert [row["dataset"] for row in shop.rows("runs", "list", "--dataset", "site")] == ["site"]

@@ -67,3 +67,6 @@ def test_a_conclusion_changes_where_one_verdict_differs() -> None:
     )
     assert Conclusion("dense", "AP", (one, other)).changes
     assert not Conclusion("dense", "AP", (one, same)).changes
+    equal, unclear = VersionVerdict(1, "identical"), VersionVerdict(2, "no_difference_detected")
+    assert not Conclusion("dense", "AP", (equal, unclear)).changes
+    assert Conclusion("dense", "AP", (equal, other)).changes

@@ -11,7 +11,7 @@ import pytest
 import scipy.stats
 
 import ndcg_tracker as nt
-from ndcg_tracker.errors import ConflictError, InputError
+from ndcg_tracker.errors import ConflictError, InputError, NdcgTrackerWarning
 from ndcg_tracker.integrations.optuna import StudyRuns
 
 LABELS = {f"q{number}": {"a": 1, "b": number % 2} for number in range(6)}
@@ -76,7 +76,7 @@ def test_a_study_of_the_same_name(tmp_path: Path) -> None:
 
 def test_what_is_refused(tmp_path: Path) -> None:
     runs = StudyRuns("fusion", labels={"q0": {"a": 0}}, database=tmp_path / "db", metrics="ndcg(empty=skip)@10")
-    study = optuna.create_study()
+    study = optuna.create_study(direction="maximize")
     with pytest.raises(InputError) as refused:
         runs.best_trial(study)
     assert str(refused.value) == "no trial of this study was stored; return StudyRuns.store in the objective"
@@ -97,3 +97,30 @@ def test_one_group_has_no_interval(tmp_path: Path) -> None:
     assert study.trials[0].user_attrs["ndcg_tracker.lower"] is None
     assert runs.best_trial(study).number == 0
     assert np.isclose(study.best_value, 1.0)
+
+
+def test_a_study_that_looks_for_the_worst_is_told(tmp_path: Path) -> None:
+    runs = StudyRuns("fusion", labels=LABELS, database=tmp_path / "db")
+    study = optuna.create_study()  # Optuna minimizes unless it is told otherwise
+    with pytest.warns(NdcgTrackerWarning) as told:
+        value = runs.store(study.ask({"weight": optuna.distributions.FloatDistribution(0.5, 0.5)}), ranked(0.5))
+    assert [str(one.message) for one in told] == [
+        "the study is to minimize its value, and ndcg@10 is better the higher it is; create it with "
+        "direction='maximize', or return the negative of what store returns"
+    ]
+    assert told[0].filename == __file__
+    assert value > 0
+    several = optuna.create_study(directions=["minimize", "maximize"])
+    StudyRuns("several", labels=LABELS, database=tmp_path / "db").store(several.ask(), ranked(0.5))
+    fixed = optuna.trial.FixedTrial({"weight": 0.5}, number=7)
+    StudyRuns("fixed", labels=LABELS, database=tmp_path / "db").store(fixed, ranked(0.5))
+
+
+@pytest.mark.filterwarnings("ignore:the study is to minimize")
+def test_the_best_trial_is_the_best_where_the_negative_is_returned(tmp_path: Path) -> None:
+    runs = StudyRuns("fusion", labels=LABELS, database=tmp_path / "db")
+    study = optuna.create_study()
+    for weight in (0.5, -0.5):
+        study.enqueue_trial({"weight": weight})
+    study.optimize(lambda trial: -runs.store(trial, ranked(trial.suggest_float("weight", -1, 1))), 2)
+    assert [runs.best_trial(study, by=by).number for by in ("mean", "lower")] == [study.best_trial.number] * 2

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ndcg_tracker as nt
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, NameTakenError
 from ndcg_tracker.integrations.sentence_transformers import InformationRetrievalEvaluator
 
 QUERIES = {f"q{number}": f"query {number}" for number in range(8)}
@@ -23,9 +23,13 @@ class Model:
 
     similarity_fn_name = "cosine"
 
+    def __init__(self, seed: int = 0) -> None:
+        self.seed, self.n_encoded = seed, 0
+
     def encode(self, texts: list[str], **options: Any) -> np.ndarray[Any, Any]:
         assert options == {"convert_to_numpy": True, "batch_size": 32, "show_progress_bar": False}
-        rows = [np.random.default_rng(sum(map(ord, text)) * len(text)).normal(size=16) for text in texts]
+        self.n_encoded += len(texts)
+        rows = [np.random.default_rng(sum(map(ord, text)) * len(text) + self.seed).normal(size=16) for text in texts]
         return np.array(rows, dtype=np.float32)
 
 
@@ -118,3 +122,52 @@ def test_a_model_that_ranks_by_distance(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refused:
         evaluator(model)
     assert str(refused.value) == "the model ranks by euclidean; give similarity='cosine' or similarity='dot'"
+
+
+TOP_10 = {"accuracy_at_k": (1,), "precision_recall_at_k": (10,), "map_at_k": (10,)}
+TAKEN = (
+    "run 'dev' of dataset 'default' is already stored, and this model ranks otherwise; keep both with run='dev-2', or "
+    "put this one in its place with replace=True"
+)
+
+
+def test_another_model_under_a_name_is_refused_before_the_corpus_is_encoded(tmp_path: Path) -> None:
+    given = {**TOP_10, "name": "dev", "database": tmp_path / "db"}
+    evaluator = InformationRetrievalEvaluator(QUERIES, CORPUS, RELEVANT, **given)
+    means = evaluator(Model())
+    again = Model()
+    assert evaluator(again) == means
+    assert again.n_encoded == len(RELEVANT) + len(CORPUS) + 11
+    other = Model(seed=1)
+    with pytest.raises(NameTakenError) as refused:
+        evaluator(other)
+    assert (str(refused.value), other.n_encoded) == (TAKEN, 11)  # a query and its ten stored documents
+    for queries, corpus in ((list(QUERIES)[1:], CORPUS), (QUERIES, {**CORPUS, "d00": "text", "d41": "more"})):
+        asked = {query: QUERIES[query] for query in queries}
+        changed = InformationRetrievalEvaluator(asked, corpus, RELEVANT, **given)
+        with pytest.raises(NameTakenError) as refused:
+            changed(Model())
+        assert str(refused.value) == TAKEN
+    assert InformationRetrievalEvaluator(QUERIES, CORPUS, RELEVANT, **given, run="dev-2")(other).keys() == means.keys()
+    assert InformationRetrievalEvaluator(QUERIES, CORPUS, RELEVANT, **given, replace=True)(other) != means
+
+
+def test_a_model_that_differs_little_is_refused_once_it_has_ranked(tmp_path: Path) -> None:
+    class Finer(Model):
+        def encode(self, texts: list[str], **options: Any) -> np.ndarray[Any, Any]:
+            return super().encode(texts, **options) + np.float32(1e-5)
+
+    evaluator = InformationRetrievalEvaluator(QUERIES, CORPUS, RELEVANT, name="dev", database=tmp_path / "db")
+    evaluator(Model())
+    with pytest.raises(NameTakenError) as refused:
+        evaluator(Finer())
+    assert str(refused.value) == TAKEN
+
+
+def test_a_pruned_run_of_the_name_is_restored(tmp_path: Path) -> None:
+    evaluator = InformationRetrievalEvaluator(QUERIES, CORPUS, RELEVANT, name="dev", database=tmp_path / "db")
+    means = evaluator(Model())
+    with nt.Tracker(tmp_path / "db") as tracker:
+        tracker.prune("2100-01-01", apply=True)
+        assert evaluator(Model()) == means
+        assert tracker.pruned_at(tracker.run("dev")[0]) is None

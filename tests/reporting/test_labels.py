@@ -65,6 +65,8 @@ def test_a_verdict_that_turns_keeps_its_flag_and_equal_means_their_rank() -> Non
         ["a", "0.5000", "2", "0.5000", "1"],
         *[["a", "b", "+0.2500", "improved", "(low", "information)", "~", "-0.1250", "no", "difference", "detected"]],
     ]
+    heading = lines[lines.index("verdicts that turn") + 1]
+    assert heading.split() == ["baseline", "candidate", "unnamed", "verdict", "gpt\\x1b[2J", "verdict"]
     assert lines[-2:] == [
         "note: 1 run has no AP under version 5 of the labels (judge 'gpt'): left out; to add them:",
         "      ndcg-track rescore c",

@@ -1,5 +1,6 @@
 """Names, times and JSON objects that may be stored."""
 
+import json
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -84,3 +85,15 @@ def test_what_is_no_time_is_refused_in_one_line(given: object) -> None:
         "is not a time; write it in ISO 8601, such as 2025-01-31T08:00:00Z or 2025-01-31T09:00+01:00"
     )
     assert "\n" not in message
+
+
+@pytest.mark.parametrize("n_levels", [51, 100_000])
+def test_objects_that_are_nested_deeply_are_refused(n_levels: int) -> None:
+    deep: dict[str, object] = {}
+    for _ in range(n_levels):
+        deep = {"a": deep}
+    with pytest.raises(InputError) as caught:
+        checked_object("tags", deep)
+    assert str(caught.value) == "tags are nested more than 50 deep; give fewer levels"
+    kept = json.loads('{"a":' * 50 + "1" + "}" * 50)
+    assert checked_object("tags", kept) == kept

@@ -11,7 +11,7 @@ from .disk_full import NOT_MOUNTED
 from .report import Outcome, Setting, as_json, markdown
 from .small_disks import can_be_mounted
 
-MODULES = ["kills", "rescore_kills", "signals", "writers", "same_file", "start_ups", "disk_full", "memory"]
+MODULES = ["kills", "rescore_kills", "signals", "writers", "same_file", "start_ups", "disk_full", "memory", "forgeries"]
 
 
 # test_transactions.py has eight writers of both engines too; a team takes ten seconds; signals, kills and full disks
@@ -22,6 +22,7 @@ IN_THE_NIGHTLY = {
     ("team", "postgres"),
     ("start_ups", "postgres"),
     ("memory", "postgres"),
+    ("forgeries", "postgres"),
 }
 CASES = [
     pytest.param(name, engine, marks=[pytest.mark.nightly] if (name, engine) in IN_THE_NIGHTLY else [])

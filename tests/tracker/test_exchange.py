@@ -350,3 +350,51 @@ def test_labels_keep_their_judge_and_those_of_an_older_export_have_none(
     pq.write_table(pq.read_table(path).drop_columns(["judge"]), path)
     other.import_runs(tmp_path / "out", dataset="older")
     assert [one.judge for one in other.label_versions("older")] == ["", ""]
+
+
+def test_results_are_computed_again_whatever_the_metric(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    """Single precision cannot tell scores apart that stood in an order once; that order is not kept."""
+    close = {f"q{number}": {"a": 1.0, "b": float(np.nextafter(1.0, 2)), "c": 0.5} for number in range(6)}
+    labels = {group: {"a": number % 3, "b": 1, "c": number % 2} for number, group in enumerate(close)}
+    metrics = ["ndcg(score_type=f32, ties=input)@2", "ndcg(arithmetic=f32)", "RR", "GMAP", "NumRet"]
+    tracker.ingest(frame_of(close), labels=frame_of(labels, "label"), name="close", metrics=metrics, git_commit="")
+    tracker.export_runs(tmp_path / "out")
+    (run,) = other.import_runs(tmp_path / "out").runs
+    assert (run.outcome, run.n_evaluations, run.n_not_verifiable) == ("stored", len(metrics), 0)
+    path = tmp_path / "out" / "group_results.parquet"
+    pq.write_table(with_column("value", first_value(0.01))(pq.read_table(path)), path)
+    with pytest.raises(InputError, match=r"value 0\.01 of group 'q0' is stated, and its items and labels give "):
+        other.import_runs(tmp_path / "out", dataset="again")
+
+
+def test_what_cannot_be_computed_again_is_said_to_be_so(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    weighted = {"group": ["q", "q", "r"], "item": ["a", "b", "a"], "score": [1.0, 2.0, 1.0], "label": [1, 2, 0]}
+    tracker.ingest(
+        weighted | {"w": [1.0, 5.0, 2.0]}, name="weighted", weight="w", git_commit="", tags={"imported": "yes"},
+        metrics=["ndcg(weights=item_mean)@2", "ndcg(weights=group)@2"],
+    )  # fmt: skip
+    tracker.log_results({"q": 7.0, "r": 9.0}, name="measured", metric="latency", direction="lower", range=(0, 100))
+    tracker.export_runs(tmp_path / "out")
+    found = other.import_runs(tmp_path / "out")
+    text = "external:latency(direction=lower, range=0..100)"
+    assert [(run.run, run.n_evaluations, run.n_not_verifiable) for run in found.runs] == [
+        ("weighted", 2, 1), ("measured", 1, 1)
+    ]  # fmt: skip
+    told = "of dataset 'default' has not verifiable results, stored as they came, and the tag imported=not verifiable: "
+    assert found.notes == (
+        f"run 'weighted' {told}ndcg(weights=item_mean)@2",
+        f"run 'measured' {told}{text}",
+    )
+    assert [run.tags for run in other.runs()] == [{"imported": "not verifiable"}] * 2
+    assert other.import_runs(tmp_path / "out").notes == ()
+
+
+def test_the_share_of_judged_items_that_is_here_stays(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
+    tracker.export_runs(tmp_path / "out")
+    other.import_runs(tmp_path / "out")
+    before = shown(other)
+    path = tmp_path / "out" / "label_coverage.parquet"
+    pq.write_table(with_column("judged_share", first_value(0.0))(pq.read_table(path)), path)
+    other.import_runs(tmp_path / "out")
+    assert shown(other) == before

@@ -185,3 +185,22 @@ def test_verdicts_that_turn_are_those_of_a_comparison_under_each(tracker: nt.Tra
     assert (turned["first", "second"].first.verdict, turned["first", "second"].second.verdict) == (
         *("regressed", "improved"),
     )
+
+
+def test_equal_results_under_one_judge_turn_no_verdict_where_the_other_detects_no_difference(
+    tracker: nt.Tracker,
+) -> None:
+    groups = [f"q{number:02}" for number in range(20)]
+    human: Run = {group: {"a": 1, "b": 1, "c": 0} for group in groups}
+    machine: Run = {group: {"a": 1, "b": place % 2 * 2, "c": 0} for place, group in enumerate(groups)}
+    tracker.add_labels(labels_of(human))
+    tracker.add_labels(labels_of(machine), judge="machine")
+    tracker.ingest(frame_of({group: {"a": 2.0, "b": 1.0} for group in groups}), name="a first")
+    tracker.ingest(frame_of({group: {"a": 1.0, "b": 2.0} for group in groups}), name="b first")
+    tracker.rescore(judge="machine")
+    verdicts = [
+        tracker.compare("a first", "b first", judge=judge).comparisons[0].metrics[0].verdict
+        for judge in ("", "machine")
+    ]
+    assert verdicts == ["identical", "no_difference_detected"]
+    assert tracker.labels_agreement().turned == ()

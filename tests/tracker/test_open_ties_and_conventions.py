@@ -1,13 +1,16 @@
 """Ties that leave a stored comparison open, and one stored run under every tool's convention."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import ndcg_tracker as nt
 from ndcg_tracker.metrics.language.dialects import DIALECTS
 from ndcg_tracker.storage import database
+from ndcg_tracker.tracker.conventions import OpenTies
 
 TIED = {
     "group": ["q", "q", "r", "r"],
@@ -90,3 +93,47 @@ def test_a_dialect_that_refuses_the_run_says_why(tmp_path: Path) -> None:
         "group 'q' has only one item, which this metric refuses; use size1=ok"
     )
     assert "the label 0.5 of item 'a' in group 'q' is outside label_domain=int" in refused["trec_eval:ndcg_cut_10"]
+
+
+def test_a_tool_with_an_unstable_sort_has_a_range_where_the_run_has_ties(tmp_path: Path) -> None:
+    """q is too short for ranx's sort to move what ties; r ties at the top; s is as long, and nothing in it ties."""
+    items = [f"d{place:02}" for place in range(16)]
+    frame = {
+        "group": ["q"] * 15 + ["r"] * 16 + ["s"] * 16,
+        "item": items[:15] + items + items,
+        "score": [1.0] * 15 + [1.0] * 16 + [float(-place) for place in range(16)],
+        "label": [1] + [0] * 14 + [1] + [0] * 15 + [1] + [0] * 15,
+    }
+    with nt.Tracker(tmp_path / "ties.db") as tracker:
+        tracker.ingest(frame, name="tied")
+        found = {convention.text: convention for convention in tracker.conventions("tied", cutoff=1)}
+    ranx = found["ranx:ndcg@1"]
+    assert (ranx.mean, ranx.open_ties) == (1.0, OpenTies(2 / 3, 1.0, from_items=16, n_groups=1))
+    assert [convention.text for convention in found.values() if convention.open_ties] == [ranx.text]
+
+
+@pytest.mark.nightly
+@pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64")
+def test_what_ranx_prints_is_within_the_range(tmp_path: Path) -> None:
+    import ranx
+
+    rng = np.random.default_rng(0)
+    n, size = 40, 60
+    frame: dict[str, Any] = {
+        "group": np.repeat([f"q{number}" for number in range(n)], size).tolist(),
+        "item": np.tile([f"d{number:03}" for number in range(size)], n).tolist(),
+        "score": rng.integers(0, 4, n * size).astype(float),
+        "label": rng.integers(0, 3, n * size),
+    }
+    rows = {name: pd.Series(frame[key], dtype=object) for name, key in (("q_id", "group"), ("doc_id", "item"))}
+    run, labels = (
+        kind.from_df(pd.DataFrame(rows | {"score": frame[name]}), "q_id", "doc_id", "score")
+        for kind, name in ((ranx.Run, "score"), (ranx.Qrels, "label"))
+    )
+    printed = ranx.evaluate(labels, run, "ndcg@10", make_comparable=True)
+    with nt.Tracker(tmp_path / "ties.db") as tracker:
+        tracker.ingest(frame, name="tied")
+        found = {convention.text: convention for convention in tracker.conventions("tied")}["ranx:ndcg@10"]
+    assert found.open_ties is not None
+    assert found.open_ties.low <= printed <= found.open_ties.high
+    assert printed != pytest.approx(found.mean, abs=1e-4)

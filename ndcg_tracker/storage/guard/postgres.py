@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Literal
 
 import psycopg
@@ -93,18 +93,22 @@ def run_guarded_postgres(
             _begin_reading(connection, timeout_seconds)
             _refuse_acting_functions(connection, words)
             if explain:
-                for line in _sent(connection, "EXPLAIN (COSTS) ", query, timeout_seconds):
-                    builder.add((line,))
+                for line in _sent(connection, "EXPLAIN (COSTS) ", query):
+                    builder.add(line)
                 return builder.result([PLAN])
-            _sent(connection, "DECLARE answer NO SCROLL CURSOR FOR ", query, timeout_seconds)
+            _sent(connection, "DECLARE answer NO SCROLL CURSOR FOR ", query)
+            columns = [column.name for column in connection.execute("FETCH 0 FROM answer").description or ()]
             while (remaining := deadline - time.monotonic()) > 0:
                 _set_timeout(connection, remaining)
-                if (result := _fetch_next(connection, builder)) is not None:
-                    return result
+                if not _fetch_next(connection, builder):
+                    return builder.result(columns)
             raise took_too_long(timeout_seconds)
         except psycopg.Error as error:
             state, message = error.sqlstate, error.diag.message_primary or str(error)
             raise _explained(state, message, query, timeout_seconds, connection.info.user) from error
+        except BaseException:
+            _cancel(connection)
+            raise
 
 
 def _connect(conninfo: str) -> psycopg.Connection:
@@ -142,30 +146,27 @@ def _refuse_acting_functions(connection: psycopg.Connection, words: set[str]) ->
         raise only_reads(f"the function {found[0]} may act, not only read")
 
 
-def _sent(connection: psycopg.Connection, words: str, query: str, timeout_seconds: float) -> list[str]:
-    """Send a query after these words, and return the lines of a plan if they asked for one."""
-    # libpq's exec_params always speaks the extended protocol, in which a second statement is an error.
-    result = connection.pgconn.exec_params(words.encode() + query.encode(), None)
-    if result.status not in (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK):
-        state, message = (
-            (result.error_field(field) or b"").decode(errors="replace")
-            for field in (pq.DiagnosticField.SQLSTATE, pq.DiagnosticField.MESSAGE_PRIMARY)
-        )
-        said = message or result.error_message.decode(errors="replace")
-        raise _explained(state, said, query, timeout_seconds, connection.info.user)
-    return [(result.get_value(row, 0) or b"").decode() for row in range(result.ntuples)]
+def _sent(connection: psycopg.Connection, words: str, query: str) -> psycopg.Cursor:
+    """Send a query after these words, in the extended protocol, in which a second statement is an error."""
+    return connection.execute(words.encode() + query.encode(), binary=True)  # which asks for that protocol
 
 
-def _fetch_next(connection: psycopg.Connection, builder: ResultBuilder) -> QueryResult | None:
-    """Fetch some rows; return the result after the last ones."""
+def _fetch_next(connection: psycopg.Connection, builder: ResultBuilder) -> bool:
+    """Fetch some rows, one by one, for each may be large; return whether there may be more."""
     wanted = builder.wanted(_ROWS_AT_ONCE)
-    cursor = connection.execute(f"FETCH FORWARD {wanted} FROM answer".encode())
-    rows = cursor.fetchall()
-    for row in rows:
-        builder.add(row)
-    if len(rows) == wanted and builder.wanted(1) > 0:
-        return None
-    return builder.result([column.name for column in cursor.description or ()])
+    n_rows = 0
+    with connection.cursor() as cursor:
+        for row in cursor.stream(f"FETCH FORWARD {wanted} FROM answer".encode()):
+            builder.add(row)
+            n_rows += 1
+    return n_rows == wanted and builder.wanted(1) > 0
+
+
+def _cancel(connection: psycopg.Connection) -> None:
+    """Tell the server to stop; psycopg does so by itself for KeyboardInterrupt alone."""
+    if connection.info.transaction_status == pq.TransactionStatus.ACTIVE:
+        with suppress(psycopg.Error):
+            connection.cancel()
 
 
 def _explained(

@@ -4,6 +4,8 @@ The attempts run as the superuser, the worst role to ask with.
 """
 
 import contextlib
+import os
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +16,7 @@ from postgres_server import PostgresServer
 
 from ndcg_tracker.errors import DatabaseError, InputError
 from ndcg_tracker.storage.guard import postgres as guard_postgres
+from ndcg_tracker.storage.guard import query_result
 from ndcg_tracker.storage.guard.postgres import run_guarded_postgres
 from ndcg_tracker.storage.guard.query_result import QueryResult
 
@@ -26,6 +29,8 @@ CREATE VIEW items AS
     FROM ranked_lists, unnest(item_keys, scores) WITH ORDINALITY AS u (item_key, score, rank);
 CREATE FUNCTION grow() RETURNS bigint LANGUAGE sql VOLATILE AS
     'INSERT INTO runs (name) VALUES (''grown'') RETURNING id';
+CREATE FUNCTION endless(n int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
+    $$ BEGIN PERFORM pg_sleep(100); RETURN n; END $$;
 CREATE FUNCTION liar() RETURNS bigint LANGUAGE plpgsql STABLE AS
     $$ BEGIN EXECUTE 'DELETE FROM runs'; RETURN 1; END $$;
 CREATE FUNCTION liar_with_a_switch() RETURNS bigint LANGUAGE plpgsql STABLE AS
@@ -400,6 +405,55 @@ def test_a_runaway_query_stops(conninfo: str, bystander: psycopg.Connection, que
         ask(conninfo, query, timeout=0.3)
     expected = "sql: stopped after 0.3 s; narrow the query with WHERE or LIMIT, or allow it more time"
     assert str(caught.value) == expected
+
+
+class Stopped(BaseException):
+    """What a handler of SIGTERM raises."""
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, Stopped])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT count(*) FROM generate_series(1, 1000000000000) AS n WHERE n < 0",
+        "SELECT endless(1) AS planned",  # of a function that always gives the same, the planner asks for it
+    ],
+)
+def test_an_interrupt_gets_through_and_the_server_stops(
+    conninfo: str, bystander: psycopg.Connection, query: str, raised: type[BaseException]
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise raised
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 1)
+    try:
+        with pytest.raises(raised):
+            ask(conninfo, query, timeout=120)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    deadline = time.monotonic() + 30
+    running = b"SELECT count(*) FROM pg_stat_activity WHERE application_name = 'ndcg-track sql'"
+    while bystander.execute(running).fetchone() != (0,):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="Linux tells peaks of memory")
+def test_rows_are_held_up_to_the_limit_and_no_more(conninfo: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query_result, "MAX_RESULT_BYTES", 10 << 20)
+    ask(conninfo, "SELECT 1")
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    before = peak()
+    with pytest.raises(InputError, match=r"^sql: the result outgrows 10 MiB; narrow the query with WHERE or LIMIT$"):
+        ask(conninfo, "SELECT repeat('x', 1000000) FROM generate_series(1, 150)")
+    assert peak() - before < 100 << 20
+
+
+def peak() -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
 
 
 def test_a_query_that_waits_for_a_lock_stops_too(conninfo: str) -> None:

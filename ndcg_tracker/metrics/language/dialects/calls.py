@@ -155,6 +155,7 @@ RANX = Dialect(
         "-l2 after the name counts only grades from 2.",
     ),
     ("ranx:ndcg@10", "ranx:ndcg_burges@10", "ranx:ndcg-l2@10", "ranx:ndcg"),
+    unstable_from=16,
 )
 
 SPARK = Dialect(

@@ -20,7 +20,8 @@ class Dialect:
     options (the text in brackets after the name) and native text to the metric, raising MetricError. ``at``: the
     native text of plain NDCG at a cutoff. ``tolerance``: how far the tool's values may differ from ours.
     ``agreement``: the same in words, with its conditions. ``traps``: what surprises people. ``examples``: texts that
-    parse.
+    parse. ``unstable_from``: the number of items in a list from which the tool's sort leaves the order of equal scores
+    to chance, None where it never does; what it says of such ties is then promised by nobody.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Dialect:
     agreement: str
     traps: tuple[str, ...]
     examples: tuple[str, ...]
+    unstable_from: int | None = None
 
     def text(self, cutoff: int) -> str:
         """Return the whole text of plain NDCG at a cutoff."""

@@ -1,0 +1,238 @@
+"""Results that are stored or brought along, held against what items and labels give, group by group.
+
+On one machine both are equal to the bit. Another processor may round a logarithm otherwise, so a difference of a few
+units in the last place (``UNITS``) is none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.kernel.mean import DEFINED, REASONS, GroupValues, aggregated, mean, plain_mean
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings.weights import GroupWeights
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.types import Floats, Index, Mask
+
+UNITS = 16
+"""How many units in the last place of 1, or of a larger number, results may differ by: in double precision 3.6e-15."""
+Number = float | int | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StatedResults:
+    """What is said of a run under one metric.
+
+    ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN where undefined; ``reasons``: shape (n,), why a value
+    is undefined, None where it is not.
+    """
+
+    mean: float | None
+    worst_mean: float | None
+    best_mean: float | None
+    n_groups: int
+    n_missing: int
+    n_undefined: int
+    values: Floats
+    dcg: Floats
+    ideal_dcg: Floats
+    reasons: Sequence[str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where results are not what was computed: which number (``what``), of which group (None: of the whole run).
+
+    ``stated``, ``computed``: both numbers, None where there is none. ``n``: how many groups differ in that.
+    """
+
+    what: str
+    stated: Number
+    computed: Number
+    group: str | None = None
+    n: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What holding results against items came to: the first difference, and whether the mean could be held at all.
+
+    ``rests_on_weights``: the mean is none of those that the weights of the groups give, so it rests on weights of
+    items, which are not kept.
+    """
+
+    difference: Difference | None = None
+    rests_on_weights: bool = False
+
+
+def verdict(
+    given: StatedResults,
+    rows: Index,
+    groups: tuple[GroupValues, GroupValues, GroupValues],
+    bounds: tuple[float | None, float | None] | None,
+    weights: GroupWeights | None,
+) -> Verdict:
+    """Return how what is stated of a run compares with what its items and labels give.
+
+    Parameters: ``rows``: the row in ``given`` of each group of ``groups``: int64, -1 for none. ``groups``: the values
+    that were computed, and those with every tie broken for the worst and for the best. ``bounds``: the means of these
+    two; None if ``groups`` are some of all, and only what these have is to be compared.
+    """
+    found = _group_difference(given, rows, groups, of_all=bounds is not None)
+    if found is not None or bounds is None:
+        return Verdict(found)
+    return _verdict_of_means(given, rows, groups, bounds, weights)
+
+
+def _group_difference(
+    given: StatedResults, rows: Index, groups: tuple[GroupValues, GroupValues, GroupValues], *, of_all: bool
+) -> Difference | None:
+    """Return the first difference in the results of groups."""
+    own, worst, best = groups
+    lacking = np.flatnonzero(rows < 0)
+    if lacking.size:
+        at = int(lacking[0])
+        return Difference("result", None, _number(own.values[at]), own.group_keys[at], lacking.size)
+    if of_all and given.values.size != rows.size:
+        return Difference("number of results", given.values.size, rows.size)
+    metric = own.metric
+    tolerance = tolerance_of(metric)
+    loses_order = metric["score_type"] == "f32" and metric["ties"] == "input"
+    for what in ("values", "dcg", "ideal_dcg"):
+        stated, computed = getattr(given, what)[rows], getattr(own, what)
+        differs = _differs(stated, computed, tolerance)
+        if loses_order and differs.any():  # scores that single precision cannot tell apart stood in an order once
+            low, high = (getattr(bound, what) for bound in (worst, best))
+            room = tolerance * np.maximum(1.0, np.abs(high))
+            differs &= ~((stated >= np.fmin(low, high) - room) & (stated <= np.fmax(low, high) + room))
+        if differs.any():
+            at = int(np.argmax(differs))
+            name = "value" if what == "values" else what
+            return Difference(name, _number(stated[at]), _number(computed[at]), own.group_keys[at], int(differs.sum()))
+    undefined = np.flatnonzero(own.reasons != DEFINED)
+    for at in undefined.tolist():
+        reason = REASONS[own.reasons[at]]
+        if given.reasons[int(rows[at])] != reason:
+            return Difference("reason", given.reasons[int(rows[at])], reason, own.group_keys[at])
+    return None
+
+
+def _verdict_of_means(
+    given: StatedResults,
+    rows: Index,
+    groups: tuple[GroupValues, GroupValues, GroupValues],
+    bounds: tuple[float | None, float | None],
+    weights: GroupWeights | None,
+) -> Verdict:
+    """Return how the means and counts compare, the results of groups being what they should."""
+    own, worst, best = groups
+    metric = own.metric
+    values = given.values[rows]
+    own = replace(own, values=values)
+    result = aggregated(own, weights)
+    for what in ("n_groups", "n_missing", "n_undefined"):
+        if getattr(given, what) != getattr(result, what):
+            return Verdict(Difference(what, getattr(given, what), getattr(result, what)))
+    found = _difference_of_all(given, (result.mean, *bounds), metric)
+    if found is None or metric["weights"] == "none":
+        return Verdict(found)
+    alike = (aggregated(one, None).mean for one in (own, worst, best))
+    if _difference_of_all(given, tuple(alike), metric) is None:
+        return Verdict()  # the run came with weights of items, or before the groups had any
+    defined = values[~np.isnan(values)]
+    if metric["weights"] == "item_mean" and (
+        metric["empty_weight"] == "one"
+        or (given.mean is not None and defined.size and defined.min() <= given.mean <= defined.max())
+    ):
+        return Verdict(rests_on_weights=True)
+    return Verdict(found)
+
+
+def _difference_of_all(given: StatedResults, computed: tuple[float | None, ...], metric: Metric) -> Difference | None:
+    """Return the first of three means that differs: the mean, and those with ties broken for the worst and the best."""
+    tolerance = tolerance_of(metric)
+    for what, mean_here in zip(("mean", "worst_mean", "best_mean"), computed, strict=True):
+        if not are_close(getattr(given, what), mean_here, tolerance):
+            return Difference(what, getattr(given, what), mean_here)
+    return None
+
+
+def difference_of_means(metric: Metric, given: StatedResults) -> Difference | None:
+    """Return where a mean contradicts its own groups, for a run without items; the values may be any.
+
+    Nothing is said of a mean that rests on weights, nor of one without results of groups.
+    """
+    values = given.values
+    defined = values[~np.isnan(values)]
+    tolerance = tolerance_of(metric)
+    limits = metric.limits
+    if limits is not None:
+        room = tolerance * max(1.0, *(abs(limit) for limit in limits if math.isfinite(limit)))
+        wrong = np.flatnonzero((values < limits[0] - room) | (values > limits[1] + room))
+        if wrong.size:
+            at = int(wrong[0])
+            return Difference("value", _number(values[at]), None, n=wrong.size)
+        for what in ("mean", "worst_mean", "best_mean"):
+            number = getattr(given, what)
+            if metric.summary == "mean" and number is not None and not limits[0] - room <= number <= limits[1] + room:
+                return Difference(what, number, None)
+    if not values.size:
+        return None
+    n_undefined = int(values.size - defined.size)
+    if given.n_undefined != n_undefined:
+        return Difference("n_undefined", given.n_undefined, n_undefined)
+    if given.n_groups != defined.size and not (metric.is_external and given.n_groups == values.size):
+        return Difference("n_groups", given.n_groups, int(defined.size))
+    if metric["weights"] != "none":
+        return None
+    computed = mean_of(metric, defined)
+    return None if are_close(given.mean, computed, tolerance) else Difference("mean", given.mean, computed)
+
+
+def mean_of(metric: Metric, defined: Floats) -> float | None:
+    """Return the mean of groups that weigh alike, by their defined values alone; None where there is none."""
+    if metric.is_external:
+        return plain_mean(defined) if defined.size else None
+    every = np.ones(defined.size, dtype=np.bool_)
+    try:
+        return mean(metric, defined, every, ~every, None)
+    except MetricError:
+        return None
+
+
+def are_close(stated: object, computed: float | None, tolerance: float) -> bool:
+    """Return whether two numbers are the same but for rounding, or both are None.
+
+    >>> are_close(None, None, 0.0), are_close(0.5, None, 0.1), are_close("x", 0.5, 0.1), are_close(0.5, 0.5, 0.0)
+    (True, False, False, True)
+    """
+    if stated is None or computed is None:
+        return stated is computed
+    if not isinstance(stated, float | int):
+        return False
+    return abs(stated - computed) <= tolerance * max(1.0, abs(stated), abs(computed))
+
+
+def tolerance_of(metric: Metric) -> float:
+    """Return by how much results of a metric may differ that are near 1: ``UNITS`` in the precision of its sums."""
+    is_single = not metric.is_external and metric["arithmetic"] == "f32"
+    return UNITS * float(np.finfo(np.float32 if is_single else np.float64).eps)
+
+
+def _differs(stated: Floats, computed: Floats, tolerance: float) -> Mask:
+    """Return which numbers are not the same but for rounding; NaN equals NaN alone."""
+    room = tolerance * np.maximum(1.0, np.fmax(np.abs(stated), np.abs(computed)))
+    with np.errstate(invalid="ignore"):
+        same = (np.abs(stated - computed) <= room) | (np.isnan(stated) & np.isnan(computed))
+    return np.asarray(~same)
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
