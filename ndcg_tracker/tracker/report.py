@@ -29,7 +29,7 @@ from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.reporting.pages.report import RunsReport
-from ndcg_tracker.tracker.compare import CompareOptions, compared
+from ndcg_tracker.tracker.compare import CompareOptions, compared, pruned_notes
 from ndcg_tracker.tracker.groups import attributes_of
 from ndcg_tracker.tracker.history import HistoryFilter, history_of
 from ndcg_tracker.tracker.item_moves import contributions_of
@@ -174,12 +174,13 @@ def pair_report(
     )
     is_split = pair.both.metric.measure in ADDITIVE
     can_be_tested = results.no_inference is None
-    most_changed = groups.most_changed(n_lists)
+    lacks_items = bool(pruned_notes(tx, pair.both))
+    most_changed = groups.most_changed(0 if lacks_items else n_lists)
     lists = lists_of(tx, pair.both, ids[most_changed])
     return PairReport(
         pair.comparison,
         groups,
-        at_cutoffs(tx, pair, keys) if can_be_tested and with_cutoffs else (),
+        at_cutoffs(tx, pair, keys) if can_be_tested and with_cutoffs and not lacks_items else (),
         lists,
         str(pair.both.metric) if is_split else None,
         slices_by(groups, results.weights, results.limits, results.chance) if can_be_tested else {},

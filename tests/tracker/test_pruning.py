@@ -103,6 +103,25 @@ def test_comparing_and_history_need_no_items(shop: nt.Tracker) -> None:
     assert shop.history("ndcg@10").equals(history)
 
 
+def test_a_report_shows_the_values_and_says_that_the_lists_were_pruned(shop: nt.Tracker) -> None:
+    shop.prune("2025-02-01", apply=True)
+    found = shop.report("january", "april")
+    pair = found.report.pairs[0]
+    assert (len(pair.groups.keys), pair.lists, pair.at_cutoffs) == (len(BM25), (), ())
+    page = found.to_html()
+    at = shop.pruned_at(shop.run("january")[0])
+    told = (
+        f"Lists were pruned: run &#39;january&#39; was pruned at {at}: its items are gone, so none are shown; to see "
+        "them, ingest its file again under the same name."
+    )
+    assert told in page
+    assert '<pre hidden><code data-part="command">' in page
+    kept = shop.report("may", "april", missing="zero")
+    assert kept.report.pairs[0].lists
+    assert "Lists were pruned" not in kept.to_html()
+    assert "<pre hidden>" not in kept.to_html()
+
+
 def test_what_needs_the_items_says_that_they_are_gone(shop: nt.Tracker, tmp_path: Path) -> None:
     shop.prune("2025-02-01", apply=True)
     at = shop.pruned_at(shop.run("january")[0])

@@ -7,6 +7,7 @@ from urllib.parse import quote, urljoin
 
 import pytest
 from served import HOSTILE, Served
+from small_shop import BM25, DENSE, frame_of
 from thorough import LONG
 
 from ndcg_tracker.errors import DatabaseError
@@ -240,3 +241,18 @@ def test_nothing_can_be_written(filled_url: str) -> None:
         with tracker.store().read() as tx, pytest.raises(Exception, match=r"(?i)read-?only"):
             tx._session.connection.exec_driver_sql("DELETE FROM runs")
         assert len(tracker.runs()) == 5
+
+
+def test_pruned_runs_are_shown_by_their_values(filled_url: str, pages: Served) -> None:
+    with Tracker(filled_url) as tracker:
+        old = {"dataset": "shop", "metrics": ["ndcg@10"], "created_at": "2020-01-01"}
+        tracker.ingest(frame_of({**DENSE, "q1": BM25["q2"]}), name="old", **old)
+        tracker.prune("2021-01-01", apply=True)
+        run_id = tracker.run("old")[0].id
+    group = text_of(pages.page(f"/group?dataset=shop&group=q1&run={run_id}&run=1"))
+    assert "run 'old' was pruned at " in group
+    assert ": its items are gone; to restore them, ingest its file again under the same name" in group
+    compared = pages.page(f"/compare?run={run_id}&run=1")
+    assert "Lists were pruned: run 'old' was pruned at " in text_of(compared)
+    assert "The metric at each cutoff" not in text_of(compared)
+    assert pages.page(f"/run?run={run_id}")

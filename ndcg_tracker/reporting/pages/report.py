@@ -22,7 +22,7 @@ from ndcg_tracker.reporting.compare import comparison_reports, finding, for_peop
 from ndcg_tracker.reporting.history import HistoryRow
 from ndcg_tracker.reporting.html import CLASSES, reports_html, table_html
 from ndcg_tracker.reporting.markdown import markdown_text
-from ndcg_tracker.reporting.notes import command_line
+from ndcg_tracker.reporting.notes import command_line, sentence
 from ndcg_tracker.reporting.numbers import counted, interval, p_text, points
 from ndcg_tracker.reporting.pages.page import page, themes
 from ndcg_tracker.reporting.report import Report, Table, columns
@@ -32,6 +32,7 @@ from ndcg_tracker.reporting.texts import query_cell, text_cell, web_address
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+    from ndcg_tracker.notes import Note
     from ndcg_tracker.storage.records import DecisionRecord
 
 ROWS = 100_000
@@ -155,6 +156,7 @@ class _PairOnPage:
         first = comparison.metrics[0]
         baseline, candidate = visible(comparison.baseline.name), visible(comparison.candidate.name)
         cards = _cards(pair, report, first, baseline, candidate)
+        lacks_items = [note for note in pair.comparison.notes if note.kind in ("pruned", "without_items")]
         groups, words = _groups_on_page(pair.groups)
         counts = (("better", first.wins), ("same", first.ties), ("worse", first.losses))
         slices = compare_charts.colored(pair.groups)
@@ -181,7 +183,8 @@ class _PairOnPage:
             "attributes": list(groups["attributes"]),
             "groups_words": words,
             "n_lists": len(pair.lists),
-            "lists_words": _lists_words(pair, first),
+            "lists_words": _no_lists_words(lacks_items) if lacks_items else _lists_words(pair, first),
+            "has_lists": not lacks_items,
             "contribution": "" if pair.lists_metric is None else "adds",
             "report": Markup(reports_html([replace(told, fold="")], CLASSES)),
         }
@@ -196,6 +199,7 @@ class _PairOnPage:
             "texts": {visible(key): texts_on_page(texts) for key, texts in pair.texts.items()},
             "first": None if lowest is None else pair.groups.keys[lowest],
             "depth": pair.depth,
+            "has_lists": not lacks_items,
             "explain": command_line(_explain_command(pair)),
         }
         return cls(values, data, first.metric)
@@ -296,6 +300,12 @@ def _lists_words(pair: PairReport, first: MetricComparison) -> str:
     if pair.lists_metric is None:
         return f"{words} {first.metric} is no sum over items, so no item has a part of it."
     return f"{words} “adds” is the item's part of {first.metric}."
+
+
+def _no_lists_words(notes: Sequence[Note]) -> str:
+    gone = any(note.kind == "pruned" for note in notes)
+    how = "ingest its file again under the same name" if gone else "ingest all its rows under the same name"
+    return f"{'Lists were pruned' if gone else 'Lists are not stored'}: {'; '.join(map(sentence, notes))}; to see them, {how}."
 
 
 def _explain_command(pair: PairReport) -> tuple[str, ...]:

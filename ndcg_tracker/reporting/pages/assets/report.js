@@ -126,7 +126,7 @@
       const place = this.place.get(this.chosen);
       const { baseline, candidate } = this.groups;
       const found = own(this.details, this.chosen);
-      if (!found && page.ask) this.fetchLists(this.chosen);
+      if (!found && page.ask && this.has_lists) this.fetchLists(this.chosen);
       const words = `${number(baseline[place])} → ${number(candidate[place])} (${number(this.delta(place), true)})`;
       this.find("group").textContent = `Group ${this.chosen}: ${words}`;
       const query = this.query(this.chosen);
@@ -134,9 +134,10 @@
       this.find("query").replaceChildren(...(query ? [told("span", query)] : []));
       const url = new URLSearchParams({ ...(page.pairs.length > 1 ? { pair: this.index } : {}), group: this.chosen });
       this.find("command").textContent = `${this.explain} --group ${quoted(own(page.raw, this.chosen) ?? this.chosen)}`;
-      byId("here").replaceChildren(make("span", `Group ${this.chosen}: ${words}  `), Object.assign(make("a", "see its lists"), { href: `#${url}`, onclick: () => this.find("moves-card").scrollIntoView({ behavior: "smooth" }) }));
+      byId("here").replaceChildren(make("span", `Group ${this.chosen}: ${words}  `));
+      if (this.has_lists) byId("here").append(Object.assign(make("a", "see its lists"), { href: `#${url}`, onclick: () => this.find("moves-card").scrollIntoView({ behavior: "smooth" }) }));
       if (page.ask) byId("here").append("  ", Object.assign(make("a", "in every run"), { href: this.asked(page.ask.group, this.chosen) }));
-      this.find("not-here").hidden = Boolean(found || page.ask);
+      this.find("not-here").hidden = Boolean(found || page.ask || !this.has_lists);
       this.find("lists").hidden = this.find("moves").hidden = !found;
       if (!found) return;
       this.listTable(found);
