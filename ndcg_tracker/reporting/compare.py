@@ -387,7 +387,7 @@ def metric_footnotes(metric: MetricComparison, comparisons: Sequence[Comparison]
     if metric.verdict == "identical":
         found.append(IDENTICAL)
     if metric.p_value is not None and comparisons:
-        found += _second_thoughts(metric, metric.p_value, _n_tested(comparisons))
+        found += _second_thoughts(metric, metric.p_value, n_tested(comparisons))
     return found
 
 
@@ -410,9 +410,22 @@ def _second_thoughts(metric: MetricComparison, p_value: float, n_metrics: int) -
     return notes
 
 
-def _n_tested(comparisons: Sequence[Comparison]) -> int:
+def n_tested(comparisons: Sequence[Comparison]) -> int:
     """Return over how many p-values Holm's correction went."""
     return sum(metric.p_value is not None for comparison in comparisons for metric in comparison.metrics)
+
+
+def together_words(metric: MetricComparison, n: int) -> str:
+    """Return what was found for one metric among all that are tested together; "" where it is tested alone.
+
+    Parameters: ``metric``: as it was corrected with the others. ``n``: over how many p-values.
+    """
+    if n < 2 or metric.p_value is None:
+        return ""
+    return (
+        f"p is that of {metric.metric} asked for alone. Holm-corrected over the {n} tests of all metrics that these "
+        f"runs share it is {p_text(metric.p_adjusted)}: {finding(metric)}."
+    )
 
 
 def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from ndcg_tracker.reporting.charts.cutoffs import cutoffs as cutoffs_chart
 from ndcg_tracker.reporting.charts.explain import rank_moves
 from ndcg_tracker.reporting.charts.history import MOST_RUNS
 from ndcg_tracker.reporting.charts.history import history as history_chart
+from ndcg_tracker.reporting.compare import for_people, n_tested, together_words
 from ndcg_tracker.reporting.explain import explanation_report
 from ndcg_tracker.reporting.history import HistoryRow
 from ndcg_tracker.reporting.html import CLASSES, reports_html
@@ -37,6 +38,7 @@ from ndcg_tracker.ui.pages import Answer, Here, Part, chart_words, missing
 from ndcg_tracker.ui.rendering import Question, link, metric_name, rendered
 
 if TYPE_CHECKING:
+    from ndcg_tracker.reporting.pages.report import RunsReport
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
 
@@ -111,8 +113,26 @@ def compare(tx: ReadTransaction, ask: Question) -> Answer:
         others=link("/runs", dataset=chosen.baseline.dataset, metric=metric, run=ids, baseline=ids[0]),
         cutoffs=[chosen.address("/compare/cutoffs", one, ask, metric) for one in chosen.candidates],
         asked=ask.text("metric") or "",
+        together=_corrected_together(tx, chosen, ask, report),
         **{**chosen.here.values("/compare"), **values},
     )
+
+
+def _corrected_together(tx: ReadTransaction, chosen: _Chosen, ask: Question, report: RunsReport) -> list[str]:
+    """Return for each candidate what the p-value is worth beside all metrics, "" where the page has all of them."""
+    if ask.text("metric") is None:
+        return [""] * len(report.pairs)
+    options = replace(chosen.options(ask), metrics=(), top=0)
+    try:
+        found = compared(tx, chosen.baseline.name, [one.name for one in chosen.candidates], options)
+    except NdcgTrackerError:  # another metric cannot be compared here, so there is no page of all of them
+        return [""] * len(report.pairs)
+    n, asked = n_tested([one.comparison for one in found]), report.pairs[0].comparison.metrics[0].metric
+    each = [{one.metric: place for place, one in enumerate(pair.comparison.metrics)} for pair in found]
+    return [
+        together_words(for_people(pair.comparison).metrics[places[asked]], n) if asked in places else ""
+        for pair, places in zip(found, each, strict=True)
+    ]
 
 
 def compare_cutoffs(tx: ReadTransaction, ask: Question) -> Answer:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
+from ndcg_tracker.comparison.gate import FAIL_ALPHA, PASS_LEVEL
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.reporting.charts.history import history as history_chart
+from ndcg_tracker.reporting.gate import percent_of
 from ndcg_tracker.reporting.history import HistoryRow, happened
 from ndcg_tracker.reporting.notes import note_text
 from ndcg_tracker.reporting.numbers import points
@@ -34,7 +36,7 @@ from ndcg_tracker.ui.rendering import Question, link, metric_name, position, ren
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction
-    from ndcg_tracker.storage.records import DatasetRecord, MetricUse, RunRecord
+    from ndcg_tracker.storage.records import DatasetRecord, DecisionRecord, MetricUse, RunRecord
 
 Answer = str | dict[str, object]
 """A page, or what a script asked for."""
@@ -412,6 +414,16 @@ def decisions(tx: ReadTransaction, ask: Question) -> Answer:
     )
 
 
+def _bounds(one: DecisionRecord) -> list[str]:
+    """Return the one-sided bounds of a decision, each with its level: that of PASS at 95%, that of FAIL at its own."""
+    levels = [PASS_LEVEL, 1 - (FAIL_ALPHA if one.alpha is None else one.alpha)]
+    if _sign(one.metric) < 0:
+        levels.reverse()
+    sides = zip(("at least", "at most"), (one.ci_low, one.ci_high), levels, strict=True)
+    known = [(side, bound, level) for side, bound, level in sides if bound is not None]
+    return [f"{side} {points(bound, signed=True)} ({percent_of(level)})" for side, bound, level in known]
+
+
 def _decision_rows(tx: ReadTransaction, dataset: DatasetRecord, run_id: int | None = None) -> list[dict[str, Any]]:
     """Return decisions, the newest first, those on one run if it is named."""
     every = tx.decisions.all(dataset.id)[::-1]
@@ -428,7 +440,7 @@ def _decision_rows(tx: ReadTransaction, dataset: DatasetRecord, run_id: int | No
                 "baseline": f"@{one.baseline_alias} ({one.baseline_run})" if one.baseline_alias else one.baseline_run,
                 "metric": one.metric,
                 "delta": points(one.delta, signed=True),
-                "ci": None if one.ci_low is None or one.ci_high is None else (one.ci_low, one.ci_high),
+                "bounds": _bounds(one),
                 "margin": "" if one.margin is None else f"{one.margin:.6g}",
                 "reason": one.reason,
                 "overridden": one.acknowledged_reason,

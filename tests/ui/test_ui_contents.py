@@ -5,6 +5,7 @@ import re
 from collections import Counter, deque
 from urllib.parse import quote, urljoin
 
+import numpy as np
 import pytest
 from served import HOSTILE, Served
 from small_shop import BM25, DENSE, frame_of
@@ -202,6 +203,46 @@ def test_gates(pages: Served) -> None:
     assert "overridden" in text
     assert "onerror" in text
     assert "No gate has decided" in text_of(pages.page(f"/decisions?dataset={BAD}"))
+
+
+def test_bounds_of_gates_have_their_levels_and_p_values_their_correction(filled_url: str, pages: Served) -> None:
+    rng = np.random.default_rng(4)
+    groups = [f"g{number}" for number in range(120)]
+    before = rng.normal(0.5, 0.1, 120)
+    shifts = {"accuracy": 0.02, "recall": 0.0, "latency": -0.02}
+    with Tracker(filled_url) as tracker:
+        for metric, shift in shifts.items():
+            direction = "lower" if metric == "latency" else "higher"
+            asked = {"metric": metric, "direction": direction, "range": (-1, 2), "dataset": "many"}
+            after = before + rng.normal(shift, 0.1, 120)
+            for name, values in (("old", before), ("new", after)):
+                tracker.log_results(dict(zip(groups, values.tolist(), strict=True)), name=name, **asked)
+        (old, _), (new, evaluations) = (tracker.run(name, "many") for name in ("old", "new"))
+        text_of_metric = {one.metric.partition("(")[0]: one.metric for one in evaluations}
+        gates = [
+            tracker.gate("new", baseline="old", metric=f"external:{name}", margin=0.01, dataset="many", **options)
+            for name, options in (("accuracy", {}), ("latency", {}), ("recall", {"alpha_budget": 0.05}))
+        ]
+        together = {one.metric: one for one in tracker.compare("old", "new", dataset="many").comparisons[0].metrics}
+    text = text_of(pages.page("/decisions?dataset=many"))
+    assert "one-sided bounds" in text
+    assert "95% interval" not in text
+    levels = [("95%", "99%"), ("99%", "95%"), ("95%", "96.9604%")]
+    for (low, high), found in zip(levels, gates, strict=True):
+        decision = found.gated.decision
+        assert f"at least {decision.lower:+.4f} ({low}), at most {decision.upper:+.4f} ({high})" in text
+    accuracy = text_of_metric["external:accuracy"]
+    one = together[accuracy]
+    assert one.p_value is not None
+    assert one.p_adjusted is not None
+    every, alone = (
+        text_of(pages.page(f"/compare?run={old.id}&run={new.id}&metric={quote(metric)}")) for metric in ("", accuracy)
+    )
+    assert f", p {one.p_adjusted:.4f} (Holm-corrected over 3 tests; on its own {one.p_value:.4f}): " in every
+    assert f", p {one.p_value:.4f}: " in alone
+    assert "asked for alone. Holm-corrected over the 3 tests of all metrics that these runs share" in alone
+    assert f" share it is {one.p_adjusted:.4f}: " in alone
+    assert "asked for alone" not in every
 
 
 def test_what_is_not_there_is_said(pages: Served) -> None:

@@ -18,7 +18,7 @@ from ndcg_tracker.reporting.charts.explain import moves_chart
 from ndcg_tracker.reporting.charts.history import history
 from ndcg_tracker.reporting.charts.mermaid import every_group_mermaid
 from ndcg_tracker.reporting.charts.theme import Spec, direction
-from ndcg_tracker.reporting.compare import comparison_reports, finding, for_people
+from ndcg_tracker.reporting.compare import comparison_reports, finding, for_people, n_tested
 from ndcg_tracker.reporting.history import HistoryRow
 from ndcg_tracker.reporting.html import CLASSES, reports_html, table_html
 from ndcg_tracker.reporting.markdown import markdown_text
@@ -171,7 +171,7 @@ class _PairOnPage:
             "direction": "muted" if first.verdict not in ("improved", "regressed") else direction(first.gain or 0.0),
             "interval": ""
             if first.ci is None
-            else f"95% interval {interval(first.ci, signed=True)}, p {p_text(first.p_adjusted)}: ",
+            else f"95% interval {interval(first.ci, signed=True)}, p {_p_words(first, report)}: ",
             "verdict": finding(first),
             "further": [finding(metric) for metric in comparison.metrics[1:]],
             "decision": ""
@@ -302,10 +302,18 @@ def _lists_words(pair: PairReport, first: MetricComparison) -> str:
     return f"{words} “adds” is the item's part of {first.metric}."
 
 
+def _p_words(metric: MetricComparison, report: RunsReport) -> str:
+    """Return the p-value that decides, and where others were corrected with it also the one without."""
+    n = n_tested([pair.comparison for pair in report.pairs])
+    holm = f" (Holm-corrected over {n} tests; on its own {p_text(metric.p_value)})" if n > 1 else ""
+    return f"{p_text(metric.p_adjusted)}{holm}"
+
+
 def _no_lists_words(notes: Sequence[Note]) -> str:
     gone = any(note.kind == "pruned" for note in notes)
     how = "ingest its file again under the same name" if gone else "ingest all its rows under the same name"
-    return f"{'Lists were pruned' if gone else 'Lists are not stored'}: {'; '.join(map(sentence, notes))}; to see them, {how}."
+    what = "Lists were pruned" if gone else "Lists are not stored"
+    return f"{what}: {'; '.join(map(sentence, notes))}; to see them, {how}."
 
 
 def _explain_command(pair: PairReport) -> tuple[str, ...]:
