@@ -19,6 +19,8 @@ from ndcg_tracker.arrow_ids import arrow_texts, keys_of_arrow
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.unpacking.limits import GrowsError
+from ndcg_tracker.unpacking.parquet import BrokenFileError, parquet_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -344,7 +346,7 @@ class _Rows:
 
     def __init__(self, path: Path, table: str, file: Any, names: list[str]) -> None:
         self._path = path
-        self._batches = file.iter_batches(_BATCH)
+        self._batches = parquet_batches(file, path, None, _BATCH)
         self._schema = arrow_schema(table)
         self.n_left = file.metadata.num_rows
         self._lacking = [name for name in LATER.get(table, ()) if name not in names]
@@ -404,7 +406,9 @@ def _readable(rows: _Rows) -> Iterator[None]:
         yield
     except StopIteration:
         raise rows.error("ends before its last row") from None
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+    except GrowsError as error:
+        raise rows.error(error.what) from None
+    except (pa.ArrowException, BrokenFileError, OSError, UnicodeDecodeError) as error:
         raise rows.error(f"cannot be read ({' '.join(str(error).split())[:100]})") from None
 
 

@@ -21,10 +21,12 @@ from ndcg_tracker.ingest.formats.parquet import opened_parquet
 from ndcg_tracker.ingest.places import LinePlaces, RowPlaces, WrongValueError, shown
 from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import LONGEST_ID
+from ndcg_tracker.unpacking.parquet import parquet_batches
 
 READERS = ("csv", "tsv", "jsonl", "parquet")
 
 _HEAD = 1 << 16  # bytes that tell the format
+_ROWS_AT_ONCE = 1 << 16
 _KINDS = {bool: "true or false", float: "a fraction", str: "text", list: "an array", dict: "an object"}
 Row = Sequence[object]
 
@@ -147,7 +149,8 @@ def parquet_records(source: Source) -> Records:
 
     def rows(wanted: Sequence[int]) -> Iterator[Row]:
         with opened_parquet(file, source) as opened:
-            for batch in opened.iter_batches(columns=[header[place] for place in wanted]):
+            names = [header[place] for place in wanted]
+            for batch in parquet_batches(opened, file, names, _ROWS_AT_ONCE):
                 columns = [batch.column(header[place]).to_pylist() for place in wanted]
                 yield from zip(*columns, strict=True)
 

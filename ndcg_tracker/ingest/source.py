@@ -24,13 +24,12 @@ from ndcg_tracker.ingest.compression import (
     compression_of,
 )
 from ndcg_tracker.ingest.places import shown_name
+from ndcg_tracker.unpacking.limits import GrowsError, largest
 
 Progress = Callable[[int, int | None], None]
 
 BLOCK = 1 << 22  # bytes; larger ones leave the cache and have their memory cleared anew each time
 LONGEST_LINE = 1 << 24
-LARGEST_RATIO = 100  # rankings shrink to a fifth or a tenth; deflate ends at 1032
-SURELY_FINE = 1 << 28  # decompressed bytes below which the ratio does not matter
 _IN_MEMORY = 1 << 26
 BOM = b"\xef\xbb\xbf"
 
@@ -223,9 +222,9 @@ class Source:
     def _read(self, stream: Readable, n_bytes: int, done: int) -> bytes:
         """Return the next bytes; ``done`` is how many came before, for the cap on what a compressed file may become."""
         part = self._part(stream.read, n_bytes)
-        if self._packed and done + len(part) > max(SURELY_FINE, LARGEST_RATIO * self._raw.tell()):
-            what = f"{self._packed} grows to more than {LARGEST_RATIO} times its size"
-            raise self.error(what, advice="decompress it yourself if you trust it")
+        if self._packed and done + len(part) > largest(self._raw.tell()):
+            grows = GrowsError(self._packed, "decompress it yourself if you trust it")
+            raise self.error(grows.what, advice=grows.advice)
         return part
 
     def _part(self, read: Callable[[int], bytes], n_bytes: int) -> bytes:

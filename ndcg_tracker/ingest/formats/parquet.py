@@ -12,6 +12,8 @@ from ndcg_tracker.ingest.group_blocks import GroupBlock
 from ndcg_tracker.ingest.places import RowPlaces, shown_name
 from ndcg_tracker.ingest.rows import Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.source import Source
+from ndcg_tracker.unpacking.limits import GrowsError
+from ndcg_tracker.unpacking.parquet import BrokenFileError, parquet_batches
 
 _BATCH = 1 << 18  # rows
 _MOST_ROWS_PER_BYTE = 1000  # run-length encoding can promise any number of rows in a few bytes
@@ -44,7 +46,9 @@ def opened_parquet(file: Any, source: Source, **options: Any) -> Iterator[Any]:
     try:
         with pq.ParquetFile(file, page_checksum_verification=True, **options) as opened:
             yield opened
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+    except GrowsError as error:
+        raise source.error(error.what, advice=error.advice) from None
+    except (pa.ArrowException, BrokenFileError, OSError, UnicodeDecodeError) as error:
         reason = shown_name(" ".join(str(error).split())[:100])
         raise source.error(f"no readable Parquet file ({reason})", advice="write it again") from None
 
@@ -58,7 +62,7 @@ def _blocks(
     with opened_parquet(file, source, **options) as opened:
         header = opened.schema_arrow.names
         names = {role: header[place] for role, place in columns.positions(header, wanted, source.error).items()}
-        batches = _batches(opened, names, source, places, n_rows or _BATCH)
+        batches = _batches(opened, file, names, source, places, n_rows or _BATCH)
         for rows, n_before in [_whole(batches, places)] if n_rows is None else _parts(batches, places, n_rows):
             scored = with_ranks_as_scores(rows) if columns.are_ranks(names) else rows
             yield GroupBlock(scored, places.after(n_before))
@@ -102,7 +106,7 @@ def _begins_a_group(parts: list[Rows]) -> bool:
 
 
 def _batches(
-    opened: Any, names: dict[str, str], source: Source, places: RowPlaces, n_rows: int
+    opened: Any, file: Any, names: dict[str, str], source: Source, places: RowPlaces, n_rows: int
 ) -> Iterator[dict[str, Any]]:
     """Yield per role an Arrow array of the next rows, at most ``n_rows``; ``places`` takes notice of lists."""
     n_done = n_values = 0
@@ -113,7 +117,7 @@ def _batches(
     n_rows = min(_BATCH, n_rows)
     if has_lists(opened.schema_arrow.field(name).type for name in names.values()):
         n_rows = max(1, n_rows // _VALUES_PER_LIST)
-    for batch in opened.iter_batches(n_rows, columns=list(names.values())):
+    for batch in parquet_batches(opened, file, list(names.values()), n_rows):
         arrays = {role: batch.column(batch.schema.get_field_index(name)) for role, name in names.items()}
         n_done += batch.num_rows
         arrays = converted(arrays, names, places, n_values)

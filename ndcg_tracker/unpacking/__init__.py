@@ -1,0 +1,1 @@
+"""How much a small file may become: compression and dictionaries let a few bytes promise gigabytes."""
