@@ -1,11 +1,14 @@
-"""Writes ``newest.sqlite.sql``, the schema that all migrations together make: ``python migrations/newest.py``.
+"""Writes the schema that all migrations together make: ``python migrations/newest.py``.
 
-A new SQLite file is made from it, for importing Alembic and running every migration takes a quarter of a second. Run it
-after every change of a migration; a test holds both equal. What exists is upgraded by Alembic alone.
+A new SQLite file is made from ``newest.sqlite.sql``, for importing Alembic and running every migration takes a quarter
+of a second. ``newest.postgresql.sql`` has the views, as Postgres shows them: ``db check`` holds those of a database
+against them. It takes the server of the tests. Run it after every change of a migration; tests hold all equal. What
+exists is upgraded by Alembic alone.
 """
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -14,7 +17,13 @@ from sqlalchemy import Connection
 from ndcg_tracker.storage.connection import database_engine, write_transaction
 from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.schema import VERSION_TABLE
-from ndcg_tracker.storage.upkeep.handshake import SEPARATOR, migrations_folder, newest_revision, snapshot_file
+from ndcg_tracker.storage.upkeep.handshake import (
+    SEPARATOR,
+    migrations_folder,
+    newest_revision,
+    snapshot_file,
+    view_file,
+)
 from ndcg_tracker.storage.upkeep.migrate import run_alembic
 
 
@@ -43,5 +52,36 @@ def _statements(connection: Connection) -> list[str]:
     return [*found, f"INSERT INTO {VERSION_TABLE} (version_num) VALUES ('{newest_revision()}')"]
 
 
+def views(url: str) -> str:
+    """Return the statements that make the views of a database on Postgres that has the newest schema."""
+    engine = database_engine(parsed_location(url))
+    query = (
+        "SELECT relname, pg_get_viewdef(oid) FROM pg_class WHERE relkind = 'v' "
+        "AND relnamespace = current_schema()::regnamespace ORDER BY relname"
+    )
+    with engine.connect() as connection:
+        made = [f"CREATE VIEW {name} AS\n{text}" for name, text in connection.exec_driver_sql(query)]
+    engine.dispose()
+    return SEPARATOR.join([f"-- {newest_revision()}", *made]) + "\n"
+
+
+def views_of_a_new_database() -> str:
+    """Return what ``views`` does, of a database on the server of the tests."""
+    sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
+    from postgres_server import PostgresServer
+
+    from ndcg_tracker.storage.database import upgrade
+
+    server = PostgresServer()
+    try:
+        server.start()
+        server.create_database("newest")
+        upgrade(server.url("newest"))
+        return views(server.url("newest"))
+    finally:
+        server.remove()
+
+
 if __name__ == "__main__":
     snapshot_file(migrations_folder()).write_text(snapshot(), encoding="utf-8")
+    view_file(migrations_folder()).write_text(views_of_a_new_database(), encoding="utf-8")

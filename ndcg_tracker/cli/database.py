@@ -16,6 +16,9 @@ app = typer.Typer(
 )
 
 
+_SHOWN_DAMAGE = 50
+
+
 def _location() -> str:
     from ndcg_tracker.tracker.defaults import database_location
 
@@ -57,16 +60,24 @@ def show_state(format: options.Output = options.OutputFormat.text) -> None:
 def check_database() -> None:
     """Check the database for damage.
 
-    The checks cover the file, the schema, the lists, and rows without an owner.
+    The checks cover the file, the schema with its views, indexes and triggers, rows without an owner, the digests of
+    runs and labels, and every result, which is computed again from items and labels.
     """
-    from ndcg_tracker.storage.database import check
+    from ndcg_tracker.cli.input_files import drawn_progress
+    from ndcg_tracker.reporting.verification import checked_text
+    from ndcg_tracker.tracker.check import check_database as check
 
-    damage = check(_location())
-    for line in damage:
+    with drawn_progress("checking", "the database", "runs", 1) as progress:
+        found = check(_location(), progress)
+    for line in found.damage[:_SHOWN_DAMAGE]:
         options.say(line)
-    if damage:
+    if found.damage[_SHOWN_DAMAGE:]:
+        options.say(f"... and {len(found.damage) - _SHOWN_DAMAGE:,} more")
+    if found.damage:
         raise DatabaseError("the database is damaged", advice="restore a backup, or report the lines above")
-    options.say("the database is intact")
+    options.say(
+        checked_text(found.n_runs, found.n_evaluations, found.n_computed, found.n_results, has_schema=found.has_schema)
+    )
 
 
 @app.command("backup")

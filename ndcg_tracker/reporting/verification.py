@@ -43,5 +43,19 @@ def contradiction_text(difference: Difference, given: str = "stated") -> str:
     )
 
 
+def checked_text(n_runs: int, n_evaluations: int, n_computed: int, n_results: int, *, has_schema: bool) -> str:
+    """Return what a check that found no damage looked at, and what it could not.
+
+    >>> print(checked_text(2, 5, 4, 600, has_schema=True))
+    the database is intact: 2 runs; 600 results of groups computed again; not verifiable: 1 of 5 evaluations
+    """
+    found = f"the database is intact: {counted(n_runs, 'run')}; {n_results:,} results of groups computed again"
+    left = n_evaluations - n_computed
+    unknown = [f"{left:,} of {counted(n_evaluations, 'evaluation')}"] if left else []
+    if not has_schema:
+        unknown.append("views, indexes and triggers, which this role may not compare")
+    return f"{found}; not verifiable: {', '.join(unknown)}" if unknown else found
+
+
 def _text(number: Number) -> str:
     return "none" if number is None else str(number)

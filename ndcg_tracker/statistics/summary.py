@@ -13,6 +13,21 @@ from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.information import Information
 from ndcg_tracker.statistics.t_test import TTest, finite, t_of_clusters, t_test
 
+_SAFE_TO_SQUARE = 1e150
+
+
+def sample_std_dev(values: Floats) -> float | None:
+    """Return the sample standard deviation, None below two values; to the bit the same in whatever order they come.
+
+    >>> sample_std_dev(np.array([1.0, 3.0])), sample_std_dev(np.array([1.0]))
+    (1.4142135623730951, None)
+    """
+    if values.size < 2:
+        return None
+    largest = float(np.abs(values).max())
+    scale = largest if largest > _SAFE_TO_SQUARE else 1.0
+    return float(np.std(np.sort(values) / scale, ddof=1)) * scale
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:

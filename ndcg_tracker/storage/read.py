@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -45,7 +46,14 @@ from ndcg_tracker.storage.records import (
     TextRecord,
 )
 from ndcg_tracker.storage.references import RunName, is_pattern, referenced_run, unknown_dataset
-from ndcg_tracker.storage.upkeep.integrity import broken_references, differing_values, engine_damage
+from ndcg_tracker.storage.upkeep.catalogue import catalogue, differing_things
+from ndcg_tracker.storage.upkeep.integrity import (
+    broken_references,
+    differing_values,
+    engine_damage,
+    lost_records,
+    malformed_objects,
+)
 
 FEW = 500
 """Up to this many groups are looked up one by one; for more, all groups of the dataset are read once."""
@@ -118,8 +126,13 @@ class ReadTransaction:
     def damage(self) -> list[str]:
         """Return one sentence per kind of damage in the whole database, none if it is intact."""
         connection = self._session.connection
-        found = [*engine_damage(connection), *broken_references(connection)]
+        whole = (engine_damage, malformed_objects, broken_references, lost_records)
+        found = [line for look in whole for line in look(connection)]
         return found or differing_values(connection, self._session.bulk)
+
+    def schema_damage(self, expected: Mapping[str, object]) -> list[str]:
+        """Return what of the tables, indexes, views and triggers is not as in an expected catalogue."""
+        return differing_things(catalogue(self._session.connection), expected)
 
 
 class DatasetReads:
@@ -259,6 +272,12 @@ class RunReads:
         chosen = query if dataset is None else query.where(schema.runs.c.dataset == dataset)
         return self._session.records(RunRecord, chosen)
 
+    def without_facts(self) -> list[RunRecord]:
+        """Return all runs by id, without their tags and parameters, which may be damaged."""
+        columns = (column for column in schema.runs.c if column.name not in ("parameters", "tags"))
+        query = sa.select(*columns).order_by(schema.runs.c.id)
+        return self._session.records(partial(RunRecord, parameters={}, tags={}), query)
+
     def with_id(self, run_id: int) -> RunRecord:
         """Return the run of this id (ReferenceNotFoundError if it does not exist)."""
         records = self._session.records(RunRecord, sa.select(schema.runs).where(schema.runs.c.id == run_id))
@@ -321,6 +340,10 @@ class RunReads:
             if not row.packed_group_ids:
                 return np.empty(0, dtype=np.int64)
             return unpacked(row.packed_group_ids, bytes(8 * row.n_groups))[0]
+        return self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
+
+    def kept_group_ids(self, run_id: int) -> Index:
+        """Return the ids, ascending, of the groups of which a run has items."""
         return self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
 
     def ranking(self, run_id: int, group_ids: Index | None = None) -> Ranking:
@@ -710,7 +733,9 @@ class GroupReads:
         if not lists.group_ids.size:
             return Keys.from_bytes([]), lists.offsets, lists.item_keys, lists.numbers
         query = sa.select(schema.groups.c.dataset_id).where(schema.groups.c.id == int(lists.group_ids[0]))
-        dataset_id = self._session.connection.execute(query).scalar_one()
+        dataset_id = self._session.connection.execute(query).scalar()
+        if dataset_id is None:
+            raise ReferenceNotFoundError(f"no group with id {lists.group_ids[0]}")
         return self.keys(dataset_id, lists.group_ids), lists.offsets, lists.item_keys, lists.numbers
 
 

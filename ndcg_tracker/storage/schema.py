@@ -30,6 +30,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
+from ndcg_tracker.errors import DatabaseError
+
 JsonObject = dict[str, Any]
 _LARGEST_COUNT = 2**53
 
@@ -73,7 +75,15 @@ class JsonText(TypeDecorator[JsonObject]):
         """Return the object of what came from the driver, its keys in order, with numbers as both engines have them."""
         if value == "{}":  # as most are
             return {}
-        parsed: JsonObject | None = json.loads(value) if isinstance(value, str) else value
+        try:
+            parsed = json.loads(value) if isinstance(value, str) else value
+        except (ValueError, RecursionError):
+            parsed = value
+        if not isinstance(parsed, dict | None):
+            raise DatabaseError(
+                f"the database holds {str(value)[:20]!r} where a JSON object should be",
+                advice="see what is damaged with: ndcg-track db check",
+            )
         return None if parsed is None else {key: _number(parsed[key]) for key in sorted(parsed)}
 
 

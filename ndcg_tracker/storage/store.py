@@ -95,6 +95,12 @@ class Store:
         """Where the database is, for printing: secrets are masked."""
         return self._location.display_url
 
+    def expected_catalogue(self) -> dict[str, object] | None:
+        """Return what the engine says of the newest schema (see ``storage/upkeep/catalogue.py``)."""
+        from ndcg_tracker.storage.upkeep.catalogue import expected_catalogue
+
+        return expected_catalogue(self._engine)
+
     @property
     def dialect(self) -> str:
         """The engine: ``sqlite`` or ``postgresql``."""

@@ -13,6 +13,7 @@ from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundErro
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking
 from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.statistics.summary import sample_std_dev
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import LABEL_LISTS, RANKED_LISTS, Lists, ResultRows, packed
 from ndcg_tracker.storage.checks import (
@@ -39,7 +40,6 @@ from ndcg_tracker.storage.records import (
 from ndcg_tracker.storage.staging import StagedWrites
 from ndcg_tracker.storage.upkeep.integrity import Written, check_written
 
-_SAFE_TO_SQUARE = 1e150
 _TEXT_COLUMNS = ("text", "title", "url")
 _TEXTS_AT_ONCE = 10_000
 
@@ -452,7 +452,7 @@ class EvaluationWrites:
             "mean": None if mean is None or math.isnan(mean) else float(mean),
             "worst_mean": tie_bounds[0],
             "best_mean": tie_bounds[1],
-            "std_dev": _std_dev(rows.values[~np.isnan(rows.values)]) if std_dev is None else std_dev,
+            "std_dev": sample_std_dev(rows.values[~np.isnan(rows.values)]) if std_dev is None else std_dev,
             "n_groups": n_groups,
             "n_missing": n_missing,
             "n_undefined": n_undefined,
@@ -780,12 +780,3 @@ def _lists(groups: GroupWrites, dataset_id: int, items: GroupedItems, number: st
 
 def _finite_or_none(number: float | None) -> float | None:
     return None if number is None or not math.isfinite(number) else float(number)
-
-
-def _std_dev(values: Floats) -> float | None:
-    """Return the sample standard deviation, None below two values; to the bit the same in whatever order they come."""
-    if values.size < 2:
-        return None
-    largest = float(np.abs(values).max())
-    scale = largest if largest > _SAFE_TO_SQUARE else 1.0
-    return float(np.std(np.sort(values) / scale, ddof=1)) * scale

@@ -25,7 +25,7 @@ from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.reporting.verification import contradiction_text, difference_text
 from ndcg_tracker.tracker.labels import add_labels, label_source
 from ndcg_tracker.tracker.scoring import restore_results, scores_of, settle_weights
-from ndcg_tracker.tracker.verification import can_be_computed, verdicts
+from ndcg_tracker.tracker.verification import SHARES_AGREE, can_be_computed, verdicts
 
 if TYPE_CHECKING:
     from ndcg_tracker.exchange import Column, ExportReader, ExportWriter, Part
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 NOT_VERIFIABLE = {"imported": "not verifiable"}
 """The tag of a run with results that an import could not compute again."""
-SHARES_AGREE = 1e-12
-"""By how much shares may differ that are computed on two machines."""
 
 
 @dataclass(frozen=True, slots=True)

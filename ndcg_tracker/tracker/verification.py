@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import LabelSetRecord
     from ndcg_tracker.tracker.scoring import Scores
 
+SHARES_AGREE = 1e-12
+"""By how much shares of judged items may differ that are computed on two machines."""
+
 
 def can_be_computed(metric: Metric, label_set: LabelSetRecord) -> bool:
     """Return whether a metric of a run with items is one that these labels give."""

@@ -7,11 +7,21 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from command_line import CommandLine
 
+import ndcg_tracker as nt
 from ndcg_tracker.storage.upkeep.handshake import newest_revision
 
 pytestmark = pytest.mark.both_engines
+
+
+def execute(url: str, *statements: str) -> None:
+    engine = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://"), poolclass=sa.NullPool)
+    with engine.begin() as connection:
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+    engine.dispose()
 
 
 def test_upgrade_makes_the_schema_once(database_url: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,7 +57,53 @@ def test_nothing_else_makes_a_database(sqlite_command: CommandLine, folder: Path
 
 
 def test_check_of_a_whole_database(shop: CommandLine) -> None:
-    assert shop.said("db", "check") == "the database is intact\n"
+    whole = "the database is intact: 2 runs; 10 results of groups computed again\n"
+    assert shop.said("db", "check") == whole
+
+
+def test_check_of_tags_that_someone_changed(shop: CommandLine) -> None:
+    broken = "[[" if shop.url.startswith("sqlite") else "[[]]"
+    execute(shop.url, f"UPDATE runs SET tags = '{broken}' WHERE name = 'bm25'")
+    printed = shop("db", "check")
+    assert (printed.code, printed.err.splitlines()) == (
+        2,
+        [
+            "1 runs whose tags are no JSON object",
+            "error: the database is damaged; restore a backup, or report the lines above",
+        ],
+    )
+    assert shop.refused("runs", "list").endswith(
+        " where a JSON object should be; see what is damaged with: ndcg-track db check"
+    )
+    (row,) = [one for one in json.loads(shop("doctor", "--format", "json").out) if one["check"] == "integrity"]
+    assert row["found"] == "1 runs whose tags are no JSON object"
+
+
+def test_what_is_not_verifiable_is_counted(command: CommandLine, files: None) -> None:
+    command.done("ingest", "bm25.csv", "--labels", "labels.csv")
+    with nt.Tracker(command.url) as tracker:
+        tracker.log_results({"q1": 7.0}, name="bm25", metric="latency", direction="lower", range=(0, 100))
+    assert command.said("db", "check") == (
+        "the database is intact: 1 run; 5 results of groups computed again; not verifiable: 1 of 2 evaluations\n"
+    )
+
+
+def test_a_role_that_may_not_make_temporary_tables_is_told(
+    postgres_url: str, postgres_schema: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database = sa.make_url(postgres_url).database
+    execute(
+        postgres_url, f'REVOKE TEMPORARY ON DATABASE "{database}" FROM PUBLIC', "CREATE ROLE looking LOGIN",
+        "GRANT SELECT ON ALL TABLES IN SCHEMA public TO looking",
+    )  # fmt: skip
+    try:
+        url = sa.make_url(postgres_url).set(username="looking").render_as_string(hide_password=False)
+        assert CommandLine(url, capsys).said("db", "check") == (
+            "the database is intact: 0 runs; 0 results of groups computed again; not verifiable: views, indexes and "
+            "triggers, which this role may not compare\n"
+        )
+    finally:
+        execute(postgres_url, "DROP OWNED BY looking", "DROP ROLE looking")
 
 
 def test_check_of_a_damaged_database(sqlite_command: CommandLine, files: None, folder: Path) -> None:
@@ -74,7 +130,7 @@ def test_backup(sqlite_command: CommandLine, files: None, folder: Path, capsys: 
     )
     copy = CommandLine("copy.db", capsys)
     assert copy.rows("runs", "list") == sqlite_command.rows("runs", "list")
-    assert copy.said("db", "check") == "the database is intact\n"
+    assert copy.said("db", "check").startswith("the database is intact: 1 run; ")
 
 
 def test_backup_of_postgres_is_for_its_own_tool(postgres_url: str, capsys: pytest.CaptureFixture[str]) -> None:

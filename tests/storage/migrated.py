@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from ndcg_tracker.storage.connection import database_engine, write_transaction
 from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.schema import VERSION_TABLE
 from ndcg_tracker.storage.upkeep import handshake as revisions
+from ndcg_tracker.storage.upkeep.catalogue import catalogue
 from ndcg_tracker.storage.upkeep.migrate import run_alembic
 
 NEWEST = revisions.newest_revision()
@@ -114,23 +114,6 @@ def rows_of(url: str, columns: dict[str, list[str]] | None = None) -> dict[str, 
     return found
 
 
-def catalogue(connection: sa.Connection) -> dict[str, object]:
-    """Return everything that the engine itself says of every table, view and trigger: one entry per thing."""
-    if connection.dialect.name == "sqlite":
-        rows = connection.exec_driver_sql("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_s%'")
-        return {
-            f"{kind} {name}": sorted(part.strip(" \t,)(") for part in re.split(r"\n|, (?=\w+ [A-Z]+)", sql or ""))
-            for kind, name, sql in rows
-            if VERSION_TABLE not in name
-        }
-    found: dict[str, object] = {}
-    for query in (_COLUMNS, _CONSTRAINTS, _INDEXES, _TABLES, _VIEWS, _TRIGGERS):
-        for name, *facts in connection.exec_driver_sql(query):
-            if VERSION_TABLE not in name:
-                found[name] = facts
-    return found
-
-
 def catalogue_of(url: str) -> dict[str, object]:
     """Return the catalogue of a database."""
     engine = database_engine(parsed_location(url))
@@ -138,27 +121,3 @@ def catalogue_of(url: str) -> dict[str, object]:
         found = catalogue(connection)
     engine.dispose()
     return found
-
-
-_HERE = "relnamespace = current_schema()::regnamespace"
-_COLUMNS = f"""
-    SELECT 'column ' || c.relname || '.' || a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
-           a.attidentity, a.attcollation::regcollation::text, pg_get_expr(d.adbin, d.adrelid),
-           col_description(c.oid, a.attnum)
-    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-    LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
-    WHERE c.relkind = 'r' AND {_HERE}
-"""
-_CONSTRAINTS = f"""
-    SELECT 'constraint ' || c.relname || ': ' || k.conname, pg_get_constraintdef(k.oid)
-    FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid WHERE {_HERE}
-"""
-_INDEXES = f"""
-    SELECT 'index ' || c.relname, pg_get_indexdef(c.oid) FROM pg_class c WHERE c.relkind = 'i' AND {_HERE}
-"""
-_TABLES = f"SELECT 'table ' || c.relname, obj_description(c.oid) FROM pg_class c WHERE c.relkind = 'r' AND {_HERE}"
-_VIEWS = f"SELECT 'view ' || c.relname, pg_get_viewdef(c.oid) FROM pg_class c WHERE c.relkind = 'v' AND {_HERE}"
-_TRIGGERS = f"""
-    SELECT 'trigger ' || t.tgname, pg_get_triggerdef(t.oid)
-    FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE NOT t.tgisinternal AND {_HERE}
-"""

@@ -35,6 +35,7 @@ ROWS = {
     16: "secrets",
     17: "memory",
     18: "team",
+    21: "hand_edits",
     22: "forgeries",
     23: "refusing_servers",
     25: "rescore_kills",

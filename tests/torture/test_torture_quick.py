@@ -11,7 +11,18 @@ from .disk_full import NOT_MOUNTED
 from .report import Outcome, Setting, as_json, markdown
 from .small_disks import can_be_mounted
 
-MODULES = ["kills", "rescore_kills", "signals", "writers", "same_file", "start_ups", "disk_full", "memory", "forgeries"]
+MODULES = [
+    "kills",
+    "rescore_kills",
+    "signals",
+    "writers",
+    "same_file",
+    "start_ups",
+    "disk_full",
+    "memory",
+    "forgeries",
+    "hand_edits",
+]
 
 
 # test_transactions.py has eight writers of both engines too; a team takes ten seconds; signals, kills and full disks
@@ -23,6 +34,7 @@ IN_THE_NIGHTLY = {
     ("start_ups", "postgres"),
     ("memory", "postgres"),
     ("forgeries", "postgres"),
+    ("hand_edits", "postgres"),
 }
 CASES = [
     pytest.param(name, engine, marks=[pytest.mark.nightly] if (name, engine) in IN_THE_NIGHTLY else [])

@@ -90,6 +90,20 @@ def snapshot_statements() -> list[str] | None:
     return statements if statements[-1].endswith(f"VALUES ('{newest_revision()}')") else None
 
 
+def view_file(folder: Path) -> Path:
+    """Return the path of the SQL of the newest views on Postgres in a folder of migrations."""
+    return folder / "newest.postgresql.sql"
+
+
+def view_statements() -> list[str] | None:
+    """Return the statements that create the newest views on Postgres, None if what is there is of another revision."""
+    file = view_file(migrations_folder())
+    if not file.is_file():
+        return None
+    revision, *statements = file.read_text(encoding="utf-8").removesuffix("\n").split(SEPARATOR)
+    return statements if revision == f"-- {newest_revision()}" else None
+
+
 class Kind(Enum):
     """The kinds of things that a location can hold."""
 

@@ -30,6 +30,7 @@ from ndcg_tracker.storage.locks import CONTENT, CREATION, MARKS, Holder, holders
 from ndcg_tracker.storage.read import ReadTransaction, Session
 from ndcg_tracker.storage.schema import metadata
 from ndcg_tracker.storage.staging import all_staged
+from ndcg_tracker.storage.upkeep.catalogue import expected_catalogue
 from ndcg_tracker.storage.upkeep.handshake import Kind, State, refusal
 from ndcg_tracker.storage.upkeep.migrate import database_state
 
@@ -50,6 +51,7 @@ MUCH_FREE, FEW_BYTES = 0.3, 1 << 26
 PLANNED = ("datasets", "metrics", "label_sets", "runs", "evaluations", "groups", "group_results", "ranked_lists")
 """The tables whose statistics the plans of the views rest on."""
 LONG_SECONDS = 300
+_MORE = "digests and results are not computed again here: for that, type: ndcg-track db check"
 
 _TABLES = """
     SELECT c.relname::text, c.reltuples < 0 AND pg_relation_size(c.oid) > 0, pg_table_size(c.oid)::bigint,
@@ -126,20 +128,24 @@ def _of_state(state: State, location: Location) -> Finding:
 def _integrity(location: Location) -> Finding:
     engine = database_engine(location)
     try:
+        expected = expected_catalogue(engine)
         with read_transaction(engine, location) as connection:
             tx = ReadTransaction(Session(connection, ArrowChoice()))
-            damage, n_runs, prunings = tx.damage(), len(tx.runs.all()), tx.runs.prunings().values()
+            damage, n_runs = tx.damage(), len(tx.runs.without_facts())
+            damage += [] if expected is None else tx.schema_damage(expected)
+            prunings = tx.runs.prunings().values()
     finally:
         engine.dispose()
     if damage:
         return Finding("integrity", "bad", "; ".join(damage), "restore a backup, or report what was found")
     runs = f"{n_runs:,} {'run' if n_runs == 1 else 'runs'}"
+    schema = "" if expected is None else "; views, indexes and triggers are those of the schema"
     n_pruned = sum(one.kept_share is None for one in prunings)
     counts = {"pruned": n_pruned, "stored without all their items": len(prunings) - n_pruned}
     if prunings:
         lacking = " and ".join(f"{n:,} {how}" for how, n in counts.items() if n)
-        return Finding("integrity", "ok", f"{runs}, of which {lacking}; nothing else is missing")
-    return Finding("integrity", "ok", f"{runs}, each with all its lists and results")
+        return Finding("integrity", "ok", f"{runs}, of which {lacking}; nothing else is missing{schema}", _MORE)
+    return Finding("integrity", "ok", f"{runs}, each with all its lists and results{schema}", _MORE)
 
 
 def _staged_findings(location: Location) -> Iterator[Finding]:

@@ -14,6 +14,9 @@ from sqlalchemy import ColumnElement, Connection, FromClause, Select
 from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.storage.bulk.protocol import Bulk
 from ndcg_tracker.storage.schema import (
+    JsonText,
+    alias_moves,
+    aliases,
     datasets,
     decisions,
     evaluations,
@@ -21,10 +24,12 @@ from ndcg_tracker.storage.schema import (
     groups,
     label_lists,
     label_sets,
+    metadata,
     metrics,
     prunings,
     ranked_lists,
     runs,
+    suite_decisions,
     texts,
 )
 
@@ -71,6 +76,60 @@ def differing_values(connection: Connection, bulk: Bulk) -> list[str]:
         same = np.array_equal(ids, row_ids) and np.array_equal(values.view(np.int64), row_values.view(np.int64))
         n_broken += not same
     return [f"{n_broken} evaluations whose packed values differ from their group results"] if n_broken else []
+
+
+def malformed_objects(connection: Connection) -> list[str]:
+    """Return one sentence per column in which some rows hold no JSON object."""
+    found = []
+    for table in metadata.sorted_tables:
+        for column in table.c:
+            if not isinstance(column.type, JsonText):
+                continue
+            name = f"{table.name}.{column.name}"
+            kind = f"CASE WHEN json_valid({name}) THEN json_type({name}) ELSE 'none' END"
+            if connection.dialect.name != "sqlite":
+                kind = f"jsonb_typeof({name})"
+            query = f"SELECT count(*) FROM {table.name} WHERE {name} IS NOT NULL AND {kind} <> 'object'"
+            n = connection.exec_driver_sql(query).scalar_one()
+            if n:
+                found.append(f"{n} {table.name} whose {column.name} are no JSON object")
+    return found
+
+
+def lost_records(connection: Connection) -> list[str]:
+    """Return what shows that records were deleted which the program never deletes, or that an alias was moved by hand.
+
+    On SQLite such records have every number from 1 to the last one that was given; on Postgres a transaction that was
+    taken back leaves a gap, too. So there only versions of labels tell.
+    """
+    found = []
+    if connection.dialect.name == "sqlite":
+        given = dict(tuple(row) for row in connection.exec_driver_sql("SELECT name, seq FROM sqlite_sequence"))
+        for table in (decisions, suite_decisions, alias_moves):
+            query = sa.select(sa.func.count(), sa.func.coalesce(sa.func.max(table.c.id), 0))
+            n_rows, last_id = connection.execute(query).one()
+            n_given = max(last_id, given.get(table.name, 0))
+            if n_rows < n_given:
+                found.append(f"{n_given - n_rows} of {n_given} {table.name} are gone")
+    versions = sa.select(sa.func.max(label_sets.c.version) - sa.func.count()).group_by(label_sets.c.dataset_id)
+    n_gone = sum(connection.execute(versions).scalars())
+    if n_gone:
+        found.append(f"{n_gone} versions of labels are gone")
+    last = sa.select(sa.func.max(alias_moves.c.id)).group_by(alias_moves.c.dataset_id, alias_moves.c.alias)
+    here = (aliases.c.dataset_id == alias_moves.c.dataset_id) & (aliases.c.name == alias_moves.c.alias)
+    moved = (
+        sa.select(sa.func.count())
+        .select_from(alias_moves.outerjoin(aliases, here))
+        .where(
+            alias_moves.c.id.in_(last),
+            alias_moves.c.run.is_not(None),
+            aliases.c.run_id.is_distinct_from(alias_moves.c.run_id),
+        )
+    )
+    n_moved = connection.execute(moved).scalar_one()
+    if n_moved:
+        found.append(f"{n_moved} aliases that do not point where they were pointed last")
+    return found
 
 
 def engine_damage(connection: Connection) -> list[str]:

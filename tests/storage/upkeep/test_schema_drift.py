@@ -9,6 +9,8 @@ from ndcg_tracker.storage import database
 from ndcg_tracker.storage.connection import database_engine
 from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.schema import metadata
+from ndcg_tracker.storage.upkeep.catalogue import differing_things, expected_catalogue
+from ndcg_tracker.storage.upkeep.handshake import migrations_folder, newest_revision, view_file, view_statements
 from ndcg_tracker.storage.views import VIEWS
 
 pytestmark = pytest.mark.usefixtures("postgres_schema")
@@ -58,3 +60,21 @@ def test_views_have_the_columns_that_are_described(database_url: str) -> None:
             columns = connection.exec_driver_sql(f"SELECT * FROM {view.name}").keys()
             assert list(columns) == list(view.columns)
     engine.dispose()
+
+
+def test_what_is_expected_is_what_the_migrations_make(database_url: str) -> None:
+    database.upgrade(database_url)
+    engine = database_engine(parsed_location(database_url))
+    expected = expected_catalogue(engine)
+    engine.dispose()
+    assert expected == catalogue_of(database_url)  # else: python migrations/newest.py
+    assert differing_things(catalogue_of(database_url), expected) == []
+
+
+def test_the_views_of_postgres_are_those_of_the_newest_migration(postgres_url: str) -> None:
+    database.upgrade(postgres_url)
+    kept = view_file(migrations_folder()).read_text(encoding="utf-8")
+    assert kept.startswith(f"-- {newest_revision()}\n")  # else: python migrations/newest.py
+    assert [one.split(" AS\n")[0] for one in view_statements() or ()] == sorted(
+        f"CREATE VIEW {view.name}" for view in VIEWS
+    )

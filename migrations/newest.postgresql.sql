@@ -1,0 +1,310 @@
+-- 0012
+;
+CREATE VIEW alias_history AS
+ SELECT dataset,
+    alias,
+    run,
+    run_id,
+    since_utc,
+    until_utc,
+    (since_utc)::timestamp with time zone AS since,
+    (until_utc)::timestamp with time zone AS until
+   FROM ( SELECT d.name AS dataset,
+            m.alias,
+            m.run,
+            m.run_id,
+            m.created_at_utc AS since_utc,
+            lead(m.created_at_utc) OVER (PARTITION BY m.dataset_id, m.alias ORDER BY m.id) AS until_utc
+           FROM (alias_moves m
+             JOIN datasets d ON ((d.id = m.dataset_id)))) h
+  WHERE (run IS NOT NULL);
+;
+CREATE VIEW dataset_list AS
+ SELECT name AS dataset,
+    ( SELECT count(*) AS count
+           FROM runs r
+          WHERE (r.dataset_id = d.id)) AS n_runs,
+    ( SELECT count(*) AS count
+           FROM groups g
+          WHERE (g.dataset_id = d.id)) AS n_groups,
+    ( SELECT max(s.version) AS max
+           FROM label_sets s
+          WHERE ((s.dataset_id = d.id) AND (s.judge = ''::text))) AS label_set_version
+   FROM datasets d;
+;
+CREATE VIEW gate_decisions AS
+ SELECT c.id AS decision_id,
+    d.name AS dataset,
+    c.created_at_utc,
+    c.baseline_run AS baseline,
+    c.candidate_run AS candidate,
+    c.baseline_alias,
+    c.metric,
+    s.version AS label_set_version,
+    c.scope,
+    c.margin,
+    c.delta,
+    c.ci_low,
+    c.ci_high,
+    c.alpha,
+    c.decision,
+    c.reason,
+    c.acknowledged_reason,
+    c.acknowledged_by,
+    (c.created_at_utc)::timestamp with time zone AS created_at
+   FROM ((decisions c
+     JOIN datasets d ON ((d.id = c.dataset_id)))
+     JOIN label_sets s ON ((s.id = c.label_set_id)));
+;
+CREATE VIEW group_attributes AS
+ SELECT d.name AS dataset,
+    g.key AS group_key,
+    (e.key COLLATE "C") AS attribute,
+        CASE
+            WHEN (jsonb_typeof(e.value) = 'string'::text) THEN ((e.value #>> '{}'::text[]) COLLATE "C")
+            ELSE NULL::text
+        END AS value,
+        CASE
+            WHEN (jsonb_typeof(e.value) = 'number'::text) THEN ((e.value #>> '{}'::text[]))::double precision
+            ELSE NULL::double precision
+        END AS number
+   FROM ((groups g
+     JOIN datasets d ON ((d.id = g.dataset_id)))
+     CROSS JOIN LATERAL jsonb_each(g.attributes) e(key, value));
+;
+CREATE VIEW group_diff AS
+ SELECT eb.dataset,
+    eb.run AS baseline,
+    ec.run AS candidate,
+    eb.metric,
+    eb.label_set_version,
+    g.key AS group_key,
+    vb.value AS baseline_value,
+    vc.value AS candidate_value,
+    (vc.value - vb.value) AS delta,
+    COALESCE(ec.requested_as, eb.requested_as, eb.metric) AS requested_as
+   FROM ((((evaluations eb
+     JOIN evaluations ec ON (((ec.label_set_id = eb.label_set_id) AND (ec.metric_id = eb.metric_id) AND (ec.run_id <> eb.run_id))))
+     JOIN group_results vc ON ((vc.evaluation_id = ec.id)))
+     CROSS JOIN LATERAL ( SELECT vb_1.value
+           FROM group_results vb_1
+          WHERE ((vb_1.evaluation_id = eb.id) AND (vb_1.group_id = vc.group_id))
+         OFFSET 0) vb)
+     JOIN groups g ON (((g.id = vc.group_id) AND (g.dataset_id = eb.dataset_id))));
+;
+CREATE VIEW group_history AS
+ SELECT e.run,
+    e.run_id,
+    e.dataset,
+    g.key AS group_key,
+    e.metric,
+    e.label_set_version,
+    v.value,
+    e.run_created_at_utc AS created_at_utc,
+    COALESCE(e.requested_as, e.metric) AS requested_as,
+    e.judge,
+    (e.run_created_at_utc)::timestamp with time zone AS created_at
+   FROM ((evaluations e
+     JOIN group_results v ON ((v.evaluation_id = e.id)))
+     JOIN groups g ON (((g.id = v.group_id) AND (g.dataset_id = e.dataset_id))));
+;
+CREATE VIEW items AS
+ SELECT r.name AS run,
+    r.id AS run_id,
+    r.dataset,
+    g.key AS group_key,
+    i.rank,
+    i.item_key,
+    i.score
+   FROM (((runs r
+     JOIN ranked_lists l ON ((l.run_id = r.id)))
+     JOIN groups g ON (((g.id = l.group_id) AND (g.dataset_id = r.dataset_id))))
+     CROSS JOIN LATERAL ( SELECT (generate_subscripts(l.item_keys, 1))::bigint AS rank,
+            unnest(l.item_keys) AS item_key,
+            unnest(l.scores) AS score) i);
+;
+CREATE VIEW label_coverage AS
+ SELECT r.name AS run,
+    d.name AS dataset,
+    s.version AS label_set_version,
+    NULLIF(c.cutoff, 0) AS cutoff,
+    c.judged_share,
+    s.judge
+   FROM (((coverages c
+     JOIN runs r ON ((r.id = c.run_id)))
+     JOIN datasets d ON ((d.id = r.dataset_id)))
+     JOIN label_sets s ON ((s.id = c.label_set_id)));
+;
+CREATE VIEW labels AS
+ SELECT s.dataset,
+    s.version AS label_set_version,
+    g.key AS group_key,
+    i.item_key,
+    i.grade,
+    s.judge
+   FROM (((( SELECT d.name AS dataset,
+            l_1.dataset_id,
+            l_1.id,
+            l_1.version,
+            l_1.judge
+           FROM (label_sets l_1
+             JOIN datasets d ON ((d.id = l_1.dataset_id)))
+         OFFSET 0) s
+     JOIN label_lists l ON ((l.label_set_id = s.id)))
+     JOIN groups g ON (((g.id = l.group_id) AND (g.dataset_id = s.dataset_id))))
+     CROSS JOIN LATERAL UNNEST(l.item_keys, l.grades) i(item_key, grade));
+;
+CREATE VIEW metric_list AS
+ SELECT dataset,
+    metric,
+    max(COALESCE(requested_as, metric)) AS requested_as,
+    count(DISTINCT run_id) AS n_runs
+   FROM evaluations e
+  GROUP BY dataset, metric;
+;
+CREATE VIEW run_aliases AS
+ SELECT r.dataset,
+    a.name AS alias,
+    r.name AS run,
+    r.id AS run_id,
+    a.updated_at_utc,
+    (a.updated_at_utc)::timestamp with time zone AS updated_at
+   FROM (aliases a
+     JOIN runs r ON ((r.id = a.run_id)));
+;
+CREATE VIEW run_details AS
+ SELECT name AS run,
+    id AS run_id,
+    dataset,
+    created_at_utc,
+    git_commit,
+    source,
+    n_groups,
+    n_items,
+    (created_at_utc)::timestamp with time zone AS created_at,
+    ( SELECT p.created_at_utc
+           FROM prunings p
+          WHERE (p.run_id = r.id)) AS pruned_at_utc
+   FROM runs r;
+;
+CREATE VIEW run_list AS
+ SELECT dataset,
+    name AS run,
+    id AS run_id,
+    row_number() OVER (PARTITION BY dataset ORDER BY created_at_utc DESC, id DESC) AS place,
+    ( SELECT string_agg(('@'::text || a.name), ' '::text ORDER BY a.name) AS string_agg
+           FROM aliases a
+          WHERE ((a.run_id = r.id) AND (a.dataset_id = r.dataset_id))) AS aliases,
+    created_at_utc,
+    (created_at_utc)::timestamp with time zone AS created_at
+   FROM runs r;
+;
+CREATE VIEW run_parameters AS
+ SELECT r.name AS run,
+    r.id AS run_id,
+    r.dataset,
+    (e.key COLLATE "C") AS name,
+    (e.value COLLATE "C") AS value
+   FROM (runs r
+     CROSS JOIN LATERAL jsonb_each_text(r.parameters) e(key, value));
+;
+CREATE VIEW run_regressions AS
+ SELECT p.dataset,
+    p.run,
+    p.run_id,
+    p.created_at_utc,
+    p.against,
+    p.baseline,
+    p.baseline_run_id,
+    p.metric,
+    p.label_set_version,
+    p.judge,
+    g.key AS group_key,
+    vb.value AS baseline_value,
+    vc.value,
+    (vc.value - vb.value) AS delta,
+    (p.created_at_utc)::timestamp with time zone AS created_at
+   FROM (((( SELECT e.dataset_id,
+            e.dataset,
+            e.run,
+            e.run_id,
+            e.run_created_at_utc AS created_at_utc,
+            'previous'::text AS against,
+            lag(e.run) OVER earlier AS baseline,
+            lag(e.run_id) OVER earlier AS baseline_run_id,
+            e.metric,
+            e.label_set_version,
+            e.judge,
+            e.id AS evaluation_id,
+            lag(e.id) OVER earlier AS baseline_id
+           FROM evaluations e
+          WINDOW earlier AS (PARTITION BY e.label_set_id, e.metric_id, e.dataset, e.metric, e.label_set_version, e.judge ORDER BY e.run_created_at_utc, e.run_id)
+        UNION ALL
+         SELECT e.dataset_id,
+            e.dataset,
+            e.run,
+            e.run_id,
+            e.run_created_at_utc,
+            ('@'::text || a.name),
+            b.run,
+            b.run_id,
+            e.metric,
+            e.label_set_version,
+            e.judge,
+            e.id,
+            b.id
+           FROM ((aliases a
+             JOIN evaluations b ON ((b.run_id = a.run_id)))
+             JOIN evaluations e ON (((e.label_set_id = b.label_set_id) AND (e.metric_id = b.metric_id) AND (e.run_id <> b.run_id))))) p
+     JOIN group_results vc ON ((vc.evaluation_id = p.evaluation_id)))
+     CROSS JOIN LATERAL ( SELECT vb_1.value
+           FROM group_results vb_1
+          WHERE ((vb_1.evaluation_id = p.baseline_id) AND (vb_1.group_id = vc.group_id))
+         OFFSET 0) vb)
+     JOIN groups g ON (((g.id = vc.group_id) AND (g.dataset_id = p.dataset_id))));
+;
+CREATE VIEW run_summary AS
+ SELECT run,
+    run_id,
+    dataset,
+    run_created_at_utc AS created_at_utc,
+    metric,
+    label_set_version,
+    mean,
+    n_groups,
+    n_missing,
+    n_undefined,
+    COALESCE(requested_as, metric) AS requested_as,
+    judge,
+    (run_created_at_utc)::timestamp with time zone AS created_at
+   FROM evaluations e;
+;
+CREATE VIEW run_tags AS
+ SELECT r.name AS run,
+    r.id AS run_id,
+    r.dataset,
+    (e.key COLLATE "C") AS name,
+    (e.value COLLATE "C") AS value
+   FROM (runs r
+     CROSS JOIN LATERAL jsonb_each_text(r.tags) e(key, value));
+;
+CREATE VIEW suite_gate_decisions AS
+ SELECT id AS decision_id,
+    suite,
+    created_at_utc,
+    baseline,
+    candidate,
+    by_tag,
+    metric,
+    margin,
+    dataset_margin,
+    delta,
+    ci_low,
+    ci_high,
+    alpha,
+    decision,
+    reason,
+    acknowledged_reason,
+    acknowledged_by,
+    (created_at_utc)::timestamp with time zone AS created_at
+   FROM suite_decisions;
