@@ -1,4 +1,4 @@
--- 0012
+-- 0013
 ;
 CREATE VIEW alias_history AS
  SELECT dataset,
@@ -51,7 +51,8 @@ CREATE VIEW gate_decisions AS
     c.reason,
     c.acknowledged_reason,
     c.acknowledged_by,
-    (c.created_at_utc)::timestamp with time zone AS created_at
+    (c.created_at_utc)::timestamp with time zone AS created_at,
+    row_number() OVER (PARTITION BY c.dataset_id, c.metric, c.baseline_alias, c.scope ORDER BY c.id) AS decision_number
    FROM ((decisions c
      JOIN datasets d ON ((d.id = c.dataset_id)))
      JOIN label_sets s ON ((s.id = c.label_set_id)));
@@ -82,7 +83,12 @@ CREATE VIEW group_diff AS
     vb.value AS baseline_value,
     vc.value AS candidate_value,
     (vc.value - vb.value) AS delta,
-    COALESCE(ec.requested_as, eb.requested_as, eb.metric) AS requested_as
+    COALESCE(ec.requested_as, eb.requested_as, eb.metric) AS requested_as,
+    eb.judge,
+    ((eb.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (NOT (EXISTS ( SELECT 1
+           FROM (evaluations n
+             JOIN evaluations m ON (((m.label_set_id = n.label_set_id) AND (m.metric_id = n.metric_id))))
+          WHERE ((n.run_id = eb.run_id) AND (m.run_id = ec.run_id) AND (n.metric_id = eb.metric_id) AND (n.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (n.label_set_version > eb.label_set_version)))))) AS is_newest_labels
    FROM ((((evaluations eb
      JOIN evaluations ec ON (((ec.label_set_id = eb.label_set_id) AND (ec.metric_id = eb.metric_id) AND (ec.run_id <> eb.run_id))))
      JOIN group_results vc ON ((vc.evaluation_id = ec.id)))
@@ -103,7 +109,10 @@ CREATE VIEW group_history AS
     e.run_created_at_utc AS created_at_utc,
     COALESCE(e.requested_as, e.metric) AS requested_as,
     e.judge,
-    (e.run_created_at_utc)::timestamp with time zone AS created_at
+    (e.run_created_at_utc)::timestamp with time zone AS created_at,
+    ((e.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (NOT (EXISTS ( SELECT 1
+           FROM evaluations n
+          WHERE ((n.run_id = e.run_id) AND (n.metric_id = e.metric_id) AND (n.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (n.label_set_version > e.label_set_version)))))) AS is_newest_labels
    FROM ((evaluations e
      JOIN group_results v ON ((v.evaluation_id = e.id)))
      JOIN groups g ON (((g.id = v.group_id) AND (g.dataset_id = e.dataset_id))));
@@ -129,7 +138,12 @@ CREATE VIEW label_coverage AS
     s.version AS label_set_version,
     NULLIF(c.cutoff, 0) AS cutoff,
     c.judged_share,
-    s.judge
+    s.judge,
+    c.run_id,
+    ((s.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (NOT (EXISTS ( SELECT 1
+           FROM (coverages n
+             JOIN label_sets t ON ((t.id = n.label_set_id)))
+          WHERE ((n.run_id = c.run_id) AND (n.cutoff = c.cutoff) AND (t.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (t.version > s.version)))))) AS is_newest_labels
    FROM (((coverages c
      JOIN runs r ON ((r.id = c.run_id)))
      JOIN datasets d ON ((d.id = r.dataset_id)))
@@ -141,12 +155,16 @@ CREATE VIEW labels AS
     g.key AS group_key,
     i.item_key,
     i.grade,
-    s.judge
+    s.judge,
+    s.is_newest_labels
    FROM (((( SELECT d.name AS dataset,
             l_1.dataset_id,
             l_1.id,
             l_1.version,
-            l_1.judge
+            l_1.judge,
+            ((l_1.judge = ''::text) AND (NOT (EXISTS ( SELECT 1
+                   FROM label_sets n
+                  WHERE ((n.dataset_id = l_1.dataset_id) AND (n.judge = ''::text) AND (n.version > l_1.version)))))) AS is_newest_labels
            FROM (label_sets l_1
              JOIN datasets d ON ((d.id = l_1.dataset_id)))
          OFFSET 0) s
@@ -223,22 +241,39 @@ CREATE VIEW run_regressions AS
     vb.value AS baseline_value,
     vc.value,
     (vc.value - vb.value) AS delta,
-    (p.created_at_utc)::timestamp with time zone AS created_at
-   FROM (((( SELECT e.dataset_id,
-            e.dataset,
-            e.run,
-            e.run_id,
-            e.run_created_at_utc AS created_at_utc,
+    (p.created_at_utc)::timestamp with time zone AS created_at,
+    p.is_newest_labels
+   FROM (((( SELECT w.dataset_id,
+            w.dataset,
+            w.run,
+            w.run_id,
+            w.created_at_utc,
             'previous'::text AS against,
-            lag(e.run) OVER earlier AS baseline,
-            lag(e.run_id) OVER earlier AS baseline_run_id,
-            e.metric,
-            e.label_set_version,
-            e.judge,
-            e.id AS evaluation_id,
-            lag(e.id) OVER earlier AS baseline_id
-           FROM evaluations e
-          WINDOW earlier AS (PARTITION BY e.label_set_id, e.metric_id, e.dataset, e.metric, e.label_set_version, e.judge ORDER BY e.run_created_at_utc, e.run_id)
+            w.baseline,
+            w.baseline_run_id,
+            w.metric,
+            w.label_set_version,
+            w.judge,
+            w.evaluation_id,
+            w.baseline_id,
+            (w.is_unnamed AND (row_number() OVER (PARTITION BY w.dataset, w.run_id, w.metric, w.is_unnamed ORDER BY w.baseline_created_at_utc DESC, w.baseline_run_id DESC, w.label_set_version DESC) = 1)) AS is_newest_labels
+           FROM ( SELECT e.dataset_id,
+                    e.dataset,
+                    e.run,
+                    e.run_id,
+                    e.run_created_at_utc AS created_at_utc,
+                    lag(e.run) OVER earlier AS baseline,
+                    lag(e.run_id) OVER earlier AS baseline_run_id,
+                    e.metric,
+                    e.label_set_version,
+                    e.judge,
+                    e.id AS evaluation_id,
+                    lag(e.id) OVER earlier AS baseline_id,
+                    lag(e.run_created_at_utc) OVER earlier AS baseline_created_at_utc,
+                    (e.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AS is_unnamed
+                   FROM evaluations e
+                  WINDOW earlier AS (PARTITION BY e.label_set_id, e.metric_id, e.dataset, e.metric, e.label_set_version, e.judge ORDER BY e.run_created_at_utc, e.run_id)) w
+          WHERE (w.baseline_id IS NOT NULL)
         UNION ALL
          SELECT e.dataset_id,
             e.dataset,
@@ -252,7 +287,11 @@ CREATE VIEW run_regressions AS
             e.label_set_version,
             e.judge,
             e.id,
-            b.id
+            b.id,
+            ((b.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (NOT (EXISTS ( SELECT 1
+                   FROM (evaluations n
+                     JOIN evaluations m ON (((m.label_set_id = n.label_set_id) AND (m.metric_id = n.metric_id))))
+                  WHERE ((n.run_id = b.run_id) AND (m.run_id = e.run_id) AND (n.metric_id = b.metric_id) AND (n.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (n.label_set_version > b.label_set_version))))))
            FROM ((aliases a
              JOIN evaluations b ON ((b.run_id = a.run_id)))
              JOIN evaluations e ON (((e.label_set_id = b.label_set_id) AND (e.metric_id = b.metric_id) AND (e.run_id <> b.run_id))))) p
@@ -276,7 +315,10 @@ CREATE VIEW run_summary AS
     n_undefined,
     COALESCE(requested_as, metric) AS requested_as,
     judge,
-    (run_created_at_utc)::timestamp with time zone AS created_at
+    (run_created_at_utc)::timestamp with time zone AS created_at,
+    ((judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (NOT (EXISTS ( SELECT 1
+           FROM evaluations n
+          WHERE ((n.run_id = e.run_id) AND (n.metric_id = e.metric_id) AND (n.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (n.label_set_version > e.label_set_version)))))) AS is_newest_labels
    FROM evaluations e;
 ;
 CREATE VIEW run_tags AS
@@ -306,5 +348,6 @@ CREATE VIEW suite_gate_decisions AS
     reason,
     acknowledged_reason,
     acknowledged_by,
-    (created_at_utc)::timestamp with time zone AS created_at
+    (created_at_utc)::timestamp with time zone AS created_at,
+    row_number() OVER (PARTITION BY suite, metric, baseline ORDER BY id) AS decision_number
    FROM suite_decisions;

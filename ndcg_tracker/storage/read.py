@@ -126,7 +126,7 @@ class ReadTransaction:
     def damage(self) -> list[str]:
         """Return one sentence per kind of damage in the whole database, none if it is intact."""
         connection = self._session.connection
-        whole = (engine_damage, malformed_objects, broken_references, lost_records)
+        whole = (engine_damage, broken_references, malformed_objects, lost_records)
         found = [line for look in whole for line in look(connection)]
         return found or differing_values(connection, self._session.bulk)
 

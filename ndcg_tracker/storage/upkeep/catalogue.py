@@ -106,7 +106,9 @@ def _expected_of_postgres(engine: Engine) -> Catalogue | None:
         made: Any = table.to_metadata(models)
         made._prefixes = ["TEMPORARY"]
     try:
-        with engine.connect() as connection, connection.begin() as transaction:
+        with engine.connect() as connection:
+            connection.execution_options(postgresql_readonly=False)  # whatever the server's default is
+            transaction = connection.begin()
             models.create_all(connection, checkfirst=False)
             for view in views:
                 connection.exec_driver_sql(view.replace("CREATE VIEW", "CREATE TEMPORARY VIEW", 1).replace("%", "%%"))
