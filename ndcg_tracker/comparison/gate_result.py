@@ -14,10 +14,12 @@ class Drift:
     """How far accepted candidates have moved away from what a baseline alias stands for, as the decisions recorded it.
 
     ``alias``: without the @. ``pinned_run``: what it stands for, since ``pinned_at_utc``. ``n_accepted``: the
-    candidates accepted against that run (PASS, or overridden), ``latest_accepted`` the last one and ``latest_delta``
-    its delta against the pinned run. ``n_moves``: how often the alias was moved to a candidate it had accepted,
-    ``first_run`` what it stood for before, ``moved_delta`` the sum of the deltas of those candidates, and
-    ``total_delta`` that sum and the present delta. What is undefined is None.
+    candidates that PASSed against that run, ``latest_accepted`` the last one and ``latest_delta`` its delta against the
+    pinned run. ``n_overridden``, ``latest_overridden``, ``latest_overridden_delta``: the same for those that did not
+    PASS, and were overridden. ``n_moves``: how often the alias was moved to a candidate that PASSed or was overridden,
+    ``n_moves_overridden`` how many of those were overridden, ``first_run`` what it stood for before, ``moved_delta``
+    the sum of the deltas of those candidates, and ``total_delta`` that sum and the present delta. What is undefined is
+    None.
     """
 
     alias: str
@@ -30,6 +32,10 @@ class Drift:
     first_run: str | None = None
     moved_delta: float | None = None
     total_delta: float | None = None
+    n_overridden: int = 0
+    latest_overridden: str | None = None
+    latest_overridden_delta: float | None = None
+    n_moves_overridden: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -416,11 +416,18 @@ def _drift(drift: Drift) -> list[str]:
         )
     else:
         pinned += "; no candidate accepted since"
+    if drift.n_overridden:
+        latest = f"{drift.latest_overridden}, {points(drift.latest_overridden_delta, signed=True)} against it"
+        pinned += f"; {counted(drift.n_overridden, 'candidate')} overridden since without a PASS, the last, {latest}"
     if not drift.n_moves:
         return [pinned]
     times = "once" if drift.n_moves == 1 else f"{drift.n_moves} times"
+    kind, n_overridden = "an accepted", drift.n_moves_overridden
+    if n_overridden:
+        kind = "an overridden" if n_overridden == drift.n_moves else "an accepted or overridden"
+    share = f" ({n_overridden} overridden)" if 0 < n_overridden < drift.n_moves else ""
     moved = (
-        f"it was moved {times} to an accepted candidate: {points(drift.moved_delta, signed=True)} since "
+        f"it was moved {times} to {kind} candidate{share}: {points(drift.moved_delta, signed=True)} since "
         f"{drift.first_run}, {points(drift.total_delta, signed=True)} with this candidate"
     )
     return [pinned, moved]

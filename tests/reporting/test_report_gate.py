@@ -133,6 +133,15 @@ def test_drift_in_words(inconclusive: Gated) -> None:
         "           it was moved once to an accepted candidate: -0.0120 since v0, - with this candidate\n"
         in gate_as("text", replace(inconclusive, drift=once))
     )
+    some = replace(once, n_moves=3, n_moves_overridden=2, n_overridden=1, latest_overridden="v3")
+    told = " ".join(gate_as("text", replace(inconclusive, drift=replace(some, latest_overridden_delta=-0.25))).split())
+    assert (
+        "no candidate accepted since; 1 candidate overridden since without a PASS, the last, v3, -0.2500 against it it "
+        "was moved 3 times to an accepted or overridden candidate (2 overridden): -0.0120 since v0" in told
+    )
+    assert "moved once to an overridden candidate: " in gate_as(
+        "text", replace(inconclusive, drift=replace(once, n_moves_overridden=1))
+    )
 
 
 def test_warnings_are_told_but_not_that_identical_runs_have_no_p(comparison: Comparison, overridden: Gated) -> None:

@@ -363,12 +363,16 @@ def test_drift_since_the_pin(pinned: nt.Tracker) -> None:
     assert (second["n_accepted"], second["latest_accepted"], second["latest_delta"]) == (1, "small", small)
     pinned.gate("drop", baseline="@prod", margin=0.01, acknowledge="known", acknowledged_by="ada")
     third = pinned.gate("noisy", baseline="@prod", margin=0.05).to_dict()["drift"]
-    assert (third["n_accepted"], third["latest_accepted"], third["n_moves"], third["total_delta"]) == (
-        3,
-        "drop",
-        0,
-        None,
-    )
+    assert (third["n_accepted"], third["latest_accepted"]) == (2, "noisy")
+    assert (third["n_overridden"], third["latest_overridden"]) == (1, "drop")
+    assert third["latest_overridden_delta"] == decisions(pinned)[1].delta
+    assert (third["n_moves"], third["n_moves_overridden"], third["total_delta"]) == (0, 0, None)
+    pinned.set_alias("prod", "drop")
+    moved = pinned.gate("small", baseline="@prod", margin=0.05)
+    drift = moved.to_dict()["drift"]
+    assert (drift["n_moves"], drift["n_moves_overridden"], drift["first_run"]) == (1, 1, "base")
+    assert "it was moved once to an overridden candidate: -" in str(moved)
+    assert "no candidate accepted since\n" in str(moved)
 
 
 def test_drift_adds_up_where_the_alias_follows_each_accepted_candidate(tracker: nt.Tracker) -> None:
