@@ -104,6 +104,10 @@ def gate(
     cluster: ClusterBy = None,
     labels: LabelsVersion = None,
     missing: MissingGroups = Missing.error,
+    top: Annotated[
+        int | None,
+        typer.Option(min=0, help="How many worst and best groups to show.", show_default="none; 10 in JSON"),
+    ] = None,
     dataset: options.AnyDataset = None,
     junit: Junit = None,
     github_summary: GithubSummary = False,
@@ -152,6 +156,7 @@ def gate(
                 slice_margin=slice_margin,
                 strict_slices=strict_slices,
                 limits=limit or (),
+                top=10 if top is None else top,
                 dataset=dataset,
                 acknowledge=acknowledge,
                 acknowledged_by=None if acknowledge is None else person(),
@@ -164,11 +169,14 @@ def gate(
         if page is not None and report is not None:
             write_report(page.to_html())
             picture = page.to_markdown(artifact_link(report))
-        write_junit(gate_junit(found, outcome_of(found, code), options.as_option))
+        with_groups = top is not None
+        write_junit(gate_junit(found, outcome_of(found, code), options.as_option, with_groups=with_groups))
         write_metrics(metrics_text(found.candidate_means))
         if append_summary is not None:
-            append_summary(gate_as("markdown", found, spelled=options.as_option) + picture + "\n")
-    shown = gate_as(format.plain, found, color=options.wants_color(), spelled=options.as_option)
+            text = gate_as("markdown", found, spelled=options.as_option, with_groups=with_groups)
+            append_summary(text + picture + "\n")
+    color = options.wants_color()
+    shown = gate_as(format.plain, found, color=color, spelled=options.as_option, with_groups=with_groups)
     show_decision(
         shown + (picture if format is options.OutputFormat.markdown else ""),
         code,

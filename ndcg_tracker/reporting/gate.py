@@ -15,7 +15,7 @@ from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.reporting import compare
 from ndcg_tracker.reporting.csv import csv_text
 from ndcg_tracker.reporting.formats import reports_as
-from ndcg_tracker.reporting.groups import NO_VALUE
+from ndcg_tracker.reporting.groups import NO_VALUE, group_tables
 from ndcg_tracker.reporting.html import reports_html
 from ndcg_tracker.reporting.json import json_text
 from ndcg_tracker.reporting.notes import Told, named_slices, told
@@ -60,18 +60,20 @@ _FRAME_COLUMNS = paths(
 )
 
 
-def gate_as(format: Format, gated: Gated, *, color: bool = False, spelled: Spelling = in_python) -> str:
+def gate_as(
+    format: Format, gated: Gated, *, color: bool = False, spelled: Spelling = in_python, with_groups: bool = False
+) -> str:
     """Return a decision in a format, with a line end.
 
     ``color``: whether text is coloured; the caller knows the terminal and NO_COLOR. ``spelled``: how arguments are
-    spelled for people.
+    spelled for people. ``with_groups``: whether people see the worst and the best groups; programs always do.
     """
     if format == "json":
         return json_text(gate_object(gated))
     if format == "csv":
         row = picked(_CSV_COLUMNS, _with_metric(gated))
         return csv_text(list(row), [list(row.values())])
-    return reports_as(format, [gate_report(gated, spelled)], color=color)
+    return reports_as(format, [gate_report(gated, spelled, with_groups=with_groups)], color=color)
 
 
 def gate_html(gated: Gated) -> str:
@@ -110,8 +112,8 @@ def _gate_shape(gated: Gated) -> Mapping[str, object]:
     return found | picked(_GATE_KEYS, gated)
 
 
-def gate_report(gated: Gated, spelled: Spelling = in_python) -> Report:
-    """Return the report of a decision; ``spelled``: how arguments are spelled."""
+def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool = False) -> Report:
+    """Return the report of a decision; ``spelled``: how arguments are spelled. ``with_groups``: see ``gate_as``."""
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
     why = reason(replace(gated.decision, n_needed=None, margin_needed=None))
     slices = gated.decision.slices
@@ -121,6 +123,7 @@ def gate_report(gated: Gated, spelled: Spelling = in_python) -> Report:
         verdict=Painted(_verdict(gated), STYLES[gated.decision.decision]),
         sentences=[why[:1].upper() + why[1:]],
         facts=_facts(gated, spelled),
+        details=group_tables(gated.comparison) if with_groups else [],
         notes=[*_warnings(gated), *map(told, gated.comparison.notes)],
     )
 
@@ -450,15 +453,15 @@ def ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python) -> str:
+def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *, with_groups: bool = False) -> str:
     """Return the XML document of a JUnit report with the gate as its one test case.
 
     What XML does not allow, control characters and lone surrogates, is written out as an escape such as ``\\x1b``.
 
     Parameters: ``outcome``: of the build: "failed" makes it a failure; "skipped" is for what was not decided and shall
-    not fail the build. ``spelled``: how arguments are spelled.
+    not fail the build. ``spelled``: how arguments are spelled. ``with_groups``: see ``gate_as``.
     """
-    text = gate_as("text", gated, spelled=spelled)
+    text = gate_as("text", gated, spelled=spelled, with_groups=with_groups)
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
     comparison = gated.comparison
     name = f"{gated.metric.metric}: {comparison.candidate.name} against {comparison.baseline.name}"

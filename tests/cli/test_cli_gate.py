@@ -167,6 +167,21 @@ def test_a_pass_names_small_slices_that_fell_in_every_format(
     assert [row["value"] for row in found["slices"]["small_regressed"]] == ["rare"]
 
 
+def test_groups_are_shown_where_asked(gate: CommandLine, folder: Path) -> None:
+    asked = ["gate", "drop", *ASKED, "--dry-run"]
+    assert "worst groups" not in gate(*asked).out
+    for format in ("text", "markdown"):
+        shown = gate(*asked, "--top", "2", "--format", format, "--junit", "junit.xml").out
+        assert "worst groups in ndcg@10" in shown
+        assert shown.count("-0.3691") == 4  # delta, its margin, and two groups
+        assert "best groups" not in shown  # none got better
+    assert "worst groups in ndcg@10" in (folder / "junit.xml").read_text(encoding="utf-8")
+    assert "worst groups" not in gate(*asked, "--top", "0").out
+    for top, n in ((None, 10), (2, 2)):
+        found = json.loads(gate(*asked, *([] if top is None else ["--top", str(top)]), "--format", "json").out)
+        assert len(found["worst"]) == n
+
+
 def test_a_fixed_set(gate: CommandLine) -> None:
     assert gate("gate", "drop", "--baseline", "@prod", "--scope", "set").code == 3
     printed = gate("gate", "drop", "--baseline", "@prod", "--scope", "set", "--tolerance", "0.2")
