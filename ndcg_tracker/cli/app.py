@@ -63,9 +63,22 @@ def _say_traceback() -> None:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, signal.SIG_DFL)  # a second one ends the program at once, without a traceback
+    """Stop, once: a signal that came together with this one says nothing new, and a later one ends the program at once.
+
+    Python complains of a signal that has come and whose handler is the system's when Python looks: so those that have
+    come are taken first, which sending one more makes it do.
+    """
+    both = (signal.SIGINT, signal.SIGTERM)
+    for each in both:
+        signal.signal(each, _taken)
+    signal.raise_signal(number)
+    for each in both:
+        signal.signal(each, signal.SIG_DFL)  # without a traceback
     raise Stopped(number)
+
+
+def _taken(number: int, frame: FrameType | None) -> None:
+    """Do nothing for a signal."""
 
 
 def main() -> None:

@@ -30,6 +30,16 @@ def watch(frame, event, argument):
 sys.setprofile(watch)
 main()
 """
+# Both at one moment, as from a terminal and from who started the program: Python sees them together.
+SIGNALLED_TWICE = SIGNALLED.replace("import os", "import threading, os").replace(
+    "        os.kill(os.getpid(), number)\n",
+    """        both = [signal.SIGINT, signal.SIGTERM]
+        signal.pthread_sigmask(signal.SIG_BLOCK, both)
+        for each in both:
+            signal.pthread_kill(threading.get_ident(), each)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, both)
+""",
+)
 MOMENTS = [
     ("ranked_table", signal.SIGINT),
     ("DatasetWrites.ensure", signal.SIGTERM),
@@ -82,6 +92,19 @@ def test_a_signal_within_an_ingest(
     assert command.rows("ingest", "run.csv", "--labels", "labels.csv")[0]["outcome"] == "already stored"
     assert len(command.rows("runs", "list")) == 1
     assert command.said("db", "check").startswith("the database is intact: ")
+
+
+def test_two_signals_at_once_are_one(command: CommandLine, program: Program, large: None) -> None:
+    stopped = subprocess.run(
+        [program.cold.python, "-c", SIGNALLED_TWICE, "ranked_table", "0", "--db", command.url, "ingest", "run.csv"],
+        cwd=program.folder,
+        env=program.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (stopped.returncode, stopped.stdout, stopped.stderr) == (130, "", "stopped; nothing is half done\n")
+    assert_nothing_stored(command.url)
 
 
 @pytest.mark.parametrize("number", SIGNALS)
