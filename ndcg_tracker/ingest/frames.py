@@ -125,6 +125,8 @@ class _Opened:
 
 
 _NOT_SCORES = frozenset(NUMBERS) - {"score"}
+_OBJECT = np.dtype(object)
+_HOLDERS = (list, tuple, dict)
 
 
 def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullScores = "error") -> Rows:
@@ -365,6 +367,7 @@ def _array(values: Any, name: str, role: str) -> Any:
         raise InputError(f"column {shown(name)} is a single {type(values).__name__}", advice="give one value per row")
     if isinstance(values, Set):
         raise InputError(f"column {shown(name)} is a {type(values).__name__}, which has no order", advice="give a list")
+    _refuse_kinds(values, name, role)
     try:
         lists = list_array(values)
         return pa.array(values, from_pandas=role != "score") if lists is None else lists
@@ -373,6 +376,24 @@ def _array(values: Any, name: str, role: str) -> Any:
             return pa.array(_ids(values, name), type=pa.string())
         reason = " ".join(str(error).split())
         raise InputError(f"column {shown(name)} holds no plain numbers ({reason})", advice="convert it") from None
+
+
+def _refuse_kinds(values: Any, name: str, role: str) -> None:
+    """Refuse Python objects of which Arrow makes something else, or which end the process: it follows any nesting."""
+    if getattr(values, "dtype", _OBJECT) != _OBJECT:
+        return
+    kinds = set(map(type, values))
+    inner = kinds.intersection(_HOLDERS)
+    if inner:
+        holders = [value for value in values if type(value) in inner]
+        within = set(map(type, chain.from_iterable(x.values() if isinstance(x, dict) else x for x in holders)))
+        if within.intersection(_HOLDERS):
+            advice = "give one value, or one list of values, per row"
+            raise InputError(f"column {shown(name)} holds values nested in values", advice=advice)
+        kinds |= within
+    if role in ("score", "weight") and kinds.intersection((bool, np.bool_)):
+        what = f"column {shown(name)} holds bool; the {role} column needs numbers"
+        raise InputError(what, advice="convert it", joint=": ")
 
 
 def _ids(values: Any, name: str) -> list[str | None]:

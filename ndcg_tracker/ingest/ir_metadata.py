@@ -18,6 +18,7 @@ from ndcg_tracker.ingest.source import BOM, Source
 _START, _END = (re.compile(rf"#[ \t]*ir_metadata\.{word}[ \t]*") for word in ("start", "end"))
 _LONGEST_START = 100  # bytes
 LONGEST_HEADER = 1 << 20  # bytes
+_DEEPEST = 50  # keys within keys; the header is written and read by itself, level by level
 _KEY = re.compile(r"""("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'\[{#-][^:]*?|-[^\s:][^:]*?)\s*:(?:\s+(.*))?""")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _BLOCK = re.compile(r"[|>][+-]?")
@@ -90,7 +91,7 @@ def header_lines(found: Mapping[str, object]) -> list[str]:
     """
     tree: dict[str, object] = {}
     for name, value in found.items():
-        *path, last = name.split(".")
+        *path, last = name.split(".", _DEEPEST)  # what is written further in stays one key
         within = tree
         for part in path:
             below = within.setdefault(part, {})

@@ -185,7 +185,10 @@ class Source:
         try:
             with ExitStack() as stack:
                 file = stack.enter_context(Path(self.path).open("rb"))
-                is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+                facts = os.fstat(file.fileno())
+                if _is_device(facts) and not file.isatty():
+                    raise self.error("is a device", advice="give a file, a pipe or -")
+                is_regular = stat.S_ISREG(facts.st_mode)
                 if not is_regular and not self._once:
                     return self._spooled(file)
                 stack.pop_all()
@@ -241,6 +244,16 @@ class Source:
             raise self.error(
                 f"cannot be read ({error.strerror or error})", advice="check the disk and try again"
             ) from None
+
+
+def _is_device(facts: os.stat_result) -> bool:
+    """Return whether something opened need have no end, such as /dev/zero and /proc/self/mem."""
+    if stat.S_ISCHR(facts.st_mode) or stat.S_ISBLK(facts.st_mode):
+        return True
+    try:
+        return facts.st_dev == Path("/proc/self").stat().st_dev
+    except OSError:  # a system without
+        return False
 
 
 class SinglePass:

@@ -46,6 +46,8 @@ def read_summaries(path: str) -> list[SliceSummary]:
                 one = _summary(json.loads(line, parse_constant=refused))
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 refused(f"{error!r}")
+            except RecursionError:
+                refused("JSON nested too deeply")
             wrong = _wrong(one)
             if wrong is not None:
                 refused(wrong)

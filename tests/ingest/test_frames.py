@@ -370,3 +370,30 @@ def test_importing_the_layer_imports_neither_pandas_nor_pyarrow() -> None:
     code = "import sys, ndcg_tracker.ingest; print(sorted({'pandas', 'pyarrow'} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    "scores", [[True, False], [True, 0.5], [0.5, True], [2, True], [None, True], [0.5, np.True_], (0.5, False)]
+)
+def test_true_is_no_score_in_any_order(scores: list[object] | tuple[object, ...]) -> None:
+    told = "column 'score' holds bool; the score column needs numbers: convert it"
+    assert refusal({"group": ["q", "q"], "score": scores}) == told
+    assert refusal(pd.DataFrame({"group": ["q", "q"], "score": pd.Series([*scores], dtype=object)})) == told
+    assert refusal({"group": ["q"], "item": [["a", "b"]], "score": [[*scores]]}) == told
+    assert refusal({"q": {"a": scores[0], "b": scores[1]}}) == told
+    assert refusal({"group": ["q", "q"], "score": [1.0, 2.0], "weight": scores}, Columns(weight="weight")) == (
+        "column 'weight' holds bool; the weight column needs numbers: convert it"
+    )
+
+
+@pytest.mark.parametrize("name", ["group", "item", "score"])
+@pytest.mark.parametrize("kind", ["list", "dict"])
+def test_values_nested_without_end_are_refused(name: str, kind: str) -> None:
+    deep: object = 0
+    for _ in range(100_000):
+        deep = [deep] if kind == "list" else {"a": deep}
+    rows = {"group": ["q", "q"], "item": ["a", "b"], "score": [0.5, 1.0]} | {name: ["a", deep]}
+    assert (
+        refusal(rows)
+        == f"column '{name}' holds values nested in values; give one value, or one list of values, per row"
+    )

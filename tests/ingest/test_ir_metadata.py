@@ -232,3 +232,13 @@ def test_a_run_prints_its_header(tmp_path: Path) -> None:
         "implementation.source.commit": "abc",
         "method.parameters.k1": "0.9",
     }
+
+
+@pytest.mark.parametrize("n_levels", [50, 5000])
+def test_a_name_of_many_levels_comes_back(n_levels: int) -> None:
+    found = {".".join(["a"] * n_levels): "x", "b": "y"}
+    assert entries([line.removeprefix("# ") for line in header_lines(found)[1:-1]]) == found
+
+
+def test_flow_collections_nested_without_end_stay_the_text_that_they_are() -> None:
+    assert entries([f"a: {'[' * 100_000}"]) == {"a": "[" * 100_000}

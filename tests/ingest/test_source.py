@@ -264,3 +264,16 @@ def test_a_line_without_end_is_refused_in_a_pipe_too() -> None:
     with Source("-", stdin=io.BytesIO(content), once=True) as source, pytest.raises(InputError) as caught:
         list(source.pieces(1 << 20))
     assert str(caught.value) == "<stdin>:4: a line longer than 16 MiB; check that this is the right file"
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/random", "/proc/self/mem", "/proc/self/pagemap"])
+@pytest.mark.parametrize("is_once", [False, True])
+def test_what_need_have_no_end_is_refused_behind_a_link_too(tmp_path: Path, device: str, is_once: bool) -> None:
+    if not Path(device).exists():
+        pytest.skip(f"this system has no {device}")
+    link = tmp_path / "linked.run"
+    link.symlink_to(device)
+    for path in (link, device):
+        with pytest.raises(InputError) as caught:
+            Source(str(path), once=is_once)
+        assert str(caught.value) == f"{path}: is a device; give a file, a pipe or -"

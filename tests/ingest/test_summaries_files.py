@@ -73,3 +73,13 @@ def test_an_infinity_is_refused(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"n_undefined": 2', '"n_undefined": NaN'), encoding="utf-8")
     with pytest.raises(InputError, match="1: these are no sums"):
         read_summaries(str(path))
+
+
+def test_a_line_nested_without_end_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "sums.jsonl"
+    path.write_text("[" * 100_000)
+    with pytest.raises(InputError) as refused:
+        read_summaries(str(path))
+    assert str(refused.value) == (
+        f"{path}:1: these are no sums (JSON nested too deeply); write the file with write_summaries"
+    )
