@@ -35,6 +35,8 @@ ROWS = {
     16: "secrets",
     17: "memory",
     18: "team",
+    19: "sql_hogs",
+    20: "input_bombs",
     21: "hand_edits",
     22: "forgeries",
     23: "refusing_servers",

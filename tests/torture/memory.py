@@ -24,11 +24,12 @@ _LIMIT = 1 << 30
 _MEASURED = """
 import json, os, subprocess, sys
 
-process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
+out = process.stdout.read()
 _, status, usage = os.wait4(process.pid, 0)
 process.returncode = os.waitstatus_to_exitcode(status)
 kilobytes = usage.ru_maxrss // (1024 if sys.platform == "darwin" else 1)
-print(json.dumps({"code": process.returncode, "peak": kilobytes * 1024}))
+print(json.dumps({"code": process.returncode, "peak": kilobytes * 1024, "out": out.decode()}))
 """
 
 
@@ -62,9 +63,15 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
 
 def _measured(setting: Setting, *arguments: str) -> tuple[int, int, str]:
     """Run the program and return its exit code, its peak in bytes, and what it said."""
+    code, peak, _, err = peak_of(setting, Program(setting.folder).words(*arguments))
+    return code, peak, err
+
+
+def peak_of(setting: Setting, words: list[str]) -> tuple[int, int, str, str]:
+    """Run a command; return its exit code, the peak in bytes of its largest process, and what it printed."""
     program = Program(setting.folder)
     done = subprocess.run(
-        [sys.executable, "-c", _MEASURED, *program.words(*arguments)],
+        [sys.executable, "-c", _MEASURED, *words],
         cwd=setting.folder,
         env=program.environment(),
         capture_output=True,
@@ -72,4 +79,4 @@ def _measured(setting: Setting, *arguments: str) -> tuple[int, int, str]:
         check=True,
     )
     measured = json.loads(done.stdout)
-    return measured["code"], measured["peak"], done.stderr
+    return measured["code"], measured["peak"], measured["out"], done.stderr

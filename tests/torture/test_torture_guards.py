@@ -1,11 +1,11 @@
-"""Rows 15 and 16, quickly: some of the attempts against ``sql``, and every URL with a secret."""
+"""Rows 15, 16, 19 and 20, quickly: some attempts against ``sql``, every URL with a secret, some hogs and bombs."""
 
 from pathlib import Path
 
 import pytest
 from postgres_server import PostgresServer
 
-from . import escapes, secrets
+from . import escapes, input_bombs, secrets, sql_hogs
 from .report import Setting
 
 
@@ -38,3 +38,21 @@ def test_a_secret_is_found_in_any_spelling() -> None:
     for text in ("x hunter2xyz", "HUNTER2XYZ", "p%C3%A4ssw%C3%B6rt9", "pässwört9"):
         assert secrets.leaks(text)
     assert not secrets.leaks("postgresql+psycopg://me:***@127.0.0.1")
+
+
+@pytest.mark.parametrize("engine", ["sqlite", pytest.param("postgres", marks=pytest.mark.nightly)])
+def test_hogs_are_stopped(tmp_path: Path, postgres_server: PostgresServer, engine: str) -> None:
+    found = list(sql_hogs.outcomes(Setting("quick", tmp_path, postgres_server, (engine,))))
+    assert [one.figure for one in found if not one.met] == []
+    assert len(found) == 1
+
+
+def test_there_are_enough_hogs() -> None:
+    assert len(set(sql_hogs.SQLITE.values())) >= 30
+    assert len(set(sql_hogs.POSTGRES.values())) >= 15
+
+
+def test_bombs_are_refused(tmp_path: Path, postgres_server: PostgresServer) -> None:
+    found = list(input_bombs.outcomes(Setting("quick", tmp_path, postgres_server, ())))
+    assert [one.figure for one in found if not one.met] == []
+    assert len(found) == 2
