@@ -101,3 +101,11 @@ def test_links_between_files_lead_somewhere() -> None:
 
 def test_the_package_says_that_it_is_typed() -> None:
     assert (REPOSITORY / "ndcg_tracker" / "py.typed").is_file()
+
+
+def test_the_extra_all_has_every_extra_of_users() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    (everything,) = map(Requirement, extras["all"])
+    assert everything.name == "ndcg-tracker"
+    assert everything.extras == set(extras) - {"all", "test", "lint", "bench", "docs"}

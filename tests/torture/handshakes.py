@@ -127,7 +127,8 @@ def conditions() -> list[Condition]:
         if revision != newest
     ]  # fmt: skip
     for revision in (f"{int(newest) + 1:04}", "9999"):
-        said = f"has the newer schema {revision}; this program knows up to {newest}; upgrade the program with: "
+        known = f"has the newer schema {revision}; this program knows up to {newest}"
+        said = f"{known}; install a newer version of ndcg_tracker"
         statement = f"UPDATE {VERSION_TABLE} SET version_num = '{revision}'"
         found.append(Condition("newer", revision, said, newest, (statement,)))
     for detail, statement in (

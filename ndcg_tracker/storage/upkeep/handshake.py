@@ -250,7 +250,7 @@ def refusal(state: State, location: Location) -> FailedDatabaseError:
         ),
         Kind.NEWER: Reason(
             f"the database has the newer schema {found}{within}; this program knows up to {ours}",
-            "upgrade the program with: pip install --upgrade ndcg-tracker",
+            "install a newer version of ndcg_tracker",
         ),
         Kind.UNKNOWN: Reason(
             f"the database has a schema that no version of ndcg-tracker has ({found}){within}",

@@ -116,8 +116,8 @@ def test_newer(database_url: str) -> None:
     execute(database_url, f"UPDATE ndcg_tracker_version SET version_num = '{NEXT}'")
     refused(
         database_url,
-        f"the database has the newer schema {NEXT}; this program knows up to {NEWEST}; upgrade the program with: "
-        "pip install --upgrade ndcg-tracker",
+        f"the database has the newer schema {NEXT}; this program knows up to {NEWEST}; "
+        "install a newer version of ndcg_tracker",
     )
 
 
