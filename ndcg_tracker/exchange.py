@@ -26,10 +26,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-LATER = {"evaluations": ("requested_as",), "label_sets": ("by_row_number", "judge")}
+LATER = {
+    "evaluations": ("requested_as", "std_dev", "created_at_utc"),
+    "label_sets": ("by_row_number", "judge", "created_at_utc"),
+}
 """The last columns of each table that exports of older versions lack: they are read as null."""
-OPTIONAL = ("texts",)
-"""Tables that an export has only if it was asked for them."""
+RECORD = ("datasets", "aliases", "alias_moves", "decisions", "suites", "suite_decisions")
+"""Tables of what people did with the runs."""
+LACKING = ("prunings", "pruned_groups", "paired_sums")
+"""Tables of runs that are without their items."""
+OPTIONAL = ("texts", *RECORD, *LACKING)
+"""Tables that an export has only if it was asked for them, or if there is something in them."""
 _ROWS_AT_ONCE = 1 << 17
 Column = Keys | Floats | Index | Sequence[Any] | str | int | None
 """Ids, doubles (NaN is null), whole numbers, values of any kind (None is null), or one value for all rows."""
@@ -54,6 +61,11 @@ class Kind(StrEnum):
 _RUN = {"dataset": Kind.NAME, "run": Kind.NAME}
 _LABEL_SET = {"label_set_version": Kind.COUNT}
 
+_DECIDED = {
+    **dict.fromkeys(("delta", "ci_low", "ci_high", "alpha"), Kind.NUMBER),
+    **dict.fromkeys(("decision", "reason", "acknowledged_reason", "acknowledged_by", "created_at_utc"), Kind.TEXT),
+}
+
 TABLES: dict[str, dict[str, Kind]] = {
     "runs": _RUN
     | {
@@ -75,6 +87,7 @@ TABLES: dict[str, dict[str, Kind]] = {
         "n_labels": Kind.COUNT,
         "by_row_number": Kind.COUNT,
         "judge": Kind.TEXT,
+        "created_at_utc": Kind.TEXT,
     },
     "labels": {"dataset": Kind.NAME} | _LABEL_SET | {"group_key": Kind.KEY, "item_key": Kind.KEY, "grade": Kind.NUMBER},
     "evaluations": _RUN
@@ -89,6 +102,8 @@ TABLES: dict[str, dict[str, Kind]] = {
         "n_undefined": Kind.COUNT,
         "n_results": Kind.COUNT,
         "requested_as": Kind.TEXT,
+        "std_dev": Kind.NUMBER,
+        "created_at_utc": Kind.TEXT,
     },
     "group_results": _RUN
     | _LABEL_SET
@@ -110,9 +125,61 @@ TABLES: dict[str, dict[str, Kind]] = {
         "title": Kind.TEXT,
         "url": Kind.TEXT,
     },
+    "datasets": {"dataset": Kind.NAME, "created_at_utc": Kind.TEXT},
+    "aliases": {
+        "dataset": Kind.NAME,
+        "alias": Kind.NAME,
+        "run": Kind.NAME,
+        "created_at_utc": Kind.TEXT,
+        "updated_at_utc": Kind.TEXT,
+    },
+    "alias_moves": {
+        "dataset": Kind.NAME,
+        "alias": Kind.NAME,
+        "run": Kind.TEXT,
+        "present_run": Kind.TEXT,
+        "created_at_utc": Kind.TEXT,
+    },
+    "decisions": {
+        "dataset": Kind.NAME,
+        "baseline_run": Kind.TEXT,
+        "present_baseline": Kind.TEXT,
+        "candidate_run": Kind.TEXT,
+        "present_candidate": Kind.TEXT,
+        "baseline_alias": Kind.TEXT,
+        "metric": Kind.TEXT,
+    }
+    | _LABEL_SET
+    | {"scope": Kind.TEXT, "margin": Kind.NUMBER}
+    | _DECIDED,
+    "suites": {"suite": Kind.NAME, "dataset": Kind.NAME, "place": Kind.COUNT, "created_at_utc": Kind.TEXT},
+    "suite_decisions": {
+        "suite": Kind.NAME,
+        "baseline": Kind.TEXT,
+        "candidate": Kind.TEXT,
+        "by_tag": Kind.TEXT,
+        "runs": Kind.TEXT,
+        "metric": Kind.TEXT,
+        "margin": Kind.NUMBER,
+        "dataset_margin": Kind.NUMBER,
+    }
+    | _DECIDED,
+    "prunings": _RUN
+    | {
+        "created_at_utc": Kind.TEXT,
+        "summaries_only": Kind.COUNT,
+        "kept_share": Kind.NUMBER,
+        "n_groups": Kind.COUNT,
+        "n_kept_items": Kind.COUNT,
+    },
+    "pruned_groups": _RUN | {"group_key": Kind.KEY},
+    "paired_sums": _RUN
+    | _LABEL_SET
+    | {"metric": Kind.TEXT, "baseline": Kind.TEXT, "sums": Kind.TEXT, "created_at_utc": Kind.TEXT},
 }
 """The columns of each table. Rows are in the order of ``runs``, ``label_sets`` and ``evaluations``, whose counts say
-how many rows of ``items``, ``labels`` and ``group_results`` belong to each."""
+how many rows of ``items``, ``labels`` and ``group_results`` belong to each; of a run in ``prunings``, that says so of
+``items`` and ``pruned_groups``. The record has the names of runs at that time, and those that they have now."""
 
 
 def arrow_schema(table: str) -> Any:
@@ -158,9 +225,16 @@ class ExportWriter:
             for name in self._waiting:
                 path = self._unfinished / f"{name}.parquet"
                 dictionaries = [column for column, kind in TABLES[name].items() if kind is Kind.NAME]
-                writer = pq.ParquetWriter(
-                    path, arrow_schema(name), use_dictionary=dictionaries, compression="zstd", write_page_checksum=True
-                )
+                try:  # the first bytes are written here
+                    writer = pq.ParquetWriter(
+                        path,
+                        arrow_schema(name),
+                        use_dictionary=dictionaries,
+                        compression="zstd",
+                        write_page_checksum=True,
+                    )
+                except OSError as failure:
+                    raise self._unwritten(failure) from None
                 self._writers[name] = opening.enter_context(writer)
             self._open = opening.pop_all()
         return self
@@ -296,10 +370,10 @@ class ExportReader:
                 )
         return Part(found, stream)
 
-    def check_read(self) -> None:
-        """Raise InputError if a table has rows without an owner."""
-        for stream in self._streams.values():
-            if stream.n_left:
+    def check_read(self, left_out: Sequence[str] = ()) -> None:
+        """Raise InputError if a table, other than those that are left out, has rows without an owner."""
+        for name, stream in self._streams.items():
+            if stream.n_left and name not in left_out:
                 raise stream.error(f"has {stream.n_left} rows without an owner")
 
     def error(self, table: str, what: str) -> InputError:

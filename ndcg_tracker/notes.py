@@ -28,7 +28,7 @@ Kind = Literal[
     "rank_conflict", "scores_like_ranks", "no_score", "no_label", "no_group_label",
     "some_groups_missing", "one_score", "all_one",
     "swapped", "same_content", "alias_moved", "new_labels", "labels_gone", "new_groups", "other_version",
-    "not_verifiable",
+    "not_verifiable", "alias_kept", "suite_kept",
     # MLflow
     "not_pushed", "other_parameter", "other_mean", "no_mean", "no_report", "missing_groups",
 ]  # fmt: skip

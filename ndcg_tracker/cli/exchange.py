@@ -19,11 +19,12 @@ def export_runs(
     texts: Annotated[
         bool, typer.Option("--texts", help="Also query texts, titles and links (see ndcg-track texts).")
     ] = False,
+    record: options.Record = True,
 ) -> None:
     """Write runs and all that belongs to them as Parquet files.
 
-    The folder gets items, labels, evaluations and group results, and appears complete or not at all. Aliases and
-    decisions are not exported, since they belong to a database.
+    The folder gets items, labels, evaluations, group results and what people did with the runs, and appears complete or
+    not at all. With --all and --texts it holds all of a database.
     """
     from ndcg_tracker.cli.input_files import drawn_progress
     from ndcg_tracker.errors import InputError
@@ -32,14 +33,15 @@ def export_runs(
     if bool(runs) == every:
         raise InputError("name the runs to export, or give --all")
     with options.tracker() as tracker, drawn_progress("exporting to", output, "runs", 1) as progress:
-        found = tracker.export_runs(output, runs or (), dataset=dataset, texts=texts, progress=progress)
+        found = tracker.export_runs(output, runs or (), dataset=dataset, texts=texts, record=record, progress=progress)
     if found.n_pruned:
-        options.say(f"note: {counted(found.n_pruned, 'run')} left out: pruned, or stored without all items")
+        options.say(f"note: {counted(found.n_pruned, 'run')} without items: pruned, or stored without all")
     options.say(
         f"exported {counted(found.n_runs, 'run')} with {counted(found.n_items, 'item')}, "
         f"{counted(found.n_label_sets, 'label set')} and {counted(found.n_results, 'group result')} to {output}; "
         "checked: the files have all their rows"
     )
+    _say_record("with", found.n_aliases, found.n_decisions)
 
 
 def import_runs(
@@ -47,6 +49,7 @@ def import_runs(
     dataset: Annotated[
         str | None, typer.Option(help="New name for the dataset, if the export has only one.", show_default=False)
     ] = None,
+    record: options.Record = True,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Store the runs of an export and all that belongs to them.
@@ -58,9 +61,10 @@ def import_runs(
     from ndcg_tracker.reporting.formats import rows_as
 
     with options.tracker() as tracker, drawn_progress("importing", folder, "runs", 1) as progress:
-        found = tracker.import_runs(folder, dataset=dataset, progress=progress)
+        found = tracker.import_runs(folder, dataset=dataset, record=record, progress=progress)
     for note in found.notes:
         options.say(f"note: {note}")
+    _say_record("stored", found.n_aliases, found.n_decisions)
     names = ["run", "run_id", "dataset", "outcome", "n_groups", "n_items", "n_evaluations", "n_not_verifiable"]
     rows = [tuple(getattr(run, name) for name in names) for run in found.runs]
     options.show(rows_as(format.plain, names, rows, color=options.wants_color()))
@@ -68,6 +72,15 @@ def import_runs(
         "checked: digests of runs and labels; results computed again from them"
         f"{_not_verifiable(sum(run.n_not_verifiable for run in found.runs))}"
     )
+
+
+def _say_record(how: str, n_aliases: int, n_decisions: int) -> None:
+    """Say how many aliases and decisions there are, if there are any."""
+    from ndcg_tracker.reporting.numbers import counted
+
+    if n_aliases or n_decisions:
+        aliases = f"{n_aliases:,} alias{'' if n_aliases == 1 else 'es'}"
+        options.say(f"{how} {aliases} and {counted(n_decisions, 'decision')} of gates")
 
 
 def _not_verifiable(n: int) -> str:

@@ -73,6 +73,9 @@ def metric_asked_for(text: str | None) -> str | None:
 
 Output = Annotated[OutputFormat, typer.Option("--format", help="How to print the result.")]
 Dataset = Annotated[str, typer.Option("--dataset", help="The dataset: the groups and labels to compare runs on.")]
+Record = Annotated[
+    bool, typer.Option("--record/--no-record", help="Also aliases with their moves, gate decisions and suites.")
+]
 AnyDataset = Annotated[
     str | None, typer.Option("--dataset", help="Only look for runs in this dataset.", show_default=False)
 ]

@@ -189,6 +189,10 @@ def _some_groups_missing(
     return f"{n_missing:,} of {n_labelled:,} groups with labels are not in the run{counts}"
 
 
+def _points(run: str | None) -> str:
+    return "is deleted" if run is None else f"points at {run!r}"
+
+
 def _lacking(runs: Sequence[tuple[str, int]], n_groups: int) -> str:
     named = ", ".join(f"{name} ({n:,} of {n_groups:,})" for name, n in runs[:_SLICES_NAMED])
     return named + (f" and {len(runs) - _SLICES_NAMED} more" if len(runs) > _SLICES_NAMED else "")
@@ -364,6 +368,12 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "not_verifiable": lambda run, dataset, metrics: (
         f"run {run!r} of dataset {dataset!r} has not verifiable results, stored as they came, and the tag "
         f"imported=not verifiable: {', '.join(metrics)}"
+    ),
+    "alias_kept": lambda alias, dataset, here, there: (
+        f"alias @{alias} of dataset {dataset!r} {_points(here)} here and {_points(there)} in the export: it stays"
+    ),
+    "suite_kept": lambda suite, datasets: (
+        f"suite {suite!r} has other datasets here and stays as it is; in the export it has {', '.join(datasets)}"
     ),
     "not_pushed": (
         "{what} {key!r} was not pushed: MLflow allows only letters, digits, _ - . : / and blanks in a name"

@@ -25,6 +25,7 @@ from ndcg_tracker.storage.known_groups import KnownGroups
 from ndcg_tracker.storage.locks import WriterLocks
 from ndcg_tracker.storage.records import (
     UNNAMED_JUDGES,
+    AliasMoveRecord,
     AliasRecord,
     CoverageRecord,
     DatasetCounts,
@@ -189,6 +190,13 @@ class AliasReads:
         chosen = query if dataset is None else query.where(schema.datasets.c.name == dataset)
         return self._session.records(AliasRecord, chosen)
 
+    def moves(self, dataset_id: int) -> list[AliasMoveRecord]:
+        """Return where the aliases of a dataset were pointed, oldest first."""
+        table = schema.alias_moves
+        columns = (column for column in table.c if column is not table.c.id)
+        query = sa.select(*columns).where(table.c.dataset_id == dataset_id).order_by(table.c.id)
+        return self._session.records(AliasMoveRecord, query)
+
     def known(self, name: str, dataset: str | None) -> AliasRecord:
         """Return the alias of this name; ReferenceNotFoundError where there is none, or one in several datasets."""
         aliases = self.all(dataset)
@@ -250,11 +258,13 @@ class DecisionReads:
         query = sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.id)
         return self._session.records(DecisionRecord, query)
 
-    def on_suite(self, suite: str) -> list[SuiteDecisionRecord]:
-        """Return the decisions of gates on a suite, oldest first."""
+    def on_suite(self, suite: str | None) -> list[SuiteDecisionRecord]:
+        """Return the decisions of gates on a suite (None: on all), oldest first."""
         table = schema.suite_decisions
-        query = sa.select(table).where(table.c.suite == suite).order_by(table.c.id)
-        return self._session.records(SuiteDecisionRecord, query)
+        query = sa.select(table).order_by(table.c.id)
+        return self._session.records(
+            SuiteDecisionRecord, query if suite is None else query.where(table.c.suite == suite)
+        )
 
 
 class RunReads:
@@ -625,6 +635,14 @@ class EvaluationReads:
             found = self._runs.prunings(row.run_id).get(row.run_id)
             if found is not None and found.summaries_only:
                 raise pruned_error(row.run, found)
+
+    def all_sums(self, evaluation_id: int) -> list[tuple[PairedSumsRecord, str]]:
+        """Return the sums of an evaluation's differences to each baseline, and when they were stored."""
+        table = schema.paired_sums
+        query = sa.select(table.c.baseline_run_id, table.c.created_at_utc).where(table.c.evaluation_id == evaluation_id)
+        rows = self._session.rows(query.order_by(table.c.baseline_run_id))
+        found = ((self.sums(evaluation_id, row.baseline_run_id), row.created_at_utc) for row in rows)
+        return [(record, at) for record, at in found if record is not None]
 
     def sums(self, evaluation_id: int, baseline_run_id: int) -> PairedSumsRecord | None:
         """Return the sums of an evaluation's differences to a baseline, None where there are none."""

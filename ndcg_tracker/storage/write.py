@@ -27,11 +27,13 @@ from ndcg_tracker.storage.checks import (
 )
 from ndcg_tracker.storage.read import ReadTransaction, Session
 from ndcg_tracker.storage.records import (
+    AliasMoveRecord,
     AliasRecord,
     DatasetRecord,
     DecisionRecord,
     LabelSetRecord,
     PairedSumsRecord,
+    PruningRecord,
     RunRecord,
     SuiteDecisionRecord,
     SuiteRecord,
@@ -101,14 +103,14 @@ class DatasetWrites:
         self._session = session
         self._read = read
 
-    def ensure(self, name: str) -> DatasetRecord:
-        """Return the dataset of this name, created if it does not exist."""
+    def ensure(self, name: str, created_at_utc: str | None = None) -> DatasetRecord:
+        """Return the dataset of this name, created if it does not exist; ``created_at_utc``: then, now if None."""
         found = self._read.datasets.named(checked_name("dataset", name))
         if found is None and self._session.locks.keep_creators_out():
             found = self._read.datasets.named(name)
         if found is not None:
             return found
-        values = {"name": name, "created_at_utc": utc_now()}
+        values = {"name": name, "created_at_utc": checked_time(created_at_utc)}
         return DatasetRecord(id=self._session.insert(schema.datasets, values), **values)
 
 
@@ -179,15 +181,29 @@ class LabelWrites:
         self._made = made
 
     def insert(
-        self, dataset_id: int, labels: LabelLists, source: str | None = None, *, judge: str = ""
+        self,
+        dataset_id: int,
+        labels: LabelLists,
+        source: str | None = None,
+        *,
+        judge: str = "",
+        created_at_utc: str | None = None,
     ) -> LabelSetRecord:
         """Store labels of a judge as the next version of a dataset's labels and return its record."""
-        label_set_id = self.begin(dataset_id, source, by_row_number=labels.by_row_number, judge=judge)
+        label_set_id = self.begin(
+            dataset_id, source, by_row_number=labels.by_row_number, judge=judge, created_at_utc=created_at_utc
+        )
         self.append(label_set_id, dataset_id, labels)
         return self.finish(label_set_id, labels.digest(), labels.n_groups, labels.n_items)
 
     def begin(
-        self, dataset_id: int, source: str | None = None, *, by_row_number: bool | None = False, judge: str = ""
+        self,
+        dataset_id: int,
+        source: str | None = None,
+        *,
+        by_row_number: bool | None = False,
+        judge: str = "",
+        created_at_utc: str | None = None,
     ) -> int:
         """Create the next version of a dataset's labels, still empty, and return the id of the label set."""
         self._session.locks.keep_creators_out()
@@ -201,7 +217,7 @@ class LabelWrites:
             "source": source,
             "by_row_number": by_row_number,
             "judge": judge and checked_name("judge", judge),
-            "created_at_utc": utc_now(),
+            "created_at_utc": checked_time(created_at_utc),
         }
         label_set_id = self._session.insert(schema.label_sets, values)
         self._made.label_sets[label_set_id] = ""
@@ -296,6 +312,18 @@ class RunWrites:
         """Take note that of a run sums are stored alone, and nothing of its groups."""
         row = {"run_id": run_id, "created_at_utc": utc_now(), "summaries_only": True, "packed_group_ids": b""}
         self._session.execute(schema.prunings.insert().values(row | {"kept_share": 0.0}))
+
+    def keep_pruning(self, run_id: int, group_ids: Index, pruning: PruningRecord) -> None:
+        """Take note that a run came without its items, as another database has it; ``group_ids``: of all, ascending."""
+        groups, _ = packed(group_ids, np.zeros(group_ids.size))
+        row = {
+            "run_id": run_id,
+            "created_at_utc": checked_time(pruning.created_at_utc),
+            "summaries_only": pruning.summaries_only,
+            "packed_group_ids": groups,
+            "kept_share": pruning.kept_share,
+        }
+        self._session.execute(schema.prunings.insert().values(row))
 
     def finish(self, run_id: int, digest: str, n_groups: int, n_items: int) -> RunRecord:
         """Finish a run: store its counts and digest, and return its record.
@@ -426,6 +454,7 @@ class EvaluationWrites:
         reasons: Sequence[str | None] | None = None,
         requested_as: str | None = None,
         std_dev: float | None = None,
+        created_at_utc: str | None = None,
     ) -> int:
         """Store a run's results under a label set and a metric and return the evaluation's id.
 
@@ -434,6 +463,7 @@ class EvaluationWrites:
         distinct. ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN where undefined. ``reasons``: shape
         (n,), why the value of each undefined group is undefined; None for the others. ``requested_as``: the text that
         the metric was requested as, if not its canonical one. ``std_dev``: of the values, where these are not given.
+        ``created_at_utc``: when they were first stored, None for now.
         Raises: ConflictError if the evaluation exists, InputError for an undefined value without a reason or an
         infinite one.
         """
@@ -456,7 +486,7 @@ class EvaluationWrites:
             "n_groups": n_groups,
             "n_missing": n_missing,
             "n_undefined": n_undefined,
-            "created_at_utc": utc_now(),
+            "created_at_utc": checked_time(created_at_utc),
             "requested_as": None if requested_as == metric else requested_as,
             "metric": metric,
             **self._names(run_id, label_set_id),
@@ -473,7 +503,7 @@ class EvaluationWrites:
             self._session.execute(column.table.delete().where(column == evaluation_id))
         self._made.evaluation_ids.discard(evaluation_id)
 
-    def insert_sums(self, evaluation_id: int, record: PairedSumsRecord) -> None:
+    def insert_sums(self, evaluation_id: int, record: PairedSumsRecord, created_at_utc: str | None = None) -> None:
         """Store the sums of the differences of an evaluation's groups to a baseline."""
         whole = record.whole
         slices = [{"slice": value, **sums.to_dict()} for value, sums in record.slices.items()]
@@ -497,7 +527,7 @@ class EvaluationWrites:
             "only_in_candidate": whole.only_in_candidate,
             "n_undefined": whole.undefined,
             "details": checked_object("sums", details),
-            "created_at_utc": utc_now(),
+            "created_at_utc": checked_time(created_at_utc),
         }
         self._session.execute(schema.paired_sums.insert(), row)
 
@@ -574,7 +604,9 @@ class SuiteWrites:
         self._session = session
         self._read = read
 
-    def create(self, name: str, datasets: Sequence[str], *, replace: bool) -> SuiteRecord:
+    def create(
+        self, name: str, datasets: Sequence[str], *, replace: bool, created_at_utc: str | None = None
+    ) -> SuiteRecord:
         """Make a suite of datasets (ConflictError where its name has other ones, unless ``replace``)."""
         checked_name("suite", name)
         known = {suite.name: suite for suite in self._read.suites.all()}.get(name)
@@ -588,7 +620,7 @@ class SuiteWrites:
                 )
             self.delete(name)
         ids = [self._read.datasets.known(dataset).id for dataset in datasets]
-        table, now = schema.suite_datasets, utc_now()
+        table, now = schema.suite_datasets, checked_time(created_at_utc)
         rows = [
             {"suite": name, "dataset_id": dataset_id, "place": place, "created_at_utc": now}
             for place, dataset_id in enumerate(ids)
@@ -627,6 +659,24 @@ class AliasWrites:
         if before != run_id:
             self._moved(dataset_id, name, run_id, run.name)
         return next(alias for alias in self._read.aliases.all(run.dataset) if alias.name == name)
+
+    def take_over(self, moves: Sequence[AliasMoveRecord], alias: AliasRecord | None, named: tuple[int, str]) -> None:
+        """Store moves of an alias, and where it stands after them, as another database has them; None: it is deleted.
+
+        Parameters: ``named``: its dataset and its name.
+        """
+        table, history = schema.aliases, schema.alias_moves
+        for one in moves:
+            row = {"dataset_id": one.dataset_id, "alias": checked_name("alias", one.alias), "run_id": one.run_id}
+            self._session.execute(
+                history.insert(), row | {"run": one.run, "created_at_utc": checked_time(one.created_at_utc)}
+            )
+        key = (table.c.dataset_id == named[0], table.c.name == named[1])
+        self._session.execute(table.delete().where(*key))
+        if alias is not None:
+            row = {"dataset_id": alias.dataset_id, "name": checked_name("alias", alias.name), "run_id": alias.run_id}
+            times = {name: checked_time(getattr(alias, name)) for name in ("created_at_utc", "updated_at_utc")}
+            self._session.execute(table.insert(), row | times)
 
     def delete(self, dataset_id: int, name: str) -> None:
         """Delete an alias (ReferenceNotFoundError if it does not exist)."""
@@ -695,10 +745,14 @@ class DecisionWrites:
         self._made.decision_ids.add(record.id)
         return record
 
-    def insert_on_suite(self, **values: Any) -> SuiteDecisionRecord:
+    def take_over(self, values: Mapping[str, Any]) -> None:
+        """Store a decision that another database has, given by columns."""
+        self._made.decision_ids.add(self._session.insert(schema.decisions, values))
+
+    def insert_on_suite(self, *, created_at_utc: str | None = None, **values: Any) -> SuiteDecisionRecord:
         """Store the decision of a gate on a suite, given by columns, and return its record."""
         numbers = {name: _finite_or_none(values[name]) for name in ("delta", "ci_low", "ci_high", "alpha")}
-        row = {**values, **numbers, "created_at_utc": utc_now()}
+        row = {**values, **numbers, "created_at_utc": checked_time(created_at_utc)}
         return SuiteDecisionRecord(id=self._session.insert(schema.suite_decisions, row), **row)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,10 @@ from ndcg_tracker.rankings.types import Index
 from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.reporting.verification import contradiction_text, difference_text
-from ndcg_tracker.tracker.labels import add_labels, label_source
+from ndcg_tracker.statistics.summary import PairedSums
+from ndcg_tracker.storage.records import SUMMED_JUDGE, PairedSumsRecord, PruningRecord
+from ndcg_tracker.tracker.labels import add_labels, label_source, stored_version
+from ndcg_tracker.tracker.record import BroughtRecord, ExportedRecord
 from ndcg_tracker.tracker.scoring import restore_results, scores_of, settle_weights
 from ndcg_tracker.tracker.verification import SHARES_AGREE, can_be_computed, verdicts
 
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import GroupedItems
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.write import WriteTransaction
+    from ndcg_tracker.storage.write import RunDetails, WriteTransaction
     from ndcg_tracker.tracker.labels import KnownLabels
     from ndcg_tracker.tracker.scoring import Scores
 
@@ -44,13 +47,18 @@ NOT_VERIFIABLE = {"imported": "not verifiable"}
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """How much an export holds; ``n_pruned``: runs left out, whose items are gone."""
+    """How much an export holds; ``n_pruned``: how many of the runs are without their items, which are gone.
+
+    ``n_aliases``, ``n_decisions``: of what people did with the runs.
+    """
 
     n_runs: int
     n_items: int
     n_label_sets: int
     n_results: int
     n_pruned: int = 0
+    n_aliases: int = 0
+    n_decisions: int = 0
 
 
 Progress = Callable[[int, int | None], None]
@@ -62,45 +70,69 @@ def export(
     runs: Sequence[RunRecord],
     folder: str,
     *,
+    datasets: Sequence[DatasetRecord] = (),
     texts: bool = False,
+    record: bool = True,
     progress: Progress | None = None,
 ) -> Exported:
-    """Write runs with all that belongs to them into a new folder (see ``Tracker.export_runs``)."""
-    from ndcg_tracker.exchange import OPTIONAL, ExportWriter
+    """Write runs with all that belongs to them into a new folder (see ``Tracker.export_runs``).
+
+    ``datasets``: those to be exported whole, with labels that no run has.
+    """
+    from ndcg_tracker.exchange import LACKING, RECORD, ExportWriter
 
     if not runs:
         raise ReferenceNotFoundError("there are no runs to export", advice="store one with: ndcg-track ingest FILE")
-    with ExportWriter(Path(folder), OPTIONAL if texts else ()) as writer:
+    prunings = tx.runs.prunings()
+    of_export = ExportedRecord(tx, runs, datasets) if record else None
+    optional = [*(["texts"] if texts else []), *(RECORD if record else [])]
+    optional += LACKING if any(run.id in prunings for run in runs) else []
+    with ExportWriter(Path(folder), optional) as writer:
         if texts:
             for dataset_id, name in {run.dataset_id: run.dataset for run in runs}.items():
                 _write_texts(tx, dataset_id, name, writer)
-        return _written(tx, runs, writer, progress)
+        found = _written(tx, runs, datasets, writer, of_export, progress)
+        if of_export is None:
+            return found
+        n_aliases, n_decisions = of_export.write(writer)
+        return replace(found, n_aliases=n_aliases, n_decisions=n_decisions)
 
 
 def _written(
-    tx: ReadTransaction, runs: Sequence[RunRecord], writer: ExportWriter, progress: Progress | None
+    tx: ReadTransaction,
+    runs: Sequence[RunRecord],
+    datasets: Sequence[DatasetRecord],
+    writer: ExportWriter,
+    record: ExportedRecord | None,
+    progress: Progress | None,
 ) -> Exported:
     """Write runs with their items, labels, evaluations and group results, in the order in which they were stored."""
     runs = sorted({run.id: run for run in runs}.values(), key=lambda run: run.id)
-    n_label_sets = n_results = n_done = 0
-    for dataset_id in dict.fromkeys(run.dataset_id for run in runs):
+    prunings = tx.runs.prunings()
+    names = {run.dataset_id: run.dataset for run in runs} | {one.id: one.name for one in datasets}
+    whole = {one.id for one in datasets}
+    n_label_sets = n_results = n_done = n_items = 0
+    for dataset_id, name in sorted(names.items()):
         of_dataset = [run for run in runs if run.dataset_id == dataset_id]
-        name = of_dataset[0].dataset
         evaluations = {run.id: tx.evaluations.of_run(run.id) for run in of_dataset}
         used = {one.label_set_id for found in evaluations.values() for one in found}
-        label_sets = [one for one in tx.labels.sets(dataset_id, None) if one.id in used]
+        used |= set() if record is None else record.label_set_ids
+        label_sets = [one for one in tx.labels.sets(dataset_id, None) if one.id in used or dataset_id in whole]
         _write_groups(tx, dataset_id, name, writer)
         for label_set in label_sets:
             _write_labels(tx, name, label_set, writer)
         for run in of_dataset:
-            _write_run(tx, run, writer)
+            n_items += _write_run(tx, run, prunings.get(run.id), writer)
             n_results += sum(_write_evaluation(tx, run, one, writer) for one in evaluations[run.id])
+            if run.id in prunings:
+                _write_sums(tx, run, evaluations[run.id], runs, writer)
             _write_coverage(tx, run, label_sets, writer)
             n_done += 1
             if progress is not None:
                 progress(n_done, len(runs))
         n_label_sets += len(label_sets)
-    return Exported(len(runs), sum(run.n_items for run in runs), n_label_sets, n_results)
+    n_pruned = sum(run.id in prunings for run in runs)
+    return Exported(len(runs), n_items, n_label_sets, n_results, n_pruned)
 
 
 def _write_groups(tx: ReadTransaction, dataset_id: int, name: str, writer: ExportWriter) -> None:
@@ -140,13 +172,15 @@ def _write_labels(tx: ReadTransaction, name: str, label_set: LabelSetRecord, wri
         "n_labels": labels.n_items,
         "by_row_number": [None if is_numbered is None else int(is_numbered)],
         "judge": label_set.judge,
+        "created_at_utc": label_set.created_at_utc,
     }
     writer.add("label_sets", columns | facts, 1)
     rows: dict[str, Column] = {"group_key": _repeated(labels), "item_key": labels.item_keys, "grade": labels.grades}
     writer.add("labels", columns | rows, labels.n_items)
 
 
-def _write_run(tx: ReadTransaction, run: RunRecord, writer: ExportWriter) -> None:
+def _write_run(tx: ReadTransaction, run: RunRecord, pruning: PruningRecord | None, writer: ExportWriter) -> int:
+    """Write a run with the items that it has here, and return how many these are."""
     owner: dict[str, Column] = {"dataset": run.dataset, "run": run.name}
     facts: dict[str, Column] = {
         "digest": run.digest,
@@ -159,7 +193,8 @@ def _write_run(tx: ReadTransaction, run: RunRecord, writer: ExportWriter) -> Non
         "n_items": run.n_items,
     }
     writer.add("runs", owner | facts, 1)
-    for items in tx.runs.ranking_blocks(run):
+    n_items = 0
+    for items in tx.runs.ranking_blocks(run) if pruning is None else _kept(tx, run):
         lengths = np.diff(items.offsets)
         rows: dict[str, Column] = {
             "group_key": _repeated(items),
@@ -168,6 +203,53 @@ def _write_run(tx: ReadTransaction, run: RunRecord, writer: ExportWriter) -> Non
             "score": items.scores,
         }
         writer.add("items", owner | rows, items.n_items)
+        n_items += items.n_items
+    if pruning is not None:
+        ids = tx.runs.group_ids(run.id)
+        gone: dict[str, Column] = {
+            "created_at_utc": pruning.created_at_utc,
+            "summaries_only": int(pruning.summaries_only),
+            "kept_share": [pruning.kept_share],
+            "n_groups": ids.size,
+            "n_kept_items": n_items,
+        }
+        writer.add("prunings", owner | gone, 1)
+        writer.add("pruned_groups", owner | {"group_key": tx.groups.keys(run.dataset_id, ids)}, ids.size)
+    return n_items
+
+
+def _kept(tx: ReadTransaction, run: RunRecord) -> Iterator[Ranking]:
+    """Yield the items that are left of a pruned run."""
+    ids = tx.runs.kept_group_ids(run.id)
+    if ids.size:
+        yield tx.runs.ranking(run.id, ids)
+
+
+def _write_sums(
+    tx: ReadTransaction,
+    run: RunRecord,
+    evaluations: Iterable[EvaluationRecord],
+    runs: Sequence[RunRecord],
+    writer: ExportWriter,
+) -> None:
+    """Write the sums of a run's differences to the baselines that are exported, too."""
+    name_of = {one.id: one.name for one in runs}
+    for one in evaluations:
+        for sums, stored_at in tx.evaluations.all_sums(one.id):
+            if sums.baseline_run_id not in name_of:
+                continue
+            whole = {"whole": sums.whole.to_dict(), "attribute": sums.attribute, "cluster": sums.cluster}
+            slices = [{"slice": value, **of_slice.to_dict()} for value, of_slice in sums.slices.items()]
+            columns: dict[str, Column] = {
+                "dataset": run.dataset,
+                "run": run.name,
+                "label_set_version": one.label_set_version,
+                "metric": one.metric,
+                "baseline": name_of[sums.baseline_run_id],
+                "sums": _json(whole | {"slices": slices}),
+                "created_at_utc": stored_at,
+            }
+            writer.add("paired_sums", columns, 1)
 
 
 def _write_evaluation(tx: ReadTransaction, run: RunRecord, one: EvaluationRecord, writer: ExportWriter) -> int:
@@ -178,12 +260,14 @@ def _write_evaluation(tx: ReadTransaction, run: RunRecord, one: EvaluationRecord
         "label_set_version": one.label_set_version,
         "metric": one.metric,
     }
-    results = tx.evaluations.results(one.id, components=True)
-    n_results = results.group_ids.size
-    facts: dict[str, Column] = {name: [getattr(one, name)] for name in ("mean", "worst_mean", "best_mean")}
+    n_results = tx.evaluations.results_of([one.id])[0][0].size
+    facts: dict[str, Column] = {name: [getattr(one, name)] for name in ("mean", "worst_mean", "best_mean", "std_dev")}
     facts |= {name: getattr(one, name) for name in ("n_groups", "n_missing", "n_undefined")}
-    facts |= {"n_results": n_results, "requested_as": one.requested_as}
+    facts |= {"n_results": n_results, "requested_as": one.requested_as, "created_at_utc": one.created_at_utc}
     writer.add("evaluations", owner | facts, 1)
+    if not n_results:
+        return 0
+    results = tx.evaluations.results(one.id, components=True)
     rows: dict[str, Column] = {
         "group_key": tx.groups.keys(run.dataset_id, results.group_ids),
         "value": results.values,
@@ -240,38 +324,51 @@ class ImportedRun:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import brought. ``notes``: what one should know of it."""
+    """What an import brought. ``notes``: what one should know of it.
+
+    ``n_aliases``, ``n_decisions``: how many aliases are new or went on, and how many decisions of gates are new.
+    """
 
     runs: tuple[ImportedRun, ...]
     notes: tuple[str, ...]
+    n_aliases: int = 0
+    n_decisions: int = 0
 
 
 def import_all(
-    tx: WriteTransaction, reader: ExportReader, dataset: str | None = None, progress: Progress | None = None
+    tx: WriteTransaction,
+    reader: ExportReader,
+    dataset: str | None = None,
+    *,
+    record: bool = True,
+    progress: Progress | None = None,
 ) -> Imported:
     """Store everything of an export that is not there yet.
 
     Results are computed again from items and labels, as ingest does, and refused where they differ. Parameters:
-    ``dataset``: the name that the export's only dataset gets here; None for its own. Raises: InputError for an export
+    ``dataset``: the name that the export's only dataset gets here; None for its own. ``record``: whether to store
+    aliases, decisions and suites, too. Raises: InputError for an export
     that does not hold together; ConflictError for a name with other content, and for a weight that
     contradicts a stored one.
     """
     runs, evaluations = reader.rows("runs"), _by_run(reader.rows("evaluations"))
-    named = list(dict.fromkeys(row["dataset"] for row in runs))
+    dates = {row["dataset"]: row["created_at_utc"] for row in reader.rows("datasets")}
+    named = list(dict.fromkeys([*(row["dataset"] for row in runs), *dates]))
     if dataset is not None and len(named) > 1:
         raise InputError(
             f"the export holds the datasets {', '.join(named)}; {argument('dataset')} is for an export of one"
         )
-    datasets = {name: tx.write.datasets.ensure(dataset or name) for name in named}
+    datasets = {name: tx.write.datasets.ensure(dataset or name, dates.get(name)) for name in named}
     notes: list[Note] = []
     weights = _import_groups(tx, reader, datasets)
     _import_texts(tx, reader, datasets)
     label_sets = _import_labels(tx, reader, datasets, notes)
     coverages = _by_run(reader.rows("label_coverage"))
-    imported = []
+    prunings = {(row["dataset"], row["run"]): row for row in reader.rows("prunings")}
+    imported: list[ImportedRun] = []
     for row in runs:
-        run, outcome, ranking = _import_run(tx, reader, row, datasets[row["dataset"]])
         owner = row["dataset"], row["run"]
+        run, outcome, ranking = _import_run(tx, reader, row, prunings.get(owner), datasets[row["dataset"]])
         brought = _Brought(tx, reader, run, ranking, label_sets, weights[row["dataset"]])
         n_new, unverified = brought.store(evaluations[owner], coverages[owner])
         if unverified:
@@ -282,8 +379,15 @@ def import_all(
         imported.append(ImportedRun(run.name, run.id, run.dataset, outcome, *counts))
         if progress is not None:
             progress(len(imported), len(runs))
-    reader.check_read()
-    return Imported(tuple(imported), in_words(notes))
+    _import_sums(tx, reader, datasets, label_sets)
+    from ndcg_tracker.exchange import RECORD
+
+    n_aliases = n_decisions = 0
+    if record:
+        n_aliases, n_decisions, further = BroughtRecord(tx, reader, datasets, label_sets.of).store()
+        notes += further
+    reader.check_read([] if record else RECORD)
+    return Imported(tuple(imported), in_words(notes), n_aliases, n_decisions)
 
 
 def _import_groups(
@@ -346,11 +450,15 @@ def _import_labels(
         name, version = row["dataset"], row["label_set_version"]
         part = reader.part("labels", row["n_labels"], {"dataset": name, "label_set_version": version})
         labels = LabelLists.from_rows(part.keys("group_key"), part.keys("item_key"), part.numbers("grade"))
-        _check_whole(reader, "labels", f"labels version {version}", labels, row["digest"])
         dataset = datasets[name]
+        judge, stored_at = row["judge"] or "", row["created_at_utc"]
+        if judge == SUMMED_JUDGE and not labels.n_items:  # known by its digest alone
+            found.add(name, version, _labels_of_sums(tx, dataset, row))
+            continue
+        _check_whole(reader, "labels", f"labels version {version}", labels, row["digest"])
         is_numbered = row["by_row_number"]
         labels = replace(labels, by_row_number=None if is_numbered is None else bool(is_numbered))
-        settled = add_labels(tx, dataset, labels, row["source"], row["judge"] or "")
+        settled = add_labels(tx, dataset, labels, row["source"], judge, created_at_utc=stored_at)
         found.add(name, version, settled.label_set)
         here = settled.label_set.version
         if settled.is_new and here != version:
@@ -358,14 +466,26 @@ def _import_labels(
     return found
 
 
+def _labels_of_sums(tx: WriteTransaction, dataset: DatasetRecord, row: Row) -> LabelSetRecord:
+    known = stored_version(tx, dataset, row["digest"], SUMMED_JUDGE)
+    if known is not None:
+        return known
+    begun = tx.write.labels.begin(
+        dataset.id, by_row_number=None, judge=SUMMED_JUDGE, created_at_utc=row["created_at_utc"]
+    )
+    return tx.write.labels.finish(begun, row["digest"], 0, 0)
+
+
 def _import_run(
-    tx: WriteTransaction, reader: ExportReader, row: Row, dataset: DatasetRecord
+    tx: WriteTransaction, reader: ExportReader, row: Row, gone: Row | None, dataset: DatasetRecord
 ) -> tuple[RunRecord, str, Ranking | None]:
     """Store a run that is not here yet, and return it, what became of it, and its items if they are new here."""
     owner = {"dataset": row["dataset"], "run": row["run"]}
-    part = reader.part("items", row["n_items"], owner)
+    part = reader.part("items", row["n_items"] if gone is None else gone["n_kept_items"], owner)
     ranking = Ranking.from_rows(part.keys("group_key"), part.keys("item_key"), part.numbers("score"))
-    _check_whole(reader, "items", f"run {row['run']!r}", ranking, row["digest"])
+    if gone is None:
+        _check_whole(reader, "items", f"run {row['run']!r}", ranking, row["digest"])
+    groups = None if gone is None else reader.part("pruned_groups", gone["n_groups"], owner).keys("group_key")
     existing = tx.runs.named(dataset.id, row["run"])
     if existing is not None:
         if existing.digest != row["digest"]:
@@ -377,24 +497,59 @@ def _import_run(
                 ),
             )
         pruning = tx.runs.prunings(existing.id).get(existing.id)
-        if pruning is None:
+        if pruning is None or gone is not None:
             return existing, "already stored", None
         tx.write.runs.append_missing(existing.id, dataset.id, ranking)
         tx.write.runs.restored(existing.id, existing.digest)
         if pruning.summaries_only:
             restore_results(tx, existing)
         return existing, "restored", ranking
-    run = tx.write.runs.insert(
-        dataset.id,
-        row["run"],
-        ranking,
-        source=row["source"],
-        git_commit=row["git_commit"],
-        parameters=_facts(row["parameters"], reader, "runs"),
-        tags=_facts(row["tags"], reader, "runs"),
-        created_at_utc=row["created_at_utc"],
-    )
-    return run, "stored", ranking
+    details: RunDetails = {
+        "source": row["source"],
+        "git_commit": row["git_commit"],
+        "parameters": _facts(row["parameters"], reader, "runs"),
+        "tags": _facts(row["tags"], reader, "runs"),
+        "created_at_utc": row["created_at_utc"],
+    }
+    if gone is None or groups is None:
+        return tx.write.runs.insert(dataset.id, row["run"], ranking, **details), "stored", ranking
+    run_id = tx.write.runs.begin(dataset.id, row["run"], **details)
+    tx.write.runs.append(run_id, dataset.id, ranking)
+    ids = np.unique(tx.write.groups.ensure(dataset.id, groups))
+    share = gone["kept_share"]
+    if share is not None and not 0 <= share < 1:
+        raise reader.error("prunings", f"says that {share} of the groups of run {row['run']!r} have items")
+    if ids.size not in (0, row["n_groups"]):
+        raise reader.error("prunings", f"has {ids.size} groups of {row['n_groups']} for run {row['run']!r}")
+    pruning = PruningRecord(run_id, gone["created_at_utc"], bool(gone["summaries_only"]), share)
+    tx.write.runs.keep_pruning(run_id, ids, pruning)
+    return tx.write.runs.finish(run_id, row["digest"], row["n_groups"], row["n_items"]), "stored", None
+
+
+def _import_sums(
+    tx: WriteTransaction, reader: ExportReader, datasets: dict[str, DatasetRecord], label_sets: _LabelSets
+) -> None:
+    """Store the sums of differences that are not here yet."""
+    for row in reader.rows("paired_sums"):
+        dataset = datasets[row["dataset"]]
+        run, baseline = (tx.runs.named(dataset.id, row[name]) for name in ("run", "baseline"))
+        label_set = label_sets.of(row)
+        evaluations = () if run is None else tx.evaluations.of_run(run.id)
+        one = next(
+            (one for one in evaluations if (one.label_set_id, one.metric) == (label_set.id, row["metric"])), None
+        )
+        if one is None or baseline is None:
+            raise reader.error("paired_sums", f"has sums of run {row['run']!r}, which is not there")
+        if tx.evaluations.sums(one.id, baseline.id) is not None:
+            continue
+        try:
+            given = json.loads(row["sums"])
+            slices = {of["slice"]: PairedSums.from_dict(of) for of in given["slices"]}
+            whole = PairedSums.from_dict(given["whole"])
+            record = PairedSumsRecord(baseline.id, whole, given["attribute"], slices, given["cluster"])
+        except (ValueError, RecursionError, TypeError, KeyError):
+            raise reader.error("paired_sums", "holds sums that are none") from None
+        tx.write.evaluations.insert_sums(one.id, record, row["created_at_utc"])
 
 
 class _Brought:
@@ -453,7 +608,8 @@ class _Brought:
         for cutoff, share in shares.items():
             if (cutoff or 0) < 0 or share is None or not 0 <= share <= 1:
                 raise self._reader.error("label_coverage", f"has a cutoff {cutoff} with the judged share {share}")
-        unverified = [one for one in evaluations if not can_be_computed(one.metric, one.label_set)]
+        is_whole = self._run.id not in self._tx.runs.prunings(self._run.id)
+        unverified = [one for one in evaluations if not (is_whole and can_be_computed(one.metric, one.label_set))]
         for one in unverified:
             found = difference_of_means(one.metric, one.stated)
             if found is not None:
@@ -502,6 +658,8 @@ class _Brought:
             ideal_dcg=stated.ideal_dcg,
             reasons=stated.reasons,
             requested_as=asked_for(str(one.metric), one.requested_as),
+            std_dev=one.std_dev if not stated.values.size else None,
+            created_at_utc=one.created_at_utc,
         )
 
 
@@ -513,6 +671,8 @@ class _Evaluation:
     label_set: LabelSetRecord
     version: int
     requested_as: str | None
+    std_dev: float | None
+    created_at_utc: str | None
     keys: Keys
     stated: StatedResults
 
@@ -526,7 +686,8 @@ class _Evaluation:
             ideal_dcg=part.numbers("ideal_dcg"),
             reasons=part.texts("undefined_reason"),
         )
-        return cls(metric, label_set, row["label_set_version"], row["requested_as"], part.keys("group_key"), stated)
+        facts = (row["label_set_version"], row["requested_as"], row["std_dev"], row["created_at_utc"])
+        return cls(metric, label_set, *facts, part.keys("group_key"), stated)
 
 
 class _LabelSets:

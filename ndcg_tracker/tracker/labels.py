@@ -281,18 +281,21 @@ def add_labels(
     judge: str = "",
     *,
     extend: bool = False,
+    created_at_utc: str | None = None,
 ) -> AddedLabels:
     """Return the version that equals some labels of a judge, made the judge's newest one where there is none.
 
-    ``extend``: together with that judge's newest. Raises: ConflictError for a grade that contradicts it then.
+    ``extend``: together with that judge's newest. ``created_at_utc``: when they were first stored, None for now.
+    Raises: ConflictError for a grade that contradicts the newest then.
     """
     whole = settled_lists(tx, dataset, lists, judge, extend=extend)
     known = stored_version(tx, dataset, whole.digest(), judge)
     if known is not None:
         return AddedLabels(known, is_new=False)
     if tx.keep_creators_out():  # another process may just have stored them
-        return add_labels(tx, dataset, lists, source, judge, extend=extend)
-    return AddedLabels(tx.write.labels.insert(dataset.id, whole, source, judge=judge), is_new=True)
+        return add_labels(tx, dataset, lists, source, judge, extend=extend, created_at_utc=created_at_utc)
+    added = tx.write.labels.insert(dataset.id, whole, source, judge=judge, created_at_utc=created_at_utc)
+    return AddedLabels(added, is_new=True)
 
 
 def settled_lists(

@@ -1321,39 +1321,42 @@ class Tracker:
         *,
         dataset: str | None = None,
         texts: bool = False,
+        record: bool = True,
         progress: Callable[[int, int | None], None] | None = None,
     ) -> Exported:
         """Write runs (none named: all, of ``dataset`` if given) with all that belongs to them as Parquet files.
 
-        ``texts``: also what ``add_texts`` stored for their datasets. ``progress``: called with how many runs are
-        written, and how many there are. The folder must not be there yet; what was written is counted. Raises:
+        ``texts``: also what ``add_texts`` stored for their datasets. ``record``: also aliases with where they pointed,
+        decisions of gates and suites, as far as they concern these runs alone. ``progress``: called with how many runs
+        are written, and how many there are. The folder must not be there yet; what was written is counted. Raises:
         ReferenceNotFoundError; InputError where it cannot be written, and for a named run that was pruned (of all runs,
-        those are left out).
+        those are written as they are).
         """
         from ndcg_tracker.tracker.exchange import export
 
         with self.store().read() as tx:
-            runs, pruned = tx.runs.chosen(references, dataset), tx.runs.prunings()
+            runs = tx.runs.chosen(references, dataset)
             for run in runs if references else ():
                 tx.runs.refuse_pruned(run.id)
-            whole = [run for run in runs if run.id not in pruned]
-            found = export(tx, whole, os.fspath(folder), texts=texts, progress=progress)
-            return replace(found, n_pruned=len(runs) - len(whole))
+            datasets = () if references else [one for one in tx.datasets.all() if dataset in (None, one.name)]
+            return export(tx, runs, os.fspath(folder), datasets=datasets, texts=texts, record=record, progress=progress)
 
     def import_runs(
         self,
         folder: str | os.PathLike[str],
         *,
         dataset: str | None = None,
+        record: bool = True,
         progress: Callable[[int, int | None], None] | None = None,
     ) -> Imported:
         """Store what ``export_runs`` wrote, all of it or nothing; what is stored already stays as it is.
 
-        ``dataset``: another name for the dataset of an export that holds one. ``progress``: called with how many runs
-        are stored, and how many there are. Raises: InputError, ConflictError.
+        ``dataset``: another name for the dataset of an export that holds one. ``record``: also aliases, decisions of
+        gates and suites; an alias that went another way here stays, with a note. ``progress``: called with how many
+        runs are stored, and how many there are. Raises: InputError, ConflictError.
         """
         from ndcg_tracker.exchange import ExportReader
         from ndcg_tracker.tracker.exchange import import_all
 
         with ExportReader(Path(folder)) as reader, self.store(create=True).write("content") as tx:
-            return import_all(tx, reader, dataset, progress)
+            return import_all(tx, reader, dataset, record=record, progress=progress)

@@ -13,10 +13,13 @@ def test_from_one_database_to_another(command: CommandLine, sqlite_command: Comm
     exported = command.said("export", "bm25", "dense", "--dataset", "shop", "-o", "out")
     assert exported == (
         "exported 2 runs with 6,000 items, 1 label set and 300 group results to out; checked: the files have all their "
-        "rows\n"
+        "rows\nwith 1 alias and 1 decision of gates\n"
     )
+    command("import", "out", "--dataset", "bare", "--no-record")
+    assert [row["dataset"] for row in command.rows("alias", "list")] == ["shop"]
     printed = command("import", "out", "--dataset", "copy", "--format", "json")
-    assert (printed.code, printed.err) == (0, CHECKED)
+    assert (printed.code, printed.err) == (0, "stored 1 alias and 1 decision of gates\n" + CHECKED)
+    assert [row["dataset"] for row in command.rows("alias", "list")] == ["shop", "copy"]
     imported = json.loads(printed.out)
     assert [(row["run"], row["dataset"], row["outcome"], row["n_evaluations"]) for row in imported] == [
         ("bm25", "copy", "stored", 1),
@@ -44,9 +47,10 @@ def test_the_real_program(program: Program, folder: Path) -> None:
     program("demo")
     assert program("export", "--all", "-o", "out").code == 0
     assert sorted(path.name for path in (folder / "out").iterdir()) == [
-        "evaluations.parquet", "group_results.parquet", "groups.parquet", "items.parquet", "label_coverage.parquet",
-        "label_sets.parquet", "labels.parquet", "runs.parquet",
+        "alias_moves.parquet", "aliases.parquet", "datasets.parquet", "decisions.parquet", "evaluations.parquet",
+        "group_results.parquet", "groups.parquet", "items.parquet", "label_coverage.parquet", "label_sets.parquet",
+        "labels.parquet", "runs.parquet", "suite_decisions.parquet", "suites.parquet",
     ]  # fmt: skip
     printed = program("--db", "copy.db", "import", "out")
-    assert (printed.code, printed.err) == (0, CHECKED)
+    assert (printed.code, printed.err) == (0, "stored 1 alias and 1 decision of gates\n" + CHECKED)
     assert program("--db", "copy.db", "history", "--dataset", "shop").out == program("history", "--dataset", "shop").out

@@ -164,6 +164,14 @@ FORGERIES = [
         "value", 900.0, metric=_EXTERNAL), "value 900.0 is stated, which the metric cannot have"),
     Forgery("mean of another engine", "evaluations", _set(
         "mean", 1.0, metric=_EXTERNAL), "mean 1.0 is stated, and the results of the groups give 12.0"),
+    Forgery("alias of no run", "aliases", _set("run", "x"), "points @baseline at run 'x', which is not there"),
+    Forgery("alias with control characters", "aliases", _set("alias", "\x1b[2J"), "control characters"),
+    Forgery("move of an alias at no time", "alias_moves", _set("created_at_utc", "soon"), "'soon' is not a time"),
+    Forgery("decision that is none", "decisions", _set("decision", "maybe"), "has a decision 'maybe'"),
+    Forgery("decision without a reason", "decisions", _set("reason", None), "has a decision without reason"),
+    Forgery("decision under no labels", "decisions", _set("label_set_version", 7), "lacks version 7 of dataset"),
+    Forgery("loss that is no number", "decisions", _set("delta", float("inf")), "has a number that is not finite"),
+    Forgery("dataset of no rows", "aliases", _set("dataset", "x"), "names dataset 'x', of which nothing else is here"),
     Forgery("file cut short", "items", lambda rows: b"PAR1", "no readable Parquet file"),
     Forgery("file of another table", "items", lambda rows: pa.table({"a": [1]}), "has other columns than"),
 ]  # fmt: skip
@@ -177,6 +185,8 @@ def fill(tracker: Tracker) -> None:
     )  # fmt: skip
     tracker.set_groups({"group": ["q1", "q2"], "weight": [2.0, 0.5], "locale": ["de", "en"]})
     tracker.ingest(frame_of(DENSE), name="dense", metrics=METRICS, git_commit="")
+    tracker.set_alias("baseline", "bm25")
+    tracker.gate("dense", baseline="@baseline", metric="ndcg(missing=skip)@3", margin=0.5, missing="zero")
     tracker.log_results({"q1": 10.0, "q2": 14.0}, name="dense", metric="latency", direction="lower", range=(0, 100))
 
 
@@ -217,5 +227,7 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
         unverified = sum(run.n_not_verifiable for run in whole.runs)
         figure = f"{len(chosen) - len(told)} of {len(chosen)} refused in one line, nothing stored"
         met = not told and [run.outcome for run in whole.runs] == ["stored", "stored"] and unverified == 1
-        what = "forged exports: results, means, counts, items, labels, digests, weights, facts, files"
+        what = (
+            "forged exports: results, means, counts, items, labels, digests, weights, facts, aliases, decisions, files"
+        )
         yield Outcome(22, what, engine_name(engine), GOAL, figure, met, "; ".join(told))
