@@ -12,7 +12,7 @@ Kind = Literal[
     "diagnostic", "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties",
     "no_alias", "same_run", "not_evaluated", "positives_only", "not_under_judge", "one_repeat", "retraining",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
-    "missing_that_count", "few_in_strata", "shorter_lists",
+    "missing_that_count", "after_that", "few_in_strata", "shorter_lists",
     "pruned", "without_items",
     # explain
     "group_not_in_run", "in_one_run_only", "unjudged_items", "no_item_judged", "no_split", "ranking_in_detail",

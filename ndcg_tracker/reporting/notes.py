@@ -226,6 +226,7 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         f"{counted(n, 'group')} of {n_groups:,} {'has' if n == 1 else 'have'} no {attribute}, and each counts as a "
         "cluster of its own"
     ),
+    "after_that": "after that, the same without the groups that a run lacks",
     "missing_that_count": lambda n, metric: (
         f"{metric} counts the groups that a run lacks as 0 ({n:,} here), and they stay; to leave them out, compare by "
         "the metric that this adds"

@@ -226,7 +226,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     if clusters is not None:
         more += _without_cluster(clusters, results[0].pairing.group_ids)
         results = [clustered(one, clusters) for one in results]
-    more += _missing_that_count(both, results, options.missing)
+    more += _missing_that_count(both, results, options)
     more += [] if pruned else _shorter_lists(both)
     if options.unjudged_bounds:
 
@@ -299,16 +299,21 @@ def _without_cluster(clusters: AttributeValues, group_ids: Index) -> list[Note]:
     return [Note("without_cluster", facts)] if n else []
 
 
-def _missing_that_count(both: RunPair, results: Sequence[PairedResults], missing: Missing) -> list[Note]:
-    """Return a note where missing groups were to be left out, and the metric counts them as 0 all the same."""
-    if missing not in ("intersect", "skip"):
+def _missing_that_count(both: RunPair, results: Sequence[PairedResults], options: CompareOptions) -> list[Note]:
+    """Return notes where missing groups were to be left out, and the metric counts them as 0 all the same."""
+    if options.missing not in ("intersect", "skip"):
         return []
     for metric, one in zip(both.metrics, results, strict=True):
         n = max(one.missing_in_baseline, one.missing_in_candidate)
         if n:
             facts: dict[str, Fact] = {"n": n, "metric": familiar_name(str(metric), metric.requested_as)}
-            skipping = str(metric.with_axes(missing="skip"))
-            return [Note("missing_that_count", facts, rescore_command([side.run for side in both.sides], [skipping]))]
+            skipping, runs = metric.with_axes(missing="skip"), [side.run for side in both.sides]
+            words = replace(options, metrics=(skipping,), missing="intersect").words()
+            again = ("ndcg-track", "compare", *(run.name for run in runs), "--dataset", runs[0].dataset, *words)
+            return [
+                Note("missing_that_count", facts, rescore_command(runs, [str(skipping)])),
+                Note("after_that", command=again),
+            ]
     return []
 
 

@@ -255,7 +255,8 @@ def _lacking_groups(runs: Sequence[RunRecord], records: Sequence[HistoryRecord],
     }
     skipping = str(metric.with_axes(missing="skip"))
     command = ("ndcg-track", "rescore", "--all", "--dataset", runs[0].dataset, "--metric", skipping)
-    return [Note("history_lacking", facts, command)]
+    again = ("ndcg-track", "history", "--dataset", runs[0].dataset, "--metric", skipping)
+    return [Note("history_lacking", facts, command), Note("after_that", command=again)]
 
 
 def _study(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], dataset: str, metric: str) -> tuple[Note, ...]:

@@ -118,9 +118,10 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
                     "no run has a group of the labels", advice="are their groups spelled as in the labels?"
                 )
         elif absent.size and not any(note.kind == "in_no_run" for note in notes):
-            notes.append(Note("in_no_run", {"n": absent.size, "n_groups": ids.size}, _skipping(question, dataset)))
+            command = _again(replace(question, missing="skip"), dataset)
+            notes.append(Note("in_no_run", {"n": absent.size, "n_groups": ids.size}, command))
         if not any(note.kind == "groups_lacking" for note in notes):
-            notes += _lacking_groups(runs, evaluations, metric, ids, absent.size)
+            notes += _lacking_groups(question, runs, evaluations, metric, ids, absent.size)
         weights = _weights(tx, dataset_id, metric, ids)
         if weights is not None and question.test == "permutation":
             raise InputError(f"{metric} weighs groups, which sign flips do not", advice=f"give {argument('test', 't')}")
@@ -312,9 +313,14 @@ def _in_no_run(tx: ReadTransaction, ids: Index, metric: Metric, evaluations: Seq
 
 
 def _lacking_groups(
-    runs: Sequence[RunRecord], evaluations: Sequence[HistoryRecord], metric: Metric, ids: Index, n_in_none: int
+    question: LeaderboardQuestion,
+    runs: Sequence[RunRecord],
+    evaluations: Sequence[HistoryRecord],
+    metric: Metric,
+    ids: Index,
+    n_in_none: int,
 ) -> list[Note]:
-    """Return a note on the runs that lack groups which others have, where the metric counts these as 0."""
+    """Return notes on the runs that lack groups which others have, where the metric counts these as 0, and the way."""
     if not metric.counts_missing:
         return []
     lacking = [
@@ -325,16 +331,21 @@ def _lacking_groups(
     if not lacking:
         return []
     facts: dict[str, Fact] = {"runs": lacking, "n_groups": ids.size, "metric": metric.requested_as}
-    return [Note("groups_lacking", facts, rescore_command(runs, [str(metric.with_axes(missing="skip"))]))]
+    skipping = metric.with_axes(missing="skip")
+    of_all = replace(question, metrics=(skipping,), missing="intersect")
+    return [
+        Note("groups_lacking", facts, rescore_command(runs, [str(skipping)])),
+        Note("after_that", command=_again(of_all, runs[0].dataset)),
+    ]
 
 
-def _skipping(question: LeaderboardQuestion, dataset: str) -> tuple[str, ...]:
-    """Return the command that leaves out the groups that no run has."""
+def _again(question: LeaderboardQuestion, dataset: str) -> tuple[str, ...]:
+    """Return the command that asks a question."""
     metrics = [word for metric in question.metrics for word in ("--metric", str(metric))]
     tags = [word for key, value in question.tags.items() for word in ("--tag", f"{key}={value}")]
     by = [] if question.by is None else ["--by", question.by]
     runs = (*question.references, "--dataset", dataset, *metrics, *tags, *by)
-    return ("ndcg-track", "leaderboard", *runs, "--missing", "skip")
+    return ("ndcg-track", "leaderboard", *runs, "--missing", question.missing)
 
 
 def _weights(tx: ReadTransaction, dataset_id: int, metric: Metric, ids: Index) -> Floats | None:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import CommandLine
+from ranked_runs import frame_of_ranks, labels_of_ranks
 from small_shop import BM25, frame_of, write_csv
 
 from ndcg_tracker.comparison.leaderboard import Leaderboard, metric_board
@@ -39,6 +41,8 @@ def test_what_people_see(shop: CommandLine) -> None:
         "note: ndcg@10 counts the groups that a run lacks as 0, whatever becomes of missing ones here: dense",
         "      (1 of 5); to rank without them, rank by the metric that this adds:",
         "      ndcg-track rescore bm25 dense --dataset shop --metric 'ndcg(missing=skip)@10'",
+        "note: after that, the same without the groups that a run lacks:",
+        "      ndcg-track leaderboard --dataset shop --metric 'ndcg(missing=skip)@10' --missing intersect",
     ]
     markdown = shop.done("leaderboard", "--format", "markdown")
     assert "|  | run | ndcg@10 | 95% interval | ranks | better than |" in markdown
@@ -169,3 +173,30 @@ def test_a_paper_names_many_runs_by_numbers_with_commas() -> None:
     assert str(refused.value) == (
         "a table for a paper has no slices, and by='kind' asks for them; leave it out, or take another format"
     )
+
+
+@pytest.mark.parametrize(
+    "asked", [("leaderboard",), ("compare", "whole", "half", "--missing", "intersect"), ("history",)]
+)
+def test_what_is_advised_where_runs_lack_groups_works_as_it_is_typed(
+    command: CommandLine, folder: Path, asked: tuple[str, ...]
+) -> None:
+    write_csv(folder / "labels.csv", labels_of_ranks(40))
+    for name, n in (("whole", 40), ("half", 20), ("most", 35)):
+        write_csv(folder / f"{name}.csv", frame_of_ranks(([1, 2] * 20)[:n]))
+    files = [f"{name}.csv" for name in ("whole", "half", "most")]
+    told = command("ingest", *files, "--labels", "labels.csv", "--dataset", "shop").err
+    metric = "ndcg(missing=skip)@10"
+    assert f"; '{metric}' leaves them out" in told
+    assert command("evaluate", "half.csv", "--labels", "labels.csv", "--metric", metric).code == 0
+    answer = command(*asked, "--dataset", "shop", "--format", "json")
+    rows = json.loads(answer.out)
+    notes = rows["notes"] if isinstance(rows, dict) else command(*asked, "--dataset", "shop").out.split("note: ")[1:]
+    found = [" ".join(note.split()) for note in notes]
+    typed = [note[note.index("ndcg-track ") :] for note in found if "rescore" in note or note.startswith("after that")]
+    assert len(typed) == 2
+    for line in typed:
+        printed = command(*shlex.split(line)[1:])
+        assert (printed.code, "error" in printed.err) == (0, False), printed.err
+    assert metric in printed.out
+    assert command("ingest", *files, "--dataset", "shop", "--metric", metric).code == 0

@@ -188,6 +188,12 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"n": 12, "n_groups": 400, "attribute": "user"},
         "12 groups of 400 have no user, and each counts as a cluster of its own",
     ),
+    "after_that": ({}, "after that, the same without the groups that a run lacks"),
+    "not_verifiable": (
+        {"run": "bm25", "dataset": "shop", "metrics": ["external:clicks", "ndcg@10"]},
+        "run 'bm25' of dataset 'shop' has not verifiable results, stored as they came, and the tag imported=not "
+        "verifiable: external:clicks, ndcg@10",
+    ),
     "missing_that_count": (
         {"n": 3, "metric": "ndcg@10"},
         "ndcg@10 counts the groups that a run lacks as 0 (3 here), and they stay; to leave them out, compare by "
