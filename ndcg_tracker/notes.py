@@ -27,8 +27,8 @@ Kind = Literal[
     # ingest, evaluate and import
     "rank_conflict", "scores_like_ranks", "no_score", "no_label", "no_group_label",
     "some_groups_missing", "one_score", "all_one",
-    "swapped", "same_content", "alias_moved", "new_labels", "labels_gone", "new_groups", "other_version",
-    "not_verifiable", "alias_kept", "suite_kept",
+    "swapped", "same_content", "alias_moved", "new_labels", "labels_gone", "new_groups", "nothing_to_extend",
+    "other_version", "not_verifiable", "alias_kept", "suite_kept",
     # MLflow
     "not_pushed", "other_parameter", "other_mean", "no_mean", "no_report", "missing_groups",
 ]  # fmt: skip

@@ -64,9 +64,11 @@ def add_labels(
         version, is_new = added
         state = "stored" if is_new else "already stored"
         whose = f" of judge {judge!r}" if judge else ""
-        beside = " added to the version before" if extend and is_new and version > 1 else ""
-        options.say(f"{state} as version {version} of dataset {dataset!r}: {lists.n_items} labels{whose}{beside}")
-        for note in tracker.change_of_labels(version, dataset=dataset) if is_new else ():
+        labels = f"{lists.n_items} label{'' if lists.n_items == 1 else 's'}"
+        notes = tracker.change_of_labels(version, dataset=dataset, extends=extend) if is_new else ()
+        beside = "" if added.extends is None else " added to the version before"
+        options.say(f"{state} as version {version} of dataset {dataset!r}: {labels}{whose}{beside}")
+        for note in notes:
             options.say(f"note: {note}")
         if rescore:
             options.say(f"rescored {sum(bool(run.metrics) for run in added.rescored)} of {len(added.rescored)} runs")

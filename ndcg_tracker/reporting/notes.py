@@ -358,6 +358,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "its labels are new: version {version} of the dataset; older runs need rescore to be comparable"
     ).format,
     "labels_gone": _labels_gone,
+    "nothing_to_extend": lambda judge, other, version: (
+        f"there were no labels {f'of judge {judge!r}' if judge else 'without a judge'} to extend, so these stand "
+        f"alone; to add them to version {version}, {f'those of judge {other!r}' if other else 'which has no judge'}"
+    ),
     "new_groups": lambda n, n_groups: (
         f"{n:,} of its {counted(n_groups, 'group')} {'is' if n == 1 else 'are'} new: a run without them has 0 there "
         "under metrics such as ndcg@10"

@@ -19,7 +19,7 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.notes import Fact, Note
 from ndcg_tracker.tracker.label_sets import label_set_ref, numbered_labels
-from ndcg_tracker.tracker.run_pair import RunPair, Side, paired_results, rescore_command
+from ndcg_tracker.tracker.run_pair import RunPair, Side, adding_command, paired_results
 
 if TYPE_CHECKING:
     from ndcg_tracker.comparison.results import MetricComparison
@@ -69,7 +69,7 @@ def judges_agreement(
 
 def _left_out(label_set: LabelSetRecord, runs: Sequence[RunRecord], metric: str) -> Note:
     """Return a note on runs that lack a metric under the labels of one judge."""
-    command = rescore_command(runs, [metric], judge=label_set.judge)
+    command = adding_command(runs, [metric], judge=label_set.judge)
     facts: dict[str, Fact] = {"version": label_set.version, "judge": label_set.judge, "n": len(runs)}
     return Note("not_under_judge", {**facts, "metrics": [metric]}, command)
 

@@ -31,8 +31,8 @@ from ndcg_tracker.tracker.run_pair import (
     NO_INFERENCE,
     Evaluated,
     Side,
+    adding_command,
     limits_of_delta,
-    rescore_command,
     shared_labels,
 )
 
@@ -150,7 +150,7 @@ def compared_arms(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: C
     notes = [Note("one_repeat", {"run": arm.name}) for arm in (baseline, candidate) if len(arm.runs) == 1]
     if options.labels is None and label_set.version < newest:
         facts = {"newest": newest, "version": label_set.version}
-        command = rescore_command(runs, list(map(str, metrics)), judge=label_set.judge)
+        command = adding_command(runs, list(map(str, metrics)), judge=label_set.judge)
         notes.append(Note("newer_labels", facts, command))
     slices, _ = asked_attributes(tx, runs[0], options)
     dataset_id = runs[0].dataset_id

@@ -48,9 +48,9 @@ from ndcg_tracker.tracker.run_pair import (
     RunPair,
     Side,
     Version,
+    adding_command,
     no_group_of_labels,
     paired_results,
-    rescore_command,
     resolved_pair,
 )
 from ndcg_tracker.tracker.scoring import stored_weights
@@ -311,7 +311,7 @@ def _missing_that_count(both: RunPair, results: Sequence[PairedResults], options
             words = replace(options, metrics=(skipping,), missing="intersect").words()
             again = ("ndcg-track", "compare", *(run.name for run in runs), "--dataset", runs[0].dataset, *words)
             return [
-                Note("missing_that_count", facts, rescore_command(runs, [str(skipping)])),
+                Note("missing_that_count", facts, adding_command(runs, [str(skipping)])),
                 Note("after_that", command=again),
             ]
     return []

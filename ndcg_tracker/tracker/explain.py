@@ -52,7 +52,7 @@ from ndcg_tracker.tracker.explain_parts import (
 from ndcg_tracker.tracker.groups import attribute_values, group_id
 from ndcg_tracker.tracker.item_moves import contributions_of
 from ndcg_tracker.tracker.label_sets import numbered_labels
-from ndcg_tracker.tracker.run_pair import RunPair, Side, check_one_dataset, paired_results, rescore_command
+from ndcg_tracker.tracker.run_pair import RunPair, Side, adding_command, check_one_dataset, paired_results
 from ndcg_tracker.tracker.scoring import GatheredValues, stored_weights
 from ndcg_tracker.tracker.sums import refuse_sums
 from ndcg_tracker.tracker.texts import texts_of
@@ -103,7 +103,7 @@ def explained_pair(
         has = "runs {} have" if len(without) > 1 else "run {} has"
         raise NotComparableError(
             f"{has.format(names)} no {metric} to explain",
-            advice=f"type: {shlex.join(rescore_command(without, [str(metric)]))}",
+            advice=f"type: {shlex.join(adding_command(without, [str(metric)]))}",
         )
     are_named = versions != (None, None)
     shared = set() if are_named else stored[0] & stored[1]
@@ -129,7 +129,7 @@ def _shared_metric(
     if not shared:
         raise NotComparableError(
             f"runs {baseline.name!r} and {candidate.name!r} share no cg, dcg or ndcg to explain",
-            advice=f"type: {shlex.join(rescore_command([baseline, candidate], [PREFERRED]))}",
+            advice=f"type: {shlex.join(adding_command([baseline, candidate], [PREFERRED]))}",
         )
     return parse_metric(PREFERRED if PREFERRED in shared else shared[0])
 

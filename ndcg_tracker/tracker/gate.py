@@ -47,7 +47,7 @@ from ndcg_tracker.tracker.compare import ComparedPair, CompareOptions, asked_att
 from ndcg_tracker.tracker.families import AA_TAG, family_of, tagged
 from ndcg_tracker.tracker.groups import attribute_values, attributes_of
 from ndcg_tracker.tracker.known_metrics import known_metric
-from ndcg_tracker.tracker.run_pair import RunPair, Side, Version, rescore_command, resolved_pair
+from ndcg_tracker.tracker.run_pair import RunPair, Side, Version, adding_command, resolved_pair
 from ndcg_tracker.tracker.sums import summed_results, summed_slices
 
 if TYPE_CHECKING:
@@ -549,7 +549,7 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
         if evaluation is None or evaluation.mean is None:
             raise NotComparableError(
                 f"repeat {run.name!r} has no {text} under labels version {label_set.version}, which the runs share",
-                advice=f"type: {shlex.join(rescore_command([run], [text]))}",
+                advice=f"type: {shlex.join(adding_command([run], [text]))}",
             )
         found.append(evaluation)
     if len({evaluation.n_groups for evaluation in found}) > 1:

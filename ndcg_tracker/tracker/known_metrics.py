@@ -27,25 +27,42 @@ def known_metric(tx: ReadTransaction, dataset_id: int, metric: Metric) -> Metric
         dataset = tx.datasets.with_id(dataset_id).name
         raise ReferenceNotFoundError(
             f"dataset {dataset!r} has no results {metric}",
-            advice=f"store some with: ndcg-track ingest --results FILE --metric {metric}",
+            advice=f"store some with: {shlex.join(storing_command('NAME', dataset, metric))}",
         )
     return parse_metric(found)
+
+
+def storing_command(run: str, dataset: str, metric: Metric) -> tuple[str, ...]:
+    """Return the command that stores the results of another engine for a run.
+
+    >>> " ".join(storing_command("a", "b", parse_metric("external:latency(direction=lower, range=0..inf)")))
+    'ndcg-track ingest --results FILE --name a --dataset b --metric external:latency --direction lower --range 0,inf'
+    """
+    settings = {"direction": "higher", "range": "0..1"} | dict(metric.settings)
+    scale = ("--direction", settings["direction"], "--range", settings["range"].replace("..", ","))
+    of_run = ("--name", run, "--dataset", dataset, "--metric", metric.measure)
+    return ("ndcg-track", "ingest", "--results", "FILE", *of_run, *scale)
 
 
 def advice_for_lacking(
     tx: ReadTransaction, runs: Sequence[RunRecord], metrics: Sequence[Metric], rescore: Sequence[str]
 ) -> str:
-    """Return what to do where runs lack metrics: ask for those that they have by a like name, or compute them.
+    """Return what to do where runs lack metrics: ask for those that they have by a like name, or add them.
 
-    ``rescore``: the command that does that for runs with items.
+    ``metrics``: those of other engines with their direction and range. ``rescore``: the command that computes metrics
+    of runs with items.
     """
+    for metric in metrics:
+        for run in runs if metric.is_external else ():
+            if str(metric) not in {one.metric for one in tx.evaluations.of_run(run.id)}:
+                return f"store those of {run.name!r}: {shlex.join(storing_command(run.name, run.dataset, metric))}"
     asked = {metric.requested_as.rpartition(":")[2].lower() for metric in metrics}
     of_runs = [{asked_for(one.metric, one.requested_as) for one in tx.evaluations.of_run(run.id)} for run in runs]
     shared = sorted(name for name in set.intersection(*of_runs) if name)
     alike = " or ".join(name for name in shared if name not in asked and name.rpartition(":")[2].lower() in asked)
     typed = f"type: {shlex.join(rescore)}"
     without = [run for run in runs if not run.n_items]
-    if not without or (metrics and all(metric.is_external for metric in metrics)):
+    if not without:
         return f"ask for {alike}, which they have, or {typed}" if alike else typed
     if shared:
         return f"they have results of another engine: ask for {alike or ' or '.join(shared)}"

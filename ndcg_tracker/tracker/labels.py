@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,6 +17,7 @@ from ndcg_tracker.rankings.join import matching_rows, places_of
 from ndcg_tracker.rankings.key_places import KeyPlaces
 from ndcg_tracker.rankings.keys import KeyIndex, Keys, joined_digest
 from ndcg_tracker.rankings.ranking import LabelLists, labels_of_groups
+from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.tracker.label_sets import GROUPS_AT_ONCE, HELD_LABELS
 
 if TYPE_CHECKING:
@@ -267,10 +269,14 @@ class WholeLabels:
 
 @dataclass(frozen=True, slots=True)
 class AddedLabels:
-    """The version that some labels are; ``is_new``: they became it just now."""
+    """The version that some labels are; ``is_new``: they became it just now.
+
+    ``extends``: the version that they were added to, None for none.
+    """
 
     label_set: LabelSetRecord
     is_new: bool
+    extends: int | None = None
 
 
 def add_labels(
@@ -294,8 +300,9 @@ def add_labels(
         return AddedLabels(known, is_new=False)
     if tx.keep_creators_out():  # another process may just have stored them
         return add_labels(tx, dataset, lists, source, judge, extend=extend, created_at_utc=created_at_utc)
+    before = tx.labels.newest(dataset.id, judge) if extend else None
     added = tx.write.labels.insert(dataset.id, whole, source, judge=judge, created_at_utc=created_at_utc)
-    return AddedLabels(added, is_new=True)
+    return AddedLabels(added, is_new=True, extends=None if before is None else before.version)
 
 
 def settled_lists(
@@ -305,22 +312,32 @@ def settled_lists(
     earlier = [one for one in tx.labels.sets(dataset.id, None) if one.by_row_number is not None]
     refuse_other_items(earlier[-1] if earlier else None, lists.by_row_number, dataset)
     newest = tx.labels.newest(dataset.id, judge) if extend else None
-    return lists if newest is None else union_of_labels(tx.labels.lists(newest.id), lists, dataset)
+    return lists if newest is None else union_of_labels(tx.labels.lists(newest.id), lists, dataset, judge)
 
 
-def change_of_labels(tx: ReadTransaction, dataset: str, version: int) -> list[Note]:
-    """Return notes on what a version of the labels lacks of the same judge's version before, and on its new groups."""
+def change_of_labels(tx: ReadTransaction, dataset: str, version: int, *, extends: bool = False) -> list[Note]:
+    """Return notes on what a version of the labels lacks of the same judge's version before, and on its new groups.
+
+    ``extends``: whether it was to extend the judge's version before; a note tells where there is none.
+    """
     record = tx.datasets.named(dataset)
     every = [] if record is None else tx.labels.sets(record.id, None)
     own = next((one for one in every if one.version == version), None)
     before = [one for one in every if own is not None and one.judge == own.judge and one.version < version]
+    if own is not None and not before and extends:
+        others = [one for one in every if one.version < version and one.judge not in NO_LABELS_HERE]
+        if others:
+            of_other = ("--judge", others[-1].judge) if others[-1].judge else ()
+            facts: dict[str, Fact] = {"judge": own.judge, "other": others[-1].judge, "version": others[-1].version}
+            command = ("ndcg-track", "labels", "add", "FILE", "--extend", "--dataset", dataset, *of_other)
+            return [Note("nothing_to_extend", facts, command)]
     if own is None or not before:
         return []
     old, new = tx.labels.lists(before[-1].id), tx.labels.lists(own.id)
     n_gone = int((places_of(old.group_keys, new.group_keys) < 0).sum())
     n_new = int((places_of(new.group_keys, old.group_keys) < 0).sum())
     n_labels = old.n_items - matching_rows(old, new)[0].size
-    facts: dict[str, Fact] = {"n_groups": n_gone, "n_labels": n_labels, "version": before[-1].version}
+    facts = {"n_groups": n_gone, "n_labels": n_labels, "version": before[-1].version}
     gone = [Note("labels_gone", facts)] if n_labels else []
     return [*gone, *([Note("new_groups", {"n": n_new, "n_groups": new.n_groups})] if n_new else [])]
 
@@ -346,11 +363,25 @@ def refuse_other_items(newest: LabelSetRecord | None, by_row_number: bool | None
     )
 
 
-def union_of_labels(stored: LabelLists, further: LabelLists, dataset: DatasetRecord) -> LabelLists:
+def _changing(dataset: DatasetRecord, judge: str | None) -> str:
+    """Return what to type where labels contradict stored ones; ``judge``: see ``union_of_labels``."""
+    if judge is None:
+        return "to change labels, make a new version with ndcg-track labels add FILE"
+    add = f"ndcg-track labels add FILE --dataset {shlex.quote(dataset.name)}"
+    whose = f" --judge {shlex.quote(judge)}" if judge else ""
+    return (
+        f"to replace those, make a new version with: {add}{whose}; to keep both, as labels of another judge: "
+        f"{add} --judge NAME"
+    )
+
+
+def union_of_labels(
+    stored: LabelLists, further: LabelLists, dataset: DatasetRecord, judge: str | None = None
+) -> LabelLists:
     """Return the labels of both, which is ``stored`` itself where ``further`` has no new pair.
 
-    Raises: ConflictError for a grade of ``further`` that contradicts a stored one, and for row numbers that meet other
-    items of their group.
+    ``judge``: whose labels are extended ("": nobody's name), None where they come with a run. Raises: ConflictError
+    for a grade of ``further`` that contradicts a stored one, and for row numbers that meet other items of their group.
     """
     if not stored.n_items:
         return further
@@ -359,10 +390,11 @@ def union_of_labels(stored: LabelLists, further: LabelLists, dataset: DatasetRec
     if differs.any():
         at = int(np.argmax(differs))
         group = further.group_keys[int(np.searchsorted(further.offsets, rows[at], "right")) - 1]
+        whose = f" of judge {judge!r}" if judge else ""
         raise ConflictError(
             f"item {further.item_keys[rows[at]]!r} of group {group!r} has the label {further.grades[rows[at]]:g} here "
-            f"and {stored.grades[stored_rows[at]]:g} in the newest labels of dataset {dataset.name!r}",
-            advice="to change labels, make a new version with ndcg-track labels add FILE",
+            f"and {stored.grades[stored_rows[at]]:g} in the newest labels{whose} of dataset {dataset.name!r}",
+            advice=_changing(dataset, judge),
         )
     is_new = np.ones(further.n_items, dtype=np.bool_)
     is_new[rows] = False

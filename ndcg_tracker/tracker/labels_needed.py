@@ -22,7 +22,7 @@ from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.reporting.labels_needed import NeededFormat, needed_as
 from ndcg_tracker.reporting.rows import as_object
 from ndcg_tracker.tracker.label_sets import label_set_ref, numbered_labels
-from ndcg_tracker.tracker.run_pair import check_one_dataset, rescore_command
+from ndcg_tracker.tracker.run_pair import adding_command, check_one_dataset
 from ndcg_tracker.tracker.scoring import stored_weights
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _metric(
     if not known:
         raise NotComparableError(
             "the runs share no metric of which is known how far unjudged items leave it open, such as ndcg@10",
-            advice=f"type: {shlex.join(rescore_command(runs, ['ndcg@10']))}",
+            advice=f"type: {shlex.join(adding_command(runs, ['ndcg@10']))}",
         )
     return known[0]
 

@@ -23,7 +23,7 @@ from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.tracker.groups import attribute_values
 from ndcg_tracker.tracker.known_metrics import advice_for_lacking, known_metric
 from ndcg_tracker.tracker.label_sets import label_set_ref, numbered_labels
-from ndcg_tracker.tracker.run_pair import Version, check_one_dataset, no_group_of_labels, rescore_command
+from ndcg_tracker.tracker.run_pair import Version, adding_command, check_one_dataset, no_group_of_labels
 from ndcg_tracker.tracker.sums import refuse_sums
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ def under_labels(
         raise NotComparableError(
             f"{len(lacking)} of {len(runs)} runs, such as {lacking[0].name!r}, "
             f"{'lacks' if len(lacking) == 1 else 'lack'} {', '.join(texts)} under {under} of the labels",
-            advice=advice_for_lacking(tx, runs, metrics, rescore_command(lacking[:5], texts, older)),
+            advice=advice_for_lacking(tx, runs, metrics, adding_command(lacking[:5], texts, older)),
         )
     label_set, found, having = best
     notes: list[Note] = []
@@ -251,12 +251,11 @@ def under_labels(
         words = [word for text in texts for word in ("--metric", text)]
         facts = {"n": len(lacking), "first": lacking[0].name, "version": label_set.version, "metrics": tuple(texts)}
         words += ["--labels", str(label_set.version)] if label_set.version < newest else []
-        notes.append(
-            Note("runs_lacking", facts, ("ndcg-track", "rescore", "--all", "--dataset", runs[0].dataset, *words))
-        )
+        of_all = ("ndcg-track", "rescore", "--all", "--dataset", runs[0].dataset, *words)
+        notes.append(Note("runs_lacking", facts, adding_command(lacking, texts) if all(is_external) else of_all))
     elif label_set.version < newest and labels is None:
         facts = {"newest": newest, "version": label_set.version}
-        notes.append(Note("newer_labels", facts, rescore_command(runs, texts)))
+        notes.append(Note("newer_labels", facts, adding_command(runs, texts)))
     return label_set, [{run_id: of[run_id] for run_id in of if run_id in having} for of in found], notes
 
 
@@ -334,7 +333,7 @@ def _lacking_groups(
     skipping = metric.with_axes(missing="skip")
     of_all = replace(question, metrics=(skipping,), missing="intersect")
     return [
-        Note("groups_lacking", facts, rescore_command(runs, [str(skipping)])),
+        Note("groups_lacking", facts, adding_command(runs, [str(skipping)])),
         Note("after_that", command=_again(of_all, runs[0].dataset)),
     ]
 

@@ -38,7 +38,7 @@ from ndcg_tracker.tracker.diff import (
     shared_ranks,
 )
 from ndcg_tracker.tracker.label_sets import label_set_ref
-from ndcg_tracker.tracker.run_pair import RunPair, paired_results, rescore_command, shared_labels
+from ndcg_tracker.tracker.run_pair import RunPair, adding_command, paired_results, shared_labels
 from ndcg_tracker.tracker.show import shown_run
 from ndcg_tracker.tracker.sums import refuse_sums
 
@@ -122,7 +122,7 @@ def beside_published(tx: ReadTransaction, run: RunRecord, metric: Metric | None,
     shown = shown_run(tx, run, metric, None, 0).by_group
     if shown is None:
         raise InputError(
-            f"run {run.name!r} has no mean", advice=f"type: {shlex.join(rescore_command([run], [DEFAULT_METRIC]))}"
+            f"run {run.name!r} has no mean", advice=f"type: {shlex.join(adding_command([run], [DEFAULT_METRIC]))}"
         )
     low, high = parse_metric(shown.metric).limits or (-math.inf, math.inf)
     if not low <= published <= high:  # NaN is in no interval

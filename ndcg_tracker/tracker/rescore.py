@@ -60,18 +60,25 @@ class RescoredRun:
 
 
 class LabelsAdded(tuple[int, bool]):
-    """The version that labels are, and whether it is new; ``rescored``: the stored runs, if they were evaluated."""
+    """The version that labels are, and whether it is new.
+
+    ``rescored``: the stored runs, if they were evaluated. ``extends``: the version that new ones were added to, None
+    for none.
+    """
 
     rescored: tuple[RescoredRun, ...]
+    extends: int | None
 
-    def __new__(cls, version: int, is_new: bool, rescored: Sequence[RescoredRun] = ()) -> LabelsAdded:
-        """Return the pair, with what became of the runs."""
+    def __new__(
+        cls, version: int, is_new: bool, rescored: Sequence[RescoredRun] = (), extends: int | None = None
+    ) -> LabelsAdded:
+        """Return the pair, with what became of the runs and what the labels were added to."""
         added = super().__new__(cls, (version, is_new))
-        added.rescored = tuple(rescored)
+        added.rescored, added.extends = tuple(rescored), extends
         return added
 
-    def __getnewargs__(self) -> tuple[int, bool, tuple[RescoredRun, ...]]:
-        return self.version, self.is_new, self.rescored
+    def __getnewargs__(self) -> tuple[int, bool, tuple[RescoredRun, ...], int | None]:
+        return self.version, self.is_new, self.rescored, self.extends
 
     @property
     def version(self) -> int:
@@ -140,7 +147,7 @@ def store_labels(
         version = added.label_set.version
         runs = tx.runs.all(dataset) if rescore else []
         rescored = rescore_runs(tx, runs, (), version, skip_pruned=True, ready=ready)
-    return LabelsAdded(version, added.is_new, rescored)
+    return LabelsAdded(version, added.is_new, rescored, added.extends)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.notes import Note
 from ndcg_tracker.reporting.notes import sentence
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, MEANS_AGREE, NO_LABELS_HERE
-from ndcg_tracker.tracker.known_metrics import advice_for_lacking, known_metric
+from ndcg_tracker.tracker.known_metrics import advice_for_lacking, known_metric, storing_command
 from ndcg_tracker.tracker.label_sets import numbered_labels
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class RunPair:
         if self.are_labels_named or not self.is_same_labels or version >= self.newest_version:
             return []
         judge = self.baseline.label_set.judge
-        command = rescore_command([side.run for side in self.sides], list(map(str, self.metrics)), judge=judge)
+        command = adding_command([side.run for side in self.sides], list(map(str, self.metrics)), judge=judge)
         return [Note("newer_labels", {"newest": self.newest_version, "version": version}, command)]
 
 
@@ -144,7 +144,7 @@ def shared_labels(
     is_external = bool(wanted) and all(text.startswith(EXTERNAL) for text in wanted)
     without = [
         label_set
-        for of_judge in (NO_LABELS_HERE if labels is None and not judge else ())
+        for of_judge in (NO_LABELS_HERE if is_external or (labels is None and not judge) else ())
         for label_set in tx.labels.sets(runs[0].dataset_id, of_judge)
     ]
     for label_set in [*without, *([] if is_external else asked)][::-1]:
@@ -167,7 +167,7 @@ def shared_labels(
     each = f"runs {', '.join(named[:-1])} and {named[-1]} do not {'both' if len(runs) == 2 else 'all'}"
     raise NotComparableError(
         f"{each} have {what} under {under} of the labels{f' of judge {whose!r}' if whose else ''}",
-        advice=advice_for_lacking(tx, runs, metrics, rescore_command(runs, texts, older, whose)),
+        advice=advice_for_lacking(tx, runs, known, adding_command(runs, texts, older, whose)),
     )
 
 
@@ -190,10 +190,18 @@ def check_one_dataset(baseline: RunRecord, candidate: RunRecord, what: str, advi
         )
 
 
-def rescore_command(
+def adding_command(
     runs: Sequence[RunRecord], metrics: Sequence[str], version: int | None = None, judge: str = ""
 ) -> tuple[str, ...]:
-    """Return the command that evaluates runs of one dataset under metrics and a version or a judge's newest labels."""
+    """Return the command that adds metrics to runs of one dataset, under a version or a judge's newest labels.
+
+    Of results of other engines nothing can be computed here: where no other metric is asked for, it stores those of the
+    first run, from a file.
+    """
+    own = [text for text in metrics if not text.startswith(EXTERNAL)]
+    if metrics and not own:
+        return storing_command(runs[0].name, runs[0].dataset, parse_metric(metrics[0]))
+    metrics = own
     words = ("ndcg-track", "rescore", *dict.fromkeys(run.name for run in runs), "--dataset", runs[0].dataset)
     older = () if version is None else ("--labels", str(version))
     older = ("--judge", judge) if judge and version is None else older

@@ -22,7 +22,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.reporting.notes import command_line
 from ndcg_tracker.tracker.groups import attribute_values
 from ndcg_tracker.tracker.known_metrics import known_metric
-from ndcg_tracker.tracker.run_pair import Evaluated, rescore_command
+from ndcg_tracker.tracker.run_pair import Evaluated, adding_command
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
@@ -93,8 +93,9 @@ def _chosen(
         text = str(known_metric(tx, run.dataset_id, metric))
         evaluations = [one for one in evaluations if one.metric == text]
         if not evaluations:
-            command = command_line(rescore_command([run], [text]))
-            raise ReferenceNotFoundError(f"run {run.name!r} has no {text}", advice=f"compute it with: {command}")
+            command = command_line(adding_command([run], [text]))
+            adding = "store it" if metric.is_external else "compute it"
+            raise ReferenceNotFoundError(f"run {run.name!r} has no {text}", advice=f"{adding} with: {command}")
     unnamed = [one for one in evaluations if not one.judge] or evaluations
     if not unnamed:
         return None

@@ -420,13 +420,18 @@ class Tracker:
         store = self.store(create=True)
         return store_labels(store, dataset, given, source, judge, extend=extend, rescore=rescore)
 
-    def change_of_labels(self, version: int, *, dataset: str = DEFAULT_DATASET) -> tuple[str, ...]:
-        """Return what a version of the labels lacks of the one before, and how many groups are new, in words."""
+    def change_of_labels(
+        self, version: int, *, dataset: str = DEFAULT_DATASET, extends: bool = False
+    ) -> tuple[str, ...]:
+        """Return what a version of the labels lacks of the one before, and how many groups are new, in words.
+
+        ``extends``: whether it was to extend that one; a note tells where the judge had none.
+        """
         from ndcg_tracker.reporting.notes import in_words
         from ndcg_tracker.tracker.labels import change_of_labels
 
         with self.store().read() as tx:
-            return in_words(change_of_labels(tx, dataset, version))
+            return in_words(change_of_labels(tx, dataset, version, extends=extends))
 
     def labels_needed(
         self,

@@ -18,7 +18,7 @@ from ndcg_tracker.reporting.labels import versions_as, versions_object, versions
 from ndcg_tracker.reporting.notes import in_words
 from ndcg_tracker.tracker.arms import arm_or_run, comparisons
 from ndcg_tracker.tracker.compare import CompareOptions, named_runs
-from ndcg_tracker.tracker.run_pair import rescore_command
+from ndcg_tracker.tracker.run_pair import adding_command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +65,7 @@ def compared_versions(
     for version in dict.fromkeys(version for _, version in lacking):
         without = [arms[name] for name, of in lacking if of == version]
         runs = [run for arm in (arms[baseline], *without) for run in arm.runs]
-        command = rescore_command(runs, metrics, version)
+        command = adding_command(runs, metrics, version)
         notes.append(Note("not_evaluated", {"version": version, "runs": [arm.name for arm in without]}, command))
     return VersionsComparison(
         tuple(every), tuple((arms[name].name, version) for name, version in lacking), tuple(notes)

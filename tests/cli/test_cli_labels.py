@@ -215,3 +215,32 @@ def test_what_a_newer_version_lacks_is_told(sqlite_command: CommandLine, folder:
     assert sqlite_command.said("labels", "add", "second.txt") == (
         "already stored as version 2 of dataset 'default': 2 labels\n"
     )
+
+
+def test_labels_that_extend_those_of_another_judge_say_what_to_do(newer: CommandLine, folder: Path) -> None:
+    write_qrels(folder / "ada.txt", {"q1": {"a": 0, "k": 1}})
+    add = ["labels", "add", "ada.txt", "--dataset", "shop", "--extend"]
+    assert newer.refused(*add) == (
+        "item 'a' of group 'q1' has the label 0 here and 1 in the newest labels of dataset 'shop'; to replace those, "
+        "make a new version with: ndcg-track labels add FILE --dataset shop; to keep both, as labels of another judge: "
+        "ndcg-track labels add FILE --dataset shop --judge NAME"
+    )
+    assert newer.said(*add, "--judge", "ada").splitlines() == [
+        "stored as version 3 of dataset 'shop': 2 labels of judge 'ada'",
+        "note: there were no labels of judge 'ada' to extend, so these stand alone; to add them to version 2, which "
+        "has no judge: ndcg-track labels add FILE --extend --dataset shop",
+    ]
+    write_qrels(folder / "more.txt", {"q1": {"a": 2}})
+    assert newer.refused("labels", "add", "more.txt", "--dataset", "shop", "--extend", "--judge", "ada") == (
+        "item 'a' of group 'q1' has the label 2 here and 0 in the newest labels of judge 'ada' of dataset 'shop'; to "
+        "replace those, make a new version with: ndcg-track labels add FILE --dataset shop --judge ada; to keep both, "
+        "as labels of another judge: ndcg-track labels add FILE --dataset shop --judge NAME"
+    )
+    write_qrels(folder / "more.txt", {"q1": {"m": 2}})
+    assert newer.said("labels", "add", "more.txt", "--dataset", "shop", "--extend", "--judge", "ada") == (
+        "stored as version 4 of dataset 'shop': 1 label of judge 'ada' added to the version before\n"
+    )
+    assert newer.said("labels", "add", "more.txt", "--dataset", "shop", "--extend", "--judge", "bob").endswith(
+        "to add them to version 4, those of judge 'ada': "
+        "ndcg-track labels add FILE --extend --dataset shop --judge ada\n"
+    )

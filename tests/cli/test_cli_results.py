@@ -1,5 +1,6 @@
 """``ndcg-track ingest --results``: results that another engine computed."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,46 @@ def test_trec_eval_and_a_named_run(command: CommandLine, folder: Path) -> None:
 )
 def test_what_does_not_go_together(sqlite_command: CommandLine, words: list[str], message: str) -> None:
     assert sqlite_command.refused("ingest", *words) == message
+
+
+def test_results_of_another_engine_stand_beside_any_labels(command: CommandLine, files: None, folder: Path) -> None:
+    command.done("ingest", "bm25.csv", "dense.run", "--labels", "labels.csv", "--dataset", "shop")
+    scale = ["--direction", "higher", "--range", "0,1"]
+    for name, values in (("bm25", (0.1, 0.5, 0.3)), ("dense", (0.2, 0.4, 0.9))):
+        rows = [f"q{number},{value}" for number, value in enumerate(values, start=1)]
+        (folder / "values.csv").write_text("\n".join(["group,value", *rows, ""]), encoding="utf-8")
+        of_run = ["--name", name, "--dataset", "shop", "--metric", "external:faithfulness", *scale]
+        assert command("ingest", "--results", "values.csv", *of_run).code == 0
+    command.said("labels", "add", "labels.csv", "--dataset", "shop", "--judge", "gpt")
+    asked = ["compare", "bm25", "dense", "--metric", "external:faithfulness"]
+    expected = command.rows(*asked)["metrics"][0]["delta"]
+    for options in (["--judge", "gpt"], ["--labels", "newest"], ["--labels", "1"]):
+        assert command.rows(*asked, *options)["metrics"][0]["delta"] == expected
+
+
+def test_what_is_advised_where_results_of_another_engine_lack_works_as_it_is_typed(
+    timed: CommandLine, files: None, folder: Path
+) -> None:
+    timed("ingest", "bm25.csv", "--labels", "labels.csv")
+    command = "ndcg-track ingest --results FILE --name bm25 --dataset default --metric external:latency "
+    command += "--direction lower --range 0,inf"
+    metric = ["--metric", "external:latency"]
+    for asked in (
+        ["compare", "old", "bm25", *metric],
+        ["gate", "bm25", "--baseline", "old", "--margin", "1", *metric],
+        ["leaderboard", "old", "bm25", *metric],
+    ):
+        assert timed.refused(*asked, code=5).endswith(f"; store those of 'bm25': {command}")
+    why = "run 'bm25' has no external:latency(direction=lower, range=0..inf); store it with: "
+    assert timed.refused("show", "bm25", *metric) == f"{why}{command}"
+    assert timed.rows("leaderboard", *metric)["notes"][0].endswith(f"; to add them: {command}")
+    typed = shlex.split(command.replace("FILE", "old.csv"))[1:]
+    assert timed(*typed).code == 0
+    assert timed("compare", "old", "bm25", *metric).code == 0
+    unknown = timed.refused("history", "--metric", "external:x")
+    assert unknown == (
+        "dataset 'default' has no results external:x; store some with: ndcg-track ingest --results FILE --name NAME "
+        "--dataset default --metric external:x --direction higher --range 0,1"
+    )
+    (folder / "values.csv").write_text("group,value\nq1,0.5\n", encoding="utf-8")
+    assert timed(*shlex.split(unknown.partition("with: ")[2].replace("FILE", "values.csv"))[1:]).code == 0

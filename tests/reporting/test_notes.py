@@ -188,6 +188,11 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"n": 12, "n_groups": 400, "attribute": "user"},
         "12 groups of 400 have no user, and each counts as a cluster of its own",
     ),
+    "nothing_to_extend": (
+        {"judge": "ada", "other": "", "version": 2},
+        "there were no labels of judge 'ada' to extend, so these stand alone; to add them to version 2, which has no "
+        "judge",
+    ),
     "after_that": ({}, "after that, the same without the groups that a run lacks"),
     "not_verifiable": (
         {"run": "bm25", "dataset": "shop", "metrics": ["external:clicks", "ndcg@10"]},
