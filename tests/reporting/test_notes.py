@@ -194,6 +194,14 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "judge",
     ),
     "after_that": ({}, "after that, the same without the groups that a run lacks"),
+    "alias_kept": (
+        {"alias": "prod", "dataset": "shop", "here": "bm25", "there": None},
+        "alias @prod of dataset 'shop' points at 'bm25' here and is deleted in the export: it stays",
+    ),
+    "suite_kept": (
+        {"suite": "beir", "datasets": ["fiqa", "scifact"]},
+        "suite 'beir' has other datasets here and stays as it is; in the export it has fiqa, scifact",
+    ),
     "not_verifiable": (
         {"run": "bm25", "dataset": "shop", "metrics": ["external:clicks", "ndcg@10"]},
         "run 'bm25' of dataset 'shop' has not verifiable results, stored as they came, and the tag imported=not "
