@@ -26,7 +26,7 @@ def argument(name: str, value: object = "") -> str:
     >>> str(InputError(f"give {argument('margin', 0.01)} or {argument('scope', 'set')}; leave out {argument('aa')}"))
     "give margin=0.01 or scope='set'; leave out aa="
     """
-    return f"\x0e{name}\x1f{value}\x0f"
+    return f"\x0e{name}\x1f{_shortened(str(value))}\x0f"
 
 
 def in_python(name: str, value: str) -> str:
@@ -34,6 +34,27 @@ def in_python(name: str, value: str) -> str:
     if not value or value.isupper() or value[0] in "'\"[(" or re.fullmatch(r"-?[0-9.]+|True|False|None", value):
         return f"{name}={value}"
     return f"{name}={value!r}"
+
+
+LONGEST = 1000
+"""How many characters of one part of a message are shown: what people type may be as long as they like."""
+_LONGEST_ADVICE = 4000  # it may hold a command, which is of no use if it is cut
+
+
+def _shortened(text: str, most: int = LONGEST) -> str:
+    """Return a text without its middle where it is long; an argument in it stays whole or goes.
+
+    >>> _shortened("x" * 30 + "y" * 30, 24)
+    'xxxxxxxxxxxxxxx ... yyyy'
+    """
+    if len(text) <= most:
+        return text
+    head, tail = text[: most * 5 // 8], text[len(text) - most // 6 :]
+    if head.rfind("\x0e") > head.rfind("\x0f"):
+        head = head[: head.rfind("\x0e")]
+    if "\x0f" in tail and not 0 <= tail.find("\x0e") < tail.find("\x0f"):
+        tail = tail[tail.find("\x0f") + 1 :]
+    return f"{head} ... {tail}"
 
 
 Spelling = Callable[[str, str], str]
@@ -53,7 +74,8 @@ class _Told(Exception):  # noqa: N818  # warnings are told in the same way
     """What is wrong, where, and what to do about it; one line as text.
 
     ``what`` states facts, in as many clauses as it takes. ``where``: the place, such as FILE:LINE, a path or a metric,
-    "" for none. ``advice``: what to do next, "" for none. ``joint``: what stands between the two.
+    "" for none. ``advice``: what to do next, "" for none. ``joint``: what stands between the two. Each part loses its
+    middle where it is long (see ``LONGEST``).
 
     >>> error = InputError("no such file", where="run.txt", advice=f"check the path, or give {argument('text')}")
     >>> print(error, error.arguments, sep="\\n")
@@ -62,8 +84,9 @@ class _Told(Exception):  # noqa: N818  # warnings are told in the same way
     """
 
     def __init__(self, what: str, *, where: object = "", advice: str = "", joint: str = "; ") -> None:
-        self._what, self._where, self._advice, self._joint = what, "" if where is None else str(where), advice, joint
-        super().__init__(self.message)
+        self._what, self._where = _shortened(what), "" if where is None else _shortened(str(where))
+        self._advice, self._joint = _shortened(advice, _LONGEST_ADVICE), joint
+        super().__init__(str(self))
 
     def __str__(self) -> str:
         return worded(self.message)
@@ -106,7 +129,7 @@ class _Told(Exception):  # noqa: N818  # warnings are told in the same way
         found = copy(self)
         found._where = ": ".join(part for part in (str(where), self._where) if part)
         found._advice = "; ".join(part for part in (self._advice, advice) if part)
-        found.args = (found.message,)
+        found.args = (str(found),)
         return found
 
 

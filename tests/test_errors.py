@@ -14,6 +14,7 @@ from small_shop import BM25, DENSE, frame_of, labels_frame
 import ndcg_tracker as nt
 from ndcg_tracker.cli.app import run
 from ndcg_tracker.errors import (
+    LONGEST,
     ConflictError,
     InputError,
     NameTakenError,
@@ -87,8 +88,37 @@ def test_a_place_is_put_before_an_error_and_more_advice_behind_it() -> None:
         "write one; or use reader=",
     )
     assert type(outer) is WrongValueError
-    assert outer.args == (outer.message,)
+    assert outer.args == (str(outer),)
     assert str(InputError("no rows").at("a.csv", "give some")) == "a.csv: no rows; give some"
+
+
+def test_repr_has_no_control_characters() -> None:
+    error = InputError("the gate needs a bound", advice=ADVICE)
+    assert repr(error) == f"InputError({str(error)!r})"
+    assert "\\x" not in repr(error) + repr(error.at(argument("scope", "set")))
+
+
+def test_a_part_that_is_long_loses_its_middle() -> None:
+    long = "ndcg(" + "x" * 9000 + ")"
+    with pytest.raises(InputError) as caught:
+        nt.parse_metric(long)
+    assert len(str(caught.value)) < 2 * LONGEST
+    assert str(caught.value).startswith("cannot read 'xxx")
+    assert str(caught.value).endswith("; parameters look like gain=exp2, ties=average")
+    error = InputError(f"{long!r} is unknown", where=long, advice=f"give {argument('metric', long)} or leave it out")
+    assert len(str(error)) < 3 * LONGEST + 20
+    assert str(error).endswith("or leave it out")
+    arguments = " ".join(argument("margin", number) for number in range(200))
+    for n in range(100):
+        assert not {"\x0e", "\x0f", "\x1f"} & set(str(InputError("a" * n + arguments)))
+
+
+def test_an_error_of_a_metric_begins_with_what_was_typed() -> None:
+    for typed in ("lightgbm:ndcg@10", "xgboost:ndcg@10", "ndcg(label_domain=int,  gain=exp2)@10"):
+        with pytest.raises(InputError) as caught:
+            nt.evaluate({"group": ["q"], "item": ["a"], "score": [1.0], "label": [0.5]}, typed)
+        text = " ".join(typed.split())
+        assert str(caught.value).startswith(f"{text}: the label 0.5 of item 'a' in group 'q' is outside label_domain=")
 
 
 LOCATION = parsed_location("shop.db")

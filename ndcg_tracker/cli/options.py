@@ -222,16 +222,18 @@ def with_requests(
 
 
 def show(text: str) -> None:
-    """Print a result to standard output."""
-    sys.stdout.write(text if text.endswith("\n") or not text else text + "\n")
+    """Print a result to standard output; no line of it is a command to the log of a build."""
+    from ndcg_tracker.reporting.terminal import inert_lines
+
+    sys.stdout.write(inert_lines(text if text.endswith("\n") or not text else text + "\n"))
 
 
 def say(text: str) -> None:
-    """Print a message to standard error, without terminal control characters."""
-    from ndcg_tracker.reporting.terminal import visible
+    """Print a message to standard error, without control characters and commands to the log of a build."""
+    from ndcg_tracker.reporting.terminal import inert_lines, visible
 
     try:
-        sys.stderr.write(visible(text) + "\n")
+        sys.stderr.write(inert_lines(visible(text)) + "\n")
     except BrokenPipeError:  # an error keeps its exit code even if nobody reads the message
         discard(sys.stderr)
 

@@ -50,7 +50,9 @@ def usable_metrics(metrics: str | Sequence[str]) -> list[Metric]:
     found = parsed_metrics(metric_texts(metrics))
     for metric in found:
         if metric["ties"] == "input":
-            raise MetricError("rows of a distributed table have no order", where=metric, advice="choose other ties=")
+            raise MetricError(
+                "rows of a distributed table have no order", where=metric.requested_as, advice="choose other ties="
+            )
     return found
 
 

@@ -12,7 +12,7 @@ _MOST_KEPT = 1 << 16
 
 
 def are_plain(column: Sequence[object]) -> TypeGuard[Sequence[str]]:
-    """Return whether a column is text that is shown as it is: printable ASCII.
+    """Return whether a column is text that is shown as it is: printable ASCII without a command for a build's log.
 
     >>> are_plain(["q1", "a b"]), are_plain(["q\\n"]), are_plain(["q", None])
     (True, False, False)
@@ -20,7 +20,7 @@ def are_plain(column: Sequence[object]) -> TypeGuard[Sequence[str]]:
     if set(map(type, column)) != {str}:
         return False
     joined = "".join(column)  # type: ignore[arg-type]
-    return joined.isascii() and joined.isprintable()
+    return joined.isascii() and joined.isprintable() and "##" not in joined
 
 
 class EachOnce(Generic[T]):

@@ -17,6 +17,7 @@ from ndcg_tracker.reporting.terminal import visible
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
 _FORMULA_SIGNS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # a spreadsheet takes the full-width ones too
 _FIRST_LETTERS = frozenset((*_FORMULA_SIGNS, " "))
+_COMMAND_CELL = re.compile(r'^[^\S\n]*::[^,"\n]*(?=[,\n])', re.MULTILINE)
 _ROWS_AT_ONCE = 1 << 16
 
 
@@ -24,10 +25,14 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return rows as CSV with a header: full double precision, nothing for what is undefined.
 
     Text is written with control characters escaped, and with a ' in front where a spreadsheet would take it for a
-    formula; a text that is a plain number is none.
+    formula; a text that is a plain number is none. A first cell that the log of a build would take for a command is
+    quoted.
 
-    >>> csv_text(["group", "delta"], [["=1+1", -0.5], ["-7", None]])
-    "group,delta\\n'=1+1,-0.5\\n-7,\\n"
+    >>> print(csv_text(["group", "delta"], [["=1+1", -0.5], ["-7", None], ["::error::x", 0.5]]), end="")
+    group,delta
+    '=1+1,-0.5
+    -7,
+    "::error::x",0.5
     """
     coming = iter(rows)
     parts = iter(lambda: list(islice(coming, _ROWS_AT_ONCE)), [])
@@ -57,7 +62,8 @@ def _csv(names: Sequence[str], blocks: Iterable[Sequence[Sequence[object]]]) -> 
             buffer.writelines(",".join(cells) + "\n" for cells in rows)
         else:
             writer.writerows(rows)
-    return buffer.getvalue()
+    text = buffer.getvalue()
+    return _COMMAND_CELL.sub(r'"\g<0>"', text) if "::" in text else text
 
 
 def _safe_column(column: Sequence[object], once: EachOnce[str]) -> tuple[Sequence[str], bool]:

@@ -10,6 +10,8 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from uuid import UUID
 
+from ndcg_tracker.reporting.terminal import LOG_COMMAND
+
 # json escapes C0 only; these reach a terminal as commands, or do not encode as UTF-8, and occur inside strings alone
 _UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]")
 _OTHER = re.compile(r"[^0-9A-Za-z]+")
@@ -76,8 +78,9 @@ def _plain(value: object) -> object:
 
 
 def _escaped(text: str) -> str:
-    """Return JSON text with the characters that json leaves and a terminal obeys as ``\\uXXXX``."""
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    """Return JSON text with what json leaves and a terminal or a build's log obeys as ``\\uXXXX``."""
+    text = _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return re.sub(LOG_COMMAND, r"\\u0023", text) if "##" in text else text
 
 
 def metrics_json(means: Sequence[tuple[str, float | None]]) -> str:

@@ -32,7 +32,7 @@ _SPECIAL = {
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "[": "{[}", "]": "{]}",
     **{one: f"\\{one}" for one in "&%$#_{}"},
 }  # fmt: skip
-_LIGATURE = re.compile(r"(?<=([-'`]))(?=\1)")
+_LIGATURE = re.compile(r"(?<=([-'`:]))(?=\1)")  # :: is none, but a command to the log of a build
 
 
 def leaderboard_as(format: LeaderboardFormat, board: Leaderboard, *, color: bool = False) -> str:

@@ -13,7 +13,7 @@ from ndcg_tracker.reporting.report import Report, Table, marked, shown
 from ndcg_tracker.reporting.terminal import Painted, visible
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~#$]|(?<![^\W_])_|_(?![^\W_])")
-_BLOCK_START = re.compile(r"\A([-+=]|\d+(?=[.)]))")
+_BLOCK_START = re.compile(r"\A([-+=]|:(?=:)|\d+(?=[.)]))")
 _MENTION = re.compile(r"(?<![\w)])@(?=\w)")  # after a bracket it is a metric's cutoff
 
 

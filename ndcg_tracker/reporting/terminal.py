@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ _CODES: dict[Style, str] = {"good": "36", "bad": "33", "dim": "2", "bold": "1"}
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 # joiners, which Persian and emoji need, and the ideographic space: str.isprintable denies them, and they do no harm
 _HARMLESS = frozenset("\u200c\u200d\u3000")
+# what the log of a build obeys: ::error:: where a line begins, behind blanks too; ##[error] and ##vso[ anywhere in it
+LOG_COMMAND = r"(?<=#)#(?=\w*\[)"
+_LOG_COMMAND, _COMMAND_LINE = re.compile(LOG_COMMAND), re.compile(r"^([^\S\n]*)::", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +33,31 @@ class Painted:
 
 
 def visible(text: str) -> str:
-    """Return the text with everything a terminal might obey, hide or reorder written out as an escape.
+    """Return the text with everything a terminal or a build's log might obey, hide or reorder written out as an escape.
 
     Control characters (ESC and the C1 controls among them), bidirectional controls, line and paragraph separators,
-    invisible format characters and lone surrogates become ``\\x1b``, ``\\u202e``, ``\\n``; everything else stays.
+    invisible format characters and lone surrogates become ``\\x1b``, ``\\u202e``, ``\\n``, and ``##[`` becomes
+    ``#\\x23[``; everything else stays. What a log obeys at the start of a line is left to ``inert_lines``.
 
-    >>> print(visible("q[/nope]" + chr(27) + "[2J" + chr(0x202E) + "!"))
-    q[/nope]\\x1b[2J\\u202e!
+    >>> print(visible("q[/nope]" + chr(27) + "[2J" + chr(0x202E) + "!"), visible("##[error]"))
+    q[/nope]\\x1b[2J\\u202e! #\\x23[error]
     """
     if text.isprintable():
-        return text
-    return "".join(
+        return text if "##" not in text else _LOG_COMMAND.sub(r"\\x23", text)
+    escaped = "".join(
         character if character.isprintable() or character in _HARMLESS else _escape(character) for character in text
     )
+    return _LOG_COMMAND.sub(r"\\x23", escaped)
+
+
+def inert_lines(text: str) -> str:
+    """Return whole lines such that no log of GitHub Actions takes one for a command: ``::`` does not begin any.
+
+    >>> print(inert_lines("::error::a  ::b\\n  ::notice::c"))
+    \\x3a:error::a  ::b
+      \\x3a:notice::c
+    """
+    return _COMMAND_LINE.sub(r"\1\\x3a:", text) if "::" in text else text
 
 
 def _escape(character: str) -> str:

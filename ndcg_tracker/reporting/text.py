@@ -11,6 +11,7 @@ from ndcg_tracker.reporting.terminal import (
     Painted,
     Style,
     display_width,
+    inert_lines,
     padded,
     painted,
     shortened,
@@ -58,7 +59,7 @@ def reports_text(reports: Sequence[Report], *, color: bool = False, width: int =
     for number, report in enumerate(reports):
         parts = [part for part in _parts(report, page, number > 0 and reports[0].is_overview) if part]
         blocks.append("\n\n".join("\n".join(part) for part in parts))
-    return ("\n" * (blank_lines + 1)).join(blocks) + "\n" if blocks else ""
+    return inert_lines(("\n" * (blank_lines + 1)).join(blocks)) + "\n" if blocks else ""
 
 
 def _parts(report: Report, page: _Page, is_legend_known: bool) -> list[list[str]]:
@@ -201,7 +202,7 @@ def table_text(table: Table, *, color: bool = False, cell_width: int = CELL_WIDT
     """Return the lines of a table alone, each with a line end; its cells are cut to ``cell_width`` columns."""
     found = shown(table)
     lines = text_table(found.headings, found.rows, found.right, color=color, cell_width=cell_width)
-    return "".join(line + "\n" for line in lines)
+    return inert_lines("".join(line + "\n" for line in lines))
 
 
 def text_table(
@@ -238,7 +239,7 @@ def text_table(
 def _safe(column: Sequence[str], cell_width: int) -> Sequence[str]:
     """Return a column's texts escaped and cut; plain ones, as most are, need neither."""
     joined = "".join(column)
-    if joined.isascii() and joined.isprintable() and max(map(len, column)) <= cell_width:
+    if joined.isascii() and joined.isprintable() and "##" not in joined and max(map(len, column)) <= cell_width:
         return column
     return [shortened(visible(text), cell_width) for text in column]
 
@@ -278,4 +279,4 @@ def findings_text(rows: Sequence[tuple[str, str, str, str]], *, color: bool = Fa
         lines += [styled + first[len(start) :], *further]
         if advice:
             lines += wrapped(visible(advice), width, " " * len(start) + "→ ")
-    return "\n".join(lines)
+    return inert_lines("\n".join(lines))

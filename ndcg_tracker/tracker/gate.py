@@ -187,7 +187,7 @@ def refuse_any_drop(metric: Metric, **margins: float | None) -> None:
             raise InputError(
                 f"{argument(name, margin)} allows every drop: values lie between {metric.limits[0]:g} and "
                 f"{metric.limits[1]:g}",
-                where=metric,
+                where=metric.requested_as,
                 advice=f"give it in absolute points, such as {argument(name, 0.01)}",
             )
 

@@ -83,7 +83,7 @@ def _metric(
             what = "for this measure" if stop == "measure" else f"with {stop}"
             raise InputError(
                 f"how far unjudged items leave it open is not known {what}",
-                where=metric,
+                where=metric.requested_as,
                 advice=f"use {argument('metric', 'ndcg@10')}",
             )
         return metric

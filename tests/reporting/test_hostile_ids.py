@@ -10,6 +10,7 @@ from functools import cache
 
 import markdown_it
 import pytest
+from build_logs import commands_in
 
 from ndcg_tracker.comparison.results import Comparison
 from ndcg_tracker.reporting.compare import comparison_as, comparison_object
@@ -52,6 +53,24 @@ def test_no_control_characters(format: Format, hostile_id: str, hostile_comparis
     for printed in reports(format, hostile_id, hostile_comparison):
         assert harmful(printed) == set()
         assert printed.endswith("\n")
+
+
+STEERING = ("::error::a", "  ::add-mask::a", "\u3000::debug::a", "##[error]a", "a ##[warning]b", "##vso[task.complete]")
+
+
+@pytest.mark.parametrize("format", [*HUMAN_FORMATS, "json"])
+@pytest.mark.parametrize("text", STEERING)
+def test_no_command_to_the_log_of_a_build(format: Format, text: str, hostile_comparison: Hostile) -> None:
+    for printed in [*reports(format, text, hostile_comparison), rows_as(format, [text], [(text,)])]:
+        assert list(commands_in(printed)) == []
+
+
+@pytest.mark.parametrize("text", STEERING)
+def test_what_a_log_would_obey_comes_back_unchanged(text: str) -> None:
+    printed = rows_as("json", ["run"], [(text,)])
+    assert json.loads(printed) == [{"run": text}]
+    if "##" not in text:  # which CSV cannot write another way
+        assert list(csv.reader(io.StringIO(rows_as("csv", ["run", "n"], [(text, 1)])))) == [["run", "n"], [text, "1"]]
 
 
 @cache

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ndcg_tracker.reporting.terminal import display_width, padded, painted, shortened, shown_strings, visible
+from ndcg_tracker.reporting.terminal import (
+    display_width,
+    inert_lines,
+    padded,
+    painted,
+    shortened,
+    shown_strings,
+    visible,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,11 +29,20 @@ from ndcg_tracker.reporting.terminal import display_width, padded, painted, shor
         ("a\U000e0041b", r"a\U000e0041b"),
         ("a\udc80b", r"a\udc80b"),
         ("\xa0", r"\xa0"),
+        ("##[error]a ###[b] ##vso[c] ## a [d] #[e]", r"#\x23[error]a ##\x23[b] #\x23vso[c] ## a [d] #[e]"),
+        ("##[a]\n", r"#\x23[a]\n"),
         ("👩‍👧 می‌خواهم 検\u3000索", "👩‍👧 می‌خواهم 検\u3000索"),
     ],
 )
 def test_visible(text: str, shown: str) -> None:
     assert visible(text) == shown
+
+
+@pytest.mark.parametrize("blanks", ["", "  ", "\t", "\u3000", " \u2003"])
+def test_no_line_is_a_command_to_the_log_of_a_build(blanks: str) -> None:
+    lines = f"run\n{blanks}::error::a  ::b\n: :c\n{blanks}::"
+    assert inert_lines(lines) == f"run\n{blanks}\\x3a:error::a  ::b\n: :c\n{blanks}\\x3a:"
+    assert inert_lines(inert_lines(lines)) == inert_lines(lines)
 
 
 @settings(deadline=None)

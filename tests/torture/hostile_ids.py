@@ -92,15 +92,15 @@ def look_at_ids(
     """
     texts = set(HOSTILE_TEXTS)
     for place, format in enumerate(_FORMATS):
-        for number, words in enumerate(_commands("one", "two")):
+        for number, words in enumerate(commands("one", "two")):
             if turn is not None and (turn + number - place) % len(_FORMATS):
                 continue
             if words[-1] == _WIDE and len(explained_groups) < len(texts) and format != "csv":
                 continue  # a table of three hundred columns takes its time
-            _command(tally, url, format, words, folder)
+            command(tally, url, format, words, folder)
     for place, text in enumerate(explained_groups):
         words = ["explain", "one", "two", f"--group={text}", "--dataset", "shop"]
-        _command(tally, url, _FORMATS[place % len(_FORMATS)], words, folder)
+        command(tally, url, _FORMATS[place % len(_FORMATS)], words, folder)
     with nt.Tracker(url) as tracker:
         compared = tracker.compare("one", "two", dataset="shop", by=_ATTRIBUTE, top=1000, tie_bounds=True)
         explained = tracker.explain("one", "two", dataset="shop", top=None)
@@ -127,14 +127,14 @@ def look_at_names(tally: Tally, url: str, folder: Path, texts: Sequence[str]) ->
     with nt.Tracker(url) as tracker:
         tracker.ingest(shop, name="other", dataset="names", item="item")
         for text in texts:
-            if _taken(tally, partial(tracker.ingest, shop, name=text, dataset="names", item="item", tags={text: text})):
+            if taken(tally, partial(tracker.ingest, shop, name=text, dataset="names", item="item", tags={text: text})):
                 names.append(text)
-            _taken(tally, partial(tracker.ingest, shop, name="x", dataset=text, item="item"))
-            _taken(tally, partial(tracker.set_alias, text, "other", "names"))
+            taken(tally, partial(tracker.ingest, shop, name="x", dataset=text, item="item"))
+            taken(tally, partial(tracker.set_alias, text, "other", "names"))
     for place, text in enumerate(texts):
-        _unknown(tally, url, text, place)
-        for number, words in enumerate(_commands("other", text, "names") if text in names else ()):
-            _command(tally, url, _FORMATS[(place + number) % len(_FORMATS)], words, folder)
+        unknown(tally, url, text, place)
+        for number, words in enumerate(commands("other", text, "names") if text in names else ()):
+            command(tally, url, _FORMATS[(place + number) % len(_FORMATS)], words, folder)
     everywhere = (
         ["runs", "list"],
         ["alias", "list"],
@@ -143,7 +143,7 @@ def look_at_names(tally: Tally, url: str, folder: Path, texts: Sequence[str]) ->
     )
     for format in _FORMATS:
         for words in everywhere:
-            _command(tally, url, format, [*words], folder)
+            command(tally, url, format, [*words], folder)
     listed = [row["run"] for row in _objects(url, "runs", "list", "--dataset=names")]
     tally.expect(listed == ["other", *names], "runs list: other names")
     told = {row["alias"] for row in _objects(url, "alias", "list", "--dataset=names")}
@@ -160,8 +160,8 @@ def look_at_refusals(tally: Tally, url: str) -> None:
         for text in REFUSED_TEXTS:
             for column in ("group", "item"):
                 frame = {**good, column: [text]}
-                taken = _taken(tally, partial(tracker.ingest, frame, name="no", dataset="no", item="item"))
-                tally.expect(not taken, f"{column} {text[:9]!r} is taken")
+                is_taken = taken(tally, partial(tracker.ingest, frame, name="no", dataset="no", item="item"))
+                tally.expect(not is_taken, f"{column} {text[:9]!r} is taken")
 
 
 def outcomes(setting: Setting) -> Iterator[Outcome]:
@@ -194,7 +194,7 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
         )
 
 
-def _commands(baseline: str, candidate: str, dataset: str = "shop") -> Iterator[list[str]]:
+def commands(baseline: str, candidate: str, dataset: str = "shop") -> Iterator[list[str]]:
     """Yield the commands that print what is stored."""
     where = f"--dataset={dataset}"
     yield ["compare", where, "--top=1000", "--tie-bounds", "--", baseline, candidate]
@@ -215,7 +215,7 @@ def _commands(baseline: str, candidate: str, dataset: str = "shop") -> Iterator[
         yield ["sql", 'SELECT 1 AS "=1+1", 2 AS "<b>|"']
 
 
-def _command(tally: Tally, url: str, format: str, words: list[str], folder: Path) -> None:
+def command(tally: Tally, url: str, format: str, words: list[str], folder: Path) -> None:
     """Run one command in one format and look at all that it prints and writes."""
     before, dashes, after = words, [], []
     if "--" in words:
@@ -236,7 +236,7 @@ def _command(tally: Tally, url: str, format: str, words: list[str], folder: Path
             paths[name].unlink()
 
 
-def _unknown(tally: Tally, url: str, text: str, place: int) -> None:
+def unknown(tally: Tally, url: str, text: str, place: int) -> None:
     """Give the text to commands that know nothing of it: their one line must be harmless, too."""
     commands = (
         ["compare", "--", text, "other"],
@@ -259,7 +259,7 @@ def _unknown(tally: Tally, url: str, text: str, place: int) -> None:
         tally.expect("unexpected" not in found.err and "Traceback" not in found.err, f"{what}: {found.err[:300]}")
 
 
-def _taken(tally: Tally, act: Callable[[], object]) -> bool:
+def taken(tally: Tally, act: Callable[[], object]) -> bool:
     try:
         act()
     except NdcgTrackerError as error:

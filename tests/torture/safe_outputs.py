@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 
 import markdown_it
+from build_logs import commands_in
 
 _OBEYED = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _ALLOWED = "\n\u200c\u200d"
@@ -31,14 +32,20 @@ def control_characters(printed: str) -> Iterator[str]:
         yield f"control characters {sorted(found)!a:.100}"
 
 
+def log_commands(printed: str) -> Iterator[str]:
+    """Yield what the log of a build would obey."""
+    yield from (f"a command to the log of a build {line[:60]!r}" for line in commands_in(printed))
+
+
 def text_faults(printed: str) -> Iterator[str]:
-    """Yield what is wrong with text for a terminal."""
+    """Yield what is wrong with text for a terminal, which may be the log of a build."""
     yield from control_characters(printed)
+    yield from log_commands(printed)
 
 
 def csv_faults(printed: str) -> Iterator[str]:
     """Yield what is wrong with CSV: control characters, rows of unequal length, cells that a spreadsheet computes."""
-    yield from control_characters(printed)
+    yield from text_faults(printed)
     rows = list(csv.reader(io.StringIO(printed, newline=""), strict=True))
     if len({len(row) for row in rows}) > 1:
         yield "rows of unequal length"
@@ -49,7 +56,7 @@ def csv_faults(printed: str) -> Iterator[str]:
 
 def markdown_faults(printed: str) -> Iterator[str]:
     """Yield what is wrong with Markdown: control characters, raw HTML, links, pictures, code, headings in a table."""
-    yield from control_characters(printed.replace("\u200b", ""))
+    yield from text_faults(printed.replace("\u200b", ""))
     parser = markdown_it.MarkdownIt("commonmark", {"linkify": False}).enable(["table", "strikethrough"])
     for token in parser.parse(printed):
         for one in [token, *(token.children or [])]:
@@ -104,7 +111,7 @@ class _Tags(HTMLParser):
 def html_faults(printed: str, *, are_lines_free: bool = False) -> Iterator[str]:
     """Yield what is wrong with HTML: control characters, elements and attributes that a report has none of."""
     if not are_lines_free:
-        yield from control_characters(printed)
+        yield from text_faults(printed)
     tags = _Tags()
     tags.feed(printed)
     tags.close()
@@ -115,6 +122,7 @@ def html_faults(printed: str, *, are_lines_free: bool = False) -> Iterator[str]:
 
 def json_faults(printed: str) -> Iterator[str]:
     """Yield what is wrong with JSON: what does not parse or encode, and control characters that are not escaped."""
+    yield from log_commands(printed)
     if re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]", printed):
         yield "a control character that is not escaped"
     try:
@@ -136,6 +144,18 @@ def junit_faults(printed: str) -> Iterator[str]:
     yield from (f"<{one.tag}>" for one in tree.iter() if one.tag not in known)
 
 
+def latex_faults(printed: str) -> Iterator[str]:
+    """Yield what is wrong with LaTeX: what is wrong with text, and commands that we do not write."""
+    yield from text_faults(printed)
+    ours = (
+        r"usepackage|begin|end|centering|caption|smallskip|toprule|midrule|bottomrule|textbf|underline|textsuperscript"
+    )
+    signs = r"textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar"
+    for command in re.findall(r"\\([A-Za-z]+|.)", printed.replace("\\\\", "")):
+        if not re.fullmatch(rf"{ours}|{signs}|[&%$#_{{}}]", command):
+            yield f"a command of LaTeX {command!r}"
+
+
 FAULTS: dict[str, Callable[[str], Iterator[str]]] = {
     "text": text_faults,
     "csv": csv_faults,
@@ -143,4 +163,5 @@ FAULTS: dict[str, Callable[[str], Iterator[str]]] = {
     "json": json_faults,
     "html": html_faults,
     "junit": junit_faults,
+    "latex": latex_faults,
 }

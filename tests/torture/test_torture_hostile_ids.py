@@ -8,7 +8,15 @@ from postgres_server import PostgresServer
 from .hostile_ids import outcomes
 from .hostile_texts import HOSTILE_TEXTS
 from .report import Setting
-from .safe_outputs import csv_faults, html_faults, json_faults, junit_faults, markdown_faults, text_faults
+from .safe_outputs import (
+    csv_faults,
+    html_faults,
+    json_faults,
+    junit_faults,
+    latex_faults,
+    markdown_faults,
+    text_faults,
+)
 
 
 @pytest.mark.nightly(but=2)
@@ -26,6 +34,12 @@ def test_there_are_enough_of_them() -> None:
 def test_faults_are_told() -> None:
     assert list(text_faults("a\x1b[2J"))
     assert list(text_faults("\u202ea"))
+    assert list(text_faults("run\n  ::error::a"))
+    assert list(text_faults("a ##[error]b"))
+    assert list(text_faults("##vso[task.complete]"))
+    assert not list(text_faults("a ::error::b\n#[a] ## [b]"))
+    assert list(latex_faults(r"\write18{a}"))
+    assert not list(latex_faults(r"\textbf{a} \_ b \\"))
     assert list(csv_faults("run,mean\r\n=1+1,2\r\n"))
     assert list(csv_faults("run,mean\r\na,2,3\r\n"))
     assert list(markdown_faults("| a |\n| --- |\n| <b>x</b> |\n"))

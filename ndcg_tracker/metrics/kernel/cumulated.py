@@ -386,7 +386,9 @@ def cumulated(lists: Lists, metric: Metric) -> Cumulated:
         at = int(np.argmax(values > 1 + ROUNDING))
         group = lists.judged.group_keys[at]
         raise MetricError(
-            f"group {group!r} has the value {values[at]:g}, which is above 1", where=metric, advice="use clip=none"
+            f"group {group!r} has the value {values[at]:g}, which is above 1",
+            where=metric.requested_as,
+            advice="use clip=none",
         )
     return Cumulated(values, dcg, ideal, empty)
 
@@ -401,7 +403,9 @@ def level_gains(lists: Lists, metric: Metric, level_grades: Floats) -> Floats:
     if not np.isfinite(worth).all():
         where = lists.where(~np.isfinite(worth))
         other = "linear" if metric["gain"].startswith("exp2") else "binary"
-        raise MetricError(f"{where} is too large for gain={metric['gain']}", where=metric, advice=f"use gain={other}")
+        raise MetricError(
+            f"{where} is too large for gain={metric['gain']}", where=metric.requested_as, advice=f"use gain={other}"
+        )
     return worth
 
 
@@ -413,7 +417,9 @@ def _refuse_single_items(lists: Lists, metric: Metric) -> None:
     if single.any():
         group = lists.judged.ranking.group_keys[int(np.argmax(single))]
         raise MetricError(
-            f"group {group!r} has only one item, which this metric refuses", where=metric, advice="use size1=ok"
+            f"group {group!r} has only one item, which this metric refuses",
+            where=metric.requested_as,
+            advice="use size1=ok",
         )
 
 

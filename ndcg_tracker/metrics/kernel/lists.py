@@ -113,12 +113,16 @@ class Lists:
             grades = np.trunc(grades)
         if metric["negative"] == "error" and (grades < 0).any():
             where = self.where(grades < 0)
-            raise MetricError(f"{where} is below 0", where=metric, advice="use negative=zero to give it no gain")
+            raise MetricError(
+                f"{where} is below 0", where=metric.requested_as, advice="use negative=zero to give it no gain"
+            )
         outside = _outside(metric["label_domain"], grades)
         if outside.any():
             meaning = f"label_domain={metric['label_domain']}"
             raise MetricError(
-                f"{self.where(outside)} is outside {meaning}", where=metric, advice="correct it, or use another metric"
+                f"{self.where(outside)} is outside {meaning}",
+                where=metric.requested_as,
+                advice="correct it, or use another metric",
             )
         return grades
 

@@ -157,7 +157,7 @@ def mean(metric: Metric, values: Floats, defined: Mask, empty: Mask, weights: Fl
     """
     if not defined.any():
         if metric["all_skipped"] == "error":
-            raise MetricError("no group has a value", where=metric, advice="use all_skipped=undefined")
+            raise MetricError("no group has a value", where=metric.requested_as, advice="use all_skipped=undefined")
         return 0.0 if metric["all_skipped"] == "0" else None
     values = values[defined]
     if metric.summary != "mean":
@@ -173,7 +173,9 @@ def mean(metric: Metric, values: Floats, defined: Mask, empty: Mask, weights: Fl
             of_groups = np.where(empty[defined], 1.0, of_groups)
         found = order_free_sum(of_groups * values) / total
     if metric["clip"] == "error_above_1" and found > 1 + ROUNDING:
-        raise MetricError(f"the weighted mean is {found:g}, which is above 1", where=metric, advice="use clip=none")
+        raise MetricError(
+            f"the weighted mean is {found:g}, which is above 1", where=metric.requested_as, advice="use clip=none"
+        )
     return rounded(metric, found, "mean")
 
 

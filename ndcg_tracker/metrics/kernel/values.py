@@ -115,7 +115,7 @@ def _numbers(lists: Lists, metric: Metric) -> Cumulated:
         group = judged.group_keys[int(np.argmax(beyond))]
         precision = "single" if metric["arithmetic"] == "f32" else "double"
         too_large = f"the gains of group {group!r} are too large for {precision} precision"
-        raise MetricError(too_large, where=metric, advice="use smaller labels")
+        raise MetricError(too_large, where=metric.requested_as, advice="use smaller labels")
     return numbers
 
 
@@ -131,7 +131,9 @@ def _settle_empty(lists: Lists, metric: Metric, numbers: Cumulated, reasons: Rea
         if at.size:
             group = lists.judged.group_keys[int(at[0])]
             raise MetricError(
-                f"group {group!r} has no item with a positive gain", where=metric, advice="use empty=0 or empty=skip"
+                f"group {group!r} has no item with a positive gain",
+                where=metric.requested_as,
+                advice="use empty=0 or empty=skip",
             )
     else:
         numbers.values[empty] = float(metric["empty"])
@@ -144,10 +146,14 @@ def _settle_absent(lists: Lists, metric: Metric, values: Floats, reasons: Reason
     if missing.any() and metric["missing"] == "error":
         group = judged.group_keys[int(np.argmax(missing))]
         advice = "use missing=zero or missing=skip"
-        raise MetricError(f"group {group!r} has labels but is missing from the run", where=metric, advice=advice)
+        raise MetricError(
+            f"group {group!r} has labels but is missing from the run", where=metric.requested_as, advice=advice
+        )
     if extra.any() and metric["extra"] == "error":
         group = judged.group_keys[int(np.argmax(extra))]
-        raise MetricError(f"group {group!r} of the run has no label", where=metric, advice="use extra=skip")
+        raise MetricError(
+            f"group {group!r} of the run has no label", where=metric.requested_as, advice="use extra=skip"
+        )
     if metric["extra"] == "skip":
         reasons[extra] = EXTRA
     if metric["missing"] == "skip":

@@ -95,7 +95,9 @@ def query(metric: Metric, dialect: str, tables: Tables | None = None) -> str:
 def _refuse(metric: Metric) -> None:
     if metric.measure not in (*_CUMULATED, *_OF_RELEVANT):
         measures = ", ".join((*_CUMULATED, *_OF_RELEVANT))
-        raise MetricError("this measure is not written in SQL", where=metric, advice=f"these are: {measures}")
+        raise MetricError(
+            "this measure is not written in SQL", where=metric.requested_as, advice=f"these are: {measures}"
+        )
     for axis, value in metric.settings:
         reason = _NOT_IN_SQL.get(axis) or _NOT_IN_SQL.get(f"{axis}={value}")
         if metric.measure in _OF_RELEVANT and (axis, value) == ("ties", "average"):
@@ -103,7 +105,7 @@ def _refuse(metric: Metric) -> None:
         if axis == "unjudged" and value not in ("zero", "drop") and metric.measure in _OF_RELEVANT:
             reason = "gains of unjudged items are written for cumulated gain alone"
         if reason is not None:
-            raise MetricError(f"SQL does not compute {axis}={value} exactly ({reason})", where=metric)
+            raise MetricError(f"SQL does not compute {axis}={value} exactly ({reason})", where=metric.requested_as)
 
 
 def _query(metric: Metric, dialect: str, tables: Tables) -> str:
