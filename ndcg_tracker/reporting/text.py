@@ -224,10 +224,11 @@ def text_table(
     検索   0.7
     """
     texts = [headings, *([cell.text if isinstance(cell, Painted) else cell for cell in row] for row in rows)]
-    columns = [
-        _filled(_safe(column, cell_width), right=is_right)
-        for column, is_right in zip(zip(*texts, strict=True), right, strict=True)
-    ]
+    safe = [_safe(column, cell_width) for column in zip(*texts, strict=True)]
+    safe[:1] = [
+        [inert_lines(text) for text in column] for column in safe[:1]
+    ]  # where a line begins, before it is filled
+    columns = [_filled(column, right=is_right) for column, is_right in zip(safe, right, strict=True)]
     filled = list(zip(*columns, strict=True)) or [() for _ in texts]
     if not color:
         return ["  ".join(cells).rstrip(" ") for cells in filled]

@@ -154,3 +154,8 @@ def test_long_cells_are_cut_and_colour_leaves_the_alignment() -> None:
     colored = text_table(["id", "n"], rows, [False, True], cell_width=10, color=True)
     assert colored[1] == "xxxxxxxxx…  \x1b[33m  0.5\x1b[0m"
     assert len({display_width(line) for line in plain}) == 1
+
+
+def test_a_first_column_that_a_log_would_obey_stays_aligned() -> None:
+    printed = rows_as("text", ["group", Column("n")], [("::error::q", 1), ("r", 2)])
+    assert printed.splitlines() == ["group          n", "\\x3a:error::q  1", "r              2"]

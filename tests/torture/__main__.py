@@ -40,6 +40,7 @@ ROWS = {
     21: "hand_edits",
     22: "forgeries",
     23: "refusing_servers",
+    24: "steering_names",
     25: "rescore_kills",
 }
 """The module of this package that holds each row; one module may hold several."""
